@@ -7,13 +7,14 @@ import time
 from datetime import timedelta
 
 from domain.records.request import State
+from domain.web_connector.session.backoff import MAX_PAUSE
 from tests.proofs import output
 from tests.support.web_connector.bad_requests import Bad, FailingBooks
 
-MAX_TIME = timedelta(days=4)
-"""The longest time that healthy requests may wait."""
-MAX_UNRECOVERABLE = 40
-"""Writes whose status checks fail too. They keep their place, and a session has at most 50 failures in a row."""
+A_SESSION = MAX_PAUSE + timedelta(minutes=3)
+"""The longest pause with the session before it."""
+MAX_UNRECOVERABLE = 60
+"""Writes whose status checks fail too. They keep their place, and are more than the failures of a session."""
 MAX_BAD = 200
 
 
@@ -31,7 +32,11 @@ def run(chance: random.Random) -> tuple[int, timedelta, int]:
             good.append(books.qbwc.queue() if chance.random() < 0.5 else books.qbwc.write())
     good.append(books.qbwc.write())
     duration = books.run_until(lambda: all(map(books.has_ended, good)))
-    assert duration <= MAX_TIME, (kinds, duration)
+    # Each session sends at least one request for the first, second or third time, unless it asks about writes only. The
+    # number of status checks doubles with each session, until a healthy request is sent.
+    checking = MAX_UNRECOVERABLE.bit_length() * len(good)
+    assert books.sessions <= 3 * len(kinds) + checking, (kinds, books.sessions)
+    assert duration <= books.sessions * A_SESSION, (kinds, duration)
     assert {books.qbwc.record(request_id).state for request_id in good} == {State.RESPONSE_RECEIVED}
     assert books.qbwc.store.counts == books.qbwc.store.exact_counts()
     return len(kinds), duration, books.failing_calls

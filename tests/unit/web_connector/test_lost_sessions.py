@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,10 +13,8 @@ from domain.records.request import State
 from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import RemoveRequest
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
-from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
-
-if TYPE_CHECKING:
-    from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 
 
 def lose_the_session(qbwc: Connector) -> None:
@@ -53,6 +50,20 @@ def test_a_write_of_a_missing_session_is_recovered_before_it_is_sent(qbwc: Conne
     assert "CustomerAddRq" not in check
     qbwc.receive(stored_response(request))
     assert qbwc.record(write).state is State.RESPONSE_RECEIVED
+
+
+def test_a_write_of_a_missing_session_is_held_for_as_long_as_this_service_holds_writes() -> None:
+    qbwc = Connector(execution_seconds=5)
+    qbwc.connect()
+    write = qbwc.write()
+    qbwc.begin()
+    qbwc.store.lose_sessions()
+
+    qbwc.clock.advance(seconds=5)
+    qbwc.receive(nothing_stored(qbwc.begin()))
+
+    assert "CustomerAddRq" in qbwc.send()
+    assert qbwc.record(write).state is State.SENT
 
 
 def test_a_paused_connection_also_releases_the_request_of_a_missing_session(qbwc: Connector) -> None:

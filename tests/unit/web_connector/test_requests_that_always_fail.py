@@ -67,7 +67,7 @@ def test_a_request_behind_bad_writes_is_sent_after_three_sessions_for_each(numbe
     assert books.failing_calls <= 3 * number
 
 
-@pytest.mark.parametrize("number", [2, 11, MAX_FAILURES - 1])
+@pytest.mark.parametrize("number", [2, 11, MAX_FAILURES - 1, MAX_FAILURES + 10])
 def test_a_request_behind_writes_that_cannot_be_recovered_waits_for_one_session_for_each(number: int) -> None:
     books = FailingBooks()
     for _ in range(number):
@@ -78,6 +78,9 @@ def test_a_request_behind_writes_that_cannot_be_recovered_waits_for_one_session_
 
     assert books.sessions <= number + 2
     assert time <= books.sessions * A_SESSION
+    # The number of status checks doubles with each session, so the next request waits for a few sessions only.
+    later = books.qbwc.write()
+    assert books.run_until(lambda: books.has_ended(later)) <= number.bit_length() * A_SESSION
 
 
 @settings(max_examples=20, deadline=None)

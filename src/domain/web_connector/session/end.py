@@ -102,16 +102,19 @@ def corrected(session: Session, conflict: Conflict | None) -> Session:
     return replace(session, in_flight=InFlight(stored) if held else None)  # type: ignore[arg-type]
 
 
-def release_without_session(store: Database, connection: Connection, now: datetime) -> ChangeRequest | None:
+def release_without_session(
+    store: Database, connection: Connection, now: datetime, limits: Limits
+) -> ChangeRequest | None:
     """Return the release of the request that the connection's missing session holds, or None if there is none.
 
     A session is missing if the table of the sessions was lost or restored. Its request is found by its state. A write
-    that was sent is recovered, because a missing session does not show whether QuickBooks has executed it.
+    that was sent is recovered, because a missing session does not show whether QuickBooks has executed it. `limits` are
+    those of a new session, because the ones of the missing session are unknown.
     """
     for state in sorted(IN_FLIGHT):
         days = IndexDays(connection.id, "updated_at", "state", FIRST_DAY, LAST_DAY, state)
         for entry in store.index_entries(days, descending=True, skip=0, limit=MAX_IN_FLIGHT):
             record = store.request(entry.id)
             if isinstance(record, QueuedRequest) and record.last_session_id == connection.session_id:
-                return _release(InFlight(record), now, Ending.OTHER, Limits())
+                return _release(InFlight(record), now, Ending.OTHER, limits)
     return None

@@ -144,6 +144,11 @@ class Login:
         Return the connection after the end of its `former` session, and the request.
         """
         moment, seconds = timestamp(now), self._execution_seconds
+        limits = Limits(
+            work_until=polling.work_until(connection, now),
+            linger_seconds=connection.linger_seconds,
+            execution_seconds=None if seconds == MAX_EXECUTION_SECONDS else seconds,
+        )
         is_missing = connection.session_id is not None and former is None
         former = None if former is None or former.ended else corrected(former, conflict)
         free = replace(connection, **connection_fields(former)) if former else connection
@@ -170,18 +175,14 @@ class Login:
                     connection=replace(after, password_hash=None),
                     message_set_to_forget=to_forget,
                     backoff=free.backoff,
-                    limits=Limits(
-                        work_until=polling.work_until(connection, now),
-                        linger_seconds=connection.linger_seconds,
-                        execution_seconds=None if seconds == MAX_EXECUTION_SECONDS else seconds,
-                    ),
+                    limits=limits,
                 )
                 result.append(Put(None, session))
             return result
 
         release = request_release(former, now, Ending.TAKEN_OVER) if former else None
         if is_missing:
-            release = release_without_session(self._store, connection, now)
+            release = release_without_session(self._store, connection, now, limits)
         if polling.postponement_while_held(free, now):
             self._store.commit(*changes(None, 0), *([release] if release else []))
             return free, None
