@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore, TableNames
-from adapters.dynamodb.keys import LISTING_INDEXES
+from adapters.dynamodb.listing import LISTING_INDEXES
 from benchmarks.listing_data import APP_ID, DAYS, MAX_WHOLE, Meter, connect, endpoint, fixed_time, load
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery

@@ -26,8 +26,8 @@ from botocore.config import Config
 
 from adapters.dynamodb import DynamoDBStore, TableNames, keys
 from adapters.dynamodb import bodies as stored_bodies
-from adapters.dynamodb.counts import count_attribute
-from adapters.dynamodb.requests import record_item
+from adapters.dynamodb.counts import count_attribute, day_key
+from adapters.dynamodb.records import record_item
 from adapters.dynamodb.search_blocks import SearchBlock
 from domain import qbxml
 from domain.records.connection import Connection
@@ -300,7 +300,7 @@ def _store_counts(client: Any, tables: TableNames, connection_id: str, records: 
                 row[count_attribute(replace(key, state=state, webhook_state=webhook_state))] += 0
     for day, row in rows.items():
         counts = {name: {"N": str(count)} for name, count in row.items()}
-        write(client, [(tables.counts, keys.day_key(connection_id, day) | counts)])
+        write(client, [(tables.counts, day_key(connection_id, day) | counts)])
 
 
 def write(client: Any, puts: Sequence[tuple[str, keys.Item]]) -> None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore, TableNames
-from adapters.dynamodb.connection_removal import WRITERS
+from adapters.dynamodb.batch_deletes import WRITERS
 from benchmarks.listing_data import Meter, a_connection, connect, endpoint, load
 from local.tables import drop_tables, make_tables
 

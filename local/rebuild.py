@@ -25,8 +25,20 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore, keys
 from adapters.dynamodb.bodies import new_body_items
-from adapters.dynamodb.counts import CHANGED, COUNT_ATTRIBUTES, count_attribute, day_of_row, row_key
-from adapters.dynamodb.requests import RECORDS, record_item
+from adapters.dynamodb.counts import (
+    CHANGED,
+    COUNT_ATTRIBUTES,
+    DAY,
+    DELETED_CONNECTION,
+    PACK,
+    count_attribute,
+    day_key,
+    day_of_row,
+    row_key,
+)
+from adapters.dynamodb.queue import POSITION, queue_key
+from adapters.dynamodb.records import RECORDS, record_item
+from adapters.dynamodb.sessions import SESSION_ID
 from domain.records.request import (
     ENDED,
     FIRST_IN_LINE,
@@ -103,7 +115,7 @@ class Rebuild:
 
     def _remove_sessions(self) -> None:
         for session in self._items(self._tables.sessions):
-            key = {keys.SESSION_ID: session[keys.SESSION_ID]}
+            key = {SESSION_ID: session[SESSION_ID]}
             self._client.delete_item(TableName=self._tables.sessions, Key=key)
             self.done["sessions removed"] += 1
         for item in self._items(self._tables.connections):
@@ -160,7 +172,7 @@ class Rebuild:
     def _rebuild_queue(self, queue: dict[tuple[str, str], Item]) -> None:
         table, missing = self._tables.queue, dict(queue)
         for item in self._items(table):
-            key = {name: item[name] for name in (keys.CONNECTION_ID, keys.POSITION)}
+            key = {name: item[name] for name in (keys.CONNECTION_ID, POSITION)}
             wanted = missing.pop(_key(item), None)
             if wanted is None:
                 self._client.delete_item(TableName=table, Key=key)
@@ -178,7 +190,7 @@ class Rebuild:
             wanted[key.connection_id, key.day][count_attribute(key)] = number
         stored: dict[tuple[str, str], list[Item]] = defaultdict(list)
         for row in self._items(self._tables.counts):
-            if row[keys.DAY] != {"S": keys.DELETED_CONNECTION}:
+            if row[DAY] != {"S": DELETED_CONNECTION}:
                 stored[row[keys.CONNECTION_ID]["S"], day_of_row(row)].append(row)
         for connection_id, day in wanted.keys() | stored.keys():
             rows, numbers = stored[connection_id, day], wanted[connection_id, day]
@@ -188,7 +200,7 @@ class Rebuild:
             for row in rows:
                 self._client.delete_item(TableName=self._tables.counts, Key=row_key(row))
             values = {name: {"N": str(number)} for name, number in numbers.items()}
-            item = keys.day_key(connection_id, day) | values | {keys.PACK: {"S": CHANGED}}
+            item = day_key(connection_id, day) | values | {PACK: {"S": CHANGED}}
             self._client.put_item(TableName=self._tables.counts, Item=item)
             self.done["days counted again"] += 1
 
@@ -209,12 +221,12 @@ class _Records:
         """Add a record."""
         self.counts.update(count_changes([AddRequest(record, "", "")]))
         if record.state in QUEUED:
-            entry = record_item(record) | keys.queue_key(record)
+            entry = record_item(record) | queue_key(record)
             self.queue[_key(entry)] = entry
 
 
 def _key(entry: Item) -> tuple[str, str]:
-    return entry[keys.CONNECTION_ID]["S"], entry[keys.POSITION]["S"]
+    return entry[keys.CONNECTION_ID]["S"], entry[POSITION]["S"]
 
 
 def _what_happened(after: QueuedRequest) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from local.pumps import Pump
 
 if TYPE_CHECKING:
-    from local.emulated_dynamodb import Database
+    from local.emulated_dynamodb import EmulatedDynamoDB
 
 EVERY_SECONDS = 2
 """Short enough for a person at a terminal. A check of 10,000 records takes a few milliseconds."""
@@ -21,7 +21,7 @@ EVERY_SECONDS = 2
 class TimeToLivePump(Pump):
     """Removes expired items from the embedded database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: EmulatedDynamoDB) -> None:
         super().__init__("time to live", EVERY_SECONDS)
         self._database = database
 

@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 from botocore import handlers
 
-from local.emulated_dynamodb.operations import Database
+from local.emulated_dynamodb.operations import EmulatedDynamoDB
 from local.emulated_dynamodb.tables import REMOVED_BY_TIME_TO_LIVE
 from local.emulated_dynamodb.values import DynamoDBError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["REMOVED_BY_TIME_TO_LIVE", "Database", "emulated_dynamodb"]
+__all__ = ["REMOVED_BY_TIME_TO_LIVE", "EmulatedDynamoDB", "emulated_dynamodb"]
 
 PARAMETERS = "emulated_dynamodb_parameters"
 
-_active: list[Database] = []
+_active: list[EmulatedDynamoDB] = []
 
 
 @contextmanager
-def emulated_dynamodb() -> Iterator[Database]:
+def emulated_dynamodb() -> Iterator[EmulatedDynamoDB]:
     """Yield a new database that every client of DynamoDB uses while the block runs.
 
     A client with an endpoint URL outside AWS keeps using that endpoint.
     """
-    database = Database()
+    database = EmulatedDynamoDB()
     _active.append(database)
     try:
         yield database

@@ -1,4 +1,4 @@
-"""DynamoDB's operations on tables in memory. Each method of `Database` is the operation of that name.
+"""DynamoDB's operations on tables in memory. Each method of `EmulatedDynamoDB` is the operation of that name.
 
 Source of limits, messages and results: the DynamoDB API reference. An operation checks everything before it changes
 anything, and a lock runs operations one at a time, so each is atomic.
@@ -36,7 +36,7 @@ MAX_TOKENS = 10_000
 """DynamoDB keeps the token of a transaction for ten minutes. The emulation keeps the latest ones."""
 
 
-class Database:
+class EmulatedDynamoDB:
     """The tables of one account and region."""
 
     def __init__(self) -> None:

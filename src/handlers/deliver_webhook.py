@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.requests import RECORDS
+from adapters.dynamodb.records import RECORDS
 from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import Deferred, needs_first_attempt
 from handlers.common.bootstrap import services

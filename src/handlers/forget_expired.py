@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adapters.dynamodb.requests import RECORDS
+from adapters.dynamodb.records import RECORDS
 from domain.maintenance.retention import forget_record
 from handlers.common.bootstrap import services
 from handlers.common.logs import ServiceLogger

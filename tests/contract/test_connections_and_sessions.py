@@ -119,7 +119,7 @@ def test_the_sweep_finds_open_sessions_that_are_silent(store: AnyStore) -> None:
 
 
 def test_only_ended_sessions_expire(emulated: DynamoDBStore) -> None:
-    client, table = emulated._client, emulated._tables.sessions  # noqa: SLF001 - time to live is not part of the port
+    client, table = emulated.client, emulated.tables.sessions
     live = a_session()
     emulated.commit(Put(None, live))
     assert "expires_at" not in client.scan(TableName=table)["Items"][0]

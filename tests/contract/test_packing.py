@@ -6,6 +6,7 @@ For the DynamoDB adapter alone: in memory there is nothing to pack.
 from __future__ import annotations
 
 import random
+import threading
 import uuid
 from dataclasses import replace
 from datetime import timedelta
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from domain.records.request import QueuedRequest
-    from domain.storage.ports import Packing
+    from domain.storage.ports import Database
 
 WORDS = ("alpha", "beta", "gamma ray", "delta", "2026-03")
 SMALL_BLOCK = 250
@@ -39,7 +40,7 @@ LONG = timedelta(hours=1)
 TODAY = NOON + timedelta(days=30)
 
 
-class Database:
+class PackedTables:
     """A store with small search blocks, and the items in its tables."""
 
     def __init__(self, client: Any, tables: TableNames) -> None:
@@ -47,9 +48,9 @@ class Database:
         self.tables = tables
         self.store = DynamoDBStore(client, tables, max_block_bytes=SMALL_BLOCK)
 
-    def run(self, packing: Packing | None = None) -> None:
+    def run(self, store: Database | None = None) -> None:
         """Pack as the function does."""
-        result = pack_days(packing or self.store, FixedClock(TODAY), TODAY + LONG)
+        result = pack_days(store or self.store, FixedClock(TODAY), TODAY + LONG)
         assert result.finished
         assert not result.failures
 
@@ -73,18 +74,18 @@ class Database:
 
 
 @pytest.fixture(scope="module", params=["emulated", *(["endpoint"] if ENDPOINT else [])])
-def database(request: pytest.FixtureRequest) -> Iterator[Database]:
+def database(request: pytest.FixtureRequest) -> Iterator[PackedTables]:
     """Yield a shared database. Each case has a separate connection."""
     prefix = f"packing{uuid.uuid4().hex[:8]}-"
     if request.param == "endpoint":
         client = dynamodb_client(ENDPOINT)
-        yield Database(client, make_tables(client, prefix))
+        yield PackedTables(client, make_tables(client, prefix))
         drop_tables(client, prefix)
         client.close()
     else:
         with emulated_dynamodb(), mock_aws():
             client = dynamodb_client()
-            yield Database(client, make_tables(client, prefix))
+            yield PackedTables(client, make_tables(client, prefix))
 
 
 def a_past_record(connection_id: str, **values: Any) -> QueuedRequest:
@@ -94,7 +95,7 @@ def a_past_record(connection_id: str, **values: Any) -> QueuedRequest:
 
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_packing_does_not_change_the_result_of_a_search(database: Database, seed: int) -> None:
+def test_packing_does_not_change_the_result_of_a_search(database: PackedTables, seed: int) -> None:
     """Records are added, changed and removed in any order, and packed in between, completely or partly."""
     chance = random.Random(seed)
     connection_id = str(uuid.uuid4())
@@ -134,7 +135,7 @@ def test_packing_does_not_change_the_result_of_a_search(database: Database, seed
 
 
 @pytest.fixture
-def store_packed(database: Database) -> Callable[..., list[QueuedRequest]]:
+def store_packed(database: PackedTables) -> Callable[..., list[QueuedRequest]]:
     """Return a function that stores records of three days with one text each, and packs all of them."""
 
     def pack(number: int = 30, text: str = "alpha") -> list[QueuedRequest]:
@@ -153,7 +154,7 @@ def store_packed(database: Database) -> Callable[..., list[QueuedRequest]]:
 
 
 def test_the_text_of_a_removed_record_is_deleted(
-    database: Database, store_packed: Callable[..., list[QueuedRequest]]
+    database: PackedTables, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     record = store_packed(1, "secret")[0]
     database.store.commit(RemoveRequest(record, timestamp(TODAY)))
@@ -168,7 +169,7 @@ def test_the_text_of_a_removed_record_is_deleted(
 
 
 def test_the_text_and_the_day_of_an_expired_record_are_deleted(
-    database: Database, store_packed: Callable[..., list[QueuedRequest]]
+    database: PackedTables, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     """The counts of the day stay until its text is out of the search blocks: the packer finds the day by them."""
     expired_record, other_record = store_packed(1, "secret") + store_packed(1, "other")
@@ -190,7 +191,7 @@ def test_the_text_and_the_day_of_an_expired_record_are_deleted(
 
 
 def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
-    database: Database, store_packed: Callable[..., list[QueuedRequest]]
+    database: PackedTables, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     records = store_packed(30)
 
@@ -200,7 +201,7 @@ def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
     assert all("data" in item for item in payloads)
 
 
-def test_a_text_is_in_the_index_and_in_a_block_between_two_runs(database: Database) -> None:
+def test_a_text_is_in_the_index_and_in_a_block_between_two_runs(database: PackedTables) -> None:
     """A search that reads first the index and then the search blocks misses no text, however late both are."""
     connection_id = str(uuid.uuid4())
     database.store.commit(AddRequest(a_past_record(connection_id), REQUEST_XML, "alpha"))
@@ -213,7 +214,7 @@ def test_a_text_is_in_the_index_and_in_a_block_between_two_runs(database: Databa
     assert kinds == [["body"], ["body"], ["body", "texts#"], ["texts#"]]
 
 
-def test_today_is_not_packed(database: Database) -> None:
+def test_today_is_not_packed(database: PackedTables) -> None:
     connection_id = str(uuid.uuid4())
     database.store.commit(AddRequest(a_past_record(connection_id, inserted_at=timestamp(TODAY)), REQUEST_XML, "alpha"))
 
@@ -223,21 +224,35 @@ def test_today_is_not_packed(database: Database) -> None:
     assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["body"]
 
 
-class Overtaken(DynamoDBStore):
-    """Packs while another run, which began later, does the same work and more."""
+class Overtaken:
+    """A client of a run that read everything, and writes after another run has done the same work and more."""
 
-    def __init__(self, database: Database, meanwhile: Callable[[], None]) -> None:
-        super().__init__(database.client, database.tables, max_block_bytes=SMALL_BLOCK)
-        self._meanwhile = meanwhile
+    def __init__(self, client: Any, meanwhile: Callable[[], None]) -> None:
+        self._client = client
+        self._meanwhile = [meanwhile]
+        self._lock = threading.Lock()
 
-    def _blocks_of(self, *args: Any) -> Any:
-        blocks = super()._blocks_of(*args)
-        self._meanwhile()
-        return blocks
+    def __getattr__(self, name: str) -> Any:
+        call = getattr(self._client, name)
+
+        def write(**request: Any) -> Any:
+            with self._lock:
+                while self._meanwhile:
+                    self._meanwhile.pop()()
+            return call(**request)
+
+        return write if name in {"transact_write_items", "update_item", "delete_item"} else call
+
+
+def pack_late(database: PackedTables, record: QueuedRequest, meanwhile: Callable[[], None]) -> None:
+    """Pack the day of a record. `meanwhile` is called before the first write."""
+    client = Overtaken(database.client, meanwhile)
+    store = DynamoDBStore(client, database.tables, max_block_bytes=SMALL_BLOCK)
+    store.pack(record.connection_id, day_of(record.inserted_at), None)
 
 
 def test_a_run_that_another_one_overtakes_changes_nothing(
-    database: Database, store_packed: Callable[..., list[QueuedRequest]]
+    database: PackedTables, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     first, second, *_ = store_packed(3)
     database.store.commit(RemoveRequest(first, timestamp(TODAY)))
@@ -249,7 +264,7 @@ def test_a_run_that_another_one_overtakes_changes_nothing(
         for _ in range(3):
             database.run()
 
-    Overtaken(database, meanwhile).pack(first.connection_id, day_of(first.inserted_at), None)
+    pack_late(database, first, meanwhile)
 
     for _ in range(4):
         database.run()
@@ -259,7 +274,7 @@ def test_a_run_that_another_one_overtakes_changes_nothing(
 
 
 def test_a_connection_with_packed_texts_is_removed_completely(
-    database: Database, store_packed: Callable[..., list[QueuedRequest]]
+    database: PackedTables, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     records = store_packed(30)
     connection = a_connection(id=records[0].connection_id)
@@ -278,21 +293,21 @@ def test_a_connection_with_packed_texts_is_removed_completely(
     assert not database.store.search_matches(connection.id, "alpha", [])
 
 
-def test_a_block_is_not_stored_after_the_counts_of_its_connection_are_removed(database: Database) -> None:
+def test_a_block_is_not_stored_after_the_counts_of_its_connection_are_removed(database: PackedTables) -> None:
     """A slow run restores no text of a connection that is removed meanwhile."""
     database.store.commit(Put(None, connection := a_connection(id=str(uuid.uuid4()))))
-    database.store.commit(AddRequest(a_past_record(connection.id), REQUEST_XML, "secret"))
+    database.store.commit(AddRequest(record := a_past_record(connection.id), REQUEST_XML, "secret"))
 
     def remove() -> None:
         assert sum(database.store.remove_records(connection)) == 1
         database.store.remove_connection(connection)
 
-    Overtaken(database, remove).pack(connection.id, day_of(timestamp(NOON)), None)
+    pack_late(database, record, remove)
 
     assert database.payloads(connection.id) == []
 
 
-def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: Database) -> None:
+def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: PackedTables) -> None:
     """The removal of the connection finds the number of its chunks there."""
     connection_id = str(uuid.uuid4())
     large = random.Random(1).randbytes(100_000).hex()
@@ -306,7 +321,7 @@ def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: Database) 
 
 
 def test_a_large_response_that_was_never_committed_hides_no_packed_text(
-    database: Database, store_packed: Callable[..., list[QueuedRequest]]
+    database: PackedTables, store_packed: Callable[..., list[QueuedRequest]]
 ) -> None:
     """Its chunks are announced in the body, which is in the index again, without a text."""
     (record,) = store_packed(1)
@@ -321,7 +336,7 @@ def test_a_large_response_that_was_never_committed_hides_no_packed_text(
     assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
 
 
-def test_bodies_with_chunks_hide_no_text_behind_them(database: Database) -> None:
+def test_bodies_with_chunks_hide_no_text_behind_them(database: PackedTables) -> None:
     """A step in which no record can be packed does not end the work of the day."""
     texts = DynamoDBStore(database.client, database.tables, max_step_texts=2)
     connection_id = str(uuid.uuid4())
@@ -337,7 +352,7 @@ def test_bodies_with_chunks_hide_no_text_behind_them(database: Database) -> None
     assert not database.marked_days()
 
 
-def test_a_day_with_separate_counts_is_packed(database: Database) -> None:
+def test_a_day_with_separate_counts_is_packed(database: PackedTables) -> None:
     """The same holds if the first transaction of a day conflicted with another one, which then failed."""
     record = a_past_record(str(uuid.uuid4()))
     database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))
@@ -357,7 +372,7 @@ def test_a_day_with_separate_counts_is_packed(database: Database) -> None:
 
 
 @pytest.mark.parametrize("form", ["in the index", "packed"])
-def test_a_search_can_be_stopped_before_each_database_call(database: Database, form: str) -> None:
+def test_a_search_can_be_stopped_before_each_database_call(database: PackedTables, form: str) -> None:
     """DynamoDB returns at most 1 MB at once. These texts take several calls."""
     connection_id = str(uuid.uuid4())
     chance = random.Random(1)
@@ -386,7 +401,7 @@ def test_a_search_can_be_stopped_before_each_database_call(database: Database, f
     assert number_of_calls == (3 if form == "in the index" else 2)
 
 
-def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: Database) -> None:
+def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: PackedTables) -> None:
     """Its response may never be committed. The removal of the connection finds the chunks anyway."""
     record = a_past_record(str(uuid.uuid4()))
     database.store.commit(AddRequest(record, REQUEST_XML, "alpha"))
@@ -399,14 +414,14 @@ def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: Database
         with pytest.raises(Conflict):
             database.store.commit(ChangeRequest(other, other.changed(TODAY), response_xml=large, search_text="beta"))
 
-    Overtaken(database, announce).pack(record.connection_id, day_of(record.inserted_at), None)
+    pack_late(database, record, announce)
 
     (body,) = (item for item in database.payloads(record.connection_id) if item["part"]["S"] == "body")
     assert "response_chunks" in body
     assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
 
 
-def test_a_day_is_packed_in_steps(database: Database) -> None:
+def test_a_day_is_packed_in_steps(database: PackedTables) -> None:
     texts = DynamoDBStore(database.client, database.tables, max_step_texts=7)
     connection_id = str(uuid.uuid4())
     for _ in range(20):

@@ -12,7 +12,8 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.connection_removal import BATCH_WRITE, MAX_BATCH_DELETES, RECORDS_A_STEP
+from adapters.dynamodb.batch_deletes import BATCH_WRITE, MAX_BATCH_DELETES
+from adapters.dynamodb.connection_removal import RECORDS_A_STEP
 from domain.errors import Conflict, NotFound, TooManyRequests
 from domain.records.request import QueuedRequest, State
 from domain.storage.changes import (

@@ -21,8 +21,8 @@ class Backups:
     """Point-in-time recovery of a store: all tables of one moment, restored under other names."""
 
     def __init__(self, store: DynamoDBStore) -> None:
-        self.client: Any = store._client  # noqa: SLF001 - restoring goes past the store
-        self.tables: TableNames = store._tables  # noqa: SLF001
+        self.client: Any = store.client
+        self.tables: TableNames = store.tables
 
     def take(self) -> None:
         make_tables(self.client, RESTORED)

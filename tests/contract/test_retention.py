@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from adapters.dynamodb.requests import RECORDS
+from adapters.dynamodb.records import RECORDS
 from domain.errors import Conflict
 from domain.maintenance.retention import SECONDS_A_DAY, forget_record
 from domain.maintenance.search_packing import pack_days
@@ -42,7 +42,7 @@ def expire(store: AnyStore, now: datetime) -> list[QueuedRequest]:
     seconds = int(now.timestamp())
     if isinstance(store, FakeStore):
         return store.expire(seconds)
-    client, table = store._client, store._tables.queued_requests  # noqa: SLF001 - this plays the database's part
+    client, table = store.client, store.tables.queued_requests
     removals = []
     for item in client.scan(TableName=table)["Items"]:
         if "state" in item and int(item.get("expires_at", {"N": seconds})["N"]) < seconds:
@@ -63,7 +63,7 @@ def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
     """Return those of these records that have items in the table of bodies."""
     if isinstance(store, FakeStore):
         return set(store.bodies)
-    client, table = store._client, store._tables.payloads  # noqa: SLF001 - bodies without a record have no other way
+    client, table = store.client, store.tables.payloads
     return {
         one
         for one in ids

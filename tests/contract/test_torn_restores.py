@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from adapters.dynamodb.keys import queue_key
-from adapters.dynamodb.requests import record_item
+from adapters.dynamodb.queue import queue_key
+from adapters.dynamodb.records import record_item
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State
 from local.restore import prepare
 from tests.support.web_connector.system import System

@@ -120,7 +120,10 @@ def _to_json(value: Any) -> Any:
         return value.value
     if isinstance(value, tuple):
         if value and is_dataclass(value[0]):
-            return {member.name: [_to_json(getattr(one, member.name)) for one in value] for member in fields(value[0])}
+            return {
+                member.name: [_to_json(getattr(element, member.name)) for element in value]
+                for member in fields(value[0])
+            }
         return list(map(_to_json, value))
     if is_dataclass(value):
         members = [(member, getattr(value, member.name)) for member in fields(value)]
@@ -151,7 +154,7 @@ def _from_json(hint: Any) -> Callable[[Any], Any]:
         return {member.value: member for member in hint}.__getitem__
     if _is_dataclass(hint):
         members = _member_decoders(hint)
-        return lambda values: hint(**{name: members[name](one) for name, one in values.items() if name in members})
+        return lambda values: hint(**{name: members[name](value) for name, value in values.items() if name in members})
     if (alone := _without_none(hint)) is not hint:
         decode = _from_json(alone)
         return lambda stored: None if stored is None else decode(stored)

@@ -11,9 +11,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.database import Database, key_query
-from adapters.dynamodb.listing import AFTER_ALL
+from adapters.dynamodb.client import key_query
+from adapters.dynamodb.listing import AFTER_ALL, LISTING_INDEXES
 from adapters.dynamodb.operations import Operation
+from adapters.dynamodb.transactions import Transaction, new_commit_id
 from domain.records.ownership import not_found
 from domain.records.request import State
 from domain.records.webhook import WebhookState
@@ -23,11 +24,18 @@ from domain.timestamps import day_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
+    from adapters.dynamodb.transactions import Transactions
 
 OVERFLOW_ROWS = 4
 """With these rows, a connection sustains 100 changes a second instead of 40 (`benchmarks/count_contention.py`)."""
 
+DAY = "day"
+DELETED_CONNECTION = "deleted"
+"""Replaces the day in the row of a deleted connection. A list reads this row with the counts."""
+
+PACK = "pack"
 CHANGED = "changed"
 QUIET = "quiet"
 """Values of the mark `pack`, which a row has until the search texts of its day are packed. A transaction that changes
@@ -83,8 +91,8 @@ def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) 
         {
             "Update": {
                 "TableName": table,
-                "Key": keys.day_key(connection_id, day + suffix),
-                "UpdateExpression": f"SET {keys.PACK} = :pack ADD " + ", ".join(f"#{name} :{name}" for name in counts),
+                "Key": day_key(connection_id, day + suffix),
+                "UpdateExpression": f"SET {PACK} = :pack ADD " + ", ".join(f"#{name} :{name}" for name in counts),
                 "ExpressionAttributeNames": {f"#{name}": name for name in counts},
                 "ExpressionAttributeValues": {":pack": {"S": CHANGED}}
                 | {f":{name}": {"N": str(change)} for name, change in counts.items()},
@@ -118,9 +126,9 @@ def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, A
     All rows stay while one is marked CHANGED, because the mark leads to the day's search texts.
     """
     is_counted = any(sum(int(row[name]["N"]) for row in rows if name in row) for name in COUNT_ATTRIBUTES)
-    if is_counted or any(row.get(keys.PACK) == {"S": CHANGED} for row in rows):
+    if is_counted or any(row.get(PACK) == {"S": CHANGED} for row in rows):
         return []
-    names = (*COUNT_ATTRIBUTES, keys.PACK)
+    names = (*COUNT_ATTRIBUTES, PACK)
     return [
         {
             "Delete": {
@@ -137,31 +145,45 @@ def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, A
     ]
 
 
-def row_key(row: Item) -> Item:
+def day_key(connection_id: str, day: str) -> Item:
     """Return the key of a row."""
-    return {name: row[name] for name in (keys.CONNECTION_ID, keys.DAY)}
+    return {keys.CONNECTION_ID: {"S": connection_id}, DAY: {"S": day}}
+
+
+def mark_of_deleted_connection(connection_id: str) -> Item:
+    """Return the row that marks a deleted connection."""
+    return day_key(connection_id, DELETED_CONNECTION)
+
+
+def row_key(row: Item) -> Item:
+    """Return the key of a stored row."""
+    return {name: row[name] for name in (keys.CONNECTION_ID, DAY)}
 
 
 def day_of_row(row: Item) -> str:
     """Return the day whose counts a row holds."""
-    return str(row[keys.DAY]["S"])[:_DAY_LENGTH]
+    return str(row[DAY]["S"])[:_DAY_LENGTH]
 
 
-class Counts(Database):
-    """Reads counts."""
+class Counts:
+    """Reads and repairs counts. A commit adds to them (`commits.py`)."""
+
+    def __init__(self, dynamodb: DynamoDB, transactions: Transactions) -> None:
+        self._dynamodb = dynamodb
+        self._transactions = transactions
 
     def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
         """Return the counts of a connection with one query, about 200 bytes a day. Raises NotFound if it is deleted."""
         query = key_query(
-            self._tables.counts,
+            self._dynamodb.tables.counts,
             {keys.CONNECTION_ID: connection_id},
             # The row of a deleted connection sorts after all days.
-            between=(keys.DAY, first_day, AFTER_ALL) if first_day else None,
+            between=(DAY, first_day, AFTER_ALL) if first_day else None,
             consistent=True,
         )
         days: dict[str, Counter[str]] = {}
-        for row in self._query(query):
-            if row[keys.DAY] == {"S": keys.DELETED_CONNECTION}:
+        for row in self._dynamodb.query(query):
+            if row[DAY] == {"S": DELETED_CONNECTION}:
                 raise not_found("connection")
             counts = days.setdefault(day_of_row(row), Counter())
             counts.update({name: int(value["N"]) for name, value in row.items() if "N" in value})
@@ -173,14 +195,24 @@ class Counts(Database):
         for sort in (INSERTED, UPDATED):
             for state in State:
                 query = key_query(
-                    self._tables.queued_requests,
+                    self._dynamodb.tables.queued_requests,
                     {keys.CONNECTION_ID: connection_id, keys.STATE: state.value},
-                    index=keys.LISTING_INDEXES["state", sort],
+                    index=LISTING_INDEXES["state", sort],
                 )
-                for entry in self._query(query):
+                for entry in self._dynamodb.query(query):
                     webhook_state = WebhookState(entry[keys.WEBHOOK_STATE]["S"])
                     counts[CountKey(connection_id, day_of(entry[sort]["S"]), sort, state, webhook_state)] += 1
         return counts
+
+    def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
+        """Add to counts with one transaction for each day of a connection. Each adds once, whatever is repeated."""
+        for connection_id, day in sorted({(key.connection_id, key.day) for key in changes}):
+            of_day = {
+                key: change for key, change in changes.items() if (key.connection_id, key.day) == (connection_id, day)
+            }
+            commit_id = new_commit_id()
+            addition = count_addition(self._dynamodb.tables.counts, of_day, commit_id)
+            self._transactions.write(Transaction(commit_id, [addition]))
 
 
 def _pairs(counts: Mapping[str, int], sort: str) -> dict[Pair, int]:

@@ -1,7 +1,7 @@
-"""The names of tables, indexes and attributes, and the keys of every item.
+"""The names of tables, and the attributes and keys that several modules use.
 
-An attribute that only mirrors a field of an entity gets its name from the field (`codec.py`). This module names the
-attributes that a key, an index, a condition or a query uses. `template.yaml` declares tables and indexes.
+The module of a table names its other attributes and indexes. An attribute that only mirrors a field of an entity gets
+its name from the field (`codec.py`). `template.yaml` declares tables and indexes.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from domain.records.request import QueuedRequest
 
 AttributeValue: TypeAlias = dict[str, Any]
 Item: TypeAlias = dict[str, AttributeValue]
@@ -48,22 +46,6 @@ class TableNames:
     usages = _TableName()
 
 
-LISTING_INDEXES = {
-    ("connection", "inserted_at"): "by_inserted",
-    ("connection", "updated_at"): "by_updated",
-    ("state", "inserted_at"): "by_state_inserted",
-    ("state", "updated_at"): "by_state_updated",
-    ("webhook_state", "inserted_at"): "by_webhook_state_inserted",
-    ("webhook_state", "updated_at"): "by_webhook_state_updated",
-}
-SEARCH_INDEX = "search"
-DAYS_TO_PACK_INDEX = "to_pack"
-CONNECTIONS_BY_APP_INDEX = "by_app"
-CONNECTIONS_TO_PURGE_INDEX = "to_purge"
-LIVE_SESSIONS_INDEX = "live"
-KEYS_OF_APP_INDEX = "keys_of_app"
-ALL_APPS_INDEX = "all_apps"
-
 ID = "id"
 APP_ID = "app_id"
 CONNECTION_ID = "connection_id"
@@ -79,9 +61,6 @@ COMMIT_ID = "commit_id"
 STATE = "state"
 WEBHOOK_STATE = "webhook_state"
 WEBHOOK_ATTEMPTS_IN_ROUND = "round_attempts"
-
-# Queue
-POSITION = "position"
 
 # Payloads
 REQUEST_ID = "request_id"
@@ -102,38 +81,6 @@ VERSION = "version"
 SEARCH_BLOCKS = "texts#"
 """Prefix of the parts that are search blocks. The prefix alone is the first block of a connection."""
 
-# Counts
-DAY = "day"
-PACK = "pack"
-DELETED_CONNECTION = "deleted"
-"""Replaces the day in the row of a deleted connection. A list reads this row with the counts."""
-
-# Connections
-WEBHOOK_URL = "webhook_url"
-PURGE_PARTITION = {"purge": "purge"}
-"""The one partition of the sparse index of deleted connections, of which there are few at any time."""
-PURGE_MARK: Item = {"purge": {"S": "purge"}}
-
-# Sessions
-SESSION_ID = "ticket"
-"""The hash of the session ticket."""
-LAST_CALL_AT = "last_call_at"
-LIVE_PARTITION = {"live": "live"}
-"""The one partition of the sparse index of live sessions. Each Web Connector call rewrites one entry. A partition takes
-1,000 writes a second (DynamoDB), which is enough for some thousands of Web Connectors."""
-LIVE_MARK: Item = {"live": {"S": "live"}}
-
-# Apps and IdempotencyKeys
-KEY_OF = "key_of"
-"""The app of an API key. An app has no such attribute."""
-APPS_PARTITION = {"kind": "app"}
-"""The one partition of the sparse index of apps. API keys are not in it."""
-APP_MARK: Item = {"kind": {"S": "app"}}
-KEY = "key"
-
-# Usages
-COUNTER = "counter"
-
 
 def expiry(expires_at: int | None) -> Item:
     """Return the attribute that makes DynamoDB remove an item, or no attribute for an item that stays."""
@@ -143,17 +90,6 @@ def expiry(expires_at: int | None) -> Item:
 def id_key(entity_id: str) -> Item:
     """Return the key of a record, a connection, an app or an API key."""
     return {ID: {"S": entity_id}}
-
-
-def session_key(session_id: str) -> Item:
-    """Return the key of a session."""
-    return {SESSION_ID: {"S": session_id}}
-
-
-def queue_key(record: QueuedRequest) -> Item:
-    """Return the key of a queued record. Positions sort in the order of sending."""
-    position = "#".join(map(str, record.place_in_queue))
-    return {CONNECTION_ID: {"S": record.connection_id}, POSITION: {"S": position}}
 
 
 def payload_key(request_id: str, part: str = BODY) -> Item:
@@ -180,18 +116,3 @@ def search_block_part(inserted_at: str, request_id: str = "") -> str:
 def search_index_key(connection_id: str, inserted_at: str, request_id: str) -> Item:
     """Return the key of an entry of the index `search`."""
     return payload_key(request_id) | {CONNECTION_ID: {"S": connection_id}, INSERTED_AT: {"S": inserted_at}}
-
-
-def day_key(connection_id: str, day: str) -> Item:
-    """Return the key of a row of counts."""
-    return {CONNECTION_ID: {"S": connection_id}, DAY: {"S": day}}
-
-
-def usage_key(app_id: str, counter: str) -> Item:
-    """Return the key of a counter of an app."""
-    return {APP_ID: {"S": app_id}, COUNTER: {"S": counter}}
-
-
-def idempotency_key(app_id: str, key: str) -> Item:
-    """Return the key of an app's idempotency key."""
-    return {APP_ID: {"S": app_id}, KEY: {"S": key}}

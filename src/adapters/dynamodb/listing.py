@@ -7,13 +7,24 @@ from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.client import Index, key_query
 from domain.storage.ports import IndexDays, IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
+
+LISTING_INDEXES = {
+    ("connection", "inserted_at"): Index("by_inserted"),
+    ("connection", "updated_at"): Index("by_updated"),
+    ("state", "inserted_at"): Index("by_state_inserted"),
+    ("state", "updated_at"): Index("by_state_updated"),
+    ("webhook_state", "inserted_at"): Index("by_webhook_state_inserted"),
+    ("webhook_state", "updated_at"): Index("by_webhook_state_updated"),
+}
+"""The indexes of records by (`IndexDays.index`, `IndexDays.sort`)."""
 
 AFTER_ALL = "~"
 """Sorts after every timestamp and every id. A day or a timestamp followed by it sorts after every text that begins with
@@ -24,8 +35,11 @@ MAX_SKIP_READ = 1_500
 fast. At most half of a day's entries are skipped, so 2,740 records a day (a million a year) stay below this number."""
 
 
-class ListingIndexes(Database):
+class Listing:
     """Reads the listing indexes."""
+
+    def __init__(self, dynamodb: DynamoDB) -> None:
+        self._dynamodb = dynamodb
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return entries with one query. Without a filter, it reads at most `skip + limit` entries."""
@@ -33,12 +47,12 @@ class ListingIndexes(Database):
         query["ScanIndexForward"] = not descending
         if "FilterExpression" not in query:
             if skip > MAX_SKIP_READ:
-                start = self._key_after(skip, query)
+                start = self._dynamodb.key_after(skip, query)
                 if start is None:
                     return []
                 query["ExclusiveStartKey"], skip = start, 0
             query["Limit"] = skip + limit
-        return [_entry(item, days.sort) for item in islice(self._query(query), skip, skip + limit)]
+        return [_entry(item, days.sort) for item in islice(self._dynamodb.query(query), skip, skip + limit)]
 
     def all_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
@@ -47,7 +61,9 @@ class ListingIndexes(Database):
         parts = list(pairwise([days.first_day, *split_points, days.last_day + AFTER_ALL]))
 
         def read(part: tuple[str, str]) -> list[IndexEntry]:
-            return [_entry(item, days.sort) for item in self._query(self._index_query(days, *part), check_deadline)]
+            return [
+                _entry(item, days.sort) for item in self._dynamodb.query(self._index_query(days, *part), check_deadline)
+            ]
 
         with ThreadPoolExecutor(len(parts)) as readers:
             return list(chain.from_iterable(readers.map(read, parts)))
@@ -60,9 +76,9 @@ class ListingIndexes(Database):
             if value is not None:
                 (equal if days.index == name else filters)[name] = value.value
         query = key_query(
-            self._tables.queued_requests,
+            self._dynamodb.tables.queued_requests,
             equal,
-            index=keys.LISTING_INDEXES[days.index, days.sort],
+            index=LISTING_INDEXES[days.index, days.sort],
             between=(days.sort, first, last),
         )
         if filters:

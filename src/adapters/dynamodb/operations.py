@@ -10,8 +10,9 @@ from adapters.dynamodb import keys
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from adapters.dynamodb.codec import Codec
     from adapters.dynamodb.keys import Item
-    from domain.storage.changes import Change
+    from domain.storage.changes import Change, Put
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,24 @@ def put_if(
 
 
 def put_revision(
-    table: str, item: Item, before: int | None, change: Change, decode: Callable[[Item], object | None]
+    table: str,
+    item: Item,
+    before: int | None,
+    change: Change,
+    decode: Callable[[Item], object | None],
+    *,
+    key: str = keys.ID,
 ) -> Operation:
     """Store an entity if the stored one has the revision `before`, or if `before` is None and none is stored."""
     if before is None:
-        key = keys.SESSION_ID if keys.SESSION_ID in item else keys.ID
         return put_if(table, item, f"attribute_not_exists({key})", change, decode, is_new=True)
     return put_if(table, item, f"{keys.REVISION} = :before", change, decode, values={":before": {"N": str(before)}})
+
+
+def put_entity(
+    table: str, codec: Codec[Any], change: Put[Any], marks: Item | None = None, *, key: str = keys.ID
+) -> Operation:
+    """Store an entity with `marks`, which are attributes that are not fields. `key` is the key of the table."""
+    before = change.before.revision if change.before else None
+    item = codec.item(change.after) | (marks or {})
+    return put_revision(table, item, before, change, codec.entity, key=key)

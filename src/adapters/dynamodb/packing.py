@@ -15,17 +15,24 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.counts import CHANGED, QUIET, day_of_row, deletions_of_empty_day, row_key
-from adapters.dynamodb.database import key_query
+from adapters.dynamodb.client import Index, key_query
+from adapters.dynamodb.counts import CHANGED, DAY, PACK, QUIET, day_of_row, deletions_of_empty_day, row_key
 from adapters.dynamodb.listing import AFTER_ALL
-from adapters.dynamodb.search import Search, has_chunks, is_removed, record_key
-from adapters.dynamodb.search_blocks import SearchBlock, block_from_item, storable
+from adapters.dynamodb.search import has_chunks, is_removed, record_key, search_index_query
+from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES, SearchBlock, block_from_item, storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
     from adapters.dynamodb.search_blocks import RecordKey
+
+DAYS_TO_PACK = Index("to_pack")
+
+MAX_STEP_TEXTS = 1_000
+"""The maximum number of texts that a step reads; DynamoDB also stops at 1 MB. Each is removed from the index by its own
+write."""
 
 WRITERS = 8
 """The number of texts that are removed from the index in parallel."""
@@ -34,15 +41,22 @@ _OVERTAKEN = {"ConditionalCheckFailed", "TransactionConflict"}
 """The reasons of DynamoDB for rejecting a write that came too late. The codes of errors end in `Exception`."""
 
 
-class Packing(Search):
+class Packing:
     """Packs search texts."""
+
+    def __init__(
+        self, dynamodb: DynamoDB, max_block_bytes: int = MAX_BLOCK_BYTES, max_step_texts: int = MAX_STEP_TEXTS
+    ) -> None:
+        self._dynamodb = dynamodb
+        self._max_block_bytes = max_block_bytes
+        self._max_step_texts = max_step_texts
 
     def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
         """Return (connection, day) for up to `limit` days to pack that have not changed since the last call."""
         quiet_rows = self._marked_rows(QUIET, before, limit)
         changed_rows = self._marked_rows(CHANGED, before, limit)
         for row in changed_rows:
-            self._mark(row, CHANGED, f"SET {keys.PACK} = :quiet", quiet=QUIET)
+            self._mark(row, CHANGED, f"SET {PACK} = :quiet", quiet=QUIET)
         changed_days = set(map(_day, changed_rows))
         return [day for day in dict.fromkeys(map(_day, quiet_rows)) if day not in changed_days]
 
@@ -60,10 +74,11 @@ class Packing(Search):
 
     def _next_entries(self, connection_id: str, day: str, after: RecordKey | None) -> tuple[list[Item], Item | None]:
         """Return the next entries of a day that can be packed, and the key to continue the query after."""
-        query = {**self._search_index_query(connection_id, day, day + AFTER_ALL), "Limit": self._max_step_texts}
+        query = search_index_query(self._dynamodb.tables.payloads, connection_id, day, day + AFTER_ALL)
+        query["Limit"] = self._max_step_texts
         last = keys.search_index_key(connection_id, *after) if after else None
         while True:
-            response = self._client.query(**query, **({"ExclusiveStartKey": last} if last else {}))
+            response = self._dynamodb.client.query(**query, **({"ExclusiveStartKey": last} if last else {}))
             entries = [entry for entry in response["Items"] if not has_chunks(entry)]
             last = response.get("LastEvaluatedKey")
             if entries or last is None:
@@ -106,10 +121,12 @@ class Packing(Search):
 
         def blocks(from_part: str, to_part: str) -> dict[str, Any]:
             between = (keys.PART, from_part, to_part)
-            return key_query(self._tables.payloads, {keys.REQUEST_ID: connection_id}, between=between, consistent=True)
+            return key_query(
+                self._dynamodb.tables.payloads, {keys.REQUEST_ID: connection_id}, between=between, consistent=True
+            )
 
         up_to_first = blocks(keys.SEARCH_BLOCKS, first) | {"ScanIndexForward": False, "Limit": 1}
-        items = chain(self._client.query(**up_to_first)["Items"], self._query(blocks(first, last)))
+        items = chain(self._dynamodb.client.query(**up_to_first)["Items"], self._dynamodb.query(blocks(first, last)))
         return {block.part: block for block in map(block_from_item, items)}
 
     def _put_block(self, row: Item, block: SearchBlock) -> None:
@@ -120,7 +137,7 @@ class Packing(Search):
         """
         first, *new = (
             {
-                "TableName": self._tables.payloads,
+                "TableName": self._dynamodb.tables.payloads,
                 "Item": item,
                 "ConditionExpression": f"attribute_not_exists({keys.VERSION})",
             }
@@ -130,23 +147,23 @@ class Packing(Search):
             first["ConditionExpression"] = f"{keys.VERSION} = :version"
             first["ExpressionAttributeValues"] = {":version": {"N": str(block.version)}}
         counts_exist = {
-            "TableName": self._tables.counts,
+            "TableName": self._dynamodb.tables.counts,
             "Key": row_key(row),
             "ConditionExpression": f"attribute_exists({keys.CONNECTION_ID})",
         }
         with _unless_overtaken():
-            self._client.transact_write_items(
+            self._dynamodb.client.transact_write_items(
                 TransactItems=[{"ConditionCheck": counts_exist}, *({"Put": put} for put in (first, *new))]
             )
 
     def _take_out(self, entry: Item) -> None:
         """Remove a packed text from the index, unless its body has changed since."""
-        key = {"TableName": self._tables.payloads, "Key": keys.payload_key(entry[keys.REQUEST_ID]["S"])}
+        key = {"TableName": self._dynamodb.tables.payloads, "Key": keys.payload_key(entry[keys.REQUEST_ID]["S"])}
         with _unless_overtaken():
             if is_removed(entry):
-                self._client.delete_item(**key, ConditionExpression=f"attribute_exists({keys.REMOVED})")
+                self._dynamodb.client.delete_item(**key, ConditionExpression=f"attribute_exists({keys.REMOVED})")
             else:
-                self._client.update_item(
+                self._dynamodb.client.update_item(
                     **key,
                     UpdateExpression=f"REMOVE {keys.CONNECTION_ID}, {keys.SEARCH_TEXT}",
                     # A body with chunks stays, even if its chunks were announced after the query.
@@ -156,38 +173,36 @@ class Packing(Search):
 
     def _finish_day(self, rows: Sequence[Item]) -> None:
         """Unmark a packed day. Delete its rows if all counts are zero, because every list would read them."""
-        if deletions := deletions_of_empty_day(self._tables.counts, rows):
+        if deletions := deletions_of_empty_day(self._dynamodb.tables.counts, rows):
             with _unless_overtaken():
-                self._client.transact_write_items(TransactItems=deletions)
+                self._dynamodb.client.transact_write_items(TransactItems=deletions)
         else:
             for row in rows:
-                self._mark(row, QUIET, f"REMOVE {keys.PACK}")
+                self._mark(row, QUIET, f"REMOVE {PACK}")
 
     def _marked_rows(self, mark: str, before: str, limit: int) -> list[Item]:
         """Return rows of counts with this mark, the oldest day first."""
-        query = key_query(
-            self._tables.counts, {keys.PACK: mark}, index=keys.DAYS_TO_PACK_INDEX, below=(keys.DAY, before)
-        )
-        return list(self._client.query(**query, Limit=limit)["Items"])
+        query = key_query(self._dynamodb.tables.counts, {PACK: mark}, index=DAYS_TO_PACK, below=(DAY, before))
+        return list(self._dynamodb.client.query(**query, Limit=limit)["Items"])
 
     def _rows_of_day(self, connection_id: str, day: str) -> list[Item]:
         query = key_query(
-            self._tables.counts,
+            self._dynamodb.tables.counts,
             {keys.CONNECTION_ID: connection_id},
-            between=(keys.DAY, day, day + AFTER_ALL),
+            between=(DAY, day, day + AFTER_ALL),
             consistent=True,
         )
-        return list(self._query(query))
+        return list(self._dynamodb.query(query))
 
     def _mark(self, row: Item, mark: str, update: str, **values: str) -> None:
         """Change the mark of a row, unless it is no longer `mark`."""
         values["mark"] = mark
         with _unless_overtaken():
-            self._client.update_item(
-                TableName=self._tables.counts,
+            self._dynamodb.client.update_item(
+                TableName=self._dynamodb.tables.counts,
                 Key=row_key(row),
                 UpdateExpression=update,
-                ConditionExpression=f"{keys.PACK} = :mark",
+                ConditionExpression=f"{PACK} = :mark",
                 ExpressionAttributeValues={f":{name}": {"S": value} for name, value in values.items()},
             )
 

@@ -1,73 +1,68 @@
-"""Queued requests: how they are stored, and how they are read. `request_changes.py` writes them."""
+"""Reads of queued requests: records with their bodies. `request_changes.py` writes them."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime
-from itertools import islice
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
+from adapters.dynamodb.apps import APPS
 from adapters.dynamodb.bodies import Bodies, StoredBatch, unpack
-from adapters.dynamodb.codec import Codec
-from adapters.dynamodb.database import Database, key_query
-from adapters.dynamodb.entities import APPS, CONNECTIONS
+from adapters.dynamodb.connections import CONNECTIONS
+from adapters.dynamodb.records import request_from_item
 from adapters.dynamodb.torn_reads import TORN_READ, PartMissing, consistently
 from domain.errors import NotFound, TooManyRequests, Unavailable
-from domain.maintenance.retention import SECONDS_A_DAY
 from domain.records.request import QUEUED, QueuedRequest, Tombstone
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
+    from adapters.dynamodb.queue import Queue
+    from domain.records.connection import Connection
     from domain.storage.ports import RequestBatch
 
-TOMBSTONE_DAYS = 90
-"""How long GET returns 410 for a deleted or expired record before it returns 404."""
 
-RECORDS = Codec(
-    QueuedRequest,
-    # Shorter names save bytes in every record.
-    renamed={
-        "queue_priority": "priority",
-        "paging_page": "page",
-        "paging_first_page_id": "first_page_id",
-        "paging_page_size": "page_size",
-        "paging_continued": "continued",
-        "webhook_attempts_in_round": keys.WEBHOOK_ATTEMPTS_IN_ROUND,
-    },
-    # The indexes, the counts and the event filters in the template depend on them.
-    required={keys.STATE, keys.WEBHOOK_STATE, keys.WEBHOOK_ATTEMPTS_IN_ROUND},
-)
-TOMBSTONES = Codec(Tombstone)
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts of a request's detail that have been read."""
 
+    request: QueuedRequest | Tombstone
+    bodies: Bodies | None
+    connection: Connection | None
+    ahead: int = 0
 
-def record_item(record: QueuedRequest, expires_at: int | None = None) -> Item:
-    """Return the item of a record. DynamoDB removes it some time after `expires_at` (Unix seconds)."""
-    return RECORDS.item(record) | keys.expiry(expires_at)
+    def missing_chunks(self) -> list[Item]:
+        """Return the keys of the chunks that have not been read yet."""
+        if self.bodies is None or isinstance(self.request, Tombstone):
+            return []
+        return self.bodies.missing_chunks(self.request.id, self.request.response_chunks)
 
-
-def tombstone_item(record: QueuedRequest, deleted_at: str) -> Item:
-    """Return the tombstone that replaces a deleted record. Without `inserted_at`, it is not in any listing index."""
-    deleted = int(datetime.fromisoformat(deleted_at).timestamp())
-    tombstone = Tombstone(record.id, record.connection_id, record.app_id, deleted_at)
-    return TOMBSTONES.item(tombstone) | keys.expiry(deleted + TOMBSTONE_DAYS * SECONDS_A_DAY)
+    def detail(self) -> RequestDetail | Tombstone | None:
+        """Return the detail, or None if the connection was deleted. Raises PartMissing if a body was not read."""
+        if self.connection is None or self.connection.deleted_at:
+            return None
+        if isinstance(self.request, Tombstone):
+            return self.request
+        if self.bodies is None:
+            raise PartMissing(self.request.id)
+        return RequestDetail(self.bodies.stored_request(self.request), self.connection, self.ahead)
 
 
-def request_from_item(item: Item) -> QueuedRequest | Tombstone:
-    """Return the record or its tombstone."""
-    return TOMBSTONES.entity(item) if keys.DELETED_AT in item else RECORDS.entity(item)
-
-
-class Requests(Database):
+class Requests:
     """Reads requests."""
+
+    def __init__(self, dynamodb: DynamoDB, queue: Queue) -> None:
+        self._dynamodb = dynamodb
+        self._queue = queue
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
         """Return the record without its bodies, with one read."""
-        item = self._get(self._tables.queued_requests, keys.id_key(request_id))
+        item = self._dynamodb.get(self._dynamodb.tables.queued_requests, keys.id_key(request_id))
         return request_from_item(item) if item else None
 
     def request_detail(
@@ -82,58 +77,50 @@ class Requests(Database):
         def read() -> RequestDetail | Tombstone | None:
             return self._read_detail(request_id, connection_id, max_ahead)
 
-        return consistently(read, self._backoff(TORN_READ))
+        return consistently(read, self._dynamodb.backoff(TORN_READ))
 
     def _read_detail(
         self, request_id: str, connection_id: str | None, max_ahead: int
     ) -> RequestDetail | Tombstone | None:
-        tables = self._tables
-        first = self._batch_get(
+        """Read a record with its bodies, then the parts that this read did not return."""
+        first = self._first_round(request_id, connection_id)
+        if first is None or connection_id not in {None, first.request.connection_id}:
+            return None
+        return self._second_round(first, max_ahead, with_connection=connection_id is None).detail()
+
+    def _first_round(self, request_id: str, connection_id: str | None) -> _Parts | None:
+        """Read the record, the body and, if its id is known, the connection. Returns None without a record."""
+        tables = self._dynamodb.tables
+        items = self._dynamodb.batch_get(
             {
                 tables.queued_requests: [keys.id_key(request_id)],
                 tables.payloads: [keys.payload_key(request_id)],
                 tables.connections: [keys.id_key(connection_id)] if connection_id else [],
             }
         )
-        request = next(map(request_from_item, first[tables.queued_requests]), None)
-        if request is None or connection_id not in {None, request.connection_id}:
+        if not items[tables.queued_requests]:
             return None
-        record = request if isinstance(request, QueuedRequest) else None
-        bodies = Bodies.of(first[tables.payloads]) if record else None
-        second, ahead = self._second_round(
-            {
-                tables.connections: [] if connection_id else [keys.id_key(request.connection_id)],
-                tables.payloads: bodies.missing_chunks(request_id, record.response_chunks) if record and bodies else [],
-            },
-            record,
-            max_ahead,
-        )
-        connections = [CONNECTIONS.entity(item) for items in (first, second) for item in items[tables.connections]]
-        if not connections or connections[0].deleted_at:
-            return None
-        if isinstance(request, Tombstone):
-            return request
-        if bodies is None:
-            raise PartMissing(request_id)
-        return RequestDetail((bodies | second[tables.payloads]).stored_request(request), connections[0], ahead)
+        request = request_from_item(items[tables.queued_requests][0])
+        bodies = Bodies.of(items[tables.payloads]) if isinstance(request, QueuedRequest) else None
+        return _Parts(request, bodies, _connection(items[tables.connections]))
 
-    def _second_round(
-        self, needed: Mapping[str, Sequence[Item]], record: QueuedRequest | None, max_ahead: int
-    ) -> tuple[dict[str, list[Item]], int]:
-        """Return the items with these keys, and the number of requests ahead of a queued record."""
-        if not max_ahead or record is None or record.state not in QUEUED:
-            return self._batch_get(needed), 0
-        with ThreadPoolExecutor(2) as readers:
-            items = readers.submit(self._batch_get, needed)
-            ahead = readers.submit(self._count_ahead, record, max_ahead)
-            return items.result(), ahead.result()
-
-    def _count_ahead(self, record: QueuedRequest, max_ahead: int) -> int:
-        position = keys.queue_key(record)[keys.POSITION]["S"]
-        query = key_query(
-            self._tables.queue, {keys.CONNECTION_ID: record.connection_id}, below=(keys.POSITION, position)
-        )
-        return int(self._client.query(**query, Select="COUNT", Limit=max_ahead)["Count"])
+    def _second_round(self, first: _Parts, max_ahead: int, *, with_connection: bool) -> _Parts:
+        """Add the missing chunks, the connection if asked for, and the number of requests ahead of a queued one."""
+        tables, request = self._dynamodb.tables, first.request
+        needed = {
+            tables.connections: [keys.id_key(request.connection_id)] if with_connection else [],
+            tables.payloads: first.missing_chunks(),
+        }
+        ahead = 0
+        if max_ahead and isinstance(request, QueuedRequest) and request.state in QUEUED:
+            with ThreadPoolExecutor(2) as readers:
+                items_read = readers.submit(self._dynamodb.batch_get, needed)
+                ahead_read = readers.submit(self._queue.count_ahead, request, max_ahead)
+                items, ahead = items_read.result(), ahead_read.result()
+        else:
+            items = self._dynamodb.batch_get(needed)
+        bodies = first.bodies | items[tables.payloads] if first.bodies else None
+        return _Parts(request, bodies, first.connection or _connection(items[tables.connections]), ahead)
 
     def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
         """Read the existing records with their compressed bodies. Each needs two keys, so one read returns 50.
@@ -141,13 +128,13 @@ class Requests(Database):
         A torn read is repeated. If a record still has no body then, it is left out. If a response is still missing, it
         is not in the list.
         """
-        tables, backoff = self._tables, self._backoff(TORN_READ)
+        tables, backoff = self._dynamodb.tables, self._dynamodb.backoff(TORN_READ)
         records: dict[str, QueuedRequest] = {}
         bodies: dict[str, Bodies] = {}
         to_read = list(request_ids)
         with suppress(TooManyRequests):
             while to_read:
-                items = self._batch_get(
+                items = self._dynamodb.batch_get(
                     {
                         tables.queued_requests: [keys.id_key(request_id) for request_id in to_read],
                         tables.payloads: [keys.payload_key(request_id) for request_id in to_read],
@@ -162,44 +149,37 @@ class Requests(Database):
                 for item in items[tables.payloads]:
                     if body := Bodies.of([item]):
                         bodies[item[keys.REQUEST_ID]["S"]] = body
-                to_read = [one for one in to_read if one in records and _is_torn(records[one], bodies.get(one))]
+                to_read = [
+                    request_id
+                    for request_id in to_read
+                    if request_id in records and _is_torn(records[request_id], bodies.get(request_id))
+                ]
                 if to_read:
                     backoff.wait()
-        return StoredBatch([record for one, record in records.items() if one in bodies], bodies, self._payloads)
+        with_bodies = [record for request_id, record in records.items() if request_id in bodies]
+        return StoredBatch(with_bodies, bodies, self._payloads)
 
     def _complete(self, bodies: Bodies, request_id: str, response_chunks: str = "") -> Bodies:
         """Return the bodies with the chunks of the request and the response that are still missing."""
         return bodies | self._payloads(bodies.missing_chunks(request_id, response_chunks))
 
     def _payloads(self, item_keys: Sequence[Item]) -> list[Item]:
-        return self._batch_get({self._tables.payloads: item_keys})[self._tables.payloads]
+        return self._dynamodb.batch_get({self._dynamodb.tables.payloads: item_keys})[self._dynamodb.tables.payloads]
 
     def request_xml(self, request_id: str) -> str:
         """Return the request XML with one read, or two reads if it is in chunks. Raises NotFound."""
 
         def read() -> str:
-            item = self._get(self._tables.payloads, keys.payload_key(request_id))
+            item = self._dynamodb.get(self._dynamodb.tables.payloads, keys.payload_key(request_id))
             bodies = Bodies.of([item] if item else [])
             if bodies is None:
                 raise PartMissing(request_id)
             return unpack(self._complete(bodies, request_id).packed_request)
 
         try:
-            return consistently(read, self._backoff(TORN_READ))
+            return consistently(read, self._dynamodb.backoff(TORN_READ))
         except Unavailable:
             raise NotFound("The request does not exist.") from None
-
-    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return the next requests to send, with consistent queries of a table that holds whole records.
-
-        One query returns up to 1 MB, which is several hundred records.
-        """
-        query = key_query(self._tables.queue, {keys.CONNECTION_ID: connection_id}, consistent=True)
-        return [RECORDS.entity(item) for item in islice(self._query(query | {"Limit": limit}), limit)]
-
-    def remove_from_queue(self, entry: QueuedRequest) -> None:
-        """Delete the entry. An ended request never returns to its place, so no condition is necessary."""
-        self._client.delete_item(TableName=self._tables.queue, Key=keys.queue_key(entry))
 
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
@@ -209,13 +189,13 @@ class Requests(Database):
         def read() -> Delivery | Tombstone | None:
             return self._read_delivery(request_id, app_id, response_chunks, max_response_bytes)
 
-        return consistently(read, self._backoff(TORN_READ))
+        return consistently(read, self._dynamodb.backoff(TORN_READ))
 
     def _read_delivery(
         self, request_id: str, app_id: str, response_chunks: str, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
-        tables = self._tables
-        items = self._batch_get(
+        tables = self._dynamodb.tables
+        items = self._dynamodb.batch_get(
             {
                 tables.queued_requests: [keys.id_key(request_id)],
                 tables.payloads: [
@@ -240,3 +220,7 @@ class Requests(Database):
 def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
     """Whether the body was read at another moment than the record, so that it is missing or lacks the response."""
     return bodies is None or bodies.is_older_than(record)
+
+
+def _connection(items: Sequence[Item]) -> Connection | None:
+    return next(map(CONNECTIONS.entity, items), None)

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.bodies import CHUNK_BYTES, HAS_BODY, MAX_INLINE_RESPONSE_BYTES, pack
-from adapters.dynamodb.database import key_query
+from adapters.dynamodb.client import key_query
 from domain.errors import Conflict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection
 
+    from adapters.dynamodb.batch_deletes import BatchDeletes
+    from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
     from domain.records.request import QueuedRequest
     from domain.storage.changes import ChangeRequest
@@ -72,12 +74,12 @@ class StoredChunks:
         return " AND ".join(conditions), values
 
 
-@dataclass(frozen=True, slots=True)
 class ResponseChunks:
-    """Stores and removes chunks with a client of botocore, in the table of payloads."""
+    """Stores and removes the chunks of large responses in the table of payloads."""
 
-    client: Any
-    table: str
+    def __init__(self, dynamodb: DynamoDB, deletes: BatchDeletes) -> None:
+        self._dynamodb = dynamodb
+        self._deletes = deletes
 
     def store(self, change: ChangeRequest, attempt: str) -> str:
         """Store the chunks of the response if it is large. Return their name for the record, or an empty text.
@@ -93,8 +95,8 @@ class ResponseChunks:
         name = f"{attempt}#{len(pieces)}"
         index = index_attributes(change.after)
         try:
-            self.client.update_item(
-                TableName=self.table,
+            self._dynamodb.client.update_item(
+                TableName=self._dynamodb.tables.payloads,
                 Key=keys.payload_key(request_id),
                 UpdateExpression="SET "
                 + ", ".join(f"{attribute} = :{attribute}" for attribute in index)
@@ -103,31 +105,33 @@ class ResponseChunks:
                 ExpressionAttributeValues={f":{attribute}": value for attribute, value in index.items()}
                 | {":name": {"SS": [name]}},
             )
-        except self.client.exceptions.ConditionalCheckFailedException:
+        except self._dynamodb.client.exceptions.ConditionalCheckFailedException:
             raise Conflict(change, None) from None
         for key, piece in zip(keys.response_chunk_keys(request_id, name), pieces, strict=True):
-            self.client.put_item(TableName=self.table, Item=key | {keys.DATA: {"B": piece}})
+            self._dynamodb.client.put_item(
+                TableName=self._dynamodb.tables.payloads, Item=key | {keys.DATA: {"B": piece}}
+            )
         return name
 
     def discard(self, request_id: str, name: str) -> None:
         """Remove the chunks of an attempt that was not committed."""
         for key in keys.response_chunk_keys(request_id, name):
-            self.client.delete_item(TableName=self.table, Key=key)
+            self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.payloads, Key=key)
 
-    def remove_late(
-        self, before: str, query: Callable[[dict[str, Any]], Iterable[Item]], delete: Callable[[list[Item]], None]
-    ) -> int:
-        """Remove what is left of requests that were removed before a timestamp. Return the number of chunks."""
+    def remove_late_chunks(self, before: str) -> int:
+        """Remove the chunks of requests that were removed before a timestamp. Return their number."""
+        table, delete = self._dynamodb.tables.payloads, self._deletes.delete
         removed = 0
         notes = key_query(
-            self.table, {keys.REQUEST_ID: keys.REMOVED_WITH_CHUNKS}, below=(keys.PART, before), consistent=True
+            table, {keys.REQUEST_ID: keys.REMOVED_WITH_CHUNKS}, below=(keys.PART, before), consistent=True
         )
-        for note in self.client.query(**notes, Limit=MAX_NOTES)["Items"]:
+        for note in self._dynamodb.client.query(**notes, Limit=MAX_NOTES)["Items"]:
             request_id = note[keys.PART]["S"].rpartition("#")[2]
             attributes = (keys.REQUEST_ID, keys.PART)
-            parts = query(key_query(self.table, {keys.REQUEST_ID: request_id}, attributes=attributes, consistent=True))
+            query = key_query(table, {keys.REQUEST_ID: request_id}, attributes=attributes, consistent=True)
+            parts = self._dynamodb.query(query)
             chunks = [part for part in parts if part[keys.PART] != {"S": keys.BODY}]
-            delete(chunks)
-            delete([{name: note[name] for name in attributes}])
+            delete(table, chunks)
+            delete(table, [{name: note[name] for name in attributes}])
             removed += len(chunks)
         return removed

@@ -14,15 +14,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.database import Database, key_query
+from adapters.dynamodb.client import Index, key_query
 from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.search_blocks import matches_in_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
+    from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
     from adapters.dynamodb.search_blocks import RecordKey
+
+SEARCH = Index("search")
 
 BEFORE_ALL = "0"
 """Sorts before every timestamp."""
@@ -37,8 +40,11 @@ ENTRY_ATTRIBUTES = (
 """A search spends its time on parsing entries, so it reads only the attributes that it needs."""
 
 
-class Search(Database):
+class Search:
     """Searches the texts of connections."""
+
+    def __init__(self, dynamodb: DynamoDB) -> None:
+        self._dynamodb = dynamodb
 
     def search_matches(
         self,
@@ -62,8 +68,10 @@ class Search(Database):
         self, connection_id: str, phrase: str, check_deadline: Callable[[], None], part: tuple[str, str]
     ) -> tuple[dict[RecordKey, bool], list[RecordKey]]:
         """Return whether each record in the index matches, then the matches in the blocks (see above for the order)."""
-        first, last = part
-        entries = self._query(self._search_index_query(connection_id, *part, ENTRY_ATTRIBUTES), check_deadline)
+        payloads, (first, last) = self._dynamodb.tables.payloads, part
+        entries = self._dynamodb.query(
+            search_index_query(payloads, connection_id, first, last, ENTRY_ATTRIBUTES), check_deadline
+        )
         in_index = {
             record_key(entry): phrase in entry.get(keys.SEARCH_TEXT, {"S": ""})["S"]
             for entry in entries
@@ -71,24 +79,25 @@ class Search(Database):
         }
         first_block = keys.SEARCH_BLOCKS if first == BEFORE_ALL else keys.search_block_part(first)
         query = key_query(
-            self._tables.payloads,
+            payloads,
             {keys.REQUEST_ID: connection_id},
             between=(keys.PART, first_block, keys.search_block_part(last)),
         )
-        blocks = self._query(query, check_deadline)
+        blocks = self._dynamodb.query(query, check_deadline)
         return in_index, [record for block in blocks for record in matches_in_block(block, phrase)]
 
-    def _search_index_query(
-        self, connection_id: str, first: str, last: str, attributes: Sequence[str] = ()
-    ) -> dict[str, Any]:
-        """Return the query for the index entries between two timestamps."""
-        return key_query(
-            self._tables.payloads,
-            {keys.CONNECTION_ID: connection_id},
-            index=keys.SEARCH_INDEX,
-            between=(keys.INSERTED_AT, first, last),
-            attributes=attributes,
-        )
+
+def search_index_query(
+    table: str, connection_id: str, first: str, last: str, attributes: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the query for the index entries between two timestamps."""
+    return key_query(
+        table,
+        {keys.CONNECTION_ID: connection_id},
+        index=SEARCH,
+        between=(keys.INSERTED_AT, first, last),
+        attributes=attributes,
+    )
 
 
 def record_key(entry: Item) -> RecordKey:

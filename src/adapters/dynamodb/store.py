@@ -1,110 +1,127 @@
-"""The store: the parts of this package put together, and the commit of changes."""
+"""The store: the parts of this package put together. Each part owns a table or a subject."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+import random as system_random
+import time
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
+from adapters.dynamodb.apps import Apps
+from adapters.dynamodb.batch_deletes import BatchDeletes
+from adapters.dynamodb.client import DynamoDB
+from adapters.dynamodb.commits import Commits
 from adapters.dynamodb.connection_removal import ConnectionRemoval
-from adapters.dynamodb.counts import OVERFLOW_ROWS, Counts, count_addition, count_updates
-from adapters.dynamodb.entities import Entities
-from adapters.dynamodb.listing import ListingIndexes
-from adapters.dynamodb.packing import Packing
+from adapters.dynamodb.connections import Connections
+from adapters.dynamodb.counts import Counts
+from adapters.dynamodb.idempotency_keys import IdempotencyKeys
+from adapters.dynamodb.listing import Listing
+from adapters.dynamodb.packing import MAX_STEP_TEXTS, Packing
+from adapters.dynamodb.queue import Queue
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
-from adapters.dynamodb.response_chunks import ResponseChunks, StoredChunks
-from adapters.dynamodb.transactions import CONTENTION, LOST_ANSWERS, Transaction, Transactions, new_commit_id
+from adapters.dynamodb.response_chunks import ResponseChunks
+from adapters.dynamodb.search import Search
+from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES
+from adapters.dynamodb.sessions import Sessions
+from adapters.dynamodb.transactions import Transactions
 from adapters.dynamodb.usages import Usages
-from domain.errors import Conflict
-from domain.storage.changes import (
-    AddRequest,
-    Change,
-    ChangeRequest,
-    ClaimIdempotencyKey,
-    ForgetRequest,
-    Put,
-    RemoveRequest,
-    RequireConnection,
-)
-from domain.storage.counts import CountKey, count_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
-    from adapters.dynamodb.operations import Operation
+    from adapters.dynamodb.keys import TableNames
 
 
-class DynamoDBStore(
-    Requests,
-    Entities,
-    Usages,
-    Counts,
-    ListingIndexes,
-    Packing,
-    ConnectionRemoval,
-    RequestChanges,
-):
-    """Implements the ports of `domain.storage.ports` on DynamoDB."""
+class DynamoDBStore:
+    """Implements the port `domain.storage.ports.Database` on DynamoDB. Each method is that of one part.
 
-    def commit(self, *changes: Change) -> None:
-        """Store the chunks of large responses, then do all changes or none in one transaction (`transactions.py`)."""
-        chunks = {
-            change.after.id: name
-            for change in changes
-            if isinstance(change, ChangeRequest)
-            and change.response_xml  # functions that store no response know nothing of the bodies' table
-            and (name := self._chunks.store(change, new_commit_id()))
-        }
-        stored_chunks: dict[str, StoredChunks] = {}
-        operations_of: dict[type, Callable[[Any], list[Operation]]] = {
-            Put: self._put_entity,
-            AddRequest: self._add_request,
-            ChangeRequest: lambda change: self._change_request(change, chunks.get(change.after.id, "")),
-            RemoveRequest: lambda change: self._remove_request(change, stored_chunks.get(change.before.id)),
-            ForgetRequest: self._forget_request,
-            RequireConnection: self._require_connection,
-            ClaimIdempotencyKey: self._claim_idempotency_key,
-        }
-        while True:
-            operations = [operation for change in changes for operation in operations_of[type(change)](change)]
-            try:
-                self._write(new_commit_id(), operations, count_changes(changes))
-            except Conflict as conflict:
-                if isinstance(conflict.change, RemoveRequest) and isinstance(conflict.current, StoredChunks):
-                    stored_chunks[conflict.change.before.id] = conflict.current
-                    continue
-                with suppress(ClientError, *LOST_ANSWERS):  # the removal of the request finds the rest
-                    for request_id, name in chunks.items():
-                        self._chunks.discard(request_id, name)
-                raise
-            return
+    `client` and `tables` are for programs and tests that go past the port.
+    """
 
-    def remove_late_chunks(self, before: str) -> int:
-        """Remove the chunks of requests that were removed before a timestamp. Return their number."""
-        payloads = self._tables.payloads
-        return self._chunks.remove_late(before, self._query, lambda item_keys: self._delete(payloads, item_keys))
+    def __init__(
+        self,
+        client: Any,
+        tables: TableNames,
+        *,
+        retention_days: Callable[[], int] = lambda: 0,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
+        max_step_texts: int = MAX_STEP_TEXTS,
+        sleep: Callable[[float], None] = time.sleep,
+        random: Callable[[], float] = system_random.random,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`client` is a botocore DynamoDB client.
 
-    @property
-    def _chunks(self) -> ResponseChunks:
-        return ResponseChunks(self._client, self._tables.payloads)
+        DynamoDB may remove a record `retention_days` after its end; 0 keeps all. The setting is read at each use.
+        """
+        self.client = client
+        self.tables = tables
 
-    def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
-        """Add to counts with one transaction for each day of a connection. Each adds once, whatever is repeated."""
-        for connection_id, day in sorted({(key.connection_id, key.day) for key in changes}):
-            of_day = {
-                key: change for key, change in changes.items() if (key.connection_id, key.day) == (connection_id, day)
-            }
-            commit_id = new_commit_id()
-            self._write(commit_id, [count_addition(self._tables.counts, of_day, commit_id)], {})
+        dynamodb = DynamoDB(client, tables, sleep, random, monotonic)
+        transactions = Transactions(dynamodb)
+        deletes = BatchDeletes(dynamodb)
 
-    def _write(self, commit_id: str, operations: Sequence[Operation], counted: Mapping[CountKey, int]) -> None:
-        """Do all operations or none, and add `counted` to the counts, after a conflict to an overflow row."""
+        queue = Queue(dynamodb)
+        self.queue_front = queue.queue_front
+        self.remove_from_queue = queue.remove_from_queue
 
-        def additions(cancellations: int) -> list[dict[str, Any]]:
-            row = int(self._random() * OVERFLOW_ROWS) if cancellations else None
-            return count_updates(self._tables.counts, counted, row) if counted else []
+        requests = Requests(dynamodb, queue)
+        self.request = requests.request
+        self.request_detail = requests.request_detail
+        self.request_batch = requests.request_batch
+        self.request_xml = requests.request_xml
+        self.delivery = requests.delivery
 
-        transactions = Transactions(self._client, lambda: self._backoff(CONTENTION), self._monotonic)
-        transactions.write(Transaction(commit_id, operations, additions))
+        connections = Connections(dynamodb)
+        self.connection = connections.connection
+        self.connection_ids_of = connections.connection_ids_of
+        self.connections_of = connections.connections_of
+        self.deleted_connections = connections.deleted_connections
+
+        sessions = Sessions(dynamodb)
+        self.session = sessions.session
+        self.silent_sessions = sessions.silent_sessions
+
+        apps = Apps(dynamodb)
+        self.app = apps.app
+        self.app_ids = apps.app_ids
+        self.apps_by_age = apps.apps_by_age
+        self.api_key = apps.api_key
+        self.api_keys_of = apps.api_keys_of
+
+        usages = Usages(dynamodb)
+        self.add_usage = usages.add_usage
+        self.set_usage = usages.set_usage
+
+        counts = Counts(dynamodb, transactions)
+        self.day_counts = counts.day_counts
+        self.recount = counts.recount
+        self.add_to_counts = counts.add_to_counts
+
+        listing = Listing(dynamodb)
+        self.index_entries = listing.index_entries
+        self.all_index_entries = listing.all_index_entries
+
+        self.search_matches = Search(dynamodb).search_matches
+
+        packing = Packing(dynamodb, max_block_bytes, max_step_texts)
+        self.days_to_pack = packing.days_to_pack
+        self.pack = packing.pack
+
+        chunks = ResponseChunks(dynamodb, deletes)
+        self.remove_late_chunks = chunks.remove_late_chunks
+
+        removal = ConnectionRemoval(dynamodb, deletes)
+        self.remove_records = removal.remove_records
+        self.remove_connection = removal.remove_connection
+
+        self.commit = Commits(
+            dynamodb,
+            transactions,
+            chunks,
+            requests=RequestChanges(dynamodb, queue, retention_days),
+            connections=connections,
+            sessions=sessions,
+            apps=apps,
+            idempotency_keys=IdempotencyKeys(dynamodb),
+        ).commit

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from adapters.dynamodb.database import Policy
+from adapters.dynamodb.client import Policy
 from domain.errors import TooManyRequests, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.dynamodb.database import Backoff
+    from adapters.dynamodb.client import Backoff
 
 T = TypeVar("T")
 

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError  # noqa: A004 - botocore's name
 from botocore.parsers import ResponseParserError
 
-from adapters.dynamodb.database import Policy
+from adapters.dynamodb.client import Policy
 from domain.errors import Conflict, TooManyRequests, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from adapters.dynamodb.database import Backoff
+    from adapters.dynamodb.client import Backoff, DynamoDB
     from adapters.dynamodb.keys import Item
     from adapters.dynamodb.operations import Operation
 
@@ -112,13 +112,11 @@ class Transaction:
     further_entries: Callable[[int], list[dict[str, Any]]] = lambda _cancellations: []
 
 
-@dataclass(frozen=True, slots=True)
 class Transactions:
-    """Carries out transactions with a client of botocore. `monotonic` returns seconds of a clock that never jumps."""
+    """Carries out transactions."""
 
-    client: Any
-    backoff: Callable[[], Backoff]
-    monotonic: Callable[[], float]
+    def __init__(self, dynamodb: DynamoDB) -> None:
+        self._dynamodb = dynamodb
 
     def write(self, transaction: Transaction) -> None:
         """Do all operations or none.
@@ -126,12 +124,12 @@ class Transactions:
         Raises Conflict if a condition does not hold, TooManyRequests if other transactions got in the way on every try,
         and Unavailable if it is unknown whether the transaction was done.
         """
-        backoff, start = self.backoff(), self.monotonic()
+        backoff, start = self._dynamodb.backoff(CONTENTION), self._dynamodb.monotonic()
         cancellations, may_have_arrived = 0, False
         entries = _entries(transaction, cancellations)
         while True:
             try:
-                self.client.transact_write_items(
+                self._dynamodb.client.transact_write_items(
                     TransactItems=entries, ClientRequestToken=f"{transaction.commit_id}.{cancellations}"
                 )
             except (ClientError, *LOST_ANSWERS) as error:
@@ -155,7 +153,7 @@ class Transactions:
     def _pause(self, backoff: Backoff, start: float) -> None:
         """Wait before the next call. Raises TooManyRequests if none is left."""
         backoff.wait()
-        if self.monotonic() - start > MAX_REPEATING_SECONDS:
+        if self._dynamodb.monotonic() - start > MAX_REPEATING_SECONDS:
             raise TooManyRequests(CONTENTION.message)
 
 

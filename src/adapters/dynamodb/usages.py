@@ -1,24 +1,39 @@
-"""Counters of the calls of apps."""
+"""The table of usages: counters of the calls of apps."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec
-from adapters.dynamodb.database import Database
 from domain.storage.ports import Usage
+
+if TYPE_CHECKING:
+    from adapters.dynamodb.client import DynamoDB
+    from adapters.dynamodb.keys import Item
+
+COUNTER = "counter"
 
 USAGES = Codec(Usage)
 
 
-class Usages(Database):
+def usage_key(app_id: str, counter: str) -> Item:
+    """Return the key of a counter of an app."""
+    return {keys.APP_ID: {"S": app_id}, COUNTER: {"S": counter}}
+
+
+class Usages:
     """Adds to counters. A counter is not an entity: no transaction changes it."""
+
+    def __init__(self, dynamodb: DynamoDB) -> None:
+        self._dynamodb = dynamodb
 
     def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:
         """Add to a counter with one call, and return it."""
         expiry = keys.expiry(expires_at)
-        item = self._client.update_item(
-            TableName=self._tables.usages,
-            Key=keys.usage_key(app_id, counter),
+        item = self._dynamodb.client.update_item(
+            TableName=self._dynamodb.tables.usages,
+            Key=usage_key(app_id, counter),
             UpdateExpression="ADD #total :number" + (f" SET {keys.EXPIRES_AT} = :{keys.EXPIRES_AT}" if expiry else ""),
             ExpressionAttributeNames={"#total": "total"},
             ExpressionAttributeValues={":number": {"N": str(number)}}
@@ -29,4 +44,6 @@ class Usages(Database):
 
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter with one call."""
-        self._client.put_item(TableName=self._tables.usages, Item=USAGES.item(usage) | keys.usage_key(app_id, counter))
+        self._dynamodb.client.put_item(
+            TableName=self._dynamodb.tables.usages, Item=USAGES.item(usage) | usage_key(app_id, counter)
+        )

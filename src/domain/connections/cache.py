@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.storage.ports import Connections
+    from domain.storage.ports import Database
 
 MAX_AGE = timedelta(minutes=1)
 """A session of another process can change the QBXML version and the country of a connection at any time."""
@@ -24,8 +24,8 @@ MAX_CACHED_CONNECTIONS = 1_000
 class ConnectionCache:
     """Reads connections and keeps them for a minute."""
 
-    def __init__(self, connections: Connections, clock: Clock) -> None:
-        self._connections = connections
+    def __init__(self, store: Database, clock: Clock) -> None:
+        self._store = store
         self._clock = clock
         self._cached: dict[str, tuple[Connection, datetime]] = {}
 
@@ -41,7 +41,7 @@ class ConnectionCache:
 
     def read(self, app_id: str, connection_id: str) -> Connection:
         """Return the connection as it is stored now. Raises NotFound."""
-        return self.put(app_id, connection_id, self._connections.connection(connection_id))
+        return self.put(app_id, connection_id, self._store.connection(connection_id))
 
     def put(self, app_id: str, connection_id: str, stored: object) -> Connection:
         """Keep and return a connection that was just read. Raises NotFound if `stored` is not the app's."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from domain.listing.query import ListQuery
     from domain.ports import Clock
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Listing
+    from domain.storage.ports import Database
 
     Hits: TypeAlias = Collection[tuple[str, str]]
 
@@ -34,7 +34,7 @@ class Search:
     """One search. Its methods raise InvalidRequest after MAX_SEARCH_SECONDS."""
 
     def __init__(
-        self, store: Listing, clock: Clock, query: ListQuery, counts: Sequence[DayCounts], *, min_part: int
+        self, store: Database, clock: Clock, query: ListQuery, counts: Sequence[DayCounts], *, min_part: int
     ) -> None:
         self._store = store
         self._clock = clock

@@ -18,7 +18,7 @@ from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
-    from domain.storage.ports import Store
+    from domain.storage.ports import Database
 
 SECONDS_A_DAY = 24 * 60 * 60
 
@@ -34,7 +34,7 @@ def expires_at(record: QueuedRequest, retention_days: int) -> int | None:
     return int(datetime.fromisoformat(record.updated_at).timestamp()) + retention_days * SECONDS_A_DAY
 
 
-def forget_record(store: Store, record: QueuedRequest, now: datetime) -> bool:
+def forget_record(store: Database, record: QueuedRequest, now: datetime) -> bool:
     """Remove the bodies of an expired record, subtract it from the counts and store a tombstone.
 
     The call is safe to repeat. It returns False if there was nothing to do. Raises TooManyRequests.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.storage.ports import Packing
+    from domain.storage.ports import Database
 
 DAYS_A_RUN = 500
 
@@ -29,18 +29,18 @@ class Packed:
     failures: Mapping[tuple[str, str], Exception] = field(default_factory=dict)
 
 
-def pack_days(packing: Packing, clock: Clock, until: datetime) -> Packed:
+def pack_days(store: Database, clock: Clock, until: datetime) -> Packed:
     """Pack days. Starts no step after `until`. May stop anywhere and run again at any time.
 
     Today's texts stay unpacked, because they change when responses arrive.
     """
-    days = packing.days_to_pack(day_of(timestamp(clock())), DAYS_A_RUN)
+    days = store.days_to_pack(day_of(timestamp(clock())), DAYS_A_RUN)
     packed = 0
     failures: dict[tuple[str, str], Exception] = {}
     finished = len(days) < DAYS_A_RUN
     for connection_id, day in days:
         try:
-            if not _pack_day(packing, connection_id, day, clock, until):
+            if not _pack_day(store, connection_id, day, clock, until):
                 finished = False
                 break
             packed += 1
@@ -49,11 +49,11 @@ def pack_days(packing: Packing, clock: Clock, until: datetime) -> Packed:
     return Packed(packed, finished, failures)
 
 
-def _pack_day(packing: Packing, connection_id: str, day: str, clock: Clock, until: datetime) -> bool:
+def _pack_day(store: Database, connection_id: str, day: str, clock: Clock, until: datetime) -> bool:
     """Pack a day. Return False if the time runs out first."""
     after = None
     while clock() < until:
-        after = packing.pack(connection_id, day, after)
+        after = store.pack(connection_id, day, after)
         if after is None:
             return True
     return False

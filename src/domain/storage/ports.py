@@ -1,6 +1,6 @@
-"""The ports of the database. `adapters/dynamodb` and the fake store of the tests implement them.
+"""The port of the database. `adapters/dynamodb` and the fake store of the tests implement it (decision 0059).
 
-Only `Store.commit` writes entities. Reads by id and of the queue are consistent. Reads of an index (`index_entries`,
+Reads by id and of the queue are consistent. Reads of an index (`index_entries`,
 `search_matches`, `silent_sessions`, `connections_of`, `deleted_connections`) are eventually consistent: an entry may be
 late or outdated. Therefore a change that is based on an entry names the revision that was read.
 """
@@ -89,8 +89,8 @@ class IndexDays:
     webhook_state: WebhookState | None = None
 
 
-class Store(Protocol):
-    """The only way to write entities."""
+class Database(Protocol):
+    """Every read and write of the database. Only `commit` writes entities."""
 
     def commit(self, *changes: Change) -> None:
         """Apply all `changes` or none, and keep the counts exact.
@@ -98,87 +98,6 @@ class Store(Protocol):
         Raises Conflict with the first change that has an unmet condition. Raises TooManyRequests if other commits
         changed the same items during every retry. Raises Unavailable if it is unknown whether the changes were made.
         """
-
-
-class Connections(Protocol):
-    """Connections by id and by app, and the removal of deleted ones."""
-
-    def connection(self, connection_id: str) -> Connection | None:
-        """Return a connection, even if it was deleted (`deleted_at`)."""
-
-    def connection_ids_of(self, app_id: str) -> Sequence[str]:
-        """Return the ids of an app's connections, oldest first."""
-
-    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
-        """Return one page of an app's connections, oldest first, and their total number."""
-
-    def deleted_connections(self, limit: int) -> Sequence[Connection]:
-        """Return the deleted connections that have not been removed yet."""
-
-    def remove_records(self, connection: Connection) -> Iterator[int]:
-        """Remove the records of a deleted connection with their bodies, in steps of about a second.
-
-        Yields the number of records that each step removed. The removal may stop after any step and start again.
-        Several removals may run at the same time. Raises TooManyRequests.
-        """
-
-    def remove_late_chunks(self, before: str) -> int:
-        """Remove the chunks of responses that were stored after their request was removed, and return their number.
-
-        Looks at the requests that were removed before the timestamp.
-        """
-
-    def remove_connection(self, connection: Connection) -> None:
-        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests."""
-
-
-class Listing(Protocol):
-    """The reads of lists.
-
-    Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel. Several
-    threads call `check_deadline` before each database call. If it raises an exception, the read ends.
-    """
-
-    def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
-        """Return the connection's counts from `first_day` on, oldest day first. Raises NotFound if it was deleted."""
-
-    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
-        """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
-
-    def all_index_entries(
-        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
-    ) -> Iterable[IndexEntry]:
-        """Return every entry of these days, in no particular order."""
-
-    def search_matches(
-        self,
-        connection_id: str,
-        phrase: str,
-        split_points: Sequence[str],
-        check_deadline: Callable[[], None] = lambda: None,
-    ) -> Collection[tuple[str, str]]:
-        """Return (inserted_at, id) of every record with `phrase` in its search text, in no particular order."""
-
-
-class Packing(Protocol):
-    """Packs search texts, so a search reads few large items (`domain.maintenance.search_packing`)."""
-
-    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
-        """Return (connection, day) for up to `limit` days before `before` that have texts to pack.
-
-        A day that changed since the last call is left for the next call.
-        """
-
-    def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
-        """Do one step of packing a day. Return `after` for the next step, or None if the day is done.
-
-        One run copies a text into a search block, and the next run removes it from the index. A day is done if a run
-        has nothing to do.
-        """
-
-
-class Database(Store, Connections, Listing, Packing, Protocol):
-    """Every read and write of the database, for use cases that need several."""
 
     # --- Requests
 
@@ -200,15 +119,6 @@ class Database(Store, Connections, Listing, Packing, Protocol):
     def request_xml(self, request_id: str) -> str:
         """Return the request body. Raises NotFound."""
 
-    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return the first `limit` records of the queue, in the order of sending.
-
-        The read is consistent: it returns every request that was stored before it (decision 0020).
-        """
-
-    def remove_from_queue(self, entry: QueuedRequest) -> None:
-        """Remove an entry of the queue whose request has ended or does not exist."""
-
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
     ) -> Delivery | Tombstone | None:
@@ -218,13 +128,58 @@ class Database(Store, Connections, Listing, Packing, Protocol):
         Raises Unavailable like `request_detail`.
         """
 
-    # --- Sessions, apps and their API keys
+    # --- The queue
+
+    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return the first `limit` records of the queue, in the order of sending.
+
+        The read is consistent: it returns every request that was stored before it (decision 0020).
+        """
+
+    def remove_from_queue(self, entry: QueuedRequest) -> None:
+        """Remove an entry of the queue whose request has ended or does not exist."""
+
+    # --- Connections
+
+    def connection(self, connection_id: str) -> Connection | None:
+        """Return a connection, even if it was deleted (`deleted_at`)."""
+
+    def connection_ids_of(self, app_id: str) -> Sequence[str]:
+        """Return the ids of an app's connections, oldest first."""
+
+    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
+        """Return one page of an app's connections, oldest first, and their total number."""
+
+    def deleted_connections(self, limit: int) -> Sequence[Connection]:
+        """Return the deleted connections that have not been removed yet."""
+
+    # --- Removal of deleted connections and late chunks
+
+    def remove_records(self, connection: Connection) -> Iterator[int]:
+        """Remove the records of a deleted connection with their bodies, in steps of about a second.
+
+        Yields the number of records that each step removed. The removal may stop after any step and start again.
+        Several removals may run at the same time. Raises TooManyRequests.
+        """
+
+    def remove_connection(self, connection: Connection) -> None:
+        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests."""
+
+    def remove_late_chunks(self, before: str) -> int:
+        """Remove the chunks of responses that were stored after their request was removed, and return their number.
+
+        Looks at the requests that were removed before the timestamp.
+        """
+
+    # --- Sessions
 
     def session(self, session_id: str) -> Session | None:
         """Return a session, open or ended."""
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return live sessions with a last call before the timestamp. Reads an index."""
+
+    # --- Apps and their API keys
 
     def app(self, app_id: str) -> App | None:
         """Return an app."""
@@ -252,10 +207,50 @@ class Database(Store, Connections, Listing, Packing, Protocol):
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter."""
 
-    # --- Recounts (`domain.maintenance.recount`)
+    # --- Counts, and recounts (`domain.maintenance.recount`)
+
+    def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
+        """Return the connection's counts from `first_day` on, oldest day first. Raises NotFound if it was deleted."""
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
         """Count the entries of a connection's listing indexes, and return these counts."""
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
         """Add `changes` to the counts. Raises TooManyRequests and Unavailable like `commit`."""
+
+    # --- Lists and searches
+    #
+    # Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel.
+    # Several threads call `check_deadline` before each database call. If it raises an exception, the read ends.
+
+    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
+        """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
+
+    def all_index_entries(
+        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
+    ) -> Iterable[IndexEntry]:
+        """Return every entry of these days, in no particular order."""
+
+    def search_matches(
+        self,
+        connection_id: str,
+        phrase: str,
+        split_points: Sequence[str],
+        check_deadline: Callable[[], None] = lambda: None,
+    ) -> Collection[tuple[str, str]]:
+        """Return (inserted_at, id) of every record with `phrase` in its search text, in no particular order."""
+
+    # --- Packing of search texts, so a search reads few large items (`domain.maintenance.search_packing`)
+
+    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
+        """Return (connection, day) for up to `limit` days before `before` that have texts to pack.
+
+        A day that changed since the last call is left for the next call.
+        """
+
+    def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
+        """Do one step of packing a day. Return `after` for the next step, or None if the day is done.
+
+        One run copies a text into a search block, and the next run removes it from the index. A day is done if a run
+        has nothing to do.
+        """

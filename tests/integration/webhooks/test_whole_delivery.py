@@ -12,7 +12,7 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.requests import record_item
+from adapters.dynamodb.records import record_item
 from adapters.sqs import SqsRetryQueue
 from adapters.webhook_http import WebhookHttp
 from domain.queueing.service import RequestService

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.requests import record_item
+from adapters.dynamodb.records import record_item
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from local.event_filters import passes, patterns_of

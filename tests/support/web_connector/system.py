@@ -14,7 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.keys import SESSION_ID
+from adapters.dynamodb.sessions import SESSION_ID
 from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import MayBeExecuted
@@ -299,7 +299,7 @@ class System:
         """Let a day pass without a sweep, remove all sessions as if their table were lost, and log in again."""
         self.clock.advance(days=1)
         if isinstance(self.store, DynamoDBStore):
-            client, table = self.store._client, self.store._tables.sessions  # noqa: SLF001 - no port removes sessions
+            client, table = self.store.client, self.store.tables.sessions
             for item in client.scan(TableName=table)["Items"]:
                 client.delete_item(TableName=table, Key={SESSION_ID: item[SESSION_ID]})
         else:

@@ -19,7 +19,7 @@ KINDS = ("write", "write", "read", "iterate")
 
 def tables_of(store: DynamoDBStore) -> tuple[Any, TableNames]:
     """Return the client of a store and the names of its tables."""
-    return store._client, store._tables  # noqa: SLF001 - restoring goes past the store
+    return store.client, store.tables
 
 
 class Interrupted(Exception):

@@ -11,6 +11,7 @@ from domain.maintenance.search_packing import DAYS_A_RUN, Packed, pack_days
 from handlers import pack_search_texts
 from handlers.common.bootstrap import Services
 from tests.support.builders import NOON, FixedClock
+from tests.support.fake_store import FakeStore
 from tests.support.services import using
 
 if TYPE_CHECKING:
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 STEP = timedelta(seconds=10)
 
 
-class Days:
+class Days(FakeStore):
     """Days that are to be packed, in three steps each; every step takes a while. One of them may be `bad`."""
 
     def __init__(self, clock: FixedClock, number: int, bad: str | None = None) -> None:
+        super().__init__()
         self._clock = clock
         self._number = number
         self._bad = bad
@@ -92,7 +94,7 @@ def test_the_function_uses_its_remaining_time(caplog: pytest.LogCaptureFixture) 
     days = Days(clock, 3)
 
     with using(Services(clock=clock)) as services:
-        services.store = days  # type: ignore[assignment]  # it has the methods that packing calls
+        services.store = days
         pack_search_texts.handler({}, Context())
 
     assert len(days.steps) == 3  # half a minute, less than two days
@@ -106,7 +108,7 @@ def test_the_function_names_unpacked_days_and_fails(caplog: pytest.LogCaptureFix
     days = Days(clock, 1, bad="day 0")
 
     with using(Services(clock=clock)) as services:
-        services.store = days  # type: ignore[assignment]  # it has the methods that packing calls
+        services.store = days
         with pytest.raises(OSError, match="day 0"):
             pack_search_texts.handler({}, Context())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.dynamodb.requests import record_item
+from adapters.dynamodb.records import record_item
 from domain.errors import TooManyRequests
 from domain.maintenance.retention import SECONDS_A_DAY, expires_at, forget_record
 from domain.records.request import ENDED, QueuedRequest, State, Tombstone

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.dynamodb.requests import RECORDS, record_item, tombstone_item
+from adapters.dynamodb.records import RECORDS, record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
 from domain.maintenance.overdue_webhooks import OVERDUE_AFTER, plan_overdue_webhooks

@@ -1,26 +1,30 @@
-"""The DynamoDB client with the calls, the settings and the pauses that all parts of the store share."""
+"""The calls of DynamoDB and the pauses between them, which all parts of the store share."""
 
 from __future__ import annotations
 
 import random as system_random
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES
 from domain.errors import TooManyRequests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from adapters.dynamodb.codec import Codec
     from adapters.dynamodb.keys import Item, TableNames
+
+T = TypeVar("T")
 
 MAX_BATCH_KEYS = 100
 """DynamoDB: BatchGetItem takes at most 100 keys."""
 
-MAX_STEP_TEXTS = 1_000
-"""The maximum number of texts that a step of packing reads; DynamoDB also stops at 1 MB. Each is removed from the index
-by its own write."""
+
+class Index(str):
+    """The name of a global secondary index. `template.yaml` declares the index with its keys."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,78 +68,64 @@ BATCH_GET = Policy(
 )
 
 
-class Database:
-    """A DynamoDB client, the names of the tables and the settings. The parts of the store extend it."""
+@dataclass(frozen=True, slots=True)
+class DynamoDB:
+    """A botocore client, the names of the tables, and the reads that take several calls.
 
-    def __init__(
-        self,
-        client: Any,
-        tables: TableNames,
-        *,
-        retention_days: Callable[[], int] = lambda: 0,
-        max_block_bytes: int = MAX_BLOCK_BYTES,
-        max_step_texts: int = MAX_STEP_TEXTS,
-        sleep: Callable[[float], None] = time.sleep,
-        random: Callable[[], float] = system_random.random,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """`client` is a botocore DynamoDB client.
+    `sleep` and `random` make the pauses. `monotonic` returns seconds of a clock that never jumps.
+    """
 
-        DynamoDB may remove a record `retention_days` after its end; 0 keeps all. The setting is read at each use.
-        """
-        self._client = client
-        self._tables = tables
-        self._retention_days = retention_days
-        self._max_block_bytes = max_block_bytes
-        self._max_step_texts = max_step_texts
-        self._sleep = sleep
-        self._random = random
-        self._monotonic = monotonic
+    client: Any
+    tables: TableNames
+    sleep: Callable[[float], None] = time.sleep
+    random: Callable[[], float] = system_random.random
+    monotonic: Callable[[], float] = time.monotonic
 
-    def _backoff(self, policy: Policy) -> Backoff:
-        return Backoff(policy, self._sleep, self._random)
+    def backoff(self, policy: Policy) -> Backoff:
+        """Return the pauses of a policy."""
+        return Backoff(policy, self.sleep, self.random)
 
-    def _get(self, table: str, key: Item) -> Item | None:
+    def get(self, table: str, key: Item) -> Item | None:
         """Return an item, read consistently."""
-        item: Item | None = self._client.get_item(TableName=table, Key=key, ConsistentRead=True).get("Item")
+        item: Item | None = self.client.get_item(TableName=table, Key=key, ConsistentRead=True).get("Item")
         return item
 
-    def _query(self, query: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> Iterator[Item]:
+    def query(self, query: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> Iterator[Item]:
         """Yield the items of every page of a query. `check` is called before each page and may raise."""
         query = dict(query)
         while True:
             check()
-            page = self._client.query(**query)
+            page = self.client.query(**query)
             yield from page["Items"]
             if "LastEvaluatedKey" not in page:
                 return
             query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
-    def _key_after(self, count: int, query: Mapping[str, Any]) -> Item | None:
+    def key_after(self, count: int, query: Mapping[str, Any]) -> Item | None:
         """Return the key with which a query continues after its first `count` items, or None if there are no more.
 
         DynamoDB reads and counts the items but does not send them.
         """
         query = dict(query)
         while True:
-            page = self._client.query(**query, Select="COUNT", Limit=count)
+            page = self.client.query(**query, Select="COUNT", Limit=count)
             count -= page["Count"]
             key: Item | None = page.get("LastEvaluatedKey")
             if key is None or count == 0:
                 return key
             query["ExclusiveStartKey"] = key
 
-    def _batch_get(self, keys: Mapping[str, Sequence[Item]]) -> dict[str, list[Item]]:
+    def batch_get(self, keys: Mapping[str, Sequence[Item]]) -> dict[str, list[Item]]:
         """Return the items that exist, by table, read consistently. Makes one call for each 100 keys."""
         items: dict[str, list[Item]] = {table: [] for table in keys}
         open_keys = [(table, key) for table, table_keys in keys.items() for key in table_keys]
-        backoff = self._backoff(BATCH_GET)
+        backoff = self.backoff(BATCH_GET)
         while open_keys:
             batch, open_keys = open_keys[:MAX_BATCH_KEYS], open_keys[MAX_BATCH_KEYS:]
             requests: dict[str, dict[str, Any]] = {}
             for table, key in batch:
                 requests.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(key)
-            result = self._client.batch_get_item(RequestItems=requests)
+            result = self.client.batch_get_item(RequestItems=requests)
             for table, table_items in result["Responses"].items():
                 items[table].extend(table_items)
             # DynamoDB leaves out keys if it throttles the call, and the items beyond 16 MB.
@@ -147,12 +137,16 @@ class Database:
             open_keys = unprocessed + open_keys
         return items
 
+    def entities(self, table: str, codec: Codec[T], keys: Iterable[Item]) -> list[T]:
+        """Return the entities that exist, read in batches, in no particular order."""
+        return list(map(codec.entity, self.batch_get({table: list(keys)})[table]))
+
 
 def key_query(
     table: str,
     equal: Mapping[str, str],
     *,
-    index: str | None = None,
+    index: Index | None = None,
     between: tuple[str, str, str] | None = None,
     below: tuple[str, str] | None = None,
     attributes: Sequence[str] = (),

@@ -1,0 +1,122 @@
+"""The commit of changes: their operations and their counts in one transaction."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from adapters.dynamodb.counts import OVERFLOW_ROWS, count_updates
+from adapters.dynamodb.response_chunks import StoredChunks
+from adapters.dynamodb.transactions import LOST_ANSWERS, Transaction, new_commit_id
+from domain.errors import Conflict
+from domain.records.app import ApiKey, App
+from domain.records.connection import Connection
+from domain.records.session import Session
+from domain.storage.changes import (
+    AddRequest,
+    Change,
+    ChangeRequest,
+    ClaimIdempotencyKey,
+    ForgetRequest,
+    Put,
+    RemoveRequest,
+    RequireConnection,
+)
+from domain.storage.counts import count_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from adapters.dynamodb.apps import Apps
+    from adapters.dynamodb.client import DynamoDB
+    from adapters.dynamodb.connections import Connections
+    from adapters.dynamodb.idempotency_keys import IdempotencyKeys
+    from adapters.dynamodb.operations import Operation
+    from adapters.dynamodb.request_changes import RequestChanges
+    from adapters.dynamodb.response_chunks import ResponseChunks
+    from adapters.dynamodb.sessions import Sessions
+    from adapters.dynamodb.transactions import Transactions
+    from domain.storage.counts import CountKey
+
+    OperationsOf = Mapping[type, Callable[[Any], list[Operation]]]
+
+
+class Commits:
+    """Commits changes. Each type of change has the method that converts it into operations."""
+
+    def __init__(
+        self,
+        dynamodb: DynamoDB,
+        transactions: Transactions,
+        chunks: ResponseChunks,
+        *,
+        requests: RequestChanges,
+        connections: Connections,
+        sessions: Sessions,
+        apps: Apps,
+        idempotency_keys: IdempotencyKeys,
+    ) -> None:
+        self._dynamodb = dynamodb
+        self._transactions = transactions
+        self._chunks = chunks
+        self._requests = requests
+        entities: OperationsOf = {
+            Connection: connections.put,
+            Session: sessions.put,
+            App: apps.put_app,
+            ApiKey: apps.put_api_key,
+        }
+        self._operations_of: OperationsOf = {
+            Put: lambda change: entities[type(change.after)](change),
+            AddRequest: requests.add,
+            ForgetRequest: requests.forget,
+            RequireConnection: connections.require,
+            ClaimIdempotencyKey: idempotency_keys.claim,
+        }
+
+    def commit(self, *changes: Change) -> None:
+        """Store the chunks of large responses, then do all changes or none in one transaction (`transactions.py`)."""
+        chunks = {
+            change.after.id: name
+            for change in changes
+            if isinstance(change, ChangeRequest) and (name := self._chunks.store(change, new_commit_id()))
+        }
+        stored_chunks: dict[str, StoredChunks] = {}
+        while True:
+            operations = [op for change in changes for op in self._operations(change, chunks, stored_chunks)]
+            try:
+                self._write(operations, count_changes(changes))
+            except Conflict as conflict:
+                if isinstance(conflict.change, RemoveRequest) and isinstance(conflict.current, StoredChunks):
+                    stored_chunks[conflict.change.before.id] = conflict.current
+                    continue
+                with suppress(ClientError, *LOST_ANSWERS):  # the removal of the request finds the rest
+                    for request_id, name in chunks.items():
+                        self._chunks.discard(request_id, name)
+                raise
+            return
+
+    def _operations(
+        self, change: Change, chunks: Mapping[str, str], stored_chunks: Mapping[str, StoredChunks]
+    ) -> list[Operation]:
+        """Return the operations of a change.
+
+        `chunks` are the names of the chunks that this commit has stored, by request. `stored_chunks` are the chunks
+        that the body of a request to remove lists, if they are not those of its record.
+        """
+        if isinstance(change, ChangeRequest):
+            return self._requests.change(change, chunks.get(change.after.id, ""))
+        if isinstance(change, RemoveRequest):
+            return self._requests.remove(change, stored_chunks.get(change.before.id))
+        return self._operations_of[type(change)](change)
+
+    def _write(self, operations: Sequence[Operation], counted: Mapping[CountKey, int]) -> None:
+        """Do all operations or none, and add `counted` to the counts, after a conflict to an overflow row."""
+
+        def additions(cancellations: int) -> list[dict[str, Any]]:
+            row = int(self._dynamodb.random() * OVERFLOW_ROWS) if cancellations else None
+            return count_updates(self._dynamodb.tables.counts, counted, row) if counted else []
+
+        self._transactions.write(Transaction(new_commit_id(), operations, additions))

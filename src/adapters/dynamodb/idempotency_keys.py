@@ -1,0 +1,37 @@
+"""The table of idempotency keys: key, item and change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.dynamodb import keys
+from adapters.dynamodb.codec import Codec
+from adapters.dynamodb.operations import Operation, put_if
+from domain.storage.changes import ClaimIdempotencyKey, IdempotencyClaim
+
+if TYPE_CHECKING:
+    from adapters.dynamodb.client import DynamoDB
+
+KEY = "key"
+
+IDEMPOTENCY_CLAIMS = Codec(IdempotencyClaim)
+
+
+class IdempotencyKeys:
+    """Converts claims into operations."""
+
+    def __init__(self, dynamodb: DynamoDB) -> None:
+        self._dynamodb = dynamodb
+
+    def claim(self, change: ClaimIdempotencyKey) -> list[Operation]:
+        """Return the operation that claims a key."""
+        operation = put_if(
+            self._dynamodb.tables.idempotency_keys,
+            IDEMPOTENCY_CLAIMS.item(change.claim) | {keys.APP_ID: {"S": change.app_id}, KEY: {"S": change.key}},
+            # DynamoDB removes expired keys within days, not at once.
+            f"attribute_not_exists({keys.APP_ID}) OR {keys.EXPIRES_AT} <= :now",
+            change,
+            IDEMPOTENCY_CLAIMS.entity,
+            values={":now": {"N": str(change.now)}},
+        )
+        return [operation]
