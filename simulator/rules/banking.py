@@ -17,6 +17,7 @@ from simulator.rules.common import (
     refused,
     special_account,
 )
+from simulator.rules.settling import received
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -41,9 +42,7 @@ def waiting_amount(books: Books, record: Record, *, own: str = "") -> Decimal:
     for link in books.ledger.links(record.id):
         if link.kind == DEPOSITED and link.target == record.id and link.source != own:
             return ZERO
-    return sum(
-        (posting.amount for posting in books.ledger.postings(record.id) if posting.account == account.id), ZERO
-    )  # fmt: skip
+    return received(books, record)
 
 
 class DepositRules(TransactionRules):

@@ -1,6 +1,7 @@
 """Violated rules of the books: unbalanced accounts, a wrong value of the stock, impossible links, numbers used twice.
 
-No request leads to a link that is impossible. A journal entry to an asset account of stock leads to a wrong value.
+No request leads to a link that is impossible. A journal entry to an asset account of stock leads to a wrong value, and
+QuickBooks accepts a number that is in use if a request sets it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.books.ledger import BY_QUANTITY, DEPOSITED, SETTLES, ZERO, Link
+from simulator.books.ledger import BY_QUANTITY, DEPOSITED, NOTHING, SETTLES, ZERO, Link
 from simulator.books.records import reference_id
 from simulator.rules.common import decimal, find_transaction, refused
 from simulator.schema.values import money
@@ -130,11 +130,19 @@ def _check_deposited(books: Books, record: Record, deposit: Record) -> None:
     line = next((each for each in deposit.fields.get("DepositLineRet", ()) if each.get("TxnID") == record.id), None)
     if line is None:
         return
+    account, amount = reference_id(record.fields, "DepositToAccountRef"), received(books, record)
+    if (reference_id(line, "AccountRef"), decimal(line, "Amount")) != (account, amount):
+        raise refused("TotalAmount", money(amount), "Remove the payment from its deposit first.")
+
+
+def received(books: Books, record: Record) -> Decimal:
+    """Return the amount that a payment brings into the account from which it is deposited.
+
+    Costs of stock do not count, even if somebody keeps the stock in the same account.
+    """
     account = reference_id(record.fields, "DepositToAccountRef")
-    postings = books.ledger.postings(record.id)
-    received = sum((posting.amount for posting in postings if posting.account == account), ZERO)
-    if (reference_id(line, "AccountRef"), decimal(line, "Amount")) != (account, received):
-        raise refused("TotalAmount", money(received), "Remove the payment from its deposit first.")
+    postings = books.ledger.effects.get(record.id, NOTHING).postings
+    return sum((posting.amount for posting in postings if posting.account == account), ZERO)
 
 
 _ROWS = {

@@ -205,6 +205,19 @@ def test_the_amount_of_a_deposited_sales_receipt_cannot_change(clerk: Clerk) -> 
     assert clerk.change_rate(receipt, "11") == "3210"
 
 
+def test_a_sales_receipt_is_deposited_whole_even_if_stock_is_in_undeposited_funds(clerk: Clerk) -> None:
+    clerk.pay(clerk.invoice(), "60")
+    accounts = {"IncomeAccountRef": "Sales", "COGSAccountRef": "Cost of Goods Sold"}
+    clerk.add("ItemInventory", Name="Coin", PurchaseCost="3", AssetAccountRef="Undeposited Funds", **accounts)
+    line = {"ItemRef": "Coin", "Quantity": 1, "Rate": "10"}
+    receipt = clerk.add("SalesReceipt", CustomerRef="Ada", SalesReceiptLineAdd=[line])
+
+    deposit = clerk.deposit(receipt)
+
+    assert deposit.findtext("DepositTotal") == "10.00"
+    assert clerk.change(receipt, Memo="Paid in cash") == "0"
+
+
 def test_a_deposited_payment_is_not_deleted(clerk: Clerk) -> None:
     payment = clerk.pay(clerk.invoice(), "60")
     clerk.deposit(payment)
