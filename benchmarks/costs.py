@@ -56,11 +56,7 @@ UPKEEP_RUNS = 5
 QUEUE_POLLS_A_MONTH = 5 * 3 * MONTH_MINUTES
 """Lambda polls a queue with five long polls of 20 seconds ("Using Lambda with Amazon SQS" in the Developer Guide)."""
 
-ALARMS = sum(
-    max(1, sum("MetricStat" in metric for metric in alarm.get("Metrics", [])))
-    for alarm in Template.load(ROOT / "template.yaml").resources("AWS::CloudWatch::Alarm").values()
-)
-"""CloudWatch charges an alarm for each of its metrics."""
+ALARMS = len(Template.load(ROOT / "template.yaml").resources("AWS::CloudWatch::Alarm"))
 
 WRITE_BLOCK, READ_BLOCK = 1024, 4096
 READS = ("GetItem", "TransactGetItems", "BatchGetItem", "Query")
@@ -362,7 +358,7 @@ def _report(rates: Rates, options: argparse.Namespace, usages: tuple[Usage, Usag
     print(f"and {gb * prices['dynamodb_backup_gb_month']:.4f} for point-in-time recovery")
     fixed = jobs + queue + alarms
     print(f"A deployment without connections: {fixed:.2f} USD a month ", end="")
-    print(f"(schedules {jobs:.2f}, polling of the retry queue {queue:.2f}, alarms on {ALARMS} metrics {alarms:.2f})")
+    print(f"(schedules {jobs:.2f}, polling of the retry queue {queue:.2f}, {ALARMS} alarms {alarms:.2f})")
     print("\nA month with 1,000 requests for each connection, in long sessions, polled every 5 min")
     for connections in (1, 100, 10_000):
         print(f"  {connections:6,} connections: {fixed + connections * (idle + thousand):10,.2f} USD")
