@@ -73,14 +73,20 @@ REQUEST_IS_LOST = "The request was not sent: it was lost when the tables were re
 
 @dataclass
 class Parts:
-    """The stored parts of requests and responses: the parts of each request, and the bodies with a response."""
+    """The stored parts of requests and responses.
+
+    `of`: the parts of each request. `with_response`: the bodies with a response. `request_chunks`: how many chunks a
+    body lists of its request.
+    """
 
     of: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     with_response: set[str] = field(default_factory=set)
+    request_chunks: dict[str, int] = field(default_factory=dict)
 
     def has_request(self, record: QueuedRequest) -> bool:
         """Whether the request itself is stored."""
-        return keys.BODY in self.of.get(record.id, ())
+        chunks = keys.chunk_keys(record.id, keys.REQUEST, self.request_chunks.get(record.id, 0))
+        return {keys.BODY, *(key[keys.PART]["S"] for key in chunks)} <= self.of.get(record.id, set())
 
     def has_response(self, record: QueuedRequest) -> bool:
         """Whether the response is stored that the record says it has."""
@@ -105,24 +111,29 @@ class Rebuild:
 
     def run(self) -> Mapping[str, int]:
         """Rebuild everything and return the number of each change."""
-        self._remove_sessions()
+        connection_ids = self._remove_sessions()
         parts = self._parts()
         records = self._continue_records(parts)
         self._remove_orphans(parts, records.ids)
+        if unreachable := sum(number for one, number in records.of_connection.items() if one not in connection_ids):
+            self._report(f"{unreachable} requests stay without a connection, so nobody can read them")
         self._rebuild_queue(records.queue)
         self._rebuild_counts(records.counts)
         return self.done
 
-    def _remove_sessions(self) -> None:
+    def _remove_sessions(self) -> set[str]:
+        """Remove all sessions, also from their connections. Return the ids of the connections."""
         for session in self._items(self._tables.sessions):
             key = {SESSION_ID: session[SESSION_ID]}
             self._client.delete_item(TableName=self._tables.sessions, Key=key)
             self.done["sessions removed"] += 1
-        for item in self._items(self._tables.connections):
-            connection = self._store.connection(item[keys.ID]["S"])
+        connection_ids = {item[keys.ID]["S"] for item in self._items(self._tables.connections)}
+        for connection_id in connection_ids:
+            connection = self._store.connection(connection_id)
             if connection and connection.session_id:
                 self._store.commit(Put(connection, connection.changed(timestamp(self._now), session_id=None)))
                 self.done["connections freed"] += 1
+        return connection_ids
 
     def _parts(self) -> Parts:
         """Return the stored parts. Markers, notes and search blocks do not belong to a record."""
@@ -133,6 +144,8 @@ class Rebuild:
             if is_note or part.startswith(keys.SEARCH_BLOCKS) or keys.REMOVED in item:
                 continue
             parts.of[request_id].add(part)
+            if keys.REQUEST_CHUNKS in item:
+                parts.request_chunks[request_id] = int(item[keys.REQUEST_CHUNKS]["N"])
             if keys.RESPONSE in item:
                 parts.with_response.add(request_id)
         return parts
@@ -211,14 +224,16 @@ class Rebuild:
 
 @dataclass
 class _Records:
-    """What follows from the records: their ids, their entries of the queue and their counts."""
+    """What follows from the records: their ids, their number by connection, their entries of the queue and counts."""
 
     ids: set[str] = field(default_factory=set)
+    of_connection: Counter[str] = field(default_factory=Counter)
     queue: dict[tuple[str, str], Item] = field(default_factory=dict)
     counts: Counter[CountKey] = field(default_factory=Counter)
 
     def add(self, record: QueuedRequest) -> None:
         """Add a record."""
+        self.of_connection[record.connection_id] += 1
         self.counts.update(count_changes([AddRequest(record, "", "")]))
         if record.state in QUEUED:
             entry = record_item(record) | queue_key(record)

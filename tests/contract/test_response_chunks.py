@@ -39,6 +39,7 @@ from tests.support.unreliable_dynamodb import (
     ANSWER_LOST,
     CONFLICT,
     IN_PROGRESS,
+    LATER,
     REPEATED,
     SERVER_ERROR,
     WRITE_FAULTS,
@@ -145,6 +146,29 @@ def test_chunks_of_a_response_that_conflicts_are_removed_at_once(bench: Bench) -
 
     assert bench.parts() == []
     assert bench.response(record) == "<a/>"
+
+
+def test_chunks_of_a_response_that_a_lost_call_stored_stay_if_the_record_has_changed_since(bench: Bench) -> None:
+    record = bench.sent()
+    client, faults = bench.client, iter([LATER])
+
+    def fault(operation: str) -> str | None:
+        if operation != "transact_write_items":
+            return None
+        stored = bench.current(record)
+        if stored.response_size and stored.revision == record.revision + 1:
+            # The lost call has arrived. Another caller changes the record before the call is repeated.
+            item = client.get_item(TableName=bench.tables.queued_requests, Key={"id": {"S": record.id}})["Item"]
+            item |= {"revision": {"N": str(stored.revision + 1)}, "commit_id": {"S": "of another"}}
+            client.client.put_item(TableName=bench.tables.queued_requests, Item=item)
+        return next(faults, None)
+
+    client.fault = fault
+    client.holds_late_calls = False
+    with pytest.raises(Conflict):
+        bench.end(record, FIRST)
+
+    assert bench.response(record) == FIRST
 
 
 def lose_attempt(bench: Bench, record: QueuedRequest) -> None:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import random
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.dynamodb.queue import queue_key
 from adapters.dynamodb.records import record_item
+from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
+from domain.records.app import App
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State
+from domain.records.webhook import WebhookState
+from domain.storage.changes import AddRequest, Put
+from domain.timestamps import timestamp
+from domain.webhooks.delivery import Deliverer
+from domain.webhooks.patience import Patience
+from handlers.views.webhook_event import event_body
 from local.restore import prepare
+from tests.support.builders import a_record
 from tests.support.web_connector.system import System
 from tests.support.web_connector.torn_restores import History, tables_of
+from tests.support.webhooks import SECRET, PlannedAttempts, ScriptedReceiver
 
 if TYPE_CHECKING:
     from adapters.dynamodb import DynamoDBStore
@@ -60,11 +72,80 @@ def test_entries_of_the_queue_without_a_record_do_not_stop_those_behind_them(emu
     *ghosts, last = (record for record in system.records() if isinstance(record, QueuedRequest))
     for ghost in ghosts:
         client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": ghost.id}})
+    system.clock.advance(minutes=2)
 
     system.log_in(0)
 
     assert emulated.request(last.id).state is State.TICKETED  # type: ignore[union-attr]
     assert client.scan(TableName=tables.queue)["Items"] == []
+
+
+def test_a_new_entry_of_the_queue_stays_while_its_record_cannot_be_read_yet(emulated: DynamoDBStore) -> None:
+    """A read between the items of a transaction can find the entry only."""
+    system = System(emulated)
+    client, tables = tables_of(emulated)
+    system.queue(0, "read", "")
+    system.clock.advance(minutes=2)
+    system.queue(0, "read", "")
+    ghost, new = (record for record in system.records() if isinstance(record, QueuedRequest))
+    for record in (ghost, new):
+        client.delete_item(TableName=tables.queued_requests, Key={"id": {"S": record.id}})
+
+    assert (system.log_in(0) or ("", ""))[1] == "none"
+    client.put_item(TableName=tables.queued_requests, Item=record_item(new))
+    system.log_in(0)
+
+    assert emulated.request(new.id).state is State.TICKETED  # type: ignore[union-attr]
+
+
+def test_a_large_request_without_all_of_its_chunks_is_a_lost_request(emulated: DynamoDBStore) -> None:
+    system = System(emulated)
+    client, tables = tables_of(emulated)
+    record = a_record(connection_id=system.connections[0].id, app_id=system.connections[0].app_id)
+    emulated.commit(AddRequest(record, random.Random(1).randbytes(300_000).hex(), ""))
+    client.delete_item(TableName=tables.payloads, Key={"request_id": {"S": record.id}, "part": {"S": "request#0"}})
+
+    done = prepare(client, tables, system.clock())
+
+    assert done["lost requests"] == 1
+    assert system.requests.get(record.app_id, record.id).record.state is State.ERROR
+    assert not any(prepare(client, tables, system.clock()).values())
+
+
+def test_a_restore_reports_requests_without_a_connection(emulated: DynamoDBStore) -> None:
+    system = System(emulated)
+    client, tables = tables_of(emulated)
+    for number in (0, 1, 1):
+        system.queue(number, "read", "")
+    client.delete_item(TableName=tables.connections, Key={"id": {"S": system.connections[1].id}})
+    lines: list[str] = []
+
+    prepare(client, tables, system.clock(), lines.append)
+
+    assert lines == ["2 requests stay without a connection, so nobody can read them"]
+
+
+def test_a_pending_webhook_of_a_restored_record_gets_its_attempt(emulated: DynamoDBStore) -> None:
+    """Neither the stream nor the retry queue has anything of a restored record."""
+    system = System(emulated)
+    client, tables = tables_of(emulated)
+    app_id = system.connections[0].app_id
+    emulated.commit(Put(None, App(app_id, "Shop", timestamp(system.clock()), (SECRET,))))
+    system.queue(0, "read", "")
+    (record,) = system.records()
+    system.requests.discard(app_id, record.id)
+    calls: list[str] = []
+    queue, receiver = PlannedAttempts(calls), ScriptedReceiver(calls)
+    deliverer = Deliverer(emulated, event_body, receiver, queue, system.clock, lambda: 0.5, Patience(system.clock))
+
+    prepare(client, tables, system.clock())
+    system.clock.advance(minutes=61)
+    plan_overdue_webhooks(emulated, queue, system.clock, system.clock() + timedelta(minutes=1))
+    for planned in queue.attempts:
+        deliverer.attempt(planned)
+
+    assert emulated.request(record.id).webhook_state is WebhookState.SUCCEEDED  # type: ignore[union-attr]
+    assert len(receiver.posts) == 1
 
 
 @pytest.mark.parametrize("state", [*ENDED, State.SENT])

@@ -4,7 +4,7 @@
 * `pairs`: every pair of interruptions of a session, in memory; EVERY=n takes each n-th.
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
 * `lost_answers`: the same on emulated DynamoDB that loses answers, delivers calls late and tears reads; RUNS (50).
-* `bad_requests`: queues with up to 200 requests that always fail, RUNS (250) times; SEED (1) repeats a run.
+* `bad_requests`: queues with up to 200 requests that always fail, RUNS (50) times; SEED (1) repeats a run.
 * `restores`: random histories with each table restored to another moment, RUNS (250) times; SEED (1) repeats a run.
 
 The connectors and the interleavings take the database at DYNAMODB_ENDPOINT if it is set, else a store in memory.
@@ -50,7 +50,7 @@ def prove_interleavings() -> bool:
 
 def prove_bad_requests() -> bool:
     """Put requests that always fail in front of others."""
-    return bad_requests.prove(number("RUNS", 250), number("SEED", 1))
+    return bad_requests.prove(number("RUNS", 50), number("SEED", 1))
 
 
 def prove_restores() -> bool:

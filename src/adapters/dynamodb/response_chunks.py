@@ -114,7 +114,14 @@ class ResponseChunks:
         return name
 
     def discard(self, request_id: str, name: str) -> None:
-        """Remove the chunks of an attempt that was not committed."""
+        """Remove the chunks of an attempt that was not committed.
+
+        They stay if the record names them: a lost call has committed the attempt, and then others have changed all of
+        its items, so that the commit does not recognise it.
+        """
+        record = self._dynamodb.get(self._dynamodb.tables.queued_requests, keys.id_key(request_id))
+        if record and record.get(keys.RESPONSE_CHUNKS) == {"S": name}:
+            return
         for key in keys.response_chunk_keys(request_id, name):
             self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.payloads, Key=key)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,6 +26,10 @@ had all that it read. The number of results also estimates the waiting work."""
 MAX_CLAIMS = 8
 """Maximum number of attempts to claim a request while other callers claim or discard the front of the queue. Each
 attempt is a transaction, and the Web Connector waits for it."""
+
+BEING_STORED = timedelta(minutes=1)
+"""An entry of the queue that is not this old can be seen before its record, because a transaction stores both and a
+read can be between them. DynamoDB takes milliseconds, and rarely seconds."""
 
 Changes: TypeAlias = "Callable[[InFlight | None, int], Sequence[Change]]"
 """Returns the changes to commit with a claim. The parameters are the claimed request, or None if nothing is claimed,
@@ -62,7 +67,7 @@ def commit_and_claim(
                 raise
             skipped.append(queue[0])
             if not has_not_ended(conflict.current):
-                skipped += _without_record(store, queue)
+                skipped += _without_record(store, queue, now)
         else:
             return claim.after
     store.commit(*changes(None, 0), *([release] if release else []))
@@ -93,18 +98,21 @@ def front(
     return []
 
 
-def _without_record(store: Database, queue: Sequence[QueuedRequest]) -> list[QueuedRequest]:
+def _without_record(store: Database, queue: Sequence[QueuedRequest], now: datetime) -> list[QueuedRequest]:
     """Remove the first entries of the queue whose requests have ended or do not exist, and return them.
 
-    Such entries exist only after a table was restored alone (`local/restore.py` removes them).
+    Such entries exist only after a table was restored alone (`local/restore.py` removes them). A new entry whose
+    request is not there yet is returned but stays in the queue.
     """
-    removed: list[QueuedRequest] = []
+    without_record: list[QueuedRequest] = []
     for entry in queue:
-        if has_not_ended(store.request(entry.id)):
+        stored = store.request(entry.id)
+        if has_not_ended(stored):
             break
-        store.remove_from_queue(entry)
-        removed.append(entry)
-    return removed
+        if stored is not None or entry.updated_at < timestamp(now - BEING_STORED):
+            store.remove_from_queue(entry)
+        without_record.append(entry)
+    return without_record
 
 
 def has_not_ended(stored: object) -> bool:
