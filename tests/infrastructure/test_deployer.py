@@ -42,6 +42,10 @@ NEEDED: dict[str, tuple[str, str]] = {
         f"arn:aws:cloudwatch:{ACCOUNT}:alarm:qbxml-queue-Alarm-1",
         "cloudwatch: PutMetricAlarm DeleteAlarms DescribeAlarms ListTagsForResource TagResource UntagResource",
     ),
+    "AWS::CloudWatch::Dashboard": (
+        "arn:aws:cloudwatch::123456789012:dashboard/qbxml-queue-Dashboard-1",
+        "cloudwatch: PutDashboard GetDashboard DeleteDashboards",
+    ),
     "AWS::DynamoDB::Table": (
         f"arn:aws:dynamodb:{ACCOUNT}:table/qbxml-queue-Table-1",
         (

@@ -372,3 +372,19 @@ def test_every_scheduled_function_has_an_alarm_that_it_did_not_run() -> None:
     watched = {alarm["Dimensions"][0]["Value"] for alarm in ALARMS.values() if alarm.get("MetricName") == "Invocations"}
 
     assert watched == scheduled
+
+
+def test_the_dashboard_is_optional_and_its_widgets_show_lines_and_resources_that_exist() -> None:
+    assert TEMPLATE.resources("AWS::CloudWatch::Dashboard") == {}
+    (dashboard,) = template_with({"Dashboard": "true"}).resources("AWS::CloudWatch::Dashboard").values()
+
+    widgets = json.loads(dashboard["DashboardBody"])["widgets"]
+
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "handlers").rglob("*.py"))
+    for widget in widgets:
+        properties = widget["properties"]
+        assert properties["region"] == "us-east-1"
+        assert "${" not in json.dumps(properties), properties["title"]
+        for message in re.findall(r"message = '([^']+)'", properties.get("query", "")):
+            assert f'"{message}"' in sources, properties["title"]
+    assert {widget["type"] for widget in widgets} == {"log", "metric"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -55,7 +56,13 @@ def batch_response(results: Mapping[str, Result]) -> dict[str, list[dict[str, st
 
 
 def _facts(record: QueuedRequest) -> dict[str, Any]:
-    """Return flat fields, with only the host of the URL, because the rest can contain the receiver's secrets."""
+    """Return flat fields, with only the host of the URL, because the rest can contain the receiver's secrets.
+
+    Before its first attempt a record was last changed when the request ended, so the first line has the seconds from
+    queued to answered.
+    """
+    is_first = record.webhook.round == 0 and record.webhook.attempts_in_round == 0
+    waited = datetime.fromisoformat(record.updated_at) - datetime.fromisoformat(record.inserted_at)
     return {
         "request_id": record.id,
         "connection_id": record.connection_id,
@@ -63,6 +70,8 @@ def _facts(record: QueuedRequest) -> dict[str, Any]:
         "webhook_round": record.webhook.round,
         "attempt": record.webhook.attempts_in_round + 1,
         "host": urlsplit(record.webhook.url or "").hostname,
+        "state": record.state.value,
+        **({"answered_seconds": round(waited.total_seconds(), 1)} if is_first else {}),
     }
 
 

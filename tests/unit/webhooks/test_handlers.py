@@ -166,6 +166,18 @@ def test_of_a_batch_only_the_attempt_that_could_not_be_processed_is_reported(
     assert sorted(line.getMessage() for line in lines) == ["delivery.attempted", "delivery.not_processed"]
 
 
+def test_only_the_first_attempt_says_how_long_the_answer_took(lines: list[logging.LogRecord]) -> None:
+    setup = a_setup(HttpResponse(500, ""))
+    later = timestamp(NOON + timedelta(seconds=90))
+    record = setup.add(inserted_at=timestamp(NOON), updated_at=later)
+
+    deliver_webhook.handler({"Records": [ending_of(record)]}, None)
+
+    first = vars(lines[0])
+    assert (first["state"], first["answered_seconds"], first["attempt"]) == (record.state.value, 90.0, 1)
+    assert "answered_seconds" not in webhook_batch._facts(setup.stored_record(record))  # noqa: SLF001 - a further attempt
+
+
 def test_an_attempt_in_a_repeated_batch_is_dropped() -> None:
     """Lambda repeats a stream's batch from the first failure on."""
     setup = a_setup(HttpResponse(500, ""))
