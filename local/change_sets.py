@@ -59,7 +59,7 @@ class Change:
 
     @property
     def loss(self) -> str | None:
-        """What happens if the present resource leaves the stack; None if it stays or can be replaced without harm."""
+        """The loss if the resource leaves the stack, or None if it stays or can be replaced without harm."""
         if self.action == "Remove" or self.replacement == "True":
             return {**DATA, **ADDRESSES}.get(self.resource_type)
         if self.action == "Dynamic" or self.replacement == "Conditional":

@@ -26,7 +26,7 @@ USUAL_CONCURRENCY = 1000
 """Lambda: the default of an account. New accounts begin with 10."""
 
 UNRESERVED_CONCURRENCY = 100
-"""Lambda: so much of the account's concurrency cannot be reserved; in an account with less, none can."""
+"""Lambda: the concurrency of an account that cannot be reserved. An account with less cannot reserve any."""
 
 CONCURRENCY_QUOTA = "L-B99A9384"
 """Service Quotas: concurrent executions of Lambda."""
@@ -36,7 +36,7 @@ BACKGROUND_FUNCTIONS = 3
 
 INDENT = 9
 WIDTH = 100
-"""Columns of a finding, of which the first ones say whether it is an error."""
+"""The width of the column that says whether a finding is an error, and the width of a line."""
 
 STUCK = {
     "ROLLBACK_COMPLETE": "Its creation failed. Nothing can be deployed to it; delete it:",

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
 
 A_REPORT = 10_000
-"""The progress is reported after each of so many records."""
+"""The number of records after which the progress is reported again."""
 
 PAGE_IS_LOST = "The response to this page was lost when the tables were restored."
 REQUEST_IS_LOST = "The request was not sent: it was lost when the tables were restored."
@@ -89,7 +89,7 @@ class Parts:
         return {keys.BODY, *(key[keys.PART]["S"] for key in chunks)} <= self.of.get(record.id, set())
 
     def has_response(self, record: QueuedRequest) -> bool:
-        """Whether the response is stored that the record says it has."""
+        """Whether the response that the record names is stored."""
         if not record.response_size:
             return record.state is not State.RESPONSE_RECEIVED
         if not record.response_chunks:
@@ -224,7 +224,7 @@ class Rebuild:
 
 @dataclass
 class _Records:
-    """What follows from the records: their ids, their number by connection, their entries of the queue and counts."""
+    """The values that the records determine: their ids, numbers by connection, entries of the queue and counts."""
 
     ids: set[str] = field(default_factory=set)
     of_connection: Counter[str] = field(default_factory=Counter)

@@ -46,7 +46,7 @@ LOG_BYTES = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What an hour, or one call, uses."""
+    """The resources that an hour or one call uses."""
 
     calls: float = 0
     functions: float = 0

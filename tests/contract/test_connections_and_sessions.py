@@ -44,7 +44,7 @@ def test_a_change_of_a_connection_from_an_old_revision_conflicts(store: AnyStore
     assert conflict.value.current == first_change
 
 
-def test_an_app_sees_its_own_by_pages(store: AnyStore) -> None:
+def test_an_app_lists_its_own_connections_page_by_page(store: AnyStore) -> None:
     mine = [
         a_connection(id=f"c0000000-0000-4000-8000-0000000000{n:02}", inserted_at=timestamp(NOON + timedelta(n)))
         for n in range(5)

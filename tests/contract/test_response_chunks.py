@@ -100,12 +100,12 @@ class Bench:
         return stored.response_xml
 
     def parts(self) -> list[str]:
-        """Return every part of every request except bodies and what replaces them."""
+        """Return every stored part except bodies and the markers that replace them."""
         items = self.client.client.scan(TableName=self.tables.payloads)["Items"]
         return [item["part"]["S"] for item in items if item["part"]["S"] != "body"]
 
     def sweep_later(self) -> None:
-        """Sweep when no call of before can arrive any more."""
+        """Sweep at a time when no earlier call can still arrive."""
         self.clock.advance(seconds=(SETTLED_AFTER + timedelta(minutes=5)).total_seconds())
         assert sweep(self.store, self.clock, self.clock() + timedelta(seconds=30)).finished
 

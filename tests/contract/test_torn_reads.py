@@ -153,7 +153,7 @@ def _older_record(batch_get_item: Callable[..., Any]) -> Callable[..., Any]:
     return read
 
 
-def test_an_empty_response_is_no_response(bench: Bench) -> None:
+def test_an_empty_response_is_read_as_none(bench: Bench) -> None:
     record = a_record(state=State.SENT)
     bench.store.commit(AddRequest(record, REQUEST_XML, ""))
     bench.store.commit(ChangeRequest(record, record.moved(State.ERROR, LATER), response_xml=""))

@@ -38,7 +38,7 @@ WRITE_FAULTS = (ANSWER_LOST, LATE, REPEATED)
 TORN = "torn"
 """A batch returns bodies as they were before the latest transaction."""
 MAX_TORN_READS = 2
-"""How many batches in a row show a body as it was. A transaction changes its items within milliseconds."""
+"""The number of batches in a row that show an old body. A transaction changes its items within milliseconds."""
 
 Fault = str
 

@@ -52,7 +52,7 @@ MAX_CPU_SECONDS = 2.0
 """What one call or one stored document may use, in addition to the memory of the idle process."""
 
 _ENVELOPE_BYTES = 1024
-"""Space that a text leaves for what is around it."""
+"""The bytes that a text leaves for the envelope around it."""
 
 _MAX_CALL_BYTES = 6 * 1024 * 1024 - _ENVELOPE_BYTES
 _MAX_REQUEST_BYTES = 1024 * 1024 - _ENVELOPE_BYTES
@@ -224,7 +224,9 @@ def _response(text: str) -> str:
 
 
 def measured(door: Door, shape: str, size: int, seed: int, *, limit_bytes: int | None = None) -> Usage:
-    """Return what a text of this shape costs in a new process. Raises ProcessFailed if it needs more memory.
+    """Return the memory and the time that a text of this shape takes in a new process.
+
+    Raises ProcessFailed if it needs more memory.
 
     `limit_bytes` is the address space that the process may use in addition to that of the idle process.
     """

@@ -36,8 +36,8 @@ DAYS = timedelta(days=35)
 35 days (DynamoDB)."""
 
 RECORDS_A_DAY = 200
-"""The number of pending webhooks of a connection and a day that one run reads. Each run reads others, because most of
-them may wait for an attempt that is planned."""
+"""The number of pending webhooks of a connection and a day that one run reads. Each run reads different
+ones, because most of them may wait for an attempt that is planned."""
 
 OVERDUE = "The attempt was overdue. It is planned again."
 

@@ -96,8 +96,8 @@ class Recovery:
     may have executed the write, so the service asks for the stored response before it sends the write again. `sessions`
     counts the sessions that asked. `company_file_key` identifies the company file that the write was last sent to, by
     mark and path. QuickBooks must have that file open to tell that it never executed the write. QuickBooks may still be
-    executing the write until `running_until`, so it cannot tell before that time that it never executes the write. None
-    means that it has finished.
+    executing the write until `running_until`, so "never executed" is not believed before that time. None
+    means that QuickBooks has finished.
     """
 
     begun: bool = False

@@ -57,7 +57,7 @@ patience with an app is restored. The retry queue is only a second slower."""
 
 MAX_REMEMBERED_HOSTS = 1_000
 MAX_REMEMBERED_APPS = 1_000
-"""What a process remembers of each app, and of how many apps. A host takes about 200 bytes."""
+"""The number of hosts that a process remembers for each app, and the number of apps. A host takes about 200 bytes."""
 
 CLOCK_TOLERANCE = timedelta(seconds=1)
 """A planned attempt may be this early, because clocks differ and SQS counts whole seconds."""

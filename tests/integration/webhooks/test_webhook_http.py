@@ -375,7 +375,7 @@ def test_the_next_address_is_dialled_when_one_refuses() -> None:
         assert sender_resolving(["127.0.0.2", "127.0.0.1"], []).post(url, {}, b"", 5).status == 200
 
 
-def test_a_name_without_an_address_is_a_failure_that_may_end() -> None:
+def test_a_name_without_an_address_is_not_a_permanent_failure() -> None:
     def unknown(_host: str, _port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 

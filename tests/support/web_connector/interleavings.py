@@ -265,7 +265,7 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(target=answers, number=CONNECTIONS)
     def finish(self, number: int) -> Any:
-        """Let QuickBooks end what it executes for the latest sessions of a connection."""
+        """Let QuickBooks finish the executions of the latest sessions of a connection."""
         mine = {ticket for ticket, other in self.system.tickets if other == number}
         return multiple(*self.system.end_executions(lambda one: one.is_waiting and one.ticket in mine))
 

@@ -83,7 +83,7 @@ def test_a_search_may_use_all_of_its_time() -> None:
 
 def test_the_connection_of_another_app_is_refused_before_it_is_searched() -> None:
     clock = FixedClock()
-    store = SlowStore(clock)  # a search would fail: it has no seconds left
+    store = SlowStore(clock)  # a search would fail, because it has no time left
     store.commit(Put(None, a_connection()), AddRequest(a_record(), REQUEST_XML, "alpha"))
 
     with pytest.raises(NotFound):

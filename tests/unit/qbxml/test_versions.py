@@ -33,9 +33,7 @@ def test_a_higher_version_is_rejected(version: str, supported: str) -> None:
     ("supported", "version"),
     [(None, "13.0"), ("16.0", "13.0"), ("13.0", "13.0"), ("11.0", "11.0"), ("9.0", "9.0"), ("CA3.0", "CA3.0")],
 )
-def test_the_default_version_is_the_lower_of_13_and_what_quickbooks_supports(
-    supported: str | None, version: str
-) -> None:
+def test_the_default_version_is_13_or_a_lower_one_that_quickbooks_supports(supported: str | None, version: str) -> None:
     assert default_version(supported) == version
     assert parse_request_json({"request": {"name": "HostQueryRq"}}, default_version(supported)).version == version
 

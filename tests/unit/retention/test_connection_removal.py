@@ -82,7 +82,7 @@ def test_the_sweep_handles_sessions_of_a_deleted_connection() -> None:
     assert (counts.sessions_released, counts.records_removed, counts.connections_purged) == (0, 1, 1)
 
 
-def test_another_apps_connection_is_not_found_and_one_is_deleted_once() -> None:
+def test_an_app_deletes_only_its_own_connections_and_each_only_once() -> None:
     in_use = ConnectionInUse()
     in_use.clock.advance(seconds=SILENCE_SECONDS)
 

@@ -32,7 +32,7 @@ def test_only_an_ended_request_with_a_settled_webhook_expires(state: State, webh
 
 
 @pytest.mark.parametrize("state", list(State))
-def test_nothing_expires_when_all_is_kept(state: State) -> None:
+def test_without_a_retention_time_no_record_expires(state: State) -> None:
     assert expires_at(a_record(state=state), 0) is None
 
 

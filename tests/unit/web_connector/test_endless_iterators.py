@@ -1,4 +1,4 @@
-"""What one queued request can cause if QuickBooks, or whoever pretends to be it, never ends the iterator."""
+"""An iterator that never ends causes a limited number of records and webhooks, whatever QuickBooks returns."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def an_answer(request: str, iterator_id: str, count: str) -> str:
 
 
 def number_of_records(qbwc: Connector, answers: list[tuple[str, str]], repeats: list[int]) -> int:
-    """Answer every request with the next answer, from the first one on again, and return the number of records."""
+    """Respond to the requests with `answers` in turn, again and again. Return the number of records."""
     first = hcp() if qbwc.authenticate() == "" else None
     for number in range(10 * MAX_REMAINING):
         request = qbwc.send(first or "")

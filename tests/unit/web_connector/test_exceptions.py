@@ -158,7 +158,7 @@ def test_an_exception_is_the_connections_last_error_until_quickbooks_works_again
     waiting = qbwc.queue()
     qbwc.begin()
     qbwc.receive(hresult="0x80040414", message="A modal dialog box is showing.")
-    assert qbwc.connection.last_error is None  # the session may yet be answered
+    assert qbwc.connection.last_error is None  # a response may still arrive in this session
 
     qbwc.close()
 
@@ -227,7 +227,7 @@ def test_a_duplicate_exception_does_not_send_the_next_write_twice(qbwc: Connecto
     assert qbwc.record(write).recovering
     qbwc.close()
     qbwc.clock.advance(minutes=1)
-    qbwc.begin()  # the read in its turn
+    qbwc.begin()  # the read, which is next in the queue
     qbwc.receive(response_to(qbwc.send()))
     check = qbwc.send()
     assert "oldMessageSetID" in check

@@ -80,7 +80,7 @@ def test_the_application_may_write_and_leaves_the_rest_to_the_administrator() ->
     assert elements["Style"] == "Document"
 
 
-def test_it_polls_every_minute() -> None:
+def test_the_web_connector_polls_every_minute() -> None:
     text = qwc.render(a_connection(), base_url=BASE_URL)
 
     assert "<RunEveryNMinutes>1</RunEveryNMinutes>" in text

@@ -299,7 +299,7 @@ def test_a_response_with_another_message_set_is_ignored(qbwc: Connector) -> None
     assert qbwc.receive(stored_response(other)) == 100
 
 
-def test_a_copy_that_was_executed_after_all_recovers_again(qbwc: Connector) -> None:
+def test_a_write_that_was_executed_late_recovers_again(qbwc: Connector) -> None:
     write, request = lost_write(qbwc)
     qbwc.receive(nothing_stored(qbwc.begin()))
 

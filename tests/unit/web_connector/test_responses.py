@@ -37,7 +37,7 @@ def test_a_warning_is_a_response(qbwc: Connector) -> None:
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
 
-def test_the_status_no_match_is_a_response(qbwc: Connector) -> None:
+def test_a_response_with_the_status_no_match_completes_the_request(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
     qbwc.receive(response_to(qbwc.begin(), code=1, message="No match"))

@@ -26,7 +26,7 @@ def test_the_sent_qbxml_has_a_prologue_and_is_ascii(qbwc: Connector) -> None:
     assert request.isascii()
 
 
-def test_a_write_carries_its_message_set_id_and_a_read_none(qbwc: Connector) -> None:
+def test_a_write_has_a_message_set_id_and_a_read_has_none(qbwc: Connector) -> None:
     write = qbwc.write()
     qbwc.queue()
 

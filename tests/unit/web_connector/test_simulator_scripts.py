@@ -72,7 +72,7 @@ CASES = [
     for kind, forms in FORMS.items()
     for place in (("authenticate", "sendRequestXML", "receiveResponseXML") if kind == "call" else (kind,))
     for action in forms
-    if (place, action) != ("authenticate", "stale-ticket")  # it carries none
+    if (place, action) != ("authenticate", "stale-ticket")  # a login has no ticket
 ]
 
 

@@ -284,7 +284,7 @@ def test_a_session_with_the_former_password_proves_nothing(qbwc: Connector) -> N
     assert qbwc.receive(nothing_stored(qbwc.send(hcp()))) == -1
 
 
-def test_the_sweep_proves_nothing_but_its_silence_is_as_long_as_an_execution(qbwc: Connector) -> None:
+def test_after_a_sweep_never_executed_is_believed_only_after_the_longest_execution(qbwc: Connector) -> None:
     write = qbwc.write("Ann")
     request = qbwc.begin()
     qbwc.clock.advance(seconds=SILENCE_SECONDS - 60)

@@ -31,7 +31,7 @@ def completed(setup: DeliverySetup, response_xml: str = RESPONSE_XML) -> QueuedR
     return setup.stored_record(record)
 
 
-def test_a_turn_that_comes_too_late_is_still_waited_for() -> None:
+def test_an_event_whose_turn_comes_late_still_waits_for_it() -> None:
     """The memory stays bounded, even if an event leaves its response out."""
     slots = BodySlots(wait_seconds=0)
     results: list[bool] = []
@@ -51,7 +51,7 @@ def test_a_turn_that_comes_too_late_is_still_waited_for() -> None:
 
 
 @pytest.mark.parametrize("in_time", [True, False])
-def test_only_an_event_without_its_turn_leaves_the_response_out(in_time: bool) -> None:
+def test_an_event_leaves_its_response_out_only_if_its_turn_comes_late(in_time: bool) -> None:
     class Slots(BodySlots):
         @contextmanager
         def reading(self) -> Iterator[bool]:

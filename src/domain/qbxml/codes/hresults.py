@@ -126,7 +126,7 @@ _MAY_BE_EXECUTED = frozenset(
 """Codes after which QuickBooks may have executed the request."""
 
 _MAY_CONTINUE = frozenset({"0x80010105", "0x800706BA", "0x800706BE"})
-"""Failures of the call to QuickBooks, which does not end with the call."""
+"""Failures of the call to QuickBooks. QuickBooks may continue after the call has failed."""
 
 _CANNOT_OPEN_FILE = frozenset({"0x80040403", "0x80040406", "0x8004040A"})
 
