@@ -123,6 +123,10 @@ prove: .venv/.installed ## Run the long proofs: two interruptions of a session, 
 test-api: .venv/.installed $(TOOLS)/api/.installed ## Test the running service against docs/openapi.json with Schemathesis (ARGS="--max-examples 100")
 	$(BIN)/python -m local.api_check $(TOOLS)/api $(ARGS)
 
+.PHONY: test-recipes
+test-recipes: .venv/.installed ## Follow the recipes of CONTRIBUTING.md in a copy of the repository, with and without each step
+	$(BIN)/python -m tests.recipes
+
 .PHONY: test-clients
 test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Generate clients from docs/openapi.json, compile them and make calls (TypeScript: Node)
 	$(BIN)/python -m pytest -q tests/examples/test_clients.py

@@ -33,7 +33,8 @@ def test_every_endpoint_is_in_the_readme() -> None:
         if path.startswith("/api/v1/queued_requests/")
     }
 
-    assert endpoints == {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
+    existing = {(route.method, route.path) for route in routes() if route.path.startswith("/api/")}
+    assert endpoints == existing, f"correct the table of calls in README.md: {sorted(endpoints ^ existing)}"
 
 
 def test_every_parameter_and_alarm_is_documented_for_the_operator() -> None:

@@ -57,6 +57,8 @@ def test_the_service_imports_no_development_tool_and_no_simulator() -> None:
 def test_every_function_of_the_template_has_a_handler_and_a_sample_event(function: object) -> None:
     module, _, name = function.handler.rpartition(".")  # type: ignore[attr-defined]
 
+    file = SOURCE / f"{module.replace('.', '/')}.py"
+    assert file.exists(), f"add {file.relative_to(ROOT)}"
     assert callable(getattr(importlib.import_module(module), name))
     event = ROOT / "events" / f"{module.removeprefix('handlers.')}.json"
     assert event.exists(), f"add a sample event: {event.relative_to(ROOT)}"

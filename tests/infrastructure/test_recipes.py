@@ -1,5 +1,6 @@
 """The recipes of CONTRIBUTING.md are complete: everything in the code is documented and has its files.
 
+`make test-recipes` follows each recipe in a copy of the repository and runs its checks.
 Other steps are checked where their subject is: `test_imports` (handlers, events, template), `test_openapi` (errors,
 queries, operations), `test_permissions` (roles and settings), `test_views` (fields of a record).
 """
@@ -43,13 +44,21 @@ def test_every_error_code_is_in_the_contract() -> None:
 
 def test_every_field_of_a_record_is_in_the_contract() -> None:
     omitted = {"response_omitted", "response_json_omitted"}
-    assert undocumented(set(get_type_hints(QueuedRequestView)) - omitted, "Queued request record") == []
+    missing = undocumented(set(get_type_hints(QueuedRequestView)) - omitted, "Queued request record")
+    assert missing == [], "add the field to the contract"
 
 
 def test_every_convenience_query_and_its_parameters_are_in_the_contract() -> None:
     names = {name for query in QUERIES.values() for name in (query.name, *(one.name for one in query.parameters))}
 
     assert undocumented(names, "Convenience queries") == [], "add the query to the contract"
+
+
+def test_every_handler_of_a_query_has_its_query() -> None:
+    handlers = {path.stem.removeprefix("query_") for path in (ROOT / "src" / "handlers").glob("query_*.py")}
+
+    missing = sorted(handlers - set(QUERIES))
+    assert not missing, f"add the query to QUERIES in src/domain/queries/tables.py: {missing}"
 
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)

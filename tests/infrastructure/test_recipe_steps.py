@@ -1,0 +1,43 @@
+"""The steps that `make test-recipes` follows are those of CONTRIBUTING.md, and each finds its place in the files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.recipes.recipes import RECIPES, Recipe
+from tests.recipes.repository import ROOT, Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOT_FOLLOWED = {"Add a Lambda function that is not an endpoint", "Add an index"}
+"""Recipes whose steps other tests check: `test_imports` and `test_events`, and `test_index_recipe`."""
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.example)
+def test_contributing_names_the_file_of_every_step_and_every_test(recipe: Recipe) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    match = re.search(rf"(?m)^### {re.escape(recipe.heading)}\n(.*?)(?=^##)", text, re.DOTALL)
+    assert match, f"CONTRIBUTING.md has no recipe {recipe.heading}; correct tests/recipes/recipes.py"
+
+    missing = [file for file in (*(step.file for step in recipe.steps), *recipe.tests) if f"`{file}`" not in match[1]]
+    assert missing == [], f"add the step to the recipe {recipe.heading} in CONTRIBUTING.md, or correct recipes.py"
+
+
+def test_every_recipe_is_followed_by_make_test_recipes() -> None:
+    headings = re.findall(r"(?m)^### (.*)$", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+
+    assert set(headings) - {recipe.heading for recipe in RECIPES} <= NOT_FOLLOWED
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.example)
+def test_every_step_of_a_recipe_finds_its_place(recipe: Recipe, tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "repository")
+    repository.renew()
+
+    for step in recipe.steps:
+        if step.file != "make generate":
+            step.follow(repository)

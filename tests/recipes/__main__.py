@@ -1,0 +1,82 @@
+# ruff: noqa: T201 - it talks to a person at a terminal
+"""Follow each recipe in a copy of the repository, run its checks, and leave out one step at a time.
+
+    make test-recipes
+
+A recipe has to pass lint, types and the tests that it names. Without one of its steps, the test that the step names has
+to fail with a message that says what is missing. Prints the time of each, and exits with 1 if a recipe failed.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.recipes.recipes import RECIPES, Recipe
+from tests.recipes.repository import Repository
+
+if TYPE_CHECKING:
+    from tests.recipes.recipes import Step
+
+SHOWN_LINES = 40
+"""The last lines of the output of a check that failed."""
+
+
+def follow(repository: Repository, recipe: Recipe, *, without: Step | None = None) -> None:
+    """Follow the steps of a recipe in a new copy, up to `make generate` if one is left out."""
+    repository.renew()
+    for step in recipe.steps:
+        if step is not without and (without is None or step.file != "make generate"):
+            step.follow(repository)
+
+
+def problem_of(repository: Repository, recipe: Recipe) -> str:
+    """Follow a recipe and run its checks. Return the output of a check that failed, or an empty text."""
+    follow(repository, recipe)
+    for has_passed, output in (repository.make("lint", "types"), repository.test(recipe.tests)):
+        if not has_passed:
+            return "\n".join(output.splitlines()[-SHOWN_LINES:])
+    return ""
+
+
+def problem_without(repository: Repository, recipe: Recipe, step: Step) -> str:
+    """Leave out a step. Return the output of its test if that does not say so, or an empty text."""
+    follow(repository, recipe, without=step)
+    has_passed, output = repository.test([step.test])
+    if has_passed or step.message not in output:
+        return f"{step.test} did not fail with: {step.message}\n" + "\n".join(output.splitlines()[-SHOWN_LINES:])
+    return ""
+
+
+def main() -> bool:
+    """Follow all recipes. Return whether all succeeded."""
+    problems = []
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        repository = Repository(Path(folder) / "repository")
+        for recipe in RECIPES:
+            started = time.monotonic()
+            print(f"{recipe.heading}: {recipe.example}", flush=True)
+            found = problem_of(repository, recipe)
+            problems.append(found)
+            print(found or f"  passes lint, types and its tests: {minutes(started)}", flush=True)
+            for step in recipe.steps:
+                if step.test:
+                    started = time.monotonic()
+                    found = problem_without(repository, recipe, step)
+                    problems.append(found)
+                    print(found or f"  without {step.file}: “{step.message}”, {minutes(started)}", flush=True)
+    print(f"{len(RECIPES)} recipes, {sum(map(bool, problems))} problems: {minutes(begin)}")
+    return not any(problems)
+
+
+def minutes(since: float) -> str:
+    """Return the time since a moment."""
+    return f"{(time.monotonic() - since) / 60:.1f} minutes"
+
+
+if __name__ == "__main__":
+    sys.exit(not main())

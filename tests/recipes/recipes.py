@@ -1,0 +1,352 @@
+"""The steps of each recipe, with an example: what they add, and how a test reports that one is missing.
+
+A step finds its place by text that a reader of the file recognises. If that text has changed, `MissingAnchor` says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.recipes.repository import Repository
+
+CONTRACT = "docs/reference/service-contract.md"
+OPENAPI_TEST = "tests/integration/api/test_openapi.py"
+RECIPES_TEST = "tests/infrastructure/test_recipes.py"
+IMPORTS_TEST = "tests/infrastructure/test_imports.py"
+DOCS_TEST = "tests/infrastructure/test_docs.py"
+VIEWS_TEST = "tests/unit/handlers/test_views.py"
+STORED_TEST = "tests/contract/test_stored_attributes.py"
+UP_TO_DATE = f"{OPENAPI_TEST}::test_the_document_is_up_to_date"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a recipe.
+
+    `file` is the file that the recipe names. `test` fails without the step, with `message` in its output. Both are
+    empty for a step whose absence stops the program anyway.
+    """
+
+    file: str
+    follow: Callable[[Repository], object]
+    test: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe below a heading of CONTRIBUTING.md. `tests` are the tests that it names."""
+
+    example: str
+    heading: str
+    steps: tuple[Step, ...]
+    tests: tuple[str, ...]
+
+
+def generate(repository: Repository) -> None:
+    """Run `make generate`. Raises RuntimeError with its output."""
+    has_succeeded, output = repository.make("generate")
+    if not has_succeeded:
+        raise RuntimeError(output)
+
+
+GENERATE = Step("make generate", generate, UP_TO_DATE, "run make generate")
+TEMPLATE_DIFFERS = "template.yaml and src/handlers differ"
+
+
+def function_block(logical_id: str) -> str:
+    """Return the pattern of a function in the template, with the blank line above it."""
+    return rf"\n\n  {logical_id}:\n.*?(?=\n\n)"
+
+
+# --- Add a convenience query
+
+
+def add_bills(repository: Repository) -> None:
+    """Add the query for bills, with a filter by vendor."""
+    tables = "src/domain/queries/tables.py"
+    parameter = """\
+_VENDOR = Parameter("vendor_list_id", LIST_ID, "EntityFilter/ListID", "Transactions of the vendor with this ListID.")
+"""
+    query = """\
+        Query("bills", "BillQueryRq", (*_TRANSACTION_PARAMETERS, _VENDOR, _STATUS, _max_returned()), "BillRet"),
+"""
+    repository.insert_before(tables, "^_STATUS = ", parameter)
+    repository.insert_after(tables, r"^QUERIES: .*\n.*\n *for query in \(\n", query)
+
+
+def document_bills(repository: Repository) -> None:
+    """Document the query and its parameter in the contract."""
+    repository.insert_after(
+        CONTRACT,
+        r"^\| `max_returned` \|.*\n\n",
+        "`bills` takes the parameters of `invoices`, with `vendor_list_id`.\n\n",
+    )
+
+
+CONVENIENCE_QUERY = Recipe(
+    "GET /bills",
+    "Add a convenience query (`GET /bills`)",
+    (
+        Step(
+            "src/domain/queries/tables.py",
+            add_bills,
+            f"{RECIPES_TEST}::test_every_handler_of_a_query_has_its_query",
+            "add the query to QUERIES in src/domain/queries/tables.py: ['bills']",
+        ),
+        Step(
+            "src/handlers/query_<name>.py",
+            lambda repository: repository.copy(
+                "src/handlers/query_vendors.py", "src/handlers/query_bills.py", ("vendors", "bills")
+            ),
+            f"{RECIPES_TEST}::test_every_convenience_query_has_its_files",
+            "add src/handlers/query_bills.py",
+        ),
+        Step(
+            "template.yaml",
+            lambda repository: repository.copy_block(
+                "template.yaml", function_block("QueryVendorsFunction"), ("Vendors", "Bills"), ("vendors", "bills")
+            ),
+            f"{IMPORTS_TEST}::test_every_module_with_a_handler_is_a_function_of_the_template",
+            f"{TEMPLATE_DIFFERS}: ['query_bills']",
+        ),
+        Step(
+            CONTRACT,
+            document_bills,
+            f"{RECIPES_TEST}::test_every_convenience_query_and_its_parameters_are_in_the_contract",
+            "add the query to the contract",
+        ),
+        Step(
+            "README.md",
+            lambda repository: repository.insert_after("README.md", "`…/vendors`", ", `…/bills`"),
+            f"{DOCS_TEST}::test_every_endpoint_is_in_the_readme",
+            "the table of calls in README.md",
+        ),
+        GENERATE,
+    ),
+    (
+        *("tests/unit/queries", RECIPES_TEST, IMPORTS_TEST, DOCS_TEST, OPENAPI_TEST),
+        *("tests/integration/api/test_events.py", "tests/integration/api/test_permissions.py"),
+    ),
+)
+
+
+# --- Add an endpoint
+
+VIEW = '''"""The view of the latest failed login of a connection."""
+
+from typing_extensions import TypedDict
+
+from handlers.views.schema import Moment
+
+
+class LoginFailureView(TypedDict):
+    """A failed login of a Web Connector."""
+
+    failed_at: Moment
+'''
+HANDLER = '''"""GET /connections/{connection_id}/login_failure: the latest failed login of a Web Connector."""
+
+from handlers.rest import Call, Data, endpoint, services
+from handlers.views.login_failure import LoginFailureView
+
+
+@endpoint("Connections", "GET /connections/{connection_id}/login_failure")
+def handler(call: Call, connection_id: str) -> Data[LoginFailureView | None]:
+    """Get the latest failed login of a connection, or null."""
+    failed_at = services().connections.get(call.app_id, connection_id).login_failed_at
+    return {"data": {"failed_at": failed_at} if failed_at else None}
+'''
+EXAMPLE = """    "OptionalLoginFailureResponse": {
+        "failed": {"data": {"failed_at": timestamp(_NOON)}},
+        "none": {"data": None},
+    },
+"""
+ENDPOINT = Recipe(
+    "GET /login_failure, with optional data",
+    "Add an endpoint of the REST API",
+    (
+        Step("src/handlers/views", lambda repository: repository.write("src/handlers/views/login_failure.py", VIEW)),
+        Step(
+            "src/handlers/<name>.py",
+            lambda repository: repository.write("src/handlers/get_login_failure.py", HANDLER),
+            f"{IMPORTS_TEST}::test_every_function_of_the_template_has_a_handler_and_a_sample_event",
+            "add src/handlers/get_login_failure.py",
+        ),
+        Step(
+            "events/<name>.json",
+            lambda repository: repository.copy(
+                "events/get_connection.json",
+                "events/get_login_failure.json",
+                ('{connection_id}"', '{connection_id}/login_failure"'),
+                ('000000000001",\n  "httpMethod"', '000000000001/login_failure",\n  "httpMethod"'),
+            ),
+            f"{IMPORTS_TEST}::test_every_function_of_the_template_has_a_handler_and_a_sample_event",
+            "add a sample event: events/get_login_failure.json",
+        ),
+        Step(
+            "template.yaml",
+            lambda repository: repository.copy_block(
+                "template.yaml",
+                function_block("GetConnectionFunction"),
+                ("GetConnectionFunction", "GetLoginFailureFunction"),
+                ("handlers.get_connection.", "handlers.get_login_failure."),
+                ('{connection_id}"', '{connection_id}/login_failure"'),
+            ),
+            f"{IMPORTS_TEST}::test_every_module_with_a_handler_is_a_function_of_the_template",
+            f"{TEMPLATE_DIFFERS}: ['get_login_failure']",
+        ),
+        Step(
+            "tools/openapi_examples.py",
+            lambda repository: repository.insert_after("tools/openapi_examples.py", r"^EXAMPLES: .*\{\n", EXAMPLE),
+            UP_TO_DATE,
+            "Add an example of OptionalLoginFailureResponse to EXAMPLES in tools/openapi_examples.py",
+        ),
+        Step(
+            "README.md",
+            lambda repository: repository.insert_before(
+                "README.md",
+                r"^\| `POST /connections/\{connection_id\}/password`",
+                "| `GET /connections/{connection_id}/login_failure` | returns the latest failed login |\n",
+            ),
+            f"{DOCS_TEST}::test_every_endpoint_is_in_the_readme",
+            "the table of calls in README.md",
+        ),
+        GENERATE,
+    ),
+    (
+        *(RECIPES_TEST, IMPORTS_TEST, DOCS_TEST, OPENAPI_TEST, "tests/infrastructure/test_sam_environment.py"),
+        *("tests/integration/api/test_events.py", "tests/integration/api/test_permissions.py"),
+    ),
+)
+
+
+# --- Fields of the record
+
+RECORD = "src/domain/records/request.py"
+VIEWS = "src/handlers/views/requests.py"
+
+
+def add_field(name: str) -> Callable[[Repository], None]:
+    """Return the step that adds an optional text to the record."""
+    return lambda repository: repository.insert_before(RECORD, "^    revision: int", f"    {name}: str | None = None\n")
+
+
+def store_field(name: str) -> Step:
+    """Return the step that lists the stored attribute of a new field."""
+    return Step(
+        STORED_TEST,
+        lambda repository: repository.insert_before(STORED_TEST, '^    "revision",', f'    "{name}",\n'),
+        STORED_TEST,
+        f"['{name}'] are stored and not in ATTRIBUTES",
+    )
+
+
+def show_origin(repository: Repository) -> None:
+    """Show the field in the view."""
+    repository.insert_before(
+        VIEWS, "^    links: RequestLinks", '    origin: Annotated[str | None, Schema("Its origin")]\n'
+    )
+    repository.insert_before(VIEWS, '^        "links": links\\(record', '        "origin": record.origin,\n')
+
+
+FIELD = Recipe(
+    "a field that clients see",
+    "Add a field to the record",
+    (
+        Step(RECORD, add_field("origin")),
+        store_field("origin"),
+        Step(VIEWS, show_origin, VIEWS_TEST, "add the field to src/handlers/views/requests.py, or to INTERNAL here"),
+        Step(
+            CONTRACT,
+            lambda repository: repository.insert_before(
+                CONTRACT, r"^\| `links` \| `self`", "| `origin` | the origin of the request, or null |\n"
+            ),
+            f"{RECIPES_TEST}::test_every_field_of_a_record_is_in_the_contract",
+            "add the field to the contract",
+        ),
+        GENERATE,
+    ),
+    (VIEWS_TEST, STORED_TEST, "tests/contract/test_every_field.py", RECIPES_TEST, OPENAPI_TEST),
+)
+
+INTERNAL_FIELD = Recipe(
+    "a field that clients do not see",
+    "Add a field to the record",
+    (
+        Step(RECORD, add_field("machine")),
+        store_field("machine"),
+        Step(
+            VIEWS_TEST,
+            lambda repository: repository.insert_before(VIEWS_TEST, '^    "revision",', '    "machine",\n'),
+            VIEWS_TEST,
+            "add the field to src/handlers/views/requests.py, or to INTERNAL here",
+        ),
+    ),
+    (VIEWS_TEST, STORED_TEST, "tests/contract/test_every_field.py"),
+)
+
+CODEC = "src/adapters/dynamodb/records.py"
+CHANGED_FIELD = Recipe(
+    "a field with another name",
+    "Change a field of the record",
+    (
+        Step(
+            RECORD, lambda repository: repository.rename("failed_sessions", "sessions_in_failure", "src", "tests/unit")
+        ),
+        Step(
+            CODEC,
+            lambda repository: repository.insert_after(
+                CODEC,
+                r"Codec\(\n    QueuedRequest,\n(.*\n)*?    renamed=\{\n",
+                '        "sessions_in_failure": "failed_sessions",\n',
+            ),
+            STORED_TEST,
+            "['failed_sessions'] are in the tables and no longer read: keep the name by `renamed` of the codec",
+        ),
+    ),
+    (VIEWS_TEST, STORED_TEST, "tests/contract/test_every_field.py"),
+)
+
+
+# --- Add an error code
+
+ERROR = '''class BooksClosed(ServiceError, code="books_closed"):
+    """The books of this period are closed."""
+
+
+'''
+ERROR_CODE = Recipe(
+    "books_closed",
+    "Add an error code",
+    (
+        Step(
+            "src/domain/errors.py",
+            lambda repository: repository.insert_before("src/domain/errors.py", r"^class Conflict\(", ERROR),
+        ),
+        Step(
+            "src/handlers/rest/errors.py",
+            lambda repository: repository.insert_before(
+                "src/handlers/rest/errors.py", r"^    errors\.Gone: ", "    errors.BooksClosed: 409,\n"
+            ),
+            f"{OPENAPI_TEST}::test_every_error_has_a_status",
+            "add the HTTP status to STATUSES in src/handlers/rest/errors.py: ['BooksClosed']",
+        ),
+        Step(
+            CONTRACT,
+            lambda repository: repository.insert_before(
+                CONTRACT, r"^\| 410 \| `not_found`", "| 409 | `books_closed` | The books of this period are closed. |\n"
+            ),
+            f"{RECIPES_TEST}::test_every_error_code_is_in_the_contract",
+            "add the code to the contract",
+        ),
+        GENERATE,
+    ),
+    (RECIPES_TEST, OPENAPI_TEST),
+)
+
+RECIPES = (CONVENIENCE_QUERY, ENDPOINT, FIELD, INTERNAL_FIELD, CHANGED_FIELD, ERROR_CODE)
