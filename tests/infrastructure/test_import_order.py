@@ -32,6 +32,9 @@ DOMAIN = [
 """The folders of `src/domain`, lowest first, as docs/architecture.md draws them. All may import the modules beside
 them (`errors`, `ports`, `timestamps`), which import nothing."""
 WEB_CONNECTOR = ["protocol", "outcomes", "session"]
+DECIDING = ["backoff", "company_file_check", "decision", "end", "lingering", "polling", "receiving", "sending"]
+"""The modules of `session` that decide without side effects, like all of `outcomes`."""
+SIDE_EFFECTS = {"domain.ports", "domain.storage.ports", "domain.storage.retry", "domain.apps.quotas"}
 HANDLERS = ["views", "common", "rest"]
 """The functions, which are the modules beside these folders, are above them."""
 
@@ -74,6 +77,16 @@ def test_the_modules_that_every_folder_may_import_import_no_folder() -> None:
     beside = [module for module, folder in GRAPH.folder_of.items() if folder == "domain"]
 
     assert [module for module in beside if any(GRAPH.folder_of[one] != "domain" for one in GRAPH.imports[module])] == []
+
+
+def test_the_decisions_of_a_session_use_no_database_clock_or_quota() -> None:
+    session = "domain.web_connector.session"
+    deciding = [f"{session}.{name}" for name in DECIDING]
+    deciding += [module for module, folder in GRAPH.folder_of.items() if folder == "domain.web_connector.outcomes"]
+
+    assert {module: used for module in deciding if (used := GRAPH.imports[module] & SIDE_EFFECTS)} == {}
+    # The test would prove nothing if these names were wrong.
+    assert GRAPH.imports[f"{session}.service"] & SIDE_EFFECTS == SIDE_EFFECTS
 
 
 def test_no_folders_import_each_other_in_a_circle() -> None:

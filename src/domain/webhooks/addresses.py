@@ -12,10 +12,14 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
 
 from domain.errors import InvalidRequest
 from domain.webhooks.defaults import MAX_URL_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 FIELD = "webhook_url"
 
@@ -56,6 +60,21 @@ _REFUSED = tuple(
 _PUBLIC_IPV6 = ip_network("2000::/3")
 
 _AUTHORITY = re.compile(r"\[[^\[\]]*\](:[0-9]*)?|[^\[\]:]+(:[0-9]*)?")
+
+_WRONG_PARTS: Sequence[tuple[Callable[[SplitResult], bool], str]] = (
+    (
+        lambda parts: parts.scheme not in _DEFAULT_PORTS or not parts.netloc,
+        "must be an absolute URL like https://example.com/webhooks",
+    ),
+    (lambda parts: "@" in parts.netloc, "must not contain a user name or password"),
+    (lambda parts: not _AUTHORITY.fullmatch(parts.netloc), "must have a valid host"),
+    (
+        lambda parts: not (parts.path + parts.query).isascii(),
+        "must be percent-encoded; only the host may have characters outside ASCII",
+    ),
+)
+"""What is wrong with the parts of a URL, and the message about it. The first problem is reported."""
+
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _A_LABEL_PREFIX = "xn--"
@@ -130,6 +149,17 @@ def parse_url(url: str) -> Receiver:
     Raises InvalidRequest (field `webhook_url`) if it is not an absolute http(s) URL with a valid host, or if two
     programs could parse it differently.
     """
+    parts, port = _split(url)
+    for is_wrong, message in _WRONG_PARTS:
+        if is_wrong(parts):
+            raise _invalid(message)
+    host = _ipv6_host(parts) if parts.netloc.startswith("[") else _host_name(parts)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Receiver(parts.scheme, host, _DEFAULT_PORTS[parts.scheme] if port is None else port, target)
+
+
+def _split(url: str) -> tuple[SplitResult, int | None]:
+    """Return the parts of a URL and its port."""
     if len(url) > MAX_URL_LENGTH:
         raise _invalid(f"must be at most {MAX_URL_LENGTH:,} characters, not {len(url):,}")
     # Check before parsing, because urlsplit removes some of these characters, and parsers differ about the backslash.
@@ -140,24 +170,21 @@ def parse_url(url: str) -> Receiver:
         port = parts.port
     except ValueError as problem:
         raise _invalid(f"is not a URL: {problem}") from None
-    if parts.scheme not in _DEFAULT_PORTS or not parts.netloc:
-        raise _invalid("must be an absolute URL like https://example.com/webhooks")
-    if "@" in parts.netloc:
-        raise _invalid("must not contain a user name or password")
-    if not _AUTHORITY.fullmatch(parts.netloc):
-        raise _invalid("must have a valid host")
-    if not (parts.path + parts.query).isascii():
-        raise _invalid("must be percent-encoded; only the host may have characters outside ASCII")
-    if parts.netloc.startswith("["):
-        host = parts.hostname or ""
-        if not isinstance(_ip_address(host), IPv6Address):
-            raise _invalid(f"must have a valid host; {host} is not an IPv6 address")
-    else:
-        # Not `hostname`, which turns some letters outside ASCII into ASCII letters.
-        host = _ascii_host(parts.netloc.partition(":")[0])
-        _check_name(host)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Receiver(parts.scheme, host, _DEFAULT_PORTS[parts.scheme] if port is None else port, target)
+    return parts, port
+
+
+def _ipv6_host(parts: SplitResult) -> str:
+    host = parts.hostname or ""
+    if not isinstance(_ip_address(host), IPv6Address):
+        raise _invalid(f"must have a valid host; {host} is not an IPv6 address")
+    return host
+
+
+def _host_name(parts: SplitResult) -> str:
+    # Not `hostname`, which turns some letters outside ASCII into ASCII letters.
+    host = _ascii_host(parts.netloc.partition(":")[0])
+    _check_name(host)
+    return host
 
 
 def is_allowed(address: str | IPv4Address | IPv6Address, *, allow_loopback: bool = False) -> bool:

@@ -40,6 +40,11 @@ class Hresult:
     may_continue: bool = False
     other_file_may_help: bool = False
 
+    @property
+    def proves_no_execution(self) -> bool:
+        """Whether QuickBooks cannot have executed the request."""
+        return self.executed == "no"
+
 
 _OPEN_FILE = "Open the company file in QuickBooks, or set the connection's company file to its full path."
 _ALLOW = (

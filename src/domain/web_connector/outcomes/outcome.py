@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from domain.records.request import QueuedRequest
     from domain.records.session import InFlight, LastResponse, Session
+    from domain.storage.changes import AddRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,19 @@ class Ended(RequestUpdate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReceived(RequestUpdate):
-    """QuickBooks returned a page of an iterated query. The query has a next page if objects remain."""
+    """QuickBooks returned a page of an iterated query. The query has a next page if objects remain.
+
+    `next_page` is the record to add for it.
+    """
 
     iterator_id: str
     iterator_remaining: int
+    next_page: AddRequest | None = None
+
+    @property
+    def has_next_page(self) -> bool:
+        """Whether QuickBooks has more objects."""
+        return bool(self.iterator_id and self.iterator_remaining)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

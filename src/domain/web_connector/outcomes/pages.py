@@ -9,7 +9,6 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.qbxml.request.limits import MAX_DIGITS
@@ -18,9 +17,6 @@ from domain.records.search_text import searchable_text
 from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest
 from domain.timestamps import later_than, timestamp
-
-if TYPE_CHECKING:
-    from domain.ports import IdSource
 
 SIZE = "MaxReturned"
 
@@ -67,11 +63,11 @@ def smaller_page(record: QueuedRequest) -> int | None:
 
 
 def next_page(
-    record: QueuedRequest, request: qbxml.Request, iterator_id: str, new_id: IdSource, now: datetime
+    record: QueuedRequest, request: qbxml.Request, iterator_id: str, page_id: str, now: datetime
 ) -> AddRequest | None:
     """Return the record of the next page, claimed by the same session, or None if the query does not iterate.
 
-    `request` is the stored request of `record`.
+    `request` is the stored request of `record`. The new record gets the id `page_id`.
     """
     request = iterating(record, request)
     if request.iterator not in {"Start", "Continue"}:
@@ -80,7 +76,7 @@ def next_page(
     # A page keeps its place after the page before it, although another function with another clock may store it.
     moment = timestamp(later_than(datetime.fromisoformat(record.inserted_at), now))
     page = QueuedRequest(
-        id=new_id(),
+        id=page_id,
         connection_id=record.connection_id,
         app_id=record.app_id,
         request_name=record.request_name,

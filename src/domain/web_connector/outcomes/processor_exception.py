@@ -2,12 +2,22 @@
 
 An exception does not name a request. The first one of a session is about the request in flight. A later one
 may be a duplicate of it, so it does not prove that QuickBooks did not execute a write (docs/decisions/0014).
+
+| request | exception | the request |
+|---|---|---|
+| harmless to repeat | QuickBooks fails for every request | is queued again, and the attempt does not count |
+| status check | another | is queued again, at most MAX_RECOVERY_SESSIONS times |
+| other read, or write that was not executed | another | is queued again, at most MAX_SESSIONS times |
+| write that may have been executed | any | is queued for recovery |
+
+If QuickBooks can never execute the QBXML, the request ends (`_of_invalid_request`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
@@ -30,6 +40,7 @@ from domain.web_connector.outcomes.outcome import NotExecuted, SentAgain, ended_
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from domain.qbxml.codes.hresults import Hresult
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
     from domain.web_connector.outcomes.outcome import Ended, Requeued
@@ -48,6 +59,50 @@ def is_exception(hresult: str) -> bool:
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class _Exception:
+    """A processor exception for `record`, which is `sent`. `hresult` is the code as it was reported."""
+
+    session: Session
+    record: QueuedRequest
+    hresult: str
+    meaning: Hresult
+    message: str
+    now: datetime
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The members of an error that explain the exception."""
+        return hresult_details(self.hresult)
+
+    @property
+    def running_until(self) -> str:
+        """The time until which QuickBooks may be executing the request."""
+        return self.session.limits.running_until(self.record)
+
+    @property
+    def was_not_executed(self) -> bool:
+        """Whether it is certain that QuickBooks has not executed the request."""
+        return self.meaning.proves_no_execution and not self.session.exception_reported
+
+    @property
+    def repeats_safely(self) -> bool:
+        """Whether the same QBXML can be sent again without harm."""
+        return self.record.is_read or self.record.recovering or self.was_not_executed
+
+    @property
+    def concerns_every_request(self) -> bool:
+        """Whether QuickBooks fails now for every request, as far as is known."""
+        others_failed = self.session.failures > 0 or self.session.backoff is not None
+        is_unavailable = self.meaning.proves_no_execution and self.meaning.kind == "unavailable"
+        return others_failed or (is_unavailable and not self.record.recovering)
+
+    @property
+    def may_be_uncounted(self) -> bool:
+        """Whether the request may wait for QuickBooks without counting its attempts. A later page cannot wait."""
+        return self.record.paging.page == 1 and self.record.inserted_at > timestamp(self.now - MAX_UNCOUNTED)
+
+
 def of_exception(
     session: Session, record: QueuedRequest, call: Call, now: datetime
 ) -> Ended | Requeued | SentAgain | NotExecuted:
@@ -58,27 +113,11 @@ def of_exception(
     hresult = shortened(call["hresult"].strip(), MAX_HRESULT_CHARACTERS)
     meaning = describe_hresult(call["hresult"])
     message = shortened(call["message"].strip() or meaning.message, MAX_MESSAGE_CHARACTERS)
-    response, certain = call["response"] or None, meaning.executed == "no"
-    believed = certain and not session.exception_reported
-    if meaning.kind == "invalid_request" and (
-        believed or record.is_read or record.recovering or meaning.code == PARSE_ERROR
-    ):
-        return _of_invalid_request(session, record, meaning.code, message, response, now)
-    details = hresult_details(hresult)
-    others_failed = session.failures > 0 or session.backoff is not None
-    others_would_fail = certain and meaning.kind == "unavailable" and not record.recovering
-    resendable = record.is_read or record.recovering or believed
-    if (others_failed or others_would_fail) and resendable and _is_recent(record, now):
-        after = record.requeued(now, counts=False)
-    elif record.recovering:
-        after = recover_later(record, now, message, details)
-    elif record.is_read or believed:
-        after = retry_later(record, now, message, details, ask_for_less=not certain)
-    else:
-        # If QuickBooks most likely did not execute it, it keeps its place in the queue, because the same exception
-        # may have affected the requests before it.
-        priority = min(record.queue_priority, IN_TURN) if certain else FIRST_IN_LINE
-        after = record.queued_for_recovery(now, priority, running_until=session.limits.running_until(record))
+    exception, response = _Exception(session, record, hresult, meaning, message, now), call["response"] or None
+    # A parse error can only be about this request or an earlier one, so QuickBooks is asked which.
+    if meaning.kind == "invalid_request" and (exception.repeats_safely or meaning.code == PARSE_ERROR):
+        return _of_invalid_request(exception, response)
+    after = _queued_again(exception)
     if meaning.kind != "unavailable":
         # QuickBooks did not say that every request would fail, so the cause may be this one.
         after = after.after_failed_session()
@@ -87,28 +126,38 @@ def of_exception(
     return NotExecuted(after, response if after.error else None, connection_error=error, returns=returns)
 
 
-def _of_invalid_request(  # noqa: PLR0917 - the parts of one call
-    session: Session, record: QueuedRequest, hresult: str, message: str, response: str | None, now: datetime
-) -> Ended | Requeued | SentAgain:
+def _queued_again(exception: _Exception) -> QueuedRequest:
+    """Return the record queued for a later session, or ended after too many of them. The module shows the table."""
+    record, now = exception.record, exception.now
+    if exception.concerns_every_request and exception.repeats_safely and exception.may_be_uncounted:
+        return record.requeued(now, counts=False)
+    if record.recovering:
+        return recover_later(record, now, exception.message, exception.details)
+    may_be_executed = not exception.meaning.proves_no_execution
+    if exception.repeats_safely:
+        return retry_later(record, now, exception.message, exception.details, ask_for_less=may_be_executed)
+    # If QuickBooks most likely did not execute it, it keeps its place in the queue, because the same exception may have
+    # affected the requests before it.
+    priority = FIRST_IN_LINE if may_be_executed else min(record.queue_priority, IN_TURN)
+    return record.queued_for_recovery(now, priority, running_until=exception.running_until)
+
+
+def _of_invalid_request(exception: _Exception, response: str | None) -> Ended | Requeued | SentAgain:
     """Return the outcome if QuickBooks can never execute the QBXML that was sent."""
-    details = hresult_details(hresult)
-    if record.recovering and session.exception_reported:
-        after = recover_later(record, now, message, details)
-    elif record.recovering:
+    record, message, now = exception.record, exception.message, exception.now
+    is_first = not exception.session.exception_reported
+    details = hresult_details(exception.meaning.code)
+    if record.recovering:
         # QuickBooks did not understand the status check. This tells nothing about the request.
-        after = outcome_unknown(record, now, message, details)
-    elif record.paging.page > 1:
+        continue_recovery = outcome_unknown if is_first else recover_later
+        return ended_or_requeued(continue_recovery(record, now, message, details), response)
+    if record.paging.page > 1:
         # QuickBooks accepted the rest of the request for the first page, so the iterator must have expired.
-        after = iteration_interrupted(record, now, message, details | {"reason": Reason.ITERATOR_EXPIRED.value})
-    elif record.is_read or not session.exception_reported:
-        after = record.failed(now, "qbxml_parse_error", message, details)
-    else:
-        # In this session, QuickBooks is idle when it gets the status check, because the Web Connector fetches it only
-        # after the write returned.
-        lost = record.queued_for_recovery(now, running_until=session.limits.running_until(record))
-        return SentAgain(lost.moved(State.TICKETED, now).as_change_of(record), parse_error=message)
-    return ended_or_requeued(after, response)
-
-
-def _is_recent(record: QueuedRequest, now: datetime) -> bool:
-    return record.paging.page == 1 and record.inserted_at > timestamp(now - MAX_UNCOUNTED)
+        details |= {"reason": Reason.ITERATOR_EXPIRED.value}
+        return ended_or_requeued(iteration_interrupted(record, now, message, details), response)
+    if record.is_read or is_first:
+        return ended_or_requeued(record.failed(now, "qbxml_parse_error", message, details), response)
+    # In this session, QuickBooks is idle when it gets the status check, because the Web Connector fetches it only after
+    # the write returned.
+    recovering = record.queued_for_recovery(now, running_until=exception.running_until)
+    return SentAgain(recovering.moved(State.TICKETED, now).as_change_of(record), parse_error=message)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from domain.errors import Conflict
 from domain.records.request import ENDED, QUEUED, QueuedRequest
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
+from domain.web_connector.session.decision import Claiming, Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from domain.storage.changes import Change
     from domain.storage.ports import Database
+    from domain.web_connector.protocol.methods import Reply
 
 FRONTS = (10, 100, 1_000)
 """Numbers of requests to read from the front of the queue. A session reads the next larger number only if it already
@@ -31,27 +32,24 @@ BEING_STORED = timedelta(minutes=1)
 """An entry of the queue that is not this old can be seen before its record, because a transaction stores both and a
 read can be between them. DynamoDB takes milliseconds, and rarely seconds."""
 
-Changes: TypeAlias = "Callable[[InFlight | None, int], Sequence[Change]]"
-"""Returns the changes to commit with a claim. The parameters are the claimed request, or None if nothing is claimed,
-and the number of waiting requests, including that one."""
+
+def commit(store: Database, decision: Decision | Claiming, connection_id: str, session_id: str, now: datetime) -> Reply:
+    """Commit a decision and return its reply. Raises Conflict if a condition of its changes does not hold."""
+    if isinstance(decision, Claiming):
+        return _commit_and_claim(store, decision, connection_id, session_id, now)
+    if decision.changes:
+        store.commit(*decision.changes)
+    return decision.reply
 
 
-def commit_and_claim(
-    store: Database,
-    connection_id: str,
-    session_id: str,
-    now: datetime,
-    changes: Changes,
-    *,
-    release: ChangeRequest | None = None,
-) -> QueuedRequest | None:
-    """Commit `changes` together with the claim of the next request. Return that request, or None.
+def _commit_and_claim(store: Database, claiming: Claiming, connection_id: str, session_id: str, now: datetime) -> Reply:
+    """Commit the decision for the next request of the queue together with the claim of that request.
 
-    `release` is the change of a record that a session releases. It is part of the commit. If another session released
-    the record, it can be claimed at once. If this session released it, a later session claims it. A request that was
-    discarded after the queue was read and before the commit is skipped. Raises Conflict if a condition of `changes`
-    does not hold.
+    If another session released the record of `claiming.release`, it can be claimed at once. If this session released
+    it, a later session claims it. A request that was discarded after the queue was read and before the commit is
+    skipped.
     """
+    release = claiming.release
     skipped: list[QueuedRequest] = []
     for _ in range(MAX_CLAIMS):
         queue = [record for record in front(store, connection_id, session_id, now, release) if record not in skipped]
@@ -59,9 +57,10 @@ def commit_and_claim(
             break
         claim = _claim(queue[0], session_id, now, release)
         others = [release] if release and release.before is not claim.before else []
+        decision = claiming.decide(InFlight(claim.after), len(queue))
         try:
             # The claim comes last because a conflict in any other change must be reported first.
-            store.commit(*changes(InFlight(claim.after), len(queue)), *others, claim)
+            store.commit(*decision.changes, *others, claim)
         except Conflict as conflict:
             if conflict.change != claim:
                 raise
@@ -69,9 +68,10 @@ def commit_and_claim(
             if not has_not_ended(conflict.current):
                 skipped += _without_record(store, queue, now)
         else:
-            return claim.after
-    store.commit(*changes(None, 0), *([release] if release else []))
-    return None
+            return decision.reply
+    decision = claiming.decide(None, 0)
+    store.commit(*decision.changes, *([release] if release else []))
+    return decision.reply
 
 
 def front(

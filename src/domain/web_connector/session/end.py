@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.records.request import IN_FLIGHT, QueuedRequest
-from domain.records.session import InFlight, Limits
+from domain.records.request import IN_FLIGHT, QueuedRequest, State
+from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
-from domain.storage.ports import IndexDays
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
 from domain.web_connector.outcomes.outcome import RequestUpdate
@@ -22,15 +21,8 @@ if TYPE_CHECKING:
 
     from domain.errors import Conflict
     from domain.records.connection import Connection
-    from domain.records.session import Session
+    from domain.records.session import Limits, Session
     from domain.storage.changes import Change
-    from domain.storage.ports import Database
-
-FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
-
-MAX_IN_FLIGHT = 10
-"""The number of index entries that a login reads to find the request of a missing session. A connection has only one
-request in flight, but an index can show former states."""
 
 
 def session_end(session: Session, now: datetime, reason: str | None) -> Put[Session]:
@@ -41,10 +33,11 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
 
 def request_release(session: Session, now: datetime, ending: Ending) -> ChangeRequest | None:
     """Return the change of the request in flight, or None if there is no such request."""
-    return _release(session.in_flight, now, ending, session.limits) if session.in_flight else None
+    return release(session.in_flight, now, ending, session.limits) if session.in_flight else None
 
 
-def _release(in_flight: InFlight, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
+def release(in_flight: InFlight, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
+    """Return the change that requeues or ends the request of a session with these limits."""
     record = in_flight.record
     after = after_session_end(record, now, ending, running_until=limits.running_until(record))
     return RequestUpdate(after).change(in_flight)
@@ -78,8 +71,8 @@ def end_of_session(
     `fields` are fields of the connection to change in the same commit.
     """
     changes: list[Change] = [session_end(session, now, reason)]
-    if release := request_release(session, now, ending):
-        changes.append(release)
+    if request_change := request_release(session, now, ending):
+        changes.append(request_change)
     if connection and connection.session_id == session.id:
         fields = connection_fields(session) | fields
     if connection and fields:
@@ -102,19 +95,13 @@ def corrected(session: Session, conflict: Conflict | None) -> Session:
     return replace(session, in_flight=InFlight(stored) if held else None)  # type: ignore[arg-type]
 
 
-def release_without_session(
-    store: Database, connection: Connection, now: datetime, limits: Limits
-) -> ChangeRequest | None:
-    """Return the release of the request that the connection's missing session holds, or None if there is none.
+def returned_write(session: Session, record: object, now: datetime) -> list[ChangeRequest]:
+    """Return the change of the session's returned write, which QuickBooks may have been executing until now.
 
-    A session is missing if the table of the sessions was lost or restored. Its request is found by its state. A write
-    that was sent is recovered, because a missing session does not show whether QuickBooks has executed it. `limits` are
-    those of a new session, because the ones of the missing session are unknown.
+    `record` is the stored record of that write, or None.
     """
-    for state in sorted(IN_FLIGHT):
-        days = IndexDays(connection.id, "updated_at", "state", FIRST_DAY, LAST_DAY, state)
-        for entry in store.index_entries(days, descending=True, skip=0, limit=MAX_IN_FLIGHT):
-            record = store.request(entry.id)
-            if isinstance(record, QueuedRequest) and record.last_session_id == connection.session_id:
-                return _release(InFlight(record), now, Ending.OTHER, limits)
-    return None
+    if not isinstance(record, QueuedRequest) or record.state is not State.RETRYABLE:
+        return []
+    if record.last_session_id != session.id or not record.recovery.running_until:
+        return []
+    return [ChangeRequest(record, record.changed(now, recovery=replace(record.recovery, running_until=None)))]

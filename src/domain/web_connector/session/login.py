@@ -7,38 +7,37 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.connections import passwords
 from domain.errors import Conflict, TooManyRequests
-from domain.records.request import State
-from domain.records.session import MAX_EXECUTION_SECONDS, Limits, Session, session_id
+from domain.records.request import IN_FLIGHT, QueuedRequest, State
+from domain.records.session import MAX_EXECUTION_SECONDS, InFlight, Limits, Session, session_id
 from domain.storage.changes import Put
+from domain.storage.ports import IndexDays
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
-from domain.web_connector.session.claims import commit_and_claim
+from domain.web_connector.session.claims import commit
+from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import (
     connection_fields,
     corrected,
-    release_without_session,
+    release,
     request_release,
     session_end,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from domain.ports import Clock, SecretSource
     from domain.records.connection import Connection
-    from domain.records.request import QueuedRequest
-    from domain.records.session import InFlight
-    from domain.storage.changes import Change
+    from domain.storage.changes import Change, ChangeRequest
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
 
@@ -63,6 +62,86 @@ is safe afterwards, because it is held (docs/decisions/0035). A read that takes 
 
 _CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
+
+FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
+
+MAX_IN_FLIGHT = 10
+"""The number of index entries that a login reads to find the request of a missing session. A connection has only one
+request in flight, but an index can show former states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A login with the correct password, which can open a session.
+
+    `former` is the live session of the connection, which then ends.
+    """
+
+    connection: Connection
+    former: Session | None
+    ticket: str
+    now: datetime
+    execution_seconds: int
+
+    @property
+    def session_id(self) -> str:
+        """The id of the new session."""
+        return session_id(self.ticket)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the new session."""
+        return Limits(
+            work_until=polling.work_until(self.connection, self.now),
+            linger_seconds=self.connection.linger_seconds,
+            execution_seconds=None if self.execution_seconds == MAX_EXECUTION_SECONDS else self.execution_seconds,
+        )
+
+    @property
+    def is_held(self) -> bool:
+        """Whether nothing may be sent to the connection now."""
+        return polling.postponement_while_held(self._free, self.now) > 0
+
+    @property
+    def _free(self) -> Connection:
+        """The connection after the end of its former session."""
+        return replace(self.connection, **connection_fields(self.former)) if self.former else self.connection
+
+    def without_request(self, release: ChangeRequest | None) -> Decision:
+        """Return the decision to record the call and to open no session. `release` is the former session's request."""
+        decision = self.decide(None, 0)
+        return replace(decision, changes=[*decision.changes, release] if release else decision.changes)
+
+    def decide(self, first: InFlight | None, _waiting: int) -> Decision:
+        """Return the decision to open a session with its first request. Without a request, only record the call."""
+        connection, free, moment = self.connection, self._free, timestamp(self.now)
+        to_forget = free.message_set_to_forget or connection.message_set_to_forget
+        after = free.changed(
+            moment,
+            last_connected_at=moment,
+            last_worked_at=moment if first else free.last_worked_at,
+            login_failed_at=None,
+            session_id=self.session_id if first else None,
+            message_set_to_forget=None if first else to_forget,
+        )
+        changes: list[Change] = [Put(connection, after)]
+        if self.former:
+            changes.append(session_end(self.former, self.now, "Another session of this user has begun."))
+        if first is None:
+            postponement = str(polling.postponement(free, self.now) or "")
+            return Decision(Reply((self.ticket, NOTHING_TO_DO, postponement, MIN_INTERVAL), connection.id), changes)
+        session = Session(
+            id=self.session_id,
+            connection_id=connection.id,
+            last_call_at=moment,
+            in_flight=first,
+            connection=replace(after, password_hash=None),
+            message_set_to_forget=to_forget,
+            backoff=free.backoff,
+            limits=self.limits,
+        )
+        reply = Reply((self.ticket, company_file(connection), "", MIN_INTERVAL), connection.id, first.record.id)
+        return Decision(reply, [*changes, Put(None, session)])
 
 
 class Login:
@@ -109,13 +188,16 @@ class Login:
             return Reply((ticket, INVALID_USER), connection.id if connection else None)
         now = self._clock()
         former = self._store.session(connection.session_id) if connection.session_id else None
-        if former and self._is_working(former, now):
+        if former and is_working(former, now, self._execution_seconds):
             return Reply((ticket, BUSY), username)
-        after, request = self._open(connection, former, session_id(ticket), now, conflict)
-        if request is None:
-            postponement = str(polling.postponement(after, now) or "")
-            return Reply((ticket, NOTHING_TO_DO, postponement, MIN_INTERVAL), username)
-        return Reply((ticket, company_file(connection), "", MIN_INTERVAL), username, request.id)
+        live = None if former is None or former.ended else corrected(former, conflict)
+        opening = Opening(connection, live, ticket, now, self._execution_seconds)
+        if connection.session_id and former is None:
+            release = release_without_session(self._store, connection, now, opening.limits)
+        else:
+            release = request_release(live, now, Ending.TAKEN_OVER) if live else None
+        decision = opening.without_request(release) if opening.is_held else Claiming(opening.decide, release)
+        return commit(self._store, decision, connection.id, opening.session_id, now)
 
     def _record_failure(self, connection: Connection) -> None:
         """Record when the login failed, so that the owner of the connection can see it."""
@@ -128,66 +210,6 @@ class Login:
         with suppress(Conflict):
             self._store.commit(Put(connection, connection.changed(moment, login_failed_at=moment)))
 
-    def _is_working(self, former: Session, now: datetime) -> bool:
-        """Whether QuickBooks is probably working on the request of the former session, which must not be taken over."""
-        if former.ended or former.is_revoked or not former.in_flight or former.in_flight.record.state is not State.SENT:
-            return False
-        sent = former.in_flight.record
-        seconds = BUSY_SECONDS_OF_A_READ if sent.is_read or sent.recovering else BUSY_SECONDS_OF_A_WRITE
-        return sent.updated_at > timestamp(now - timedelta(seconds=min(seconds, self._execution_seconds)))
-
-    def _open(
-        self, connection: Connection, former: Session | None, new_id: str, now: datetime, conflict: Conflict | None
-    ) -> tuple[Connection, QueuedRequest | None]:
-        """Commit the new session with its first request. Without a request, only record the call.
-
-        Return the connection after the end of its `former` session, and the request.
-        """
-        moment, seconds = timestamp(now), self._execution_seconds
-        limits = Limits(
-            work_until=polling.work_until(connection, now),
-            linger_seconds=connection.linger_seconds,
-            execution_seconds=None if seconds == MAX_EXECUTION_SECONDS else seconds,
-        )
-        is_missing = connection.session_id is not None and former is None
-        former = None if former is None or former.ended else corrected(former, conflict)
-        free = replace(connection, **connection_fields(former)) if former else connection
-        to_forget = free.message_set_to_forget or connection.message_set_to_forget
-
-        def changes(first: InFlight | None, _waiting: int) -> Sequence[Change]:
-            after = free.changed(
-                moment,
-                last_connected_at=moment,
-                last_worked_at=moment if first else free.last_worked_at,
-                login_failed_at=None,
-                session_id=new_id if first else None,
-                message_set_to_forget=None if first else to_forget,
-            )
-            result: list[Change] = [Put(connection, after)]
-            if former:
-                result.append(session_end(former, now, "Another session of this user has begun."))
-            if first:
-                session = Session(
-                    id=new_id,
-                    connection_id=connection.id,
-                    last_call_at=moment,
-                    in_flight=first,
-                    connection=replace(after, password_hash=None),
-                    message_set_to_forget=to_forget,
-                    backoff=free.backoff,
-                    limits=limits,
-                )
-                result.append(Put(None, session))
-            return result
-
-        release = request_release(former, now, Ending.TAKEN_OVER) if former else None
-        if is_missing:
-            release = release_without_session(self._store, connection, now, limits)
-        if polling.postponement_while_held(free, now):
-            self._store.commit(*changes(None, 0), *([release] if release else []))
-            return free, None
-        return free, commit_and_claim(self._store, connection.id, new_id, now, changes, release=release)
-
     def _new_ticket(self) -> str:
         return self._secrets(TICKET_BYTES).hex()
 
@@ -196,3 +218,30 @@ def company_file(connection: Connection) -> str:
     """Return the path to open, or '' for the open file. A name without a folder is not a path, so it also gives ''."""
     path = (connection.company_file or "").strip()
     return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE
+
+
+def is_working(former: Session, now: datetime, execution_seconds: int) -> bool:
+    """Whether QuickBooks is probably working on the request of the former session, which must not be taken over."""
+    if former.ended or former.is_revoked or not former.in_flight or former.in_flight.record.state is not State.SENT:
+        return False
+    sent = former.in_flight.record
+    seconds = BUSY_SECONDS_OF_A_READ if sent.is_read or sent.recovering else BUSY_SECONDS_OF_A_WRITE
+    return sent.updated_at > timestamp(now - timedelta(seconds=min(seconds, execution_seconds)))
+
+
+def release_without_session(
+    store: Database, connection: Connection, now: datetime, limits: Limits
+) -> ChangeRequest | None:
+    """Return the release of the request that the connection's missing session holds, or None if there is none.
+
+    A session is missing if the table of the sessions was lost or restored. Its request is found by its state. A write
+    that was sent is recovered, because a missing session does not show whether QuickBooks has executed it. `limits` are
+    those of a new session, because the ones of the missing session are unknown.
+    """
+    for state in sorted(IN_FLIGHT):
+        days = IndexDays(connection.id, "updated_at", "state", FIRST_DAY, LAST_DAY, state)
+        for entry in store.index_entries(days, descending=True, skip=0, limit=MAX_IN_FLIGHT):
+            record = store.request(entry.id)
+            if isinstance(record, QueuedRequest) and record.last_session_id == connection.session_id:
+                return release(InFlight(record), now, Ending.OTHER, limits)
+    return None

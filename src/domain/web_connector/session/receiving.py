@@ -1,8 +1,11 @@
-"""`receiveResponseXML`: stores the response to the request in flight and claims the next request."""
+"""`receiveResponseXML`: what happens after a response, decided without side effects.
+
+`service` reads the stored request if the response is a page that others follow, and commits the decision.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -27,18 +30,15 @@ from domain.web_connector.outcomes.processor_exception import is_exception, of_e
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering
 from domain.web_connector.session.backoff import after_failure, gives_up
-from domain.web_connector.session.claims import commit_and_claim
+from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
-    from domain.ports import IdSource
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
-    from domain.storage.changes import AddRequest, Change
-    from domain.storage.ports import Database
+    from domain.storage.changes import Change
     from domain.web_connector.outcomes.outcome import Outcome
     from domain.web_connector.protocol.soap import Call
 
@@ -47,87 +47,11 @@ SESSION_OVER = -1
 """The replies that end a session: nothing is left to do, or it cannot continue. `getLastError` returns the reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Receiving:
-    """Stores responses."""
-
-    store: Database
-    new_id: IdSource
-
-    def receive(self, session: Session, call: Call, now: datetime) -> Reply:
-        """Store the call's result for the request in flight, and reply with the session's progress.
-
-        If the call is too large, the session continues, and requests a page again with half its size. A duplicate call
-        gets the same reply and changes nothing.
-        """
-        in_flight = session.in_flight
-        if in_flight is None:
-            return Reply(session.progress or FINISHED, session.connection_id)
-        outcome = _outcome(session, in_flight.record, call, now) if in_flight.record.state is State.SENT else None
-        if isinstance(outcome, NotFalling) and in_flight.repeated_remaining is None:
-            in_flight = replace(in_flight, repeated_remaining=outcome.remaining)
-            self.store.commit(Put(session, session.called(now, in_flight=in_flight)))
-        if outcome is None or isinstance(outcome, NotFalling):
-            return Reply(session.progress, session.connection_id)
-        progress = self._commit(session, in_flight, outcome, now, exception=is_exception(call["hresult"]))
-        return Reply(progress, session.connection_id, in_flight.record.id)
-
-    def _commit(
-        self, session: Session, in_flight: InFlight, outcome: Outcome, now: datetime, *, exception: bool
-    ) -> int:
-        """Commit the outcome together with the session's next request, or the next page. Return the progress."""
-        outcome, page = self._with_next_page(in_flight.record, outcome, now)
-        after = _after(session, in_flight.record, outcome, now, exception=exception)
-        change = outcome.change(in_flight)
-
-        def session_change(progress: int, following: InFlight | None) -> Put[Session]:
-            last = after.last_response and replace(after.last_response, progress=progress)
-            return Put(session, replace(after, in_flight=following, last_response=last))
-
-        progress = _progress(session, 1)
-        if isinstance(outcome, SentAgain):
-            again = InFlight(outcome.after, parse_error=outcome.parse_error)
-            self.store.commit(session_change(progress, again), change)
-            return progress
-        if page:
-            # Do not read the queue. A page must not cost more calls than any other response.
-            self.store.commit(session_change(progress, InFlight(page.record)), change, page)
-            return progress
-        finished = SESSION_OVER if after.last_error else FINISHED
-        if gives_up(after, in_flight.record) or reason_to_hold(session, now):
-            self.store.commit(session_change(finished, None), change)
-            return finished
-        if after.limits.linger_seconds:
-            finished = lingering.PROGRESS
-        progress = finished
-
-        def changes(following: InFlight | None, waiting: int) -> Sequence[Change]:
-            nonlocal progress
-            progress = _progress(session, waiting) if following else finished
-            return [session_change(progress, following)]
-
-        commit_and_claim(self.store, session.connection_id, session.id, now, changes, release=change)
-        return progress
-
-    def _with_next_page(
-        self, record: QueuedRequest, outcome: Outcome, now: datetime
-    ) -> tuple[Outcome, AddRequest | None]:
-        """Return the outcome, and the next page if QuickBooks has more objects."""
-        if not (isinstance(outcome, PageReceived) and outcome.iterator_id and outcome.iterator_remaining):
-            return outcome, None
-        request_xml = self.store.request_xml(record.id)
-        try:
-            request = qbxml.stored_request(request_xml, record.qbxml_version)
-            page = next_page(record, request, outcome.iterator_id, self.new_id, now)
-        except Exception as error:  # noqa: BLE001 - as in `_outcome`
-            return not_interpreted(record, outcome.response_xml, error, now), None
-        if page is None:
-            return outcome, None
-        paging = replace(outcome.after.paging, continued=True)
-        return replace(outcome, after=replace(outcome.after, paging=paging)), page
-
-
-def _outcome(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome | NotFalling | None:
+def outcome(session: Session, call: Call, now: datetime) -> Outcome | NotFalling | None:
+    """Return the outcome of the call for the request in flight, or None if the call is not about this request."""
+    if session.in_flight is None or session.in_flight.record.state is not State.SENT:
+        return None
+    record = session.in_flight.record
     try:
         if call.is_beginning:
             return of_oversized(record, call["response"], now)
@@ -138,7 +62,81 @@ def _outcome(session: Session, record: QueuedRequest, call: Call, now: datetime)
         return not_interpreted(record, call["response"] or None, error, now)
 
 
-def _after(session: Session, record: QueuedRequest, outcome: Outcome, now: datetime, *, exception: bool) -> Session:
+def with_next_page(page: PageReceived, record: QueuedRequest, request_xml: str, page_id: str, now: datetime) -> Outcome:
+    """Return the outcome of a page of `record` that others follow, with the next page.
+
+    `request_xml` is the stored request of `record`. The new record gets the id `page_id`.
+    """
+    try:
+        request = qbxml.stored_request(request_xml, record.qbxml_version)
+        following = next_page(record, request, page.iterator_id, page_id, now)
+    except Exception as error:  # noqa: BLE001 - as in `outcome`
+        return not_interpreted(record, page.response_xml, error, now)
+    if following is None:
+        return page
+    paging = replace(page.after.paging, continued=True)
+    return replace(page, after=replace(page.after, paging=paging), next_page=following)
+
+
+def decision(session: Session, call: Call, outcome: Outcome | NotFalling | None, now: datetime) -> Decision | Claiming:
+    """Return the decision after `outcome`. A duplicate call gets the same reply as before and changes nothing."""
+    in_flight = session.in_flight
+    if in_flight is None:
+        return Decision(Reply(session.progress or FINISHED, session.connection_id))
+    if outcome is None:
+        return Decision(Reply(session.progress, session.connection_id))
+    if isinstance(outcome, NotFalling):
+        return _wait(session, in_flight, outcome, now)
+    return _continue(session, in_flight, outcome, now, exception=is_exception(call["hresult"]))
+
+
+def _wait(session: Session, in_flight: InFlight, outcome: NotFalling, now: datetime) -> Decision:
+    """Return the decision to wait for another response. The first such response is recorded."""
+    reply = Reply(session.progress, session.connection_id)
+    if in_flight.repeated_remaining is not None:
+        return Decision(reply)
+    in_flight = replace(in_flight, repeated_remaining=outcome.remaining)
+    return Decision(reply, [Put(session, session.called(now, in_flight=in_flight))])
+
+
+def _continue(
+    session: Session, in_flight: InFlight, outcome: Outcome, now: datetime, *, exception: bool
+) -> Decision | Claiming:
+    """Return the decision how the session continues.
+
+    It sends the same request again, continues with the next page, claims nothing more, or claims the next request.
+    """
+    record = in_flight.record
+    after = _session_after(session, record, outcome, now, exception=exception)
+    change = outcome.change(in_flight)
+
+    def with_request(following: InFlight | None, progress: int, *changes: Change) -> Decision:
+        last = after.last_response and replace(after.last_response, progress=progress)
+        session_change = Put(session, replace(after, in_flight=following, last_response=last))
+        return Decision(Reply(progress, session.connection_id, record.id), [session_change, *changes])
+
+    if isinstance(outcome, SentAgain):
+        again = InFlight(outcome.after, parse_error=outcome.parse_error)
+        return with_request(again, _progress(session, 1), change)
+    if isinstance(outcome, PageReceived) and outcome.next_page:
+        # Do not read the queue. A page must not cost more calls than any other response.
+        page = outcome.next_page
+        return with_request(InFlight(page.record), _progress(session, 1), change, page)
+    finished = SESSION_OVER if after.last_error else FINISHED
+    if gives_up(after, record) or reason_to_hold(session, now):
+        return with_request(None, finished, change)
+    if after.limits.linger_seconds:
+        finished = lingering.PROGRESS
+
+    def decide(following: InFlight | None, waiting: int) -> Decision:
+        return with_request(following, _progress(session, waiting) if following else finished)
+
+    return Claiming(decide, release=change)
+
+
+def _session_after(
+    session: Session, record: QueuedRequest, outcome: Outcome, now: datetime, *, exception: bool
+) -> Session:
     """Return the session after an outcome, before its next request is known."""
     last = LastResponse(record.request_name, record.request_label, number=session.responses + 1)
     if isinstance(outcome, PageReceived):

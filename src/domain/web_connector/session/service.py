@@ -1,39 +1,42 @@
-"""A running session: each call reads the stored session, decides, and commits once.
+"""A running session: each call reads the stored session and what it needs, decides, and commits once.
 
-If two calls conflict, one of them starts again, so a call that is delivered twice takes effect once.
+The decisions are functions without side effects in `sending`, `receiving` and `end`. If two calls conflict, one of them
+starts again, so a call that is delivered twice takes effect once.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from domain.apps.quotas import Quotas
+from domain.errors import Conflict, NotFound
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.records.request import QueuedRequest, State
 from domain.records.session import OpenCompanyFile, session_id
-from domain.storage.changes import ChangeRequest, Put
+from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
 from domain.web_connector.outcomes.lost_response import Ending
+from domain.web_connector.outcomes.outcome import PageReceived
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering
-from domain.web_connector.session.end import end_of_session
+from domain.web_connector.session import lingering, receiving, sending
+from domain.web_connector.session.claims import commit, front, has_not_ended
+from domain.web_connector.session.company_file_check import CompanyFileCheck
+from domain.web_connector.session.decision import Claiming, Decision
+from domain.web_connector.session.end import end_of_session, returned_write
 from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_file
 from domain.web_connector.session.polling import reason_to_hold
-from domain.web_connector.session.receiving import SESSION_OVER, Receiving
-from domain.web_connector.session.sending import Sending
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from domain.errors import Conflict
     from domain.ports import Clock, IdSource
+    from domain.records.request import QueuedRequest
     from domain.records.session import Session
     from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Result
     from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.session.sending import Turn
 
 R = TypeVar("R")
 
@@ -48,22 +51,25 @@ CONTENDED = "This session is being used by another call."
 
 
 class SessionService:
-    """The use cases of a Web Connector session."""
+    """The use cases of a Web Connector session. The pages of an iterated query count against the quotas of an app."""
 
     def __init__(self, store: Database, clock: Clock, new_id: IdSource) -> None:
         self._store = store
         self._clock = clock
-        self._sending = Sending(store, Quotas(store, clock, lambda: 0.0))
-        self._receiving = Receiving(store, new_id)
+        self._new_id = new_id
+        self._quotas = Quotas(store, clock, lambda: 0.0)
 
     def send_request_xml(self, call: Call) -> Reply:
-        """Send the request in flight.
+        """Reply with the QBXML of the request in flight, '' if there is none or none may be sent, or `NoOp`.
+
+        After '', `getLastError` returns the reason. A lingering session claims a request that was queued meanwhile, or
+        replies `NoOp` if there is none. The reply is also `NoOp` if the request is a page that has to wait.
 
         Makes three calls to the store, and a fourth if QuickBooks reports new facts about itself. While the session
         lingers, it makes two without work and four with work.
         """
         for _ in range(MAX_UNWRITABLE):
-            reply = self._in_session(call, "", self._sending.send)
+            reply = self._in_session(call, "", self._send)
             if reply:
                 return reply
         return Reply("")
@@ -71,9 +77,11 @@ class SessionService:
     def receive_response_xml(self, call: Call) -> Reply:
         """Store the response and claim the next request. Makes three calls to the store.
 
-        Replies 1-99 while the session continues, 100 if nothing is left, and -1 if the session has ended.
+        Replies 1-99 while the session continues, 100 if nothing is left, and -1 if the session has ended. If the call
+        is too large, the session continues, and requests a page again with half its size. A duplicate call gets the
+        same reply and changes nothing.
         """
-        return self._in_session(call, SESSION_OVER, self._receiving.receive)
+        return self._in_session(call, receiving.SESSION_OVER, self._receive)
 
     def connection_error(self, call: Call) -> Reply:
         """Record that QuickBooks could not be reached. The open file is tried once; otherwise the session ends.
@@ -112,20 +120,81 @@ class SessionService:
 
         def step(session: Session, _call: Call, now: datetime) -> Reply:
             connection = self._store.connection(session.connection_id)
+            returned = self._store.request(session.returned_write) if session.returned_write else None
             changes = end_of_session(session, connection, now, ending=Ending.CLOSED)
-            self._store.commit(*changes, *self._returned_write(session, now))
+            self._store.commit(*changes, *returned_write(session, returned, now))
             return Reply(CLOSED, session.connection_id)
 
         return self._in_session(call, CLOSED, step)
 
-    def _returned_write(self, session: Session, now: datetime) -> list[ChangeRequest]:
-        """Return the change of a write of this session that QuickBooks may still have been executing until now."""
-        record = self._store.request(session.returned_write) if session.returned_write else None
-        if not isinstance(record, QueuedRequest) or record.state is not State.RETRYABLE:
-            return []
-        if record.last_session_id != session.id or not record.recovery.running_until:
-            return []
-        return [ChangeRequest(record, record.changed(now, recovery=replace(record.recovery, running_until=None)))]
+    # --- Sending
+
+    def _send(self, session: Session, call: Call, now: datetime) -> Reply | None:
+        """Return the reply, or None if the request ended and the next one is in flight. Raises Conflict."""
+        turn = sending.turn(session, self._queued_meanwhile(session, now), now)
+        if isinstance(turn, Decision):
+            return turn.reply
+        page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.record.app_id)
+        decision = sending.not_sent(turn, page_is_allowed=page_is_allowed)
+        if decision is None:
+            check = self._company_file_check(session, call)
+            if check and check.is_other_company_file:
+                decision = sending.wrong_company_file(turn, check)
+            else:
+                decision = sending.sent(turn, check, self._request_xml(turn.record))
+        if isinstance(decision, Claiming):
+            commit(self._store, decision, session.connection_id, session.id, now)
+            return None
+        self._commit_turn(turn, decision)
+        return decision.reply
+
+    def _queued_meanwhile(self, session: Session, now: datetime) -> QueuedRequest | None:
+        """Return the request that a lingering session can claim."""
+        queue = front(self._store, session.connection_id, session.id, now) if lingering.may_claim(session, now) else ()
+        return queue[0] if queue else None
+
+    def _company_file_check(self, session: Session, call: Call) -> CompanyFileCheck | None:
+        """Return the check against the session's copy of the connection, or the stored one if it has to change.
+
+        Return None if the session has made the check.
+        """
+        if session.connection is None:
+            return None
+        must_be_marked = session.company_file.is_fallback
+        check = CompanyFileCheck(call, session.connection, must_be_marked=must_be_marked)
+        if check.learned() or check.is_other_company_file:
+            stored = self._store.connection(session.connection.id) or session.connection
+            return CompanyFileCheck(call, stored, must_be_marked=must_be_marked)
+        return check
+
+    def _request_xml(self, record: QueuedRequest) -> str | NotFound:
+        try:
+            return self._store.request_xml(record.id)
+        except NotFound as error:
+            return error
+
+    def _commit_turn(self, turn: Turn, decision: Decision) -> None:
+        """Commit a decision. An entry that a lingering session claims in vain leaves the queue."""
+        try:
+            commit(self._store, decision, turn.session.connection_id, turn.session.id, turn.now)
+        except Conflict as conflict:
+            claims = turn.session.in_flight is None and conflict.change in decision.changes[1:]
+            if claims and not has_not_ended(conflict.current):
+                self._store.remove_from_queue(turn.in_flight.record)
+            raise
+
+    # --- Receiving
+
+    def _receive(self, session: Session, call: Call, now: datetime) -> Reply:
+        outcome = receiving.outcome(session, call, now)
+        if isinstance(outcome, PageReceived) and outcome.has_next_page and session.in_flight:
+            record = session.in_flight.record
+            request_xml = self._store.request_xml(record.id)
+            outcome = receiving.with_next_page(outcome, record, request_xml, self._new_id(), now)
+        decision = receiving.decision(session, call, outcome, now)
+        return commit(self._store, decision, session.connection_id, session.id, now)
+
+    # --- All calls
 
     def _in_session(
         self, call: Call, without_session: Result, step: Callable[[Session, Call, datetime], R]
