@@ -6,13 +6,17 @@ app has 70 % of the completions. In each scenario its receivers hang or are slow
 * `one-host`: one receiver that never responds.
 * `many-hosts`: as many names as completions, with different ports, paths and letter case. None responds.
 * `shared-host`: a path that never responds, on the host and port of the other apps' receivers.
-* `slow`: many names that respond after 1.8 seconds, just before the time limit.
+* `slow`: many names that respond after 0.95 seconds, just before the time limit.
 * `mixed`: many names; every second one responds at once, the others never.
 
 A round in which its receiver responds at once comes before and after each scenario in the same run, because other
-programs may slow down the machine. The output is the time from the completion of a request until its webhook arrived,
-for the other apps: median, 95th percentile and maximum, and their ratios to the mean of the two rounds. The exit status
-is 1 if the ratio of a median or of a 95th percentile is over 1.5, or if an event is missing.
+programs may slow down the machine. It has as many completions, so the processor time of the stack itself is in the
+comparison. A round of 1,000 completions takes about 6 seconds and waits at most 30 seconds for events. After a
+scenario, its receivers respond at once, and the next round begins when all events have arrived.
+
+The output is the time from the completion of a request until its webhook arrived, for the other apps: median, 95th
+percentile and maximum, and their ratios to the mean of the two rounds. The exit status is 1 if the ratio of a median or
+of a 95th percentile is over 1.5, or if an event is missing.
 """
 
 from __future__ import annotations
@@ -50,8 +54,8 @@ system_getaddrinfo = socket.getaddrinfo
 COMPLETIONS = 1_000
 ATTACKING_SHARE = 0.7
 LIMIT = 1.5
-WAIT_SECONDS = 120
-SLOW_SECONDS = 1.8
+WAIT_SECONDS = 30
+SLOW_SECONDS = 0.95
 SCENARIOS = ("one-host", "many-hosts", "shared-host", "slow", "mixed")
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - for this run only
 REQUEST_XML = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1"/></QBXMLMsgsRq></QBXML>'
@@ -68,6 +72,7 @@ class Receivers:
     def __init__(self) -> None:
         self.arrivals: dict[str, float] = {}
         arrivals, released = self.arrivals, threading.Event()
+        self.released = released
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
@@ -75,7 +80,6 @@ class Receivers:
                 arrivals.setdefault(event["page_request_id"], time.monotonic())
                 if self.path.startswith("/hang"):
                     released.wait()
-                    return
                 if self.path.startswith("/slow"):
                     released.wait(SLOW_SECONDS)
                 self.send_response(204)
@@ -91,12 +95,11 @@ class Receivers:
 
         self.server = Server(("127.0.0.1", 0), Handler)
         self.port = self.server.server_port
-        self._released = released
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def close(self) -> None:
         """End the server and every exchange."""
-        self._released.set()
+        self.released.set()
         self.server.shutdown()
 
 
@@ -185,6 +188,7 @@ def main(completions: int = COMPLETIONS, *scenarios: str) -> int:
         exits.callback(receivers.close)
         others = [Tenant(store) for _ in range(5)]
         attacks = round(completions * ATTACKING_SHARE)
+        missing: list[float] = []
 
         def measured(name: str, scenario: str | None = None) -> list[float]:
             usual_url = f"http://127.0.0.1:{receivers.port}/"
@@ -194,7 +198,11 @@ def main(completions: int = COMPLETIONS, *scenarios: str) -> int:
             urls = [url_of(scenario, n, receivers.port) if scenario else usual_url for n in range(attacks)]
             records = usual + [attacker.add(url) for url in urls]
             chance.shuffle(records)
-            times = delays(receivers, complete(store, records), usual)
+            receivers.released.clear()
+            completed = complete(store, records)
+            times = delays(receivers, completed, usual)
+            receivers.released.set()
+            missing.extend(one for one in delays(receivers, completed, records) if one == math.inf)
             figures = [percentile(times, share) for share in (0.5, 0.95, 1)]
             median, most, longest = (f"{figure:.3f} s" for figure in figures)
             print(f"{name:12} median {median}, 95 % {most}, maximum {longest}", flush=True)
@@ -206,7 +214,7 @@ def main(completions: int = COMPLETIONS, *scenarios: str) -> int:
             ratios = [figure / ((one + other) / 2) for figure, one, other in zip(beside, before, after, strict=True)]
             print(f"{scenario:12} {ratios[0]:.2f}, {ratios[1]:.2f} and {ratios[2]:.2f} times as long", flush=True)
             worst, before = max(worst, ratios[0], ratios[1]), after
-    return 0 if worst <= LIMIT else 1
+    return 0 if worst <= LIMIT and not missing else 1
 
 
 def percentile(times: Sequence[float], share: float) -> float:

@@ -37,6 +37,9 @@ STREAM_POLL_SECONDS = 0.1
 
 QUEUE_POLL_SECONDS = 0.25
 
+DEFAULT_QUEUE_CONCURRENCY = 5
+"""Lambda: the number of batches of a queue at a time without MaximumConcurrency, until many messages wait."""
+
 SHARDS_REFRESH_SECONDS = 5
 """DynamoDB closes shards and opens new ones."""
 
@@ -293,7 +296,10 @@ class StreamPump(Pump):
 
 
 class QueuePump(Pump):
-    """SQS → function. A failed message becomes visible again after the visibility timeout of the queue."""
+    """SQS → function: up to MaximumConcurrency batches at a time.
+
+    A failed message becomes visible again after the visibility timeout of the queue.
+    """
 
     def __init__(
         self, functions: Functions, function: str, source: Mapping[str, Any], sqs: Any, references: Mapping[str, str]
@@ -306,16 +312,50 @@ class QueuePump(Pump):
         self._sqs = sqs
         self._queue = source["Queue"].split(".")[0]
         self._url = references[self._queue]
+        concurrency = int(source.get("ScalingConfig", {}).get("MaximumConcurrency", DEFAULT_QUEUE_CONCURRENCY))
+        self._threads = ThreadPoolExecutor(concurrency)
+        self._free = threading.BoundedSemaphore(concurrency)
+        self._deliveries: set[Future[None]] = set()
 
     def step(self) -> bool:
-        """Receive one batch and deliver it."""
+        """Receive one batch and deliver it in a thread of its own, if one is free."""
+        if not self._free.acquire(timeout=QUEUE_POLL_SECONDS):
+            return True
+        messages: list[dict[str, Any]] = []
+        try:
+            messages = self.receive()
+        finally:
+            if not messages:
+                self._free.release()
+        if messages:
+            delivery = self._threads.submit(self.deliver, messages)
+            self._deliveries.add(delivery)
+            delivery.add_done_callback(self._end)
+        return bool(messages)
+
+    def _end(self, delivery: Future[None]) -> None:
+        self._deliveries.discard(delivery)
+        self._free.release()
+
+    def join(self, seconds: float) -> None:
+        """Wait until the pump and its deliveries have ended, at most `seconds` each."""
+        super().join(seconds)
+        wait(list(self._deliveries), seconds)
+        self._threads.shutdown(wait=False)
+
+    def receive(self) -> list[dict[str, Any]]:
+        """Return the next messages of the queue, at most a batch."""
         response = self._sqs.receive_message(
             QueueUrl=self._url,
             MaxNumberOfMessages=min(10, int(self._source.get("BatchSize", 10))),
             AttributeNames=["All"],
             MessageAttributeNames=["All"],
         )
-        messages = response.get("Messages", [])
+        messages: list[dict[str, Any]] = response.get("Messages", [])
+        return messages
+
+    def deliver(self, messages: list[dict[str, Any]]) -> None:
+        """Call the function with a batch, and delete the messages that did not fail."""
         records = [_queue_record(message, self._queue) for message in messages]
         matches = [record for record in records if passes(record, self._patterns)]
         failed_ids: set[str] = set()
@@ -328,7 +368,6 @@ class QueuePump(Pump):
         for record in records:
             if record["messageId"] not in failed_ids:
                 self._sqs.delete_message(QueueUrl=self._url, ReceiptHandle=record["receiptHandle"])
-        return bool(messages)
 
 
 class SchedulePump(Pump):

@@ -19,6 +19,7 @@ from moto import mock_aws
 
 from local.database import create_tables
 from local.emulated_dynamodb import emulated_dynamodb
+from local.emulated_queues import emulated_queues
 from local.functions import Functions
 from local.gateway import Gateway, Request, Response
 from local.kept_state import DEFINITION, KeptState
@@ -92,6 +93,7 @@ def running(
         gc.set_threshold(*GC_THRESHOLDS)
         stack.enter_context(_environment(dynamodb_endpoint))
         stack.enter_context(mock_aws())
+        stack.enter_context(emulated_queues())
         database = None if dynamodb_endpoint else stack.enter_context(emulated_dynamodb())
         clients = {service: boto3.client(service) for service in ("dynamodb", "dynamodbstreams", "sqs")}
         server = Server(port)

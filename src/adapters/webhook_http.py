@@ -74,7 +74,8 @@ class WebhookHttp:
                 return _exchange(connected, receiver, headers, body, deadline)
         except (HTTPException, OSError) as failure:
             if isinstance(failure, TimeoutError) or deadline.is_over:
-                reason = f"{receiver.host} did not respond within {timeout_seconds:g} seconds."
+                unit = "second" if timeout_seconds == 1 else "seconds"
+                reason = f"{receiver.host} did not respond within {timeout_seconds:g} {unit}."
                 raise DeliveryFailed(reason, timed_out=True) from None
             raise DeliveryFailed(_description(failure, receiver)) from failure
 

@@ -6,7 +6,7 @@ from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.records import RECORDS
-from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
+from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import Deferred, needs_first_attempt
 from handlers.common.bootstrap import services
 from handlers.common.webhook_batch import attempt_all, batch_response, logger
@@ -27,16 +27,15 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         if after is None or not needs_first_attempt(before, after):
             return None
         slot = slots.setdefault(after.app_id, BoundedSemaphore(MAX_FIRST_ATTEMPTS_PER_APP))
-        if not slot.acquire(timeout=FIRST_ATTEMPT_TIMEOUT_SECONDS):
-            return deliverer.defer(after, "Too many other webhook attempts of this app are slow.")
-        try:
-            return deliverer.first_attempt(after)
-        except Exception:  # noqa: BLE001 - whatever the error is, the attempt must be made
-            # Lambda repeats a batch at once, and gives it up after a few failures. The queue repeats for half an hour.
-            logger.exception("delivery.failed", extra={"request_id": after.id, "app_id": after.app_id})
-            return deliverer.defer(after, "The first attempt failed with an error.")
-        finally:
-            slot.release()
+        # The wait is short: when the attempts before this one were slow, it is left to the queue.
+        with slot:
+            try:
+                return deliverer.first_attempt(after)
+            except Exception:  # noqa: BLE001 - whatever the error is, the attempt must be made
+                # Lambda repeats a batch at once, and gives it up after a few failures. The queue repeats for half an
+                # hour.
+                logger.exception("delivery.failed", extra={"request_id": after.id, "app_id": after.app_id})
+                return deliverer.defer(after, "The first attempt failed with an error.")
 
     results = attempt_all(event["Records"], lambda entry: str(entry["dynamodb"]["SequenceNumber"]), attempt)
     # Together, because an app whose receivers are slow can have hundreds, and each call takes time from all apps.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -331,9 +332,23 @@ def test_of_a_batch_of_messages_those_that_failed_are_delivered_again() -> None:
     functions = Functions(lambda _event: {"batchItemFailures": [{"itemIdentifier": "1"}]})
     source = {"Queue": "Q.Arn", "FunctionResponseTypes": ["ReportBatchItemFailures"]}
 
-    QueuePump(functions, "Thing", source, sqs, {"Q": "url"}).step()  # type: ignore[arg-type]
+    pump = QueuePump(functions, "Thing", source, sqs, {"Q": "url"})  # type: ignore[arg-type]
+    pump.deliver(pump.receive())
 
     assert sqs.deleted == ["2"]
+
+
+def test_batches_of_a_queue_are_delivered_side_by_side() -> None:
+    """Both calls wait for each other and for the test, so one after the other they would never end."""
+    together = threading.Barrier(3, timeout=5)
+    source = {"Queue": "Q.Arn", "ScalingConfig": {"MaximumConcurrency": 2}}
+    functions = Functions(lambda _event: together.wait())
+    pump = QueuePump(functions, "Thing", source, Sqs(), {"Q": "url"})  # type: ignore[arg-type]
+
+    assert pump.step()
+    assert pump.step()
+
+    together.wait()
 
 
 @pytest.mark.parametrize(

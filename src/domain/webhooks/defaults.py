@@ -27,7 +27,7 @@ MAX_RETRY_AFTER = timedelta(hours=24)
 ATTEMPT_TIMEOUT_SECONDS = 10.0
 """The time limit of an attempt. It includes the name lookup and the connection."""
 
-FIRST_ATTEMPT_TIMEOUT_SECONDS = 2.0
+FIRST_ATTEMPT_TIMEOUT_SECONDS = 1.0
 """The time limit in the stream consumer, where a slow receiver delays the webhooks of all apps. An attempt that takes
 longer is repeated through the retry queue, with the full time limit."""
 
@@ -41,13 +41,13 @@ made one at a time, which takes up to 160 MB (docs/decisions/0044-the-memory-of-
 MAX_FIRST_ATTEMPTS_PER_APP = 20
 """A batch makes at most this many first attempts of one app at once, so an app cannot overload its receiver."""
 
-SLOW_SECONDS = 1.5
-"""A first attempt that takes longer is slow. A busy function needs a good part of this time itself."""
+SLOW_SECONDS = 0.75
+"""A receiver that takes longer is slow. In a busy function, the call of a quick receiver takes a third of it."""
 
-TRIAL_SECONDS = 0.5
+TRIAL_SECONDS = 0.1
 """How long an attempt waits for the first attempt of its app to another receiver that is not known yet."""
 
-PATIENCE_SECONDS = 2.0
+PATIENCE_SECONDS = 1.0
 """The stream consumer waits this many seconds a minute for the slow receivers of an app: one time-out. While less than
 SLOW_SECONDS is left, the app gets no first attempts."""
 

@@ -180,14 +180,16 @@ class Deliverer:
         """
         host = receiver_of(record.webhook.url or "")
         try:
-            turn = self.patience.begin(record.app_id, host)
-        except Refused as refused:
-            return self.defer(record, str(refused))
-        try:
+            self.patience.require(record.app_id, host)
             start = self.clock()
             event = self._event(PlannedAttempt.of(record, record.webhook.attempts_in_round, start), start)
             if event is None:
                 return None
+            # The turn begins here: the time of the database and of the other events is not the receiver's.
+            turn = self.patience.begin(record.app_id, host)
+        except Refused as refused:
+            return self.defer(record, str(refused))
+        try:
             response = self._post(event, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
         finally:
             self.patience.end(record.app_id, host, turn)

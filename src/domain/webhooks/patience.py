@@ -1,14 +1,15 @@
 """How long the stream consumer waits for the receivers of each app.
 
 A batch of the stream has records of all apps, and the next batch waits for its slowest attempt. So an app could delay
-the webhooks of the others with receivers that respond late or not at all. Three rules prevent that. They count by app,
+the webhooks of the others with receivers that respond late or not at all. Three rules limit that. They count by app,
 because an app can have any number of hosts, and one host can serve several apps:
 
 * A receiver that was slow gets no first attempts of this app for a minute.
 * The slow attempts of an app may take PATIENCE_SECONDS a minute in all. After that it gets no first attempts.
 * An app makes one attempt at a time to hosts that have not responded quickly yet, and begins none while one is slow.
 
-An attempt that is not made here is made by the retry queue, a second later. Each process learns for itself.
+An attempt that is not made here is made by the retry queue, a second later. Each process learns for itself. The
+time of an attempt is that of its receiver alone (docs/decisions/0042-patience-by-app.md).
 """
 
 from __future__ import annotations
@@ -67,8 +68,16 @@ class Patience:
         self._apps: OrderedDict[str, _App] = OrderedDict()
         self._changed = Condition()
 
+    def require(self, app_id: str, host: str) -> None:
+        """Raise Refused if `begin` would refuse an attempt now. It is called before the record is read."""
+        with self._changed:
+            self._require_patience(self._app(app_id), host)
+
     def begin(self, app_id: str, host: str) -> Turn:
-        """Return the turn of an attempt, which `end` ends. Raises Refused. May wait for TRIAL_SECONDS."""
+        """Return the turn of an attempt, which `end` ends. Raises Refused. May wait for TRIAL_SECONDS.
+
+        Only the call of the receiver belongs between `begin` and `end`. An app is not charged for anything else.
+        """
         with self._changed:
             app = self._app(app_id)
             self._require_patience(app, host)

@@ -12,7 +12,7 @@ from domain.webhooks.ports import DeliveryFailed, HttpResponse
 from tests.support.webhooks import DeliverySetup, a_webhook, first_attempt
 
 OTHER_APP_ID = "a0000000-0000-4000-8000-000000000002"
-TIMED_OUT = DeliveryFailed("hooks.example.com did not respond within 2 seconds.", timed_out=True)
+TIMED_OUT = DeliveryFailed("hooks.example.com did not respond within 1 second.", timed_out=True)
 
 
 def test_a_first_attempt_has_a_short_time_limit_and_any_other_the_full_one() -> None:
@@ -55,7 +55,7 @@ def test_a_first_attempt_that_is_cut_off_is_repeated_through_the_queue_and_does_
     assert isinstance(result, Deferred)
     second = setup.deliverer.attempt(result.planned_attempt)
 
-    assert result.reason == "hooks.example.com did not respond within 2 seconds."
+    assert result.reason == "hooks.example.com did not respond within 1 second."
     assert result.planned_attempt == first_attempt(record, setup.clock())
     assert isinstance(second, Attempted)
     assert {headers["webhook-id"] for _, headers, _, _ in setup.receiver.posts} == {record.id}

@@ -21,7 +21,7 @@ from domain.records.request import QueuedRequest, State
 from domain.records.webhook import WebhookAttempt, WebhookState
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
+from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
 from handlers import deliver_webhook, retry_webhook
 from handlers.common import webhook_batch
@@ -100,7 +100,7 @@ def test_a_request_that_ends_is_attempted_with_the_short_time_limit() -> None:
 
     assert response == NO_FAILURES
     assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
-    assert [timeout for _, _, _, timeout in setup.receiver.posts] == [2.0]
+    assert [timeout for _, _, _, timeout in setup.receiver.posts] == [FIRST_ATTEMPT_TIMEOUT_SECONDS]
 
 
 def test_a_failed_attempt_is_not_a_failure_of_the_batch_because_a_retry_is_planned() -> None:
@@ -270,7 +270,7 @@ def test_the_first_attempts_of_an_app_at_the_same_time_are_bounded() -> None:
 
 
 def test_a_deferred_attempt_is_logged_and_is_not_a_failure(lines: list[logging.LogRecord]) -> None:
-    setup = a_setup(DeliveryFailed("hooks.example.com did not respond within 2 seconds.", timed_out=True))
+    setup = a_setup(DeliveryFailed("hooks.example.com did not respond within 1 second.", timed_out=True))
     record = setup.add()
 
     assert deliver_webhook.handler({"Records": [ending_of(record)]}, None) == NO_FAILURES

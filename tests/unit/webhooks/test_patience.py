@@ -71,7 +71,7 @@ def test_an_app_delays_the_others_by_its_budget_whatever_its_receivers_do(
 def test_many_hosts_that_hang_are_waited_for_once_a_minute() -> None:
     receivers = Receivers()
 
-    refused = [receivers.attempt("app", f"n{number}.example", 2.0) for number in range(700)]
+    refused = [receivers.attempt("app", f"n{number}.example", FIRST_ATTEMPT_TIMEOUT_SECONDS) for number in range(700)]
 
     assert refused == [None] + [SLOW_APP] * 699
     assert receivers.attempt(OTHER, "n0.example", 0.01) is None
