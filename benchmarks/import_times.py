@@ -23,7 +23,7 @@ sys.path.insert(0, sys.argv[2])
 start = time.perf_counter()
 __import__(sys.argv[1])
 took = time.perf_counter() - start
-from handlers import bootstrap
+from handlers.common import bootstrap
 start = time.perf_counter()
 bootstrap.aws_client("dynamodb")
 client = time.perf_counter() - start
