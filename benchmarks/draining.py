@@ -56,7 +56,7 @@ def a_request(number: int) -> dict[str, Any]:
 
 
 def measure(requests: int) -> dict[str, float]:
-    """Queue requests on a new stack, drain them and search. Uses only what older commits have too."""
+    """Queue requests on a new stack, drain them and search. Uses only functions that older commits have too."""
     from local import first_steps, stack  # noqa: PLC0415 - the code to measure, which the main process does not need
     from simulator.company import Company  # noqa: PLC0415
     from simulator.runs.scheduler import Simulator  # noqa: PLC0415

@@ -68,7 +68,7 @@ class Change:
 
     @property
     def verb(self) -> str:
-        """What happens to the resource, as one word or two for people."""
+        """The change of the resource, in one word or two for people."""
         match self.action, self.replacement:
             case "Modify", "True":
                 return "replaces"

@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def check(options: argparse.Namespace, account: str, region: str, given: Mapping[str, str]) -> int:
-    """Print what stands in the way of the deployment; return 1 if it would fail."""
+    """Print the obstacles to the deployment. Return 1 if the deployment would fail."""
     print(f"Checking account {account} in {region} …", flush=True)
     failures = 0
     planned = deploy_check.deployment(

@@ -164,7 +164,7 @@ def projection(text: str) -> Projection:
 
 @dataclass
 class _Parser:
-    """A recursive descent parser. Its methods read what their names say and return it."""
+    """A recursive descent parser. Each method reads the part of an expression that its name says, and returns it."""
 
     text: str
     placeholders: set[str] = field(default_factory=set)

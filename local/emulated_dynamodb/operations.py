@@ -213,7 +213,7 @@ class EmulatedDynamoDB:
         return {"UnprocessedItems": {}}
 
     def transact_write_items(self, request: Request) -> Response:
-        """Carry out all writes if all conditions hold, else none. A token that was used before changes nothing."""
+        """Carry out all writes if all conditions hold, else none. A repeated token changes nothing."""
         token = request.get("ClientRequestToken")
         digest = hashlib.blake2b(repr(request["TransactItems"]).encode(), digest_size=16).digest() if token else b""
         if token in self._tokens:

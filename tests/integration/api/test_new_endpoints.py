@@ -41,7 +41,7 @@ def test_a_body_without_an_example_is_named() -> None:
         document([endpoint(with_optional_data)])
 
 
-def test_a_response_whose_type_has_no_name_for_clients_is_named() -> None:
+def test_the_error_names_a_response_type_without_a_name_for_clients() -> None:
     with pytest.raises(MissingStep, match=r"type Data_str_\. .* src/handlers/views whose name ends in View"):
         document([endpoint(with_a_text)])
 

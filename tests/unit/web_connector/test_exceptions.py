@@ -209,7 +209,7 @@ def test_an_hresult_of_zero_is_success(qbwc: Connector) -> None:
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
 
-# --- an exception names no request: one that is delivered twice
+# --- exceptions that are delivered twice: an exception does not name its request
 
 
 def test_a_duplicate_exception_does_not_send_the_next_write_twice(qbwc: Connector) -> None:
