@@ -81,7 +81,9 @@ class Commits:
         chunks = {
             change.after.id: name
             for change in changes
-            if isinstance(change, ChangeRequest) and (name := self._chunks.store(change, new_commit_id()))
+            if isinstance(change, ChangeRequest)
+            and change.response_xml
+            and (name := self._chunks.store(change, new_commit_id()))
         }
         stored_chunks: dict[str, StoredChunks] = {}
         while True:
