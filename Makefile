@@ -124,7 +124,7 @@ test-api: .venv/.installed $(TOOLS)/api/.installed ## Test the running service a
 	$(BIN)/python -m local.api_check $(TOOLS)/api $(ARGS)
 
 .PHONY: test-recipes
-test-recipes: .venv/.installed ## Follow the recipes of CONTRIBUTING.md in a copy of the repository, with and without each step
+test-recipes: .venv/.installed ## Follow the recipes for queries, endpoints, fields and errors in a copy of the repository, with and without each step
 	$(BIN)/python -m tests.recipes
 
 .PHONY: test-clients
