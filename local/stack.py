@@ -63,6 +63,9 @@ class Stack:
     clients: Mapping[str, Any]
 
 
+WEBHOOK_CONCURRENCY = "10"
+"""As docs/operations.md recommends. The template's default is for new AWS accounts, with ten functions at a time."""
+
 EXECUTION_SECONDS = 5
 """How long the simulated QuickBooks may execute one request. A real one needs the default of the template."""
 
@@ -106,6 +109,7 @@ def running(
                 "BaseUrl": public_url or server.named_url,
                 "AllowLoopbackWebhooks": str(allow_loopback_webhooks).lower(),
                 "ExecutionSeconds": str(execution_seconds),
+                "WebhookConcurrency": WEBHOOK_CONCURRENCY,
                 "LogLevel": log_level,
             },
         )
