@@ -157,7 +157,7 @@ class Books:
     def numbered(self, number: str, kinds: tuple[str, ...]) -> list[Record]:
         """Find the transactions of these kinds with a RefNumber, ignoring case, oldest first."""
         ids = (each for kind in kinds for each in self._numbers[kind].get(number.lower(), ()))
-        return sorted((self.transactions[each] for each in ids), key=_order)
+        return sorted((self.transactions[record_id] for record_id in ids), key=_order)
 
     def has_other_creation_time(self, list_id: str) -> bool:
         """Return whether an object has the number of this ListID, but another creation time after its hyphen."""
@@ -178,7 +178,7 @@ class Books:
 
     def children(self, record: Record) -> list[Record]:
         """Return the records directly below this one, in their list's order."""
-        users = [self.lists[each] for each in self.users(record.id) if each in self.lists]
+        users = [self.lists[record_id] for record_id in self.users(record.id) if record_id in self.lists]
         return sorted((each for each in users if each.fields.get("ParentRef") == record.reference()), key=_order)
 
     @contextmanager
@@ -379,9 +379,9 @@ def references(value: object) -> Iterator[str]:
         if len(value) == 1 and "ListID" in value:
             yield value["ListID"]
             return
-        for each in value.values():
-            if not isinstance(each, str):
-                yield from references(each)
+        for member in value.values():
+            if not isinstance(member, str):
+                yield from references(member)
     elif isinstance(value, list):
         for each in value:
             if not isinstance(each, str):

@@ -461,7 +461,9 @@ class Year:
         """Deposit the payments and cash sales of the week."""
         waiting, self._to_deposit = self._to_deposit, []
         for start in range(0, len(waiting), MAX_DEPOSIT_LINES):
-            lines = [{"PaymentTxnID": each.id} for each in waiting[start : start + MAX_DEPOSIT_LINES]]
+            lines = [
+                {"PaymentTxnID": waiting_record.id} for waiting_record in waiting[start : start + MAX_DEPOSIT_LINES]
+            ]
             self._add("Deposit", {"DepositToAccountRef": self._account(CHECKING), "DepositLineRet": lines})
 
     def _pay_sales_tax(self) -> None:

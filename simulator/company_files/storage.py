@@ -24,9 +24,17 @@ def write_books(books: Books) -> dict[str, Any]:
         "custom_fields": books.custom_fields,
         "deletions": [asdict(deletion) for deletion in books.deletions],
         "records": [
-            [each.kind.name, each.id, each.created, each.modified, each.edit_sequence, each.number, each.fields]
+            [
+                record.kind.name,
+                record.id,
+                record.created,
+                record.modified,
+                record.edit_sequence,
+                record.number,
+                record.fields,
+            ]
             for records in (books.lists, books.transactions)
-            for each in records.values()
+            for record in records.values()
         ],
     }
 
@@ -39,7 +47,7 @@ def read_books(document: dict[str, Any], clock: MachineClock) -> Books:
         preferences=document["preferences"],
         last_numbers=document["last_numbers"],
         custom_fields=document["custom_fields"],
-        deletions=[Deletion(**each) for each in document["deletions"]],
+        deletions=[Deletion(**deletion) for deletion in document["deletions"]],
         **{counter: document[counter] for counter in _COUNTERS},
     )
     for kind, record_id, created, modified, edit_sequence, number, fields in document["records"]:

@@ -64,7 +64,7 @@ class Inspector:
                 case ["problems"]:
                     response = {"data": self._problems()}
                 case ["snapshots"]:
-                    response = {"data": [{"id": each} for each in self._snapshots]}
+                    response = {"data": [{"id": snapshot_id} for snapshot_id in self._snapshots]}
                 case _:
                     raise NotFoundError(f"There is no /{'/'.join(path)}.")
         return response
@@ -114,7 +114,7 @@ class Inspector:
         number = parameters.get("ref_number")
         records = books.numbered(number, (kind,)) if number else list(books[kind])
         if search:
-            records = [each for each in records if any(search in text.lower() for text in self._texts(each))]
+            records = [record for record in records if any(search in text.lower() for text in self._texts(record))]
         if not is_list and parameters.get("order") == "newest":
             records.reverse()
         page = _page_of(records, parameters)

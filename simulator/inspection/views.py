@@ -103,7 +103,7 @@ def as_json(books: Books, model: Aggregate, fields: Fields) -> Json:
         if value in (None, "", [], {}):
             continue
         many = value if isinstance(value, list) else [value]
-        shown_values = [_value(books, element.type, each) for each in many]
+        shown_values = [_value(books, element.type, member) for member in many]
         result[name] = shown_values if element.repeats or name in mixed else shown_values[0]
     return result
 
@@ -177,7 +177,7 @@ def account_postings(books: Books, account: str) -> list[Json]:
     rows = []
     balance = Decimal()
     dated = sorted(
-        (books.transactions[each] for each in books.ledger.effects),
+        (books.transactions[record_id] for record_id in books.ledger.effects),
         key=lambda record: (record.fields.get("TxnDate", ""), record.number),
     )
     for record in dated:
@@ -200,18 +200,18 @@ def account_postings(books: Books, account: str) -> list[Json]:
 def executed(company: Company, *, writes: bool) -> list[Json]:
     """Return the requests that QuickBooks executed, oldest first."""
     executions = company.writes if writes else company.executed
-    return [{**asdict(each), "succeeded": each.succeeded} for each in executions]
+    return [{**asdict(execution), "succeeded": execution.succeeded} for execution in executions]
 
 
 def problems(company: Company) -> list[str]:
     """Return the violated rules of the books, and the writes that were executed twice."""
     failures = book_problems(company.books)
     seen: set[tuple[str, str | None, str]] = set()
-    for each in company.writes:
-        key = (each.application, each.request_id, each.fingerprint)
-        if each.succeeded and each.request_id and key in seen:
-            failures.append(f"{each.name} with requestID {each.request_id} was executed more than once.")
-        if each.succeeded:
+    for write in company.writes:
+        key = (write.application, write.request_id, write.fingerprint)
+        if write.succeeded and write.request_id and key in seen:
+            failures.append(f"{write.name} with requestID {write.request_id} was executed more than once.")
+        if write.succeeded:
             seen.add(key)
     return failures
 

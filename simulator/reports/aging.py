@@ -48,7 +48,7 @@ def _open_on(selection: Selection, record: Record, day: str) -> Decimal:
             other = books.transactions.get(link.target if link.source == record.id else link.source)
             by = books.transactions.get(link.owner)
             days = [each.fields.get("TxnDate", "") for each in (other, by) if each is not None]
-            if other is not None and any(each > day for each in days):
+            if other is not None and any(member > day for member in days):
                 left += link.amount + link.discount
     return left
 

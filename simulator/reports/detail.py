@@ -508,7 +508,7 @@ def missing_checks(selection: Selection) -> Table:
     """Return the checks in the order of their numbers. A gap in the numbers gets a row of text."""
     checks = [record for record in selection.records() if record.kind.name in {"Check", "BillPaymentCheck"}]
     numbered = sorted(
-        (each for each in checks if each.fields.get("RefNumber", "").isdigit()),
+        (check for check in checks if check.fields.get("RefNumber", "").isdigit()),
         key=lambda each: int(each.fields["RefNumber"]),
     )
     columns = [LABEL, *(Column(_TITLES.get(kind, kind), kind, _TYPES.get(kind, "STRTYPE")) for kind in _LIST)]

@@ -134,7 +134,7 @@ def _stock_cells(books: Books, item: Record, per_week: Decimal) -> list[Cell]:
 
 def _next_delivery(books: Books, item: Record) -> str:
     """Return the earliest day on which an open purchase order brings the item."""
-    orders = (books.transactions.get(each) for each in books.users(item.id))
+    orders = (books.transactions.get(record_id) for record_id in books.users(item.id))
     days = [
         str(order.fields.get("ExpectedDate", ""))
         for order in orders

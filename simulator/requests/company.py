@@ -106,7 +106,7 @@ def _with_fields(context: Context, name: str, fields: Fields) -> Response:
     included = {child.text for child in context.node.findall("IncludeRetElement")}
     owners = {child.text for child in context.node.findall("OwnerID")}
     selected = {
-        key: [each for each in value if each["OwnerID"] in owners] if key == "DataExtRet" else value
+        key: [member for member in value if member["OwnerID"] in owners] if key == "DataExtRet" else value
         for key, value in fields.items()
         if not included or key in included
     }

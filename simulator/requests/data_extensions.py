@@ -133,7 +133,7 @@ def _store(context: Context, content: Node, definition: Fields, text: str | None
         raise not_found(line_id or record.id)
     former = holder.get("DataExtRet", [])
     check_assigned(definition, carriers_of(record.kind))
-    rows = [each for each in former if not _is_value_of(each, definition)]
+    rows = [row for row in former if not _is_value_of(row, definition)]
     if text is None and len(rows) == len(former):
         raise not_found(definition["DataExtName"])
     holder["DataExtRet"] = [*rows, value_of(definition, text, carriers_of(record.kind))] if text else rows

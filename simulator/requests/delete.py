@@ -188,4 +188,4 @@ def _redirected(value: Any, source: str, target: str) -> Any:
         if value == {"ListID": source}:
             return {"ListID": target}
         return {key: _redirected(each, source, target) for key, each in value.items()}
-    return [_redirected(each, source, target) for each in value] if isinstance(value, list) else value
+    return [_redirected(member, source, target) for member in value] if isinstance(value, list) else value

@@ -49,7 +49,7 @@ def transactions(context: Context) -> Response:
         if level != "AllExceptSummary":
             rows.append((record, None))
         if level != "SummaryOnly":
-            rows += [(record, each) for each in books.ledger.postings(record.id) if each.line_id]
+            rows += [(record, posting) for posting in books.ledger.postings(record.id) if posting.line_id]
 
     def row(each: tuple[Record, Posting | None]) -> tuple[str, Fields]:
         return "TransactionRet", included(request, _transaction_row(books, *each))
@@ -123,7 +123,7 @@ def bills_to_pay(context: Context) -> Response:
 def payments_to_deposit(context: Context) -> Response:
     """Answer ReceivePaymentToDepositQueryRq: the payments in undeposited funds that no deposit contains."""
     request, books = context.node, context.books
-    funds = {each.id for each in books["Account"] if _is_undeposited_funds(each)}
+    funds = {account.id for account in books["Account"] if _is_undeposited_funds(account)}
     rows = []
     for kind in ("ReceivePayment", "SalesReceipt"):
         for record in books[kind]:
@@ -145,7 +145,7 @@ def sales_tax_payable(context: Context) -> Response:
     """Answer SalesTaxPayableQueryRq: the amounts owed to each tax agency, by tax item."""
     request, books = context.node, context.books
     until = request.findtext("AsOfDate") or books.clock.today().isoformat()
-    taxes = {each.id for each in books["ItemSalesTax"]}
+    taxes = {item_sales_tax.id for item_sales_tax in books["ItemSalesTax"]}
     owed: dict[str, dict[str, Decimal]] = {}
     for txn_id, effects in books.ledger.effects.items():
         if books.transactions[txn_id].fields.get("TxnDate", "") > until:

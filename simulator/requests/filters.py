@@ -106,7 +106,9 @@ def tests(context: Context, group: str) -> list[Test]:
             test = make(context.books, request.findtext(name) or model[name].default or default)
             result += [] if test is None else [test]
     result += _modified(context, request)
-    types = {child.tag: {each.text for each in request.findall(child.tag)} for child in request if child.tag in _TYPES}
+    types = {
+        child.tag: {element.text for element in request.findall(child.tag)} for child in request if child.tag in _TYPES
+    }
     for name, accepted in types.items():
         result.append(_has_value(name, accepted))
     result += _effective_dates(request)
@@ -342,8 +344,8 @@ def _account(context: Context, node: Node) -> list[Test]:
         ids = ids_of(books, node, ("Account",))
     return [
         lambda record: (
-            any(each.account in ids for each in books.ledger.postings(record.id))
-            or any(each in ids for each in references(record.fields))
+            any(posting.account in ids for posting in books.ledger.postings(record.id))
+            or any(reference in ids for reference in references(record.fields))
         )
     ]
 
@@ -355,12 +357,12 @@ def _item(context: Context, node: Node) -> list[Test]:
         ids = {each.id for name in ITEM_TYPES[kind] for each in context.books[name]}
     else:
         ids = ids_of(context.books, node, ITEMS)
-    return [lambda record: any(each in ids for each in references(record.fields))]
+    return [lambda record: any(reference in ids for reference in references(record.fields))]
 
 
 def _site(context: Context, node: Node) -> list[Test]:
     ids = ids_of(context.books, node, ("InventorySite",))
-    return [lambda record: any(each in ids for each in references(record.fields))]
+    return [lambda record: any(reference in ids for reference in references(record.fields))]
 
 
 def _types(_context: Context, node: Node) -> list[Test]:

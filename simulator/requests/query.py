@@ -110,7 +110,7 @@ def _page(context: Context, iterator_id: str, count: dict[str, str]) -> Response
     if not iterator.remaining:
         del context.iterators[iterator_id]
     attributes = {**count, "iteratorRemainingCount": str(iterator.remaining), "iteratorID": iterator_id}
-    return Response(attributes=attributes, rows=[iterator.row(each) for each in items])
+    return Response(attributes=attributes, rows=[iterator.row(item) for item in items])
 
 
 def _require_max_returned(request: Node) -> None:

@@ -53,8 +53,8 @@ class Renderer:
         elif isinstance(value, dict):
             self._aggregate(element, value, lines)
         else:
-            for each in value:
-                self.render(element, each, lines)
+            for member in value:
+                self.render(element, member, lines)
 
     def _aggregate(self, element: Element, value: Fields, lines: list[str]) -> None:
         kind = element.type

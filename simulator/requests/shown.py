@@ -78,7 +78,7 @@ def shown_fields(kind: Kind, fields: Fields, request: Node, *, with_lines: bool 
 def _visible_lines(value: object, owners: set[str | None]) -> object:
     """Return lines with only those custom fields that belong to the owners."""
     if isinstance(value, list):
-        return [_visible_lines(each, owners) for each in value]
+        return [_visible_lines(member, owners) for member in value]
     if isinstance(value, dict):
         return {
             key: _visible(each, owners) if key == _OWNERS else _visible_lines(each, owners)
@@ -89,4 +89,4 @@ def _visible_lines(value: object, owners: set[str | None]) -> object:
 
 def _visible(custom_fields: list[Fields], owners: set[str | None]) -> list[Fields]:
     """Return the custom fields of the owners that a request names. An empty list is not written."""
-    return [each for each in custom_fields if each["OwnerID"] in owners]
+    return [custom_field for custom_field in custom_fields if custom_field["OwnerID"] in owners]

@@ -62,7 +62,7 @@ def add_item(context: Context) -> Response:
 def _add(context: Context, kind_name: str, special: str, fields: Fields) -> Response:
     books, kind, content = context.books, KINDS[kind_name], context.node[0]
     type_field = "SpecialAccountType" if kind_name == "Account" else "SpecialItemType"
-    if any(each.fields.get(type_field) == special for each in books[kind_name]):
+    if any(record.fields.get(type_field) == special for record in books[kind_name]):
         raise RequestError(3100, f'The name "{fields["Name"]}" of the list element is already in use.')
     draft = Reader(books, kind).draft(content, context.model.content[content.tag].content)
     draft = Draft(kind, {**draft.fields, **fields, type_field: special}, draft.extra)

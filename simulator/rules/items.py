@@ -249,8 +249,8 @@ class StockItemRules(ListRules):
 def open_order_quantity(books: Books, item: Record, kind: str) -> Decimal:
     """Return the quantity of an item on open orders: sales orders or purchase orders."""
     total = ZERO
-    for each in books.users(item.id):
-        order = books.transactions.get(each)
+    for record_id in books.users(item.id):
+        order = books.transactions.get(record_id)
         if order is not None and order.kind.name == kind:
             total += sum((quantity for line, quantity in open_lines(books, order) if _is_of(line, item)), ZERO)
     return total

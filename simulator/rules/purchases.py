@@ -127,9 +127,9 @@ class PurchaseRules(TransactionRules):
             line[inner_line_name(name)] = inner
         if "IsPrintItemsInGroup" in draft.kind.fields[name].content:
             line.setdefault("IsPrintItemsInGroup", "false")
-        for each in inner:
-            each.setdefault("TxnLineID", books.new_line_id())
-            self.complete_line(books, draft, each, ZERO)
+        for member_line in inner:
+            member_line.setdefault("TxnLineID", books.new_line_id())
+            self.complete_line(books, draft, member_line, ZERO)
         line["TotalAmount"] = money(sum((decimal(each, "Amount") for each in inner), ZERO))
 
     def complete_line(self, books: Books, draft: Draft, line: Fields, above: Decimal) -> Decimal:

@@ -137,9 +137,9 @@ class SalesRules(TransactionRules):
             ]
         line["Expanded"] = list(expanded)
         line[inner_line_name(name)] = inner
-        for each in inner:
-            each.setdefault("TxnLineID", books.new_line_id())
-            self.complete_line(books, draft, each, sums)
+        for member_line in inner:
+            member_line.setdefault("TxnLineID", books.new_line_id())
+            self.complete_line(books, draft, member_line, sums)
         line["TotalAmount"] = money(sum((decimal(each, "Amount") for each in inner), ZERO))
 
     def complete_line(self, books: Books, draft: Draft, line: Fields, sums: Sums) -> None:
@@ -331,7 +331,7 @@ def shown_lines(lines: list[Any], change: Callable[[Fields], Fields]) -> list[An
         if inner is None:
             result.append([name, change(line)])
         else:
-            result.append([name, {**line, inner_line_name(name): [change(each) for each in inner]}])
+            result.append([name, {**line, inner_line_name(name): [change(member_line) for member_line in inner]}])
     return result
 
 

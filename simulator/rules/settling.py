@@ -188,7 +188,7 @@ def open_entity(books: Books, record: Record) -> str:
 
 def open_transactions(books: Books, entity: str, kinds: tuple[str, ...], own: str = "") -> list[tuple[Record, Decimal]]:
     """Return the open transactions of a customer or vendor with their open amounts, oldest first."""
-    records = [books.transactions[each] for each in books.users(entity) if each in books.transactions]
+    records = [books.transactions[record_id] for record_id in books.users(entity) if record_id in books.transactions]
     records = [each for each in records if each.kind.name in kinds]
     rows = [(each, books.ledger.open_amount(each.id, without=own)) for each in records]
     return sorted(

@@ -31,12 +31,12 @@ def tax_items(books: Books, item_id: str) -> list[Record]:
     if item.kind.name == "ItemSalesTax":
         return [item]
     members = (books.lists.get(reference.get("ListID", "")) for reference in item.fields.get("ItemSalesTaxRef", ()))
-    return [each for each in members if each is not None]
+    return [tax_item for tax_item in members if tax_item is not None]
 
 
 def tax_rate(books: Books, item_id: str) -> Decimal:
     """Return the percentage of a tax item or group."""
-    return sum((decimal(each.fields, "TaxRate") for each in tax_items(books, item_id)), ZERO)
+    return sum((decimal(tax_item.fields, "TaxRate") for tax_item in tax_items(books, item_id)), ZERO)
 
 
 def default_tax_item(books: Books, customer: Fields) -> Fields:

@@ -52,7 +52,7 @@ def _element(model: Element, random: Random) -> str:
 
 def _group(group: Group, random: Random) -> str:
     particles = [random.choice(group.particles)] if group.is_choice and group.particles else group.particles
-    return "".join(_particle(each, random) for _ in range(_times(group, random)) for each in particles)
+    return "".join(_particle(particle, random) for _ in range(_times(group, random)) for particle in particles)
 
 
 def _particle(particle: Element | Group, random: Random) -> str:

@@ -195,7 +195,7 @@ def check(books: Books) -> None:
         assert ledger.accounts.get(account.id, ZERO) == total
     for kind, account_type, sign in (("Customer", "AccountsReceivable", 1), ("Vendor", "AccountsPayable", -1)):
         accounts = {each.id for each in books["Account"] if each.fields["AccountType"] == account_type}
-        in_account = sum((ledger.accounts.get(each, ZERO) for each in accounts), ZERO)
+        in_account = sum((ledger.accounts.get(account_id, ZERO) for account_id in accounts), ZERO)
         by_entity = sum((Decimal(shown(books, each)["Balance"]) for each in books[kind]), ZERO)
         assert by_entity == sign * in_account, kind
     still_open = ZERO

@@ -160,7 +160,7 @@ def test_an_invoice_can_be_written_in_an_empty_company() -> None:
         f"{line}</InvoiceAdd></InvoiceAddRq>",
     )
 
-    assert [each.get("statusCode") for each in responses] == ["0", "0", "0"]
+    assert [response.get("statusCode") for response in responses] == ["0", "0", "0"]
 
 
 @pytest.mark.parametrize(("country", "tax"), [("US", "7.25"), ("CA", "12.00"), ("UK", "20.00")])

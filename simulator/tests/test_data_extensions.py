@@ -14,7 +14,7 @@ def code(response: Any) -> str:
 
 
 def define(company: Any, name: str, kind: str = "STR255TYPE", *objects: str, owner: str = OWNER_ID) -> Any:
-    assignments = "".join(f"<AssignToObject>{each}</AssignToObject>" for each in objects)
+    assignments = "".join(f"<AssignToObject>{object_name}</AssignToObject>" for object_name in objects)
     content = (
         f"<OwnerID>{owner}</OwnerID><DataExtName>{name}</DataExtName><DataExtType>{kind}</DataExtType>{assignments}"
     )
@@ -56,7 +56,10 @@ def test_a_definition_is_added_once_and_found_by_owner_and_object() -> None:
     ]
     assert code(define(company, "SHELF")) == "3180"
     names = [
-        [each.text for each in ask(company, f"<DataExtDefQueryRq>{filter_}</DataExtDefQueryRq>")[0].iter("DataExtName")]
+        [
+            element.text
+            for element in ask(company, f"<DataExtDefQueryRq>{filter_}</DataExtDefQueryRq>")[0].iter("DataExtName")
+        ]
         for filter_ in (f"<OwnerID>{OWNER_ID}</OwnerID>", "<AssignToObject>Item</AssignToObject>", "")
     ]
     assert names == [["Shelf"], ["Color", "Shelf"], ["Region", "Color", "Shelf"]]
@@ -140,7 +143,7 @@ def test_renaming_a_definition_keeps_its_values_and_deleting_it_removes_them() -
 
     response = ask(company, f"<DataExtDefModRq><DataExtDefMod>{identity}{change}</DataExtDefMod></DataExtDefModRq>")[0]
 
-    assert [each.text for each in response.iter("AssignToObject")] == ["Customer", "Vendor"]
+    assert [element.text for element in response.iter("AssignToObject")] == ["Customer", "Vendor"]
     assert shown_value(company) == "kept"
     new_identity = identity.replace("Note", "Remark")
     deletion = ask(company, f"<DataExtDefDelRq>{new_identity}</DataExtDefDelRq>")[0]

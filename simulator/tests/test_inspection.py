@@ -90,7 +90,7 @@ def test_a_transaction_is_shown_with_its_postings_and_links(client: Client) -> N
     payment = client.get("/transactions/ReceivePayment?limit=1")["data"][0]
     transaction = client.get(f"/transactions/ReceivePayment/{payment['TxnID']}")
 
-    sides = [sum(float(each[side] or 0) for each in transaction["postings"]) for side in ("debit", "credit")]
+    sides = [sum(float(row[side] or 0) for row in transaction["postings"]) for side in ("debit", "credit")]
     assert sides[0] == pytest.approx(sides[1])
     assert {each["type"] for each in transaction["links"]} >= {"Invoice"}
 

@@ -23,7 +23,7 @@ def code(response: Any) -> str:
 
 
 def first(company: Any, kind: str) -> Any:
-    return next(each for each in company.books[kind] if each.is_active)
+    return next(record for record in company.books[kind] if record.is_active)
 
 
 def test_a_mod_sets_named_fields_clears_empty_ones_and_keeps_the_rest() -> None:
@@ -51,7 +51,7 @@ def test_every_mod_gives_a_new_edit_sequence_and_time_modified() -> None:
     first_answer = modify(company, "Customer", customer, "<Phone>1</Phone>")
     second_answer = modify(company, "Customer", customer, "<Phone>2</Phone>")
 
-    sequences = [int(each.findtext("CustomerRet/EditSequence")) for each in (first_answer, second_answer)]
+    sequences = [int(response.findtext("CustomerRet/EditSequence")) for response in (first_answer, second_answer)]
     assert former < sequences[0] < sequences[1]
     assert first_answer.findtext("CustomerRet/TimeModified") == company.clock.text(company.clock.seconds())
 
@@ -71,7 +71,7 @@ def test_an_old_edit_sequence_is_refused_and_nothing_changes() -> None:
 def test_a_mod_of_an_object_that_does_not_exist_is_3120() -> None:
     company = a_company()
     customer = first(company, "Customer")
-    company.books.remove(next(each for each in company.books["SalesOrder"]))
+    company.books.remove(next(sales_order for sales_order in company.books["SalesOrder"]))
     customer.id = "80000000-1"
 
     assert code(modify(company, "Customer", customer, "<Phone>1</Phone>")) == "3120"
@@ -79,7 +79,7 @@ def test_a_mod_of_an_object_that_does_not_exist_is_3120() -> None:
 
 def test_a_renamed_parent_renames_its_jobs() -> None:
     company = a_company(customers=60)
-    job = next(each for each in company.books["Customer"] if ":" in each.full_name)
+    job = next(customer for customer in company.books["Customer"] if ":" in customer.full_name)
     parent = company.books.lists[job.fields["ParentRef"]["ListID"]]
 
     modify(company, "Customer", parent, "<Name>Renamed</Name>")
@@ -90,7 +90,7 @@ def test_a_renamed_parent_renames_its_jobs() -> None:
 
 def test_a_name_that_is_taken_or_a_customer_below_itself_is_refused() -> None:
     company = a_company(customers=60)
-    job = next(each for each in company.books["Customer"] if ":" in each.full_name)
+    job = next(customer for customer in company.books["Customer"] if ":" in customer.full_name)
     parent = company.books.lists[job.fields["ParentRef"]["ListID"]]
     other = next(each for each in company.books["Customer"] if ":" not in each.full_name and each is not parent)
     name = other.full_name.encode("ascii", "xmlcharrefreplace").decode()
@@ -115,7 +115,7 @@ def test_a_required_reference_cannot_be_cleared() -> None:
 
 def test_lines_are_changed_added_and_removed_by_their_ids() -> None:
     company = a_company()
-    order = next(each for each in company.books["SalesOrder"] if len(list(each.lines())) > 1)
+    order = next(sales_order for sales_order in company.books["SalesOrder"] if len(list(sales_order.lines())) > 1)
     first_id, *other_ids = [line["TxnLineID"] for _, line in order.lines()]
 
     response = modify(

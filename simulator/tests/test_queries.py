@@ -156,7 +156,7 @@ def test_modified_dates_are_inclusive_and_mean_the_machines_time_without_an_offs
 
     assert count(f"<FromModifiedDate>{local}</FromModifiedDate>") == 1
     assert count(f"<FromModifiedDate>{moment}</FromModifiedDate>") == 1
-    five_hours_before = sum(each.modified <= row.modified - 5 * 3600 for each in company.books["Customer"])
+    five_hours_before = sum(customer.modified <= row.modified - 5 * 3600 for customer in company.books["Customer"])
     assert count(f"<ToModifiedDate>{local}+00:00</ToModifiedDate>") == five_hours_before > 30
     assert count(f"<ToModifiedDate>{local}</ToModifiedDate>") == 40
     assert count(f"<ToModifiedDate>{local[:10]}</ToModifiedDate>") == 40

@@ -210,7 +210,7 @@ def test_the_request_chooses_the_columns_of_a_detail_report(keeper: Bookkeeper) 
         keeper, "CustomDetailReport", "CustomTxnDetail", f"{ALL}<SummarizeRowsBy>Account</SummarizeRowsBy>{columns}"
     )
 
-    assert [each.text for each in table.iter("ColType")] == ["Label", "TxnType", "Debit", "TxnID"]
+    assert [element.text for element in table.iter("ColType")] == ["Label", "TxnType", "Debit", "TxnID"]
 
 
 def test_estimates_are_compared_with_actuals(keeper: Bookkeeper) -> None:

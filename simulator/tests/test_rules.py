@@ -191,7 +191,7 @@ def with_ids(value: Any, ids: dict[str, str]) -> Any:
     if isinstance(value, dict):
         return {name: with_ids(each, ids) for name, each in value.items()}
     if isinstance(value, list):
-        return [with_ids(each, ids) for each in value]
+        return [with_ids(member, ids) for member in value]
     return value.format(**ids) if isinstance(value, str) else value
 
 

@@ -371,7 +371,7 @@ def test_a_macro_stands_for_the_transaction_that_an_earlier_request_of_the_messa
 
 def test_an_inactive_object_or_one_of_another_creation_time_cannot_be_referred_to() -> None:
     company = a_company()
-    inactive = next(each for each in company.books["Customer"] if not each.is_active)
+    inactive = next(customer for customer in company.books["Customer"] if not customer.is_active)
     active = next(each for each in company.books["Customer"] if each.is_active)
 
     def add_for(list_id: str) -> str:
@@ -436,4 +436,4 @@ def test_a_transaction_above_ten_digits_is_refused_and_leaves_nothing_behind() -
 
     assert code(response) == "3210"
     assert len(company.books["SalesOrder"]) == 40
-    assert company.books.last_txn_number == max(each.number for each in company.books.transactions.values())
+    assert company.books.last_txn_number == max(record.number for record in company.books.transactions.values())
