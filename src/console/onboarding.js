@@ -1,7 +1,7 @@
 // The onboarding page: leads a customer through setting up the Web Connector and says when QuickBooks has called.
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { ROOT } from "./lib/router.js";
-import { Button, CopyButton, Icon, Note, Skeleton } from "./lib/ui.js";
+import { Button, CopyButton, Foreign, Icon, Note, Skeleton } from "./lib/ui.js";
 import { ago, fullTime } from "./lib/text.js";
 import { AllowAccess, TypePassword, TickAutoRun } from "./onboarding_pictures.js";
 
@@ -93,17 +93,19 @@ function Steps({ progress, error }) {
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
   const [open, setOpen] = useState(null);
-  const attempt = (action) => async () => {
+  /** Returns a handler for a button. A failure is shown in the step of the button. */
+  const attempt = (step, action) => async () => {
     setBusy(true);
     setProblem(null);
     try {
       await action();
     } catch (failure) {
-      setProblem(failure.message);
+      setProblem({ step, message: failure.message });
     }
     setBusy(false);
   };
-  const download = attempt(async () => {
+  const problemOf = (step) => problem?.step === step && html`<${Note} tone="red" role="alert"><p>${problem.message}</p><//>`;
+  const download = attempt("file", async () => {
     const { qwc } = await call("GET", "qwc");
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([qwc], { type: "application/x-qwc" }));
@@ -112,7 +114,7 @@ function Steps({ progress, error }) {
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
     setDownloaded(true);
   });
-  const makePassword = attempt(async () => setPassword((await call("POST", "password")).password));
+  const makePassword = attempt("password", async () => setPassword((await call("POST", "password")).password));
   const newPassword = async () => {
     await makePassword();
     show("password");
@@ -126,12 +128,12 @@ function Steps({ progress, error }) {
   return html`
     <div><h1>Connect QuickBooks${progress.name ? html` for <span class="break">${progress.name}</span>` : ""}</h1>
       <p class="muted lead">Five steps on the Windows computer where QuickBooks runs. They take about five minutes.</p></div>
-    ${problem && html`<${Note} tone="red" role="alert"><p>${problem}</p><//>`}
     <${Step} n=${1} title="Open QuickBooks">
       <p>Open ${progress.company_file ? html`the company file <code class="break">${progress.company_file}</code>` : "the right company file"} as <strong>Admin</strong>, in single-user mode. Close every dialog.</p>
       <p class="muted">The QuickBooks Web Connector comes with QuickBooks Desktop. You find it in the Windows start menu under QuickBooks, or in QuickBooks under File → App Management → Update Web Services.</p><//>
     <${Step} n=${2} title="Download and open the file" done=${downloaded}>
       <p><${Button} kind="primary" icon="download" busy=${busy} onClick=${download}>Download the file<//></p>
+      ${problemOf("file")}
       <p>Double-click the file to open it. The Web Connector starts and shows the name of the application. Choose <strong>OK</strong>.</p><//>
     <${Step} n=${3} title="Give the application access">
       <p>QuickBooks shows a dialog about a certificate. Choose <strong>Yes, whenever this QuickBooks company file is open</strong>, or <strong>Yes, always</strong> if it should also work at night. Then choose <strong>Continue</strong> and <strong>Done</strong>.</p>
@@ -139,7 +141,7 @@ function Steps({ progress, error }) {
     <${Step} id="password" n=${4} title="Enter the password" done=${Boolean(password)}>
       ${password ? html`<div class="secret"><code>${password}</code><${CopyButton} text=${password} /></div>
           <p class="muted">It is shown only here. If you lose it, load this page again and get a new one.</p>`
-        : html`<p><${Button} icon="plus" busy=${busy} onClick=${makePassword}>Show the password<//></p><p class="muted">Each new password replaces the one before.</p>`}
+        : html`<p><${Button} icon="plus" busy=${busy} onClick=${makePassword}>Show the password<//></p>${problemOf("password")}<p class="muted">Each new password replaces the one before.</p>`}
       <p>Click the password field of the application in the Web Connector, paste the password and press Enter. When it asks whether to save the password, choose <strong>Yes</strong>.</p>
       <figure><${TypePassword} /><figcaption>The password field in the Web Connector</figcaption></figure><//>
     <${Step} n=${5} title="Tick Auto-Run and start">
@@ -168,6 +170,12 @@ const Step = ({ n, id, title, done, children }) => html`<section class="card ste
 
 const Help = ({ title, open, toggle, children }) => html`<details open=${open} onToggle=${(event) => event.target.open !== open && toggle(event.target.open)}><summary>${title}</summary><div>${children}</div></details>`;
 
+/** What a customer can do about the open company file. The API's hints name calls instead. */
+const FILE_PROBLEMS = {
+  company_file_mismatch: { title: "Another company file is open", hint: "Open the right company file. If the open one is right, ask whoever sent you this link to accept it." },
+  company_file_moved: { title: "The company file is open at another place", hint: "If it is a copy or a restored backup, open the right file. If you moved the file, ask whoever sent you this link to accept its new place." },
+};
+
 /**
  * Shows the state of the Web Connector and what to click. QBWC1039 and QBWC1048 stop it before its first call, so the
  * page can only ask for them while nothing calls.
@@ -184,10 +192,11 @@ function Live({ progress, error, hasPassword, newPassword, busy, explain }) {
       <p class="row"><${Button} kind="small" busy=${busy} onClick=${hasPassword ? () => show("password") : newPassword}>${hasPassword ? "Go to the password" : "Show a new password"}<//></p><//>`;
   }
   if (problem && progress.has_called) {
-    const isOtherFile = ["company_file_mismatch", "company_file_moved"].includes(problem.code);
-    return html`<${LiveNote} tone="red" title=${isOtherFile ? "Another company file is open" : "The Web Connector called, but it cannot reach QuickBooks"}>
-      <p>${problem.message}</p>${problem.hint && html`<p>${problem.hint}</p>`}
-      <p class="row"><${Button} kind="small" onClick=${() => explain(isOtherFile ? "file" : "start")}>What to click<//></p><//>`;
+    const file = FILE_PROBLEMS[problem.code];
+    const hint = file ? file.hint : problem.hint;
+    return html`<${LiveNote} tone="red" title=${file ? file.title : "The Web Connector called, but it cannot reach QuickBooks"}>
+      <p class="break"><${Foreign} text=${problem.message} /></p>${hint && html`<p>${hint}</p>`}
+      <p class="row"><${Button} kind="small" onClick=${() => explain(file ? "file" : "start")}>What to click<//></p><//>`;
   }
   if (Date.now() - since > PATIENCE_MILLISECONDS) {
     return html`<${LiveNote} tone="amber" title="Nothing has called yet"><p>What does the Web Connector show? This page cannot see its messages.</p>

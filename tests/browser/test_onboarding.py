@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from domain.connections.onboarding import MAX_PASSWORDS
 from simulator.company import Company
 from simulator.runs.scheduler import Simulator
 from tests.browser.support import query
@@ -121,6 +122,42 @@ def test_another_company_file_is_reported_with_a_remedy(console: Console) -> Non
     console.sees("Another company file is open")
     console.button("What to click").click()
     expect(console.page.locator("details[open]")).to_contain_text("Open or Restore Company")
+
+
+def test_a_link_that_has_set_all_its_passwords_says_so_beside_the_button(console: Console) -> None:
+    connection = console.service.connection()
+    console.open(onboarding_link(console, connection.path))
+    for _ in range(MAX_PASSWORDS):
+        console.button("Show the password").click()
+        expect(console.page.locator(".secret code")).to_be_visible()
+        console.page.reload()
+
+    console.button("Show the password").click()
+
+    expect(console.page.locator("#password").get_by_role("alert")).to_be_in_viewport()
+    expect(console.page.locator("#password").get_by_role("alert")).to_contain_text("Ask whoever sent you the link")
+
+
+def test_the_path_of_a_moved_company_file_is_accepted_in_the_console(console: Console) -> None:
+    connection = console.service.connection()
+    connector = web_connector(connection)
+    query(connection)
+    connector.run_once()
+    connection.company.path = "D:\\Moved\\Company.qbw"
+    query(connection)
+    console.open(onboarding_link(console, connection.path))
+    console.sees("Waiting for QuickBooks")
+    connector.run_once()
+    console.sees("The company file is open at another place")
+
+    console.sign_in(f"/app/connections/{connection.id}")
+    console.button("Accept this path").click()
+    expect(console.page.get_by_role("dialog").locator("code")).to_have_text(connection.company.path)
+    console.confirm("Accept")
+
+    expect(console.button("Accept this path")).to_have_count(0)
+    connector.run_once()
+    expect(console.page.locator(".page-head .badge")).to_have_text("Connected")
 
 
 @pytest.mark.parametrize(

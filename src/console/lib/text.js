@@ -69,10 +69,12 @@ const HINTS = {
   never_connected: "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",
   wrong_password: "Enter the password in the Web Connector again. If it is lost, set a new one in the settings of the connection.",
   quickbooks_failing: "Update Selected has no effect until then. To send again now, choose Resume on the page of the connection.",
+  company_file_mismatch: "Open the company file of this connection in QuickBooks and choose Update Selected. If the connection is meant for the open file, choose Reset in the settings of the connection, and make sure that its company file is the open one or empty.",
+  company_file_moved: "If it is a copy or a restored backup, open the right file and choose Update Selected. If the file was moved, or is the same file on a network drive, accept its path on the page of the connection.",
   outside_sync_window: "To send sooner, change the sync window in the settings of the connection.",
 };
 
-/** Returns what to do about a waiting reason, or null. */
+/** Returns what to do about a waiting reason or the last error of a connection, or null. */
 export function hintOf(reason, lastError) {
   const hint = HINTS[reason.code];
   if (!hint) return reason.hint;

@@ -3,7 +3,7 @@ import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { count, health, hintOf, requestTitle, STATES, waiting, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, Badge, Button, Empty, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
+import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 5000;
 const TYPING_MILLISECONDS = 300;
@@ -31,7 +31,7 @@ export function ConnectionFrame({ id, tab, children }) {
           ${connection.qbxml_version && html`<span>QBXML ${connection.qbxml_version}</span>`}${connection.country && html`<span>${connection.country}</span>`}</div></div>
       <${HeadActions} connection=${connection} load=${load} /></div>` : load.error ? html`<h1>Connection</h1>` : html`<div class="page-head" role="status"><div class="grow stack tight"><span class="hidden-visually">Loading…</span><h1><${Skeleton} width="240px" /></h1><${Skeleton} width="380px" /></div></div>`}
     ${load.error && html`<${Problem} error=${load.error} retry=${load.reload} what="The connection could not be loaded." />`}
-    ${connection && html`<${Health} connection=${connection} />`}
+    ${connection && html`<${Health} connection=${connection} load=${load} />`}
     <nav class="tabs" aria-label="Connection">
       <a href=${url(`/connections/${id}`)} aria-current=${tab ? undefined : "page"}>Requests</a>
       <a href=${url(`/connections/${id}/settings`)} aria-current=${tab ? "page" : undefined}>Settings</a></nav>
@@ -49,16 +49,28 @@ function HeadActions({ connection, load }) {
     <a class="button primary" href=${url("/compose", { connection: connection.id })}><${Icon} name="plus" />New request</a></div>`;
 }
 
-function Health({ connection }) {
+function Health({ connection, load }) {
   const { waiting_reason: reason, last_error: error } = connection;
+  const accept = html`<${AcceptPath} connection=${connection} load=${load} />`;
   if (reason) {
     const isCalm = ["outside_sync_window", "never_connected"].includes(reason.code);
     const isWrongPassword = reason.code === "wrong_password";
-    const title = isWrongPassword ? html`The Web Connector called with a wrong password <${Ago} at=${connection.login_failed_at} />` : withLocalTimes(reason.message);
+    const title = isWrongPassword ? html`The Web Connector called with a wrong password <${Ago} at=${connection.login_failed_at} />` : html`<${Foreign} text=${withLocalTimes(reason.message)} />`;
     const hint = hintOf(reason, error);
-    return html`<${Note} tone=${isCalm ? "" : error || isWrongPassword ? "red" : "amber"} title=${title}>${hint && html`<p>${hint}</p>`}<//>`;
+    return html`<${Note} tone=${isCalm ? "" : error || isWrongPassword ? "red" : "amber"} title=${title}>${hint && html`<p>${hint}</p>`}${accept}<//>`;
   }
-  return error ? html`<${Note} tone="red" title=${error.message}>${error.hint && html`<p>${error.hint}</p>`}<p class="small muted">Reported <${Ago} at=${error.at} /></p><//>` : null;
+  if (!error) return null;
+  const hint = hintOf(error);
+  return html`<${Note} tone="red" title=${html`<${Foreign} text=${error.message} />`}>${hint && html`<p>${hint}</p>`}${accept}<p class="small muted">Reported <${Ago} at=${error.at} /></p><//>`;
+}
+
+/** A button that accepts the path at which the company file was found, if nobody has accepted it yet. */
+function AcceptPath({ connection, load }) {
+  const { last_error: error } = connection;
+  if (error?.code !== "company_file_moved" || !session.canChange) return null;
+  const accept = async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/accept_company_file`) }); toast("The path is accepted."); };
+  const explanation = html`Requests are then also sent to the company file at <code class="break"><${Foreign} text=${error.path} /></code>. Make sure that it is not a copy or an old backup.`;
+  return html`<div class="row"><${ActionButton} label="Accept this path" kind="small" question="Accept this path?" explanation=${explanation} confirm="Accept" action=${accept} /></div>`;
 }
 
 const CARDS = [["waiting", "Waiting"], ["response_received", "Completed"], ["error", "Failed"]];
@@ -118,7 +130,7 @@ function Row({ request }) {
   return html`<tr class="clickable" onClick=${follow}>
     <td><a class="title" href=${address}>${requestTitle(request.request_name)}</a>${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
       <div class="muted small"><code>${request.id.slice(0, 8)}</code></div></td>
-    <td class="full"><${StateBadge} state=${request.state} />${why && html`<div class="why muted small break">${why}</div>`}</td>
+    <td class="full"><${StateBadge} state=${request.state} />${why && html`<div class="why muted small break"><${Foreign} text=${why} /></div>`}</td>
     <td class="narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${request.webhook_state} />`}</td>
     <td><${Ago} at=${request.inserted_at} /></td><td class="narrow-hide"><${Ago} at=${request.updated_at} /></td></tr>`;
 }

@@ -3,7 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { call, session } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { fullTime } from "../lib/text.js";
-import { ActionButton, Ago, Button, CopyButton, CopyIcon, Dialog, explain, Field, Note, SkeletonCard, toast } from "../lib/ui.js";
+import { ActionButton, Ago, Button, CopyButton, CopyIcon, Dialog, explain, Field, Foreign, Note, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection.js";
 import { downloadQwc, Password } from "./new_connection.js";
 
@@ -97,17 +97,13 @@ const Facts = ({ connection }) => html`<section class="card" aria-label="QuickBo
   <dt>QBXML version</dt><dd>${connection.qbxml_version ?? html`<span class="muted">Not known yet</span>`}</dd>
   <dt>Country</dt><dd>${connection.country ?? html`<span class="muted">Not known yet</span>`}</dd>
   <dt>Company file</dt><dd>${connection.company_file_pinned ? "Pinned to the file of the first session" : "Set by the next session"}</dd>
-  ${connection.company_file_paths.length > 0 && html`<dt>Accepted at</dt><dd>${connection.company_file_paths.map((path) => html`<div><code>${path}</code></div>`)}</dd>`}
+  ${connection.company_file_paths.length > 0 && html`<dt>Accepted at</dt><dd>${connection.company_file_paths.map((path) => html`<div><code><${Foreign} text=${path} /></code></div>`)}</dd>`}
   <dt>Created</dt><dd>${fullTime(connection.inserted_at)}</dd></dl></div></section>`;
 
 function Danger({ connection, load }) {
   const reset = async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/reset_company_file`) }); toast("The next session sets the company file."); };
-  const moved = connection.last_error?.code === "company_file_moved" ? connection.last_error : null;
-  const accept = async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/accept_company_file`) }); toast("The path is accepted."); };
   const remove = async () => { await call("DELETE", `/connections/${connection.id}`); toast("The connection is deleted."); navigate(url("/")); };
   return html`<section class="card danger" aria-label="Reset or delete"><header><h2>Reset or delete</h2></header><div class="body stack">
-    ${moved && html`<div class="row between oneline"><div><h3>Accept the path of the company file</h3><p class="muted">The file was found at <code>${moved.path}</code>. If this is the right file, requests are also sent to it there.</p></div>
-      <${ActionButton} label="Accept" question="Accept this path?" explanation=${`Waiting requests are then sent to ${moved.path}. Make sure that it is not a copy or an old backup.`} action=${accept} /></div>`}
     <div class="row between oneline"><div><h3>Reset the company file</h3><p class="muted">The next session may open another company file, at any path.</p></div>
       <${ActionButton} label="Reset" question="Reset the company file?" explanation="Waiting requests are then sent to the company file that the next session opens. Make sure that it is the right one." danger=${true} action=${reset} /></div>
     <div class="row between oneline"><div><h3>Delete the connection</h3><p class="muted">Its requests and responses are deleted too.</p></div>

@@ -64,13 +64,13 @@ function Outcome({ record }) {
   if (error) {
     const status = error.details?.status_code ?? error.details?.hresult;
     return html`<${Note} tone="red" title=${html`<${Foreign} text=${error.message} />`}>
-      ${error.details?.hint && html`<p>${error.details.hint}</p>`}
+      ${error.details?.hint && html`<p><${Foreign} text=${error.details.hint} /></p>`}
       <p class="small muted"><code>${error.code}</code>${status !== undefined && html` · <span>${error.details.hresult ? "HRESULT" : "Status"} <code>${status}</code></span>`}
         ${error.details?.retryable === true && " · The same request may succeed later."}</p><//>`;
   }
   if (!reason) return null;
   const calm = ["requests_ahead", "next_session", "outside_sync_window"].includes(reason.code);
-  return html`<${Note} tone=${calm ? "" : "amber"} title=${withLocalTimes(reason.message)}>${hintOf(reason) && html`<p>${hintOf(reason)}</p>`}<//>`;
+  return html`<${Note} tone=${calm ? "" : "amber"} title=${html`<${Foreign} text=${withLocalTimes(reason.message)} />`}>${hintOf(reason) && html`<p>${hintOf(reason)}</p>`}<//>`;
 }
 
 function Timeline({ record }) {
