@@ -139,7 +139,7 @@ def without_a_key(smoke: Smoke) -> str:
 
 
 def with_a_malformed_key(smoke: Smoke) -> str:
-    """Check that the authorizer refuses credentials that are no key."""
+    """Check that the authorizer refuses credentials that are not a key."""
     smoke.require_aws()
     for text in ("Basic nonsense", "Bearer x", f"Basic {base64.b64encode(b'sk_wrong:').decode()}"):
         _expect(smoke.anonymous("GET", "/api/v1/connections", headers={"Authorization": text}), 401, "unauthorized")

@@ -18,7 +18,7 @@ OF_AWS = {
     "format and level of log lines",
     "state of the alarms",
     "protection and recovery of the tables",
-    # The gateway of `make run` unpacks no bodies and decodes no letters.
+    # The gateway of `make run` does not unpack bodies, and does not decode letters in a path.
     "a compressed request",
     "escaped characters in a path",
 }

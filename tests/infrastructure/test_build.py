@@ -27,7 +27,11 @@ def with_packages(folder: Path, target: build.Target) -> Path:
     requirements = ROOT / "src" / "requirements.txt"
     digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
     packages = folder / "packages" / f"{target.runtime}-{target.architecture}-{digest}"
-    for name in ("package/main.py", "bin/jp.py", *(f"botocore/data/{each}/x.json" for each in ("dynamodb", "ec2"))):
+    for name in (
+        "package/main.py",
+        "bin/jp.py",
+        *(f"botocore/data/{service}/x.json" for service in ("dynamodb", "ec2")),
+    ):
         path = packages / name
         path.parent.mkdir(parents=True)
         path.write_text("answer = 42\n", encoding="utf-8")

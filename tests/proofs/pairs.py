@@ -15,7 +15,7 @@ SHOWN_FAILURES = 20
 
 
 def pairs_of(every: int, task: tuple[int, int]) -> tuple[int, list[str]]:
-    """Drain a queue with one first and every second interruption; return the number of runs, and the failures."""
+    """Drain a queue with each pair that begins with one interruption. Return the number of runs, and the failures."""
     queue, interruption = task
     fill = QUEUES[queue]
     first = next(islice(interruptions_of(fill), interruption, None))

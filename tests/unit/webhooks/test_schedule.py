@@ -50,7 +50,7 @@ def test_a_delay_varies_by_a_fifth_at_most(attempts: int, random: float) -> None
     [
         ("120", timedelta(seconds=120)),
         (" 120 ", timedelta(seconds=120)),
-        ("1", timedelta(seconds=5)),  # the schedule is the least
+        ("1", timedelta(seconds=5)),  # never earlier than the schedule
         ("0", timedelta(seconds=5)),
         ("86400", timedelta(hours=24)),
         ("86401", timedelta(hours=24)),

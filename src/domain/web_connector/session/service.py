@@ -174,7 +174,7 @@ class SessionService:
             return error
 
     def _commit_turn(self, turn: Turn, decision: Decision) -> None:
-        """Commit a decision. An entry that a lingering session claims in vain leaves the queue."""
+        """Commit a decision. An entry that a lingering session cannot claim leaves the queue."""
         try:
             commit(self._store, decision, turn.session.connection_id, turn.session.id, turn.now)
         except Conflict as conflict:
