@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.qbxml import HostFacts, host_facts
+from domain.qbxml.response.host_facts import MAX_CHARACTERS
 from tests.support.qbxml_samples import STATUS_OK, response_xml
 
 
@@ -86,6 +87,14 @@ def test_a_company_is_unmarked_when_it_was_read_and_has_no_file_id(extensions: s
 )
 def test_missing_or_unexpected_facts_are_none(text: str) -> None:
     assert host_facts(text) == HostFacts()
+
+
+def test_a_text_is_read_up_to_the_maximum_length_and_not_beyond() -> None:
+    text = document("<Country>US</Country>")
+    padding = " " * (MAX_CHARACTERS - len(text))
+
+    assert host_facts(text + padding) == host_facts(text) != HostFacts()
+    assert host_facts(text + padding + " ") == HostFacts()
 
 
 @given(st.text())

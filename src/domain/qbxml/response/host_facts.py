@@ -10,6 +10,10 @@ from domain.qbxml.response.reader import UnreadableResponse
 from domain.qbxml.response.to_json import response_to_json
 from domain.qbxml.schema.content_models import version_number
 
+MAX_CHARACTERS = 1024 * 1024
+"""A longer text is not read, because its JSON form could take more than 256 MB. The facts about one company take a few
+kilobytes, or some more with custom fields."""
+
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
@@ -32,7 +36,12 @@ class HostFacts:
 
 
 def host_facts(text: str) -> HostFacts:
-    """Return the facts from the responses to the host, company and preferences queries. Never raises."""
+    """Return the facts from the responses to the host, company and preferences queries. Never raises.
+
+    A text that is unreadable or longer than MAX_CHARACTERS has no facts.
+    """
+    if len(text) > MAX_CHARACTERS:
+        return HostFacts()
     try:
         message_sets = response_to_json(text)
     except UnreadableResponse:
