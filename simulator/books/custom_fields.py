@@ -25,7 +25,12 @@ def definition_of(books: Books, owner: str, name: str) -> Fields | None:
     """Return a definition. Upper and lower case are equal."""
     key = owner.lower(), name.strip().lower()
     return next(
-        (each for each in books.custom_fields if (each["OwnerID"].lower(), each["DataExtName"].lower()) == key), None
+        (
+            definition
+            for definition in books.custom_fields
+            if (definition["OwnerID"].lower(), definition["DataExtName"].lower()) == key
+        ),
+        None,
     )
 
 

@@ -156,13 +156,13 @@ class Books:
 
     def numbered(self, number: str, kinds: tuple[str, ...]) -> list[Record]:
         """Find the transactions of these kinds with a RefNumber, ignoring case, oldest first."""
-        ids = (each for kind in kinds for each in self._numbers[kind].get(number.lower(), ()))
+        ids = (record_id for kind in kinds for record_id in self._numbers[kind].get(number.lower(), ()))
         return sorted((self.transactions[record_id] for record_id in ids), key=_order)
 
     def has_other_creation_time(self, list_id: str) -> bool:
         """Return whether an object has the number of this ListID, but another creation time after its hyphen."""
         start = f"{list_id.partition('-')[0]}-"
-        return list_id not in self.lists and any(each.startswith(start) for each in self.lists)
+        return list_id not in self.lists and any(other_id.startswith(start) for other_id in self.lists)
 
     def owner_of_name(self, kind: Kind, full_name: str) -> Record | None:
         """Return the record that has this name already, among all kinds that share names with `kind`."""
@@ -179,7 +179,7 @@ class Books:
     def children(self, record: Record) -> list[Record]:
         """Return the records directly below this one, in their list's order."""
         users = [self.lists[record_id] for record_id in self.users(record.id) if record_id in self.lists]
-        return sorted((each for each in users if each.fields.get("ParentRef") == record.reference()), key=_order)
+        return sorted((user for user in users if user.fields.get("ParentRef") == record.reference()), key=_order)
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
@@ -383,9 +383,9 @@ def references(value: object) -> Iterator[str]:
             if not isinstance(member, str):
                 yield from references(member)
     elif isinstance(value, list):
-        for each in value:
-            if not isinstance(each, str):
-                yield from references(each)
+        for member in value:
+            if not isinstance(member, str):
+                yield from references(member)
 
 
 def _order(record: Record) -> tuple[str, int, str]:

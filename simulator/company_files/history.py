@@ -66,7 +66,7 @@ class Year:
         self._numbers: defaultdict[str, int] = defaultdict(int)
         self._to_deposit: list[Record] = []
         self._bills: list[tuple[str, Record]] = []
-        self._buyers = [each for each in lists.customers if each.is_active] or lists.customers
+        self._buyers = [customer for customer in lists.customers if customer.is_active] or lists.customers
         self._on_order: set[str] = set()
         self._credits: defaultdict[str, list[Record]] = defaultdict(list)
         self._today = FIRST_DAY
@@ -218,7 +218,7 @@ class Year:
 
     def _credit(self, customer: Record, invoice: Record) -> None:
         """Write a credit memo for one line of an invoice."""
-        line = next((each for name, each in invoice.lines() if name == "InvoiceLineRet" and "Quantity" in each), None)
+        line = next((line for name, line in invoice.lines() if name == "InvoiceLineRet" and "Quantity" in line), None)
         if line is not None:
             returned = {"ItemRef": line["ItemRef"], "Quantity": "1", "Rate": line.get("Rate", "0.00")}
             fields = self._form("CreditMemo", customer, [["CreditMemoLineRet", returned]])
@@ -498,7 +498,7 @@ class Year:
 
     def _track_time(self) -> None:
         """Record the hours of the installers. Hours for a job are billable."""
-        installation = next(each for each in self._lists.services if each.full_name == "Installation")
+        installation = next(service for service in self._lists.services if service.full_name == "Installation")
         for employee in self._lists.employees[-2:]:
             job = self._random.choice(self._lists.jobs) if self._lists.jobs else None
             self._add(

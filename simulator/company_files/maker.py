@@ -24,7 +24,7 @@ OPENING_TIME = time(8)
 @cache
 def _sharing_names(kind: str) -> tuple[str, ...]:
     """Return the kinds that share names with a kind: all items, all customers and vendors."""
-    return tuple(name for name, each in KINDS.items() if each.namespace == KINDS[kind].namespace)
+    return tuple(name for name, other in KINDS.items() if other.namespace == KINDS[kind].namespace)
 
 
 class Maker:

@@ -119,7 +119,7 @@ class Inspector:
             records.reverse()
         page = _page_of(records, parameters)
         show = views.summary_row if parameters.get("view") == "summary" else views.row
-        return {**page, "data": [show(books, each) for each in page["data"]]}
+        return {**page, "data": [show(books, record) for record in page["data"]]}
 
     def _texts(self, record: Record) -> Iterator[str]:
         """Yield the searchable texts: name, number, memo, and the names of customers and vendors."""

@@ -122,7 +122,7 @@ def transaction(books: Books, record: Record) -> Json:
     return {
         "type": record.kind.name,
         "record": row(books, record),
-        "postings": [posting(books, each) for each in books.ledger.postings(record.id)],
+        "postings": [posting(books, ledger_posting) for ledger_posting in books.ledger.postings(record.id)],
         "links": [
             {
                 "type": other.kind.name,
@@ -131,8 +131,8 @@ def transaction(books: Books, record: Record) -> Json:
                 "link": link.kind,
                 "amount": money(link.amount),
             }
-            for link, each in links
-            if (other := books.transactions.get(each)) is not None
+            for link, other_id in links
+            if (other := books.transactions.get(other_id)) is not None
         ],
     }
 
@@ -142,15 +142,15 @@ def list_object(record: Record, books: Books) -> Json:
     return {"type": record.kind.name, "record": row(books, record), "used_by": len(books.users(record.id))}
 
 
-def posting(books: Books, each: Posting) -> Json:
+def posting(books: Books, ledger_posting: Posting) -> Json:
     """Return one line of the ledger: either a debit or a credit."""
     return {
-        "account": name_of(books, each.account),
-        "debit": money(each.amount) if each.amount > 0 else "",
-        "credit": money(-each.amount) if each.amount < 0 else "",
-        "name": name_of(books, each.entity),
-        "item": name_of(books, each.item),
-        "memo": each.memo,
+        "account": name_of(books, ledger_posting.account),
+        "debit": money(ledger_posting.amount) if ledger_posting.amount > 0 else "",
+        "credit": money(-ledger_posting.amount) if ledger_posting.amount < 0 else "",
+        "name": name_of(books, ledger_posting.entity),
+        "item": name_of(books, ledger_posting.item),
+        "memo": ledger_posting.memo,
     }
 
 
@@ -181,16 +181,16 @@ def account_postings(books: Books, account: str) -> list[Json]:
         key=lambda record: (record.fields.get("TxnDate", ""), record.number),
     )
     for record in dated:
-        for each in books.ledger.postings(record.id):
-            if each.account == account:
-                balance += each.amount
+        for ledger_posting in books.ledger.postings(record.id):
+            if ledger_posting.account == account:
+                balance += ledger_posting.amount
                 rows.append(
                     {
                         "date": record.fields.get("TxnDate", ""),
                         "type": record.kind.name,
                         "id": record.id,
                         "number": record.fields.get("RefNumber", ""),
-                        **posting(books, each),
+                        **posting(books, ledger_posting),
                         "balance": money(balance),
                     }
                 )

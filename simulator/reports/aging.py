@@ -24,7 +24,7 @@ _DAYS_PER_BAND = 30
 def _open_entries(selection: Selection, account_type: str, sign: int) -> list[Entry]:
     """Return the amounts that were open at the end of the period: debts are positive, credits negative."""
     books = selection.books
-    accounts = {each.id for each in books["Account"] if each.fields.get("AccountType") == account_type}
+    accounts = {account.id for account in books["Account"] if account.fields.get("AccountType") == account_type}
     last = selection.period.last
     entries, seen = [], set()
     for record, posting in selection.accrual_postings(Period(ALL_DAYS.first, last)):
@@ -47,7 +47,7 @@ def _open_on(selection: Selection, record: Record, day: str) -> Decimal:
         if link.kind == SETTLES:
             other = books.transactions.get(link.target if link.source == record.id else link.source)
             by = books.transactions.get(link.owner)
-            days = [each.fields.get("TxnDate", "") for each in (other, by) if each is not None]
+            days = [transaction.fields.get("TxnDate", "") for transaction in (other, by) if transaction is not None]
             if other is not None and any(member > day for member in days):
                 left += link.amount + link.discount
     return left

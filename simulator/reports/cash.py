@@ -71,7 +71,7 @@ def _settlements(books: Books, record: Record, day: str) -> list[tuple[str, Deci
     for link in books.ledger.links(record.id):
         other = link.target if link.source == record.id else link.source
         if link.kind == SETTLES and books.ledger.due(other):
-            others = (books.transactions[each] for each in (other, link.owner) if each)
-            latest = max([day, *(str(each.fields.get("TxnDate", "")) for each in others)])
+            others = (books.transactions[transaction_id] for transaction_id in (other, link.owner) if transaction_id)
+            latest = max([day, *(str(transaction.fields.get("TxnDate", "")) for transaction in others)])
             settlements.append((latest, link.amount + link.discount))
     return sorted(settlements)

@@ -138,7 +138,7 @@ class _Cells:
         key = entry.record.id, entry.amount > 0
         if key not in self._splits:
             postings = self.books.ledger.postings(entry.record.id)
-            others = {each.account for each in postings if (each.amount > 0) != (entry.amount > 0)}
+            others = {posting.account for posting in postings if (posting.amount > 0) != (entry.amount > 0)}
             self._splits[key] = self._name(others.pop()) if len(others) == 1 else "-SPLIT-"
         return self._splits[key]
 
@@ -256,7 +256,7 @@ def write(
     for entry in entries:
         groups[group_of(entry) if group_of is not None else ""].append(entry)
     totals = [ZERO] * len(kinds)
-    for name in sorted(groups, key=lambda each: (not each, each.lower())):
+    for name in sorted(groups, key=lambda group: (not group, group.lower())):
         balance = (opening or {}).get(name, ZERO)
         if group_of is not None:
             table.text(name or "No name")
@@ -481,7 +481,7 @@ def progress_invoices(selection: Selection) -> Table:
     for record in selection.records():
         if record.kind.name == "Estimate":
             invoices = {link.source for link in books.ledger.links(record.id) if link.target == record.id}
-            lines = [line for each in invoices for line in flat_lines(books.transactions[each])]
+            lines = [line for invoice_id in invoices for line in flat_lines(books.transactions[invoice_id])]
             own = [line for line in lines if line.get("LinkToTxn", {}).get("TxnID") == record.id]
             entry = Entry(record, Decimal(record.fields.get("TotalAmount") or "0"))
             entry.open_amount = sum((Decimal(line.get("Amount") or "0") for line in own), ZERO)
@@ -509,7 +509,7 @@ def missing_checks(selection: Selection) -> Table:
     checks = [record for record in selection.records() if record.kind.name in {"Check", "BillPaymentCheck"}]
     numbered = sorted(
         (check for check in checks if check.fields.get("RefNumber", "").isdigit()),
-        key=lambda each: int(each.fields["RefNumber"]),
+        key=lambda check: int(check.fields["RefNumber"]),
     )
     columns = [LABEL, *(Column(_TITLES.get(kind, kind), kind, _TYPES.get(kind, "STRTYPE")) for kind in _LIST)]
     table = Table("Missing Checks", selection.period.title(), columns)

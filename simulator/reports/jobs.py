@@ -141,10 +141,10 @@ def _by_type(books: Books, ids: set[str]) -> Iterator[tuple[str, list[Record]]]:
     for kind, heading in _ITEM_TYPES.items():
         above = set[str]()
         for item in books[kind]:
-            each = item if item.id in ids else None
-            while each is not None:
-                above.add(each.id)
-                each = books.lists.get(reference_id(each.fields, "ParentRef"))
+            ancestor = item if item.id in ids else None
+            while ancestor is not None:
+                above.add(ancestor.id)
+                ancestor = books.lists.get(reference_id(ancestor.fields, "ParentRef"))
         if above:
             yield heading, [item for item in books[kind] if item.id in above]
 
@@ -168,7 +168,7 @@ def hours(selection: Selection, title: str, by: tuple[str, ...]) -> Table:
             reference_id(fields, "CustomerRef"),
         }:
             continue
-        names = [_name(selection, reference_id(fields, each)) for each in by]
+        names = [_name(selection, reference_id(fields, field)) for field in by]
         matched = _DURATION.fullmatch(fields.get("Duration", ""))
         parts = matched.groups() if matched else ()
         seconds = sum(int(part or 0) * unit for part, unit in zip(parts, _UNITS, strict=False))

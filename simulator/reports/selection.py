@@ -272,7 +272,7 @@ class Selection:
                 raise RequestError(3140, f'There is an invalid reference to "{text}" in the {name}.')
             ids.add(record.id)
             if child.tag.endswith("WithChildren"):
-                ids |= {each.id for each in descendants(self.books, record)}
+                ids |= {descendant.id for descendant in descendants(self.books, record)}
         return ids
 
 

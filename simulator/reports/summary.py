@@ -89,7 +89,7 @@ def _by_date(
     *,
     is_cumulative: bool,
 ) -> Division:
-    days = {each.fields.get("TxnDate", "") for each in selection.books.transactions.values()} - {""}
+    days = {transaction.fields.get("TxnDate", "") for transaction in selection.books.transactions.values()} - {""}
     today = selection.books.clock.today().isoformat()
     last = max(min(period.last, max(days, default=today)), period.first)
     columns = date_columns(by, Period(period.first, last), min(days, default=today))

@@ -47,7 +47,7 @@ def income_tax_summary(selection: Selection) -> Table:
         sign = -1 if account.fields.get("AccountType") in _CREDIT_TYPES else 1
         sums[_tax_line(account)] += sign * amount
     table = Table("Income Tax Summary", selection.period.title(), [LABEL, amount_column("TOTAL", "Total")])
-    for line in sorted(sums, key=lambda each: (each in _NO_LINE.values(), each)):
+    for line in sorted(sums, key=lambda line: (line in _NO_LINE.values(), line)):
         table.data([line, sums[line]], "label", line)
     return table
 

@@ -61,11 +61,11 @@ def change_form_1099(context: Context) -> Response:
     for box in content.findall("CategoryAccountMappingMod"):
         category = box.findtext("MappingCategory", "")
         accounts = []
-        for each in box.findall("MappingAccount"):
-            reference = Reader(books, KINDS["Check"]).reference_in(each, "AccountRef")
+        for account in box.findall("MappingAccount"):
+            reference = Reader(books, KINDS["Check"]).reference_in(account, "AccountRef")
             for other, former in mapping["Boxes"].items():
                 if other != category and reference in former["AccountRef"]:
-                    if not is_true(each.findtext("ForceMapping")):
+                    if not is_true(account.findtext("ForceMapping")):
                         raise RequestError(3210, f'The "AccountRef" field has an invalid value: it belongs to {other}.')
                     former["AccountRef"].remove(reference)
             accounts.append(reference)

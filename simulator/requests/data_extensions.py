@@ -56,7 +56,7 @@ def change_definition(context: Context) -> Response:
     added = [child.text or "" for child in content.findall("AssignToObject")]
     former_name = definition["DataExtName"]
     definition["AssignToObject"] = [
-        each for each in _unique([*definition["AssignToObject"], *added]) if each not in removed
+        object_kind for object_kind in _unique([*definition["AssignToObject"], *added]) if object_kind not in removed
     ]
     definition |= {name: value for name, value in _settings(content).items() if content.find(name) is not None}
     if new_name:
@@ -91,11 +91,12 @@ def query_definitions(context: Context) -> Response:
     owners = {child.text for child in request.findall("OwnerID")}
     objects = {child.text for child in request.findall("AssignToObject")}
     matching = [
-        each
-        for each in context.books.custom_fields
-        if (not owners or each["OwnerID"] in owners) and (not objects or objects.intersection(each["AssignToObject"]))
+        definition
+        for definition in context.books.custom_fields
+        if (not owners or definition["OwnerID"] in owners)
+        and (not objects or objects.intersection(definition["AssignToObject"]))
     ]
-    return rows_response(context, matching, lambda each: ("DataExtDefRet", included(request, each)))
+    return rows_response(context, matching, lambda definition: ("DataExtDefRet", included(request, definition)))
 
 
 def set_value(context: Context) -> Response:
@@ -176,11 +177,12 @@ def _replace_values(books: Books, owner: str, name: str, new_name: str | None) -
             for fields in (record.fields, *(line for _, line in record.lines())):
                 if "DataExtRet" in fields:
                     is_value = [
-                        (each["OwnerID"], each["DataExtName"]) == (owner, name) for each in fields["DataExtRet"]
+                        (custom_field["OwnerID"], custom_field["DataExtName"]) == (owner, name)
+                        for custom_field in fields["DataExtRet"]
                     ]
                     fields["DataExtRet"] = [
-                        {**each, "DataExtName": new_name} if matches else each
-                        for each, matches in zip(fields["DataExtRet"], is_value, strict=True)
+                        {**custom_field, "DataExtName": new_name} if matches else custom_field
+                        for custom_field, matches in zip(fields["DataExtRet"], is_value, strict=True)
                         if new_name or not matches
                     ]
 

@@ -134,9 +134,11 @@ def deleted(context: Context) -> Response:
     earliest = books.clock.seconds() - timedelta(days=_DAYS_KEPT).total_seconds()
     conditions = tests_of_range(request.find("DeletedDateRangeFilter"), "DeletedDate", books.clock.zone)
     matching = [
-        each
-        for each in books.deletions
-        if each.kind in kinds and each.deleted >= earliest and all(condition(each.deleted) for condition in conditions)
+        deletion
+        for deletion in books.deletions
+        if deletion.kind in kinds
+        and deletion.deleted >= earliest
+        and all(condition(deletion.deleted) for condition in conditions)
     ]
 
     def row(deletion: Deletion) -> tuple[str, Fields]:
@@ -178,8 +180,8 @@ def _set_to_zero(fields: Fields, model: Aggregate) -> None:
             if not isinstance(kind, Aggregate):
                 fields[name] = {"AMTTYPE": "0.00", "QUANTYPE": "0"}.get(kind.base, value)
             else:
-                for each in value if isinstance(value, list) else [value]:
-                    _set_to_zero(each, kind)
+                for member in value if isinstance(value, list) else [value]:
+                    _set_to_zero(member, kind)
 
 
 def _redirected(value: Any, source: str, target: str) -> Any:
@@ -187,5 +189,5 @@ def _redirected(value: Any, source: str, target: str) -> Any:
     if isinstance(value, dict):
         if value == {"ListID": source}:
             return {"ListID": target}
-        return {key: _redirected(each, source, target) for key, each in value.items()}
+        return {key: _redirected(member, source, target) for key, member in value.items()}
     return [_redirected(member, source, target) for member in value] if isinstance(value, list) else value

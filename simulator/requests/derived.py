@@ -41,8 +41,10 @@ def transactions(context: Context) -> Response:
             conditions = tests(context, "Transaction")
         except UnknownReference as unknown:
             return not_found([str(unknown)], [])
-        everything = sorted((each for kind in kinds for each in books[kind]), key=lambda each: each.number)
-        records = [each for each in everything if all(condition(each) for condition in conditions)]
+        everything = sorted(
+            (transaction for kind in kinds for transaction in books[kind]), key=lambda transaction: transaction.number
+        )
+        records = [transaction for transaction in everything if all(condition(transaction) for condition in conditions)]
     level = request.findtext("TransactionDetailLevelFilter", "SummaryOnly")
     rows: list[tuple[Record, Posting | None]] = []
     for record in records:
@@ -51,8 +53,8 @@ def transactions(context: Context) -> Response:
         if level != "SummaryOnly":
             rows += [(record, posting) for posting in books.ledger.postings(record.id) if posting.line_id]
 
-    def row(each: tuple[Record, Posting | None]) -> tuple[str, Fields]:
-        return "TransactionRet", included(request, _transaction_row(books, *each))
+    def row(record_and_posting: tuple[Record, Posting | None]) -> tuple[str, Fields]:
+        return "TransactionRet", included(request, _transaction_row(books, *record_and_posting))
 
     return rows_response(context, rows, row, missing)
 
@@ -117,7 +119,7 @@ def bills_to_pay(context: Context) -> Response:
                 }
                 row |= {"TxnID": record.id, "TxnType": kind, amount_field: money(amount)}
                 rows.append(("BillToPayRet", included(request, {holder: row})))
-    return rows_response(context, rows, lambda each: each)
+    return rows_response(context, rows, lambda row: row)
 
 
 def payments_to_deposit(context: Context) -> Response:
@@ -134,7 +136,7 @@ def payments_to_deposit(context: Context) -> Response:
                 row: Fields = {name: fields[name] for name in ("CustomerRef", "TxnDate", "RefNumber") if name in fields}
                 row |= {"TxnID": record.id, "TxnType": kind, "Amount": shown(books, record).get("TotalAmount", "0.00")}
                 rows.append(("ReceivePaymentToDepositRet", included(request, row)))
-    return rows_response(context, rows, lambda each: each)
+    return rows_response(context, rows, lambda row: row)
 
 
 def _is_undeposited_funds(account: Record) -> bool:
@@ -166,7 +168,7 @@ def sales_tax_payable(context: Context) -> Response:
         if agency:
             row["PayeeEntityRef"] = {"ListID": agency}
         rows.append(("SalesTaxPayableRet", included(request, row)))
-    return rows_response(context, rows, lambda each: each)
+    return rows_response(context, rows, lambda row: row)
 
 
 def assemblies_that_can_be_built(context: Context) -> Response:
@@ -201,13 +203,13 @@ def item_sites(context: Context) -> Response:
     except UnknownReference as unknown:
         return not_found([str(unknown)], [])
     items = [
-        each
+        item
         for kind in ("ItemInventory", "ItemInventoryAssembly")
-        for each in books[kind]
+        for item in books[kind]
         if kind in kinds
-        and (not listed or each.id in listed)
-        and (ids is None or each.id in ids)
-        and (status == "All" or each.is_active == (status == "ActiveOnly"))
+        and (not listed or item.id in listed)
+        and (ids is None or item.id in ids)
+        and (status == "All" or item.is_active == (status == "ActiveOnly"))
     ]
 
     def row(item: Record) -> tuple[str, Fields]:
@@ -240,9 +242,9 @@ def bar_codes(context: Context) -> Response:
     request, books = context.node, context.books
     values = {child.text for child in request.findall("BarCodeValue")}
     matching = [
-        each
-        for each in books.of("Item")
-        if each.fields.get("BarCodeValue") and (not values or each.fields["BarCodeValue"] in values)
+        item
+        for item in books.of("Item")
+        if item.fields.get("BarCodeValue") and (not values or item.fields["BarCodeValue"] in values)
     ]
 
     def row(item: Record) -> tuple[str, Fields]:

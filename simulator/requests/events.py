@@ -82,7 +82,7 @@ def _label(request: Node, response: Response) -> str:
     if request.tag.endswith("QueryRq"):
         return ""
     texts = dict(response.rows)
-    for fields in [texts, *(each for each in texts.values() if isinstance(each, dict))]:
+    for fields in [texts, *(nested for nested in texts.values() if isinstance(nested, dict))]:
         for name in _LABELS:
             if isinstance(fields.get(name), str) and fields[name]:
                 return str(fields[name])

@@ -171,7 +171,7 @@ def _effective_dates(request: Node) -> list[Test]:
     first, last = (day.isoformat() for day in _days(request, "FromEffectiveDate", "ToEffectiveDate"))
     return [
         lambda record: any(
-            first <= each.get("EffectiveDate", "") <= last for each in record.fields.get("RateHistory", ())
+            first <= rate.get("EffectiveDate", "") <= last for rate in record.fields.get("RateHistory", ())
         )
     ]
 
@@ -305,7 +305,7 @@ def ids_of(books: Books, node: Node, kinds: tuple[str, ...]) -> set[str]:
             pending = [record]
             while pending:
                 below = books.children(pending.pop())
-                ids |= {each.id for each in below}
+                ids |= {sub_record.id for sub_record in below}
                 pending += below
     return ids
 
@@ -313,7 +313,7 @@ def ids_of(books: Books, node: Node, kinds: tuple[str, ...]) -> set[str]:
 def _entity(context: Context, node: Node) -> list[Test]:
     """Find transactions by the customer, vendor, employee or other name of the form, or of a line of it."""
     kind = node.findtext("EntityTypeFilter")
-    ids = {each.id for each in context.books[kind]} if kind else ids_of(context.books, node, GROUPS["Entity"])
+    ids = {entity.id for entity in context.books[kind]} if kind else ids_of(context.books, node, GROUPS["Entity"])
 
     def is_of_entity(record: Record) -> bool:
         fields = record.fields
@@ -339,7 +339,7 @@ def _account(context: Context, node: Node) -> list[Test]:
     books, kind = context.books, node.findtext("AccountTypeFilter")
     if kind:
         types = ACCOUNT_TYPES.get(kind, (kind,))
-        ids = {each.id for each in books["Account"] if each.fields.get("AccountType") in types}
+        ids = {account.id for account in books["Account"] if account.fields.get("AccountType") in types}
     else:
         ids = ids_of(books, node, ("Account",))
     return [
@@ -354,7 +354,7 @@ def _item(context: Context, node: Node) -> list[Test]:
     """Find transactions by the items of their lines, and price levels by the items that they price."""
     kind = node.findtext("ItemTypeFilter")
     if kind:
-        ids = {each.id for name in ITEM_TYPES[kind] for each in context.books[name]}
+        ids = {item.id for name in ITEM_TYPES[kind] for item in context.books[name]}
     else:
         ids = ids_of(context.books, node, ITEMS)
     return [lambda record: any(reference in ids for reference in references(record.fields))]
@@ -373,7 +373,9 @@ def _types(_context: Context, node: Node) -> list[Test]:
 def _numbers(context: Context, node: Node) -> list[Test]:
     """Find transactions by the RefNumbers of a TransactionQuery, which are filters there."""
     exact = node.tag == "RefNumberCaseSensitive"
-    numbers = {(each.text or "") if exact else (each.text or "").lower() for each in context.node.findall(node.tag)}
+    numbers = {
+        (number.text or "") if exact else (number.text or "").lower() for number in context.node.findall(node.tag)
+    }
 
     def is_numbered(record: Record) -> bool:
         number = record.fields.get("RefNumber", "")

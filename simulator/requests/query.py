@@ -72,7 +72,7 @@ def rows_response(
         context.iterators[iterator_id] = OpenIterator(context.name, items, row)
         return _page(context, iterator_id, count)
     maximum = request.findtext("MaxReturned")
-    rows = [row(each) for each in (items[: int(maximum)] if maximum else items)]
+    rows = [row(item) for item in (items[: int(maximum)] if maximum else items)]
     return not_found(missing, rows, count) if missing else Response(attributes=count, rows=rows)
 
 
@@ -146,7 +146,7 @@ def listed_records(books: Books, kinds: tuple[str, ...], listed: list[Node]) -> 
         else:
             case_matters = child.tag == "RefNumberCaseSensitive"
             numbered = books.numbered(text, kinds)
-            matches = [each for each in numbered if not case_matters or each.fields["RefNumber"] == text]
+            matches = [record for record in numbered if not case_matters or record.fields["RefNumber"] == text]
         existing = [record for record in matches if record is not None]
         records += existing
         if not existing:

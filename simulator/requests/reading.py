@@ -129,7 +129,7 @@ class Reader:
             if key not in former_rows:
                 former_rows[key] = fields.get(key, [])
                 fields[key] = list(former_rows[key]) if row_key in {"ListID", "NoteID"} else []
-            row = self._row(child, row_key, [each[1] if mixed else each for each in former_rows[key]])
+            row = self._row(child, row_key, [former_row[1] if mixed else former_row for former_row in former_rows[key]])
             value = self._value(child, element, target[name].type, row or {}, top=extra is not None)
             if value or (row_key and value != ""):
                 _place(fields[key], row, [name, value] if mixed else value)
@@ -155,7 +155,7 @@ class Reader:
         text = child.findtext(key) if key and (former or self._is_mod) else None
         if not text or text == _NEW_LINE:
             return None
-        row = next((each for each in former if each.get(key or "") == text), None)
+        row = next((former_row for former_row in former if former_row.get(key or "") == text), None)
         if row is None:
             raise not_found(text)
         return row
@@ -234,8 +234,8 @@ def _cleared(node: Node) -> Iterator[str]:
 
 def _place(rows: list[Any], row: Fields | None, value: Any) -> None:
     """Replace a row that is still in the list, or append."""
-    for number, each in enumerate(rows):
-        if row is not None and each is row:
+    for number, candidate in enumerate(rows):
+        if row is not None and candidate is row:
             rows[number] = value
             return
     rows.append(value)

@@ -93,8 +93,8 @@ class Renderer:
                     self.render(child, value[name], lines)
                     excluded |= alternatives.get(name, frozenset())
             elif name in mixed:
-                for each_name, each in value.get(mixed[name], ()):
-                    self.render(kind.elements[each_name], each, lines)
+                for member_name, member in value.get(mixed[name], ()):
+                    self.render(kind.elements[member_name], member, lines)
 
 
 def response_lines(model: Element, request_id: str | None, response: Response, renderer: Renderer) -> list[str]:

@@ -81,8 +81,8 @@ def _visible_lines(value: object, owners: set[str | None]) -> object:
         return [_visible_lines(member, owners) for member in value]
     if isinstance(value, dict):
         return {
-            key: _visible(each, owners) if key == _OWNERS else _visible_lines(each, owners)
-            for key, each in value.items()
+            key: _visible(member, owners) if key == _OWNERS else _visible_lines(member, owners)
+            for key, member in value.items()
         }
     return value
 

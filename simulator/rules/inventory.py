@@ -137,13 +137,13 @@ class BuildAssemblyRules(TransactionRules):
             return
         fields["BuiltQuantity"] = fields["QuantityToBuild"]
         lines = []
-        for item_id, each in components(assembly):
+        for item_id, per_assembly in components(assembly):
             item = books.lists[item_id]
             lines.append({
                 "ItemRef": item.reference(),
                 "Desc": item.fields.get("PurchaseDesc") or item.fields.get("SalesDesc") or "",
-                "QuantityNeeded": number_text(each * quantity, 0),
-                "Stock": stock_of(books, item, number_text(each * quantity, 0)),
+                "QuantityNeeded": number_text(per_assembly * quantity, 0),
+                "Stock": stock_of(books, item, number_text(per_assembly * quantity, 0)),
             })  # fmt: skip
         fields["ComponentItemLineRet"] = lines
 

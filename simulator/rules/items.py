@@ -95,11 +95,13 @@ def unit_of(books: Books, item: Record, line: Fields, used_for: str) -> Unit:
         return BASE_UNIT
     base = units.fields.get("BaseUnit", {})
     ratios = {base.get("Name", ""): Unit(base.get("Name", ""))}
-    for each in units.fields.get("RelatedUnit", ()):
-        ratios[each["Name"]] = Unit(each["Name"], decimal(each, "ConversionRatio"))
+    for related in units.fields.get("RelatedUnit", ()):
+        ratios[related["Name"]] = Unit(related["Name"], decimal(related, "ConversionRatio"))
     if not name:
         defaults = units.fields.get("DefaultUnit", ())
-        name = next((each["Unit"] for each in defaults if each.get("UnitUsedFor") == used_for), base.get("Name", ""))
+        name = next(
+            (default["Unit"] for default in defaults if default.get("UnitUsedFor") == used_for), base.get("Name", "")
+        )
     if name not in ratios:
         raise RequestError(3140, f'There is an invalid reference to QuickBooks UnitOfMeasure "{name}".')
     return ratios[name]
@@ -150,11 +152,11 @@ def price_with_level(books: Books, item: Record, price: Decimal, level_id: str) 
     level = books.lists.get(level_id)
     if level is None:
         return price
-    for each in level.fields.get("PriceLevelPerItemRet", ()):
-        if reference_id(each, "ItemRef") == item.id:
-            if "CustomPrice" in each:
-                return decimal(each, "CustomPrice")
-            return rounded(price * (HUNDRED + decimal(each, "CustomPricePercent")) / HUNDRED)
+    for item_price in level.fields.get("PriceLevelPerItemRet", ()):
+        if reference_id(item_price, "ItemRef") == item.id:
+            if "CustomPrice" in item_price:
+                return decimal(item_price, "CustomPrice")
+            return rounded(price * (HUNDRED + decimal(item_price, "CustomPricePercent")) / HUNDRED)
     percent = decimal(level.fields, "PriceLevelFixedPercentage")
     return rounded(price * (HUNDRED + percent) / HUNDRED) if percent else price
 

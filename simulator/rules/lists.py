@@ -67,7 +67,7 @@ class ListRules(Rules):
             return
         value = request.get("BarCodeValue", "")
         is_in_use = value and any(
-            each.fields.get("BarCodeValue") == value for each in books.of("Item") if each is not draft.before
+            item.fields.get("BarCodeValue") == value for item in books.of("Item") if item is not draft.before
         )
         if is_in_use and request.get("AssignEvenIfUsed") != "true":
             raise RequestError(3210, f'The "BarCodeValue" field has an invalid value "{value}": it is in use.')

@@ -119,11 +119,11 @@ def _complete_linked(books: Books, draft: Draft, line: Fields, order: Record, mo
             raise refused("LinkToTxn", order.id, "The line has an item already, and the link would set it.")
         return
     line_id = line["LinkToTxn"]["TxnLineID"]
-    origin = next((each for each in flat_lines(order) if each["TxnLineID"] == line_id), None)
+    origin = next((order_line for order_line in flat_lines(order) if order_line["TxnLineID"] == line_id), None)
     if origin is None:
         raise no_transaction(line_id)
     without = draft.before.id if draft.before is not None else ""
-    rest = next((left for each, left in open_lines(books, order, without=without) if each is origin), None)
+    rest = next((left for order_line, left in open_lines(books, order, without=without) if order_line is origin), None)
     if rest is None and "ItemRef" in origin:
         raise _closed(order)
     copy_line(line, origin, order, rest or ZERO, model)

@@ -57,28 +57,28 @@ class SettlingRules(TransactionRules):
         own = draft.before.id if draft.before is not None else ""
         paid = credited = ZERO
         seen: set[str] = set()
-        for each in draft.fields.get("AppliedToTxnRet", ()):
-            target = find_transaction(books, each["TxnID"], self.targets)
+        for allocation in draft.fields.get("AppliedToTxnRet", ()):
+            target = find_transaction(books, allocation["TxnID"], self.targets)
             if target.id in seen:
                 raise refused("AppliedToTxnAdd TxnID", target.id, "A transaction can be named once only.")
             seen.add(target.id)
-            amount = decimal(each, "PaymentAmount" if "PaymentAmount" in each else "Amount")
-            discount = decimal(each, "DiscountAmount")
+            amount = decimal(allocation, "PaymentAmount" if "PaymentAmount" in allocation else "Amount")
+            discount = decimal(allocation, "DiscountAmount")
             due = books.ledger.open_amount(target.id, without=own)
             if self.sign * books.ledger.due(target.id) < 0:
                 raise refused("AppliedToTxnAdd TxnID", target.id, "The transaction is a credit.")
-            credit = check_credits(books, each.get("SetCredit", ()), self.credits, due, draft)
+            credit = check_credits(books, allocation.get("SetCredit", ()), self.credits, due, draft)
             if amount < 0 or discount < 0 or amount + discount + credit > due:
                 raise refused("AppliedToTxnAdd payment amount", money(amount), PAY_TOO_MUCH)
             entity = open_entity(books, target)
             own_entity = draft.reference(self.entity_field)
             if entity and entity != own_entity and top_of(books, entity) != top_of(books, own_entity):
                 raise refused("AppliedToTxnAdd TxnID", target.id, "It belongs to another customer or vendor.")
-            each.pop("PaymentAmount", None)
-            each["Amount"] = money(amount)
-            each["EntityRef"] = {"ListID": entity or own_entity}
+            allocation.pop("PaymentAmount", None)
+            allocation["Amount"] = money(amount)
+            allocation["EntityRef"] = {"ListID": entity or own_entity}
             if discount:
-                each.setdefault("DiscountAccountRef", special_account(books, "UncategorizedIncome"))
+                allocation.setdefault("DiscountAccountRef", special_account(books, "UncategorizedIncome"))
             paid += amount
             credited += credit
         return paid, credited
@@ -101,13 +101,18 @@ class SettlingRules(TransactionRules):
 
     def settlements(self, record: Record) -> Iterator[Link]:
         """Yield the links to the transactions that the payment, or a credit that it applies, settles."""
-        for each in record.fields.get("AppliedToTxnRet", ()):
+        for allocation in record.fields.get("AppliedToTxnRet", ()):
             yield Link(
-                record.id, each["TxnID"], SETTLES, decimal(each, "Amount"), decimal(each, "DiscountAmount"), record.id
+                record.id,
+                allocation["TxnID"],
+                SETTLES,
+                decimal(allocation, "Amount"),
+                decimal(allocation, "DiscountAmount"),
+                record.id,
             )
-            for credit in each.get("SetCredit", ()):
+            for credit in allocation.get("SetCredit", ()):
                 yield Link(
-                    credit["CreditTxnID"], each["TxnID"], amount=decimal(credit, "AppliedAmount"), owner=record.id
+                    credit["CreditTxnID"], allocation["TxnID"], amount=decimal(credit, "AppliedAmount"), owner=record.id
                 )
 
     def settling_postings(self, record: Record, account: str, total: Decimal) -> Iterator[Posting]:
@@ -116,23 +121,23 @@ class SettlingRules(TransactionRules):
         Each transaction that is settled posts for its own customer, the rest for the customer of the payment.
         """
         rest = total
-        for each in record.fields.get("AppliedToTxnRet", ()):
-            amount, discount = decimal(each, "Amount"), decimal(each, "DiscountAmount")
+        for allocation in record.fields.get("AppliedToTxnRet", ()):
+            amount, discount = decimal(allocation, "Amount"), decimal(allocation, "DiscountAmount")
             rest -= amount
             if amount or discount:
-                entity = reference_id(each, "EntityRef")
+                entity = reference_id(allocation, "EntityRef")
                 yield Posting(account, -self.sign * (amount + discount), entity, is_open=True)
             if discount:
-                class_id = reference_id(each, "DiscountClassRef")
-                yield Posting(reference_id(each, "DiscountAccountRef"), self.sign * discount, class_id=class_id)
+                class_id = reference_id(allocation, "DiscountClassRef")
+                yield Posting(reference_id(allocation, "DiscountAccountRef"), self.sign * discount, class_id=class_id)
         if rest:
             yield Posting(account, -self.sign * rest, reference_id(record.fields, self.entity_field), is_open=True)
 
     def shown_applied(self, books: Books, record: Record) -> list[Fields]:
         """Return the AppliedToTxnRet elements with the open amount of each transaction now."""
         shown = []
-        for each in record.fields.get("AppliedToTxnRet", ()):
-            target = books.transactions.get(each["TxnID"])
+        for allocation in record.fields.get("AppliedToTxnRet", ()):
+            target = books.transactions.get(allocation["TxnID"])
             if target is not None:
                 linked = [
                     {
@@ -143,11 +148,11 @@ class SettlingRules(TransactionRules):
                         "LinkType": SETTLES,
                         "Amount": credit["AppliedAmount"],
                     }
-                    for credit in each.get("SetCredit", ())
+                    for credit in allocation.get("SetCredit", ())
                     if (credit_record := books.transactions.get(credit["CreditTxnID"])) is not None
                 ]
                 shown.append({
-                    **each,
+                    **allocation,
                     "TxnType": target.kind.name,
                     "TxnDate": target.fields.get("TxnDate", ""),
                     "RefNumber": target.fields.get("RefNumber", ""),
@@ -244,11 +249,17 @@ class BillPaymentRules(SettlingRules):
         super().complete(books, draft)
         fields = draft.fields
         own = draft.before.id if draft.before is not None else ""
-        for each in fields.get("AppliedToTxnRet", ()):
-            if "PaymentAmount" not in each and "Amount" not in each:
-                credit = sum((decimal(one, "AppliedAmount") for one in each.get("SetCredit", ())), ZERO)
-                due = books.ledger.open_amount(each["TxnID"], without=own) - decimal(each, "DiscountAmount") - credit
-                each["PaymentAmount"] = money(max(due, ZERO))
+        for allocation in fields.get("AppliedToTxnRet", ()):
+            if "PaymentAmount" not in allocation and "Amount" not in allocation:
+                credit = sum(
+                    (decimal(set_credit, "AppliedAmount") for set_credit in allocation.get("SetCredit", ())), ZERO
+                )
+                due = (
+                    books.ledger.open_amount(allocation["TxnID"], without=own)
+                    - decimal(allocation, "DiscountAmount")
+                    - credit
+                )
+                allocation["PaymentAmount"] = money(max(due, ZERO))
         paid, _ = self.complete_applied(books, draft)
         if not fields.get("AppliedToTxnRet") and draft.before is None:
             raise RequestError(3150, 'There is a missing element: "AppliedToTxnAdd".')
@@ -305,9 +316,9 @@ class RefundRules(TransactionRules):
         fields = draft.fields
         own = draft.before.id if draft.before is not None else ""
         total = ZERO
-        for each in fields.get("RefundAppliedToTxnRet", ()):
-            credit = find_transaction(books, each["TxnID"], CREDITS)
-            amount = decimal(each, "RefundAmount")
+        for allocation in fields.get("RefundAppliedToTxnRet", ()):
+            credit = find_transaction(books, allocation["TxnID"], CREDITS)
+            amount = decimal(allocation, "RefundAmount")
             if amount <= 0 or amount > books.ledger.open_amount(credit.id, without=own):
                 raise refused("RefundAmount", money(amount), "You cannot refund more than the credit available.")
             total += amount
@@ -324,19 +335,19 @@ class RefundRules(TransactionRules):
             Posting(reference_id(fields, "ARAccountRef"), total, customer, is_open=True),
         )
         links = (
-            Link(record.id, each["TxnID"], amount=decimal(each, "RefundAmount"), owner=record.id)
-            for each in fields.get("RefundAppliedToTxnRet", ())
+            Link(record.id, allocation["TxnID"], amount=decimal(allocation, "RefundAmount"), owner=record.id)
+            for allocation in fields.get("RefundAppliedToTxnRet", ())
         )
         return Effects(postings, tuple(links))
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the unused amount of each credit."""
         shown = []
-        for each in record.fields.get("RefundAppliedToTxnRet", ()):
-            credit = books.transactions.get(each["TxnID"])
+        for allocation in record.fields.get("RefundAppliedToTxnRet", ()):
+            credit = books.transactions.get(allocation["TxnID"])
             if credit is not None:
                 shown.append({
-                    **each,
+                    **allocation,
                     "TxnType": credit.kind.name,
                     "TxnDate": credit.fields.get("TxnDate", ""),
                     "RefNumber": credit.fields.get("RefNumber", ""),

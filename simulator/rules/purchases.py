@@ -123,14 +123,14 @@ class PurchaseRules(TransactionRules):
         if not inner:
             line.setdefault("Desc", group.fields.get("ItemDesc", ""))
             quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
-            inner = [{"TxnLineID": books.new_line_id(), **each} for each in group_members(group, quantity)]
+            inner = [{"TxnLineID": books.new_line_id(), **member} for member in group_members(group, quantity)]
             line[inner_line_name(name)] = inner
         if "IsPrintItemsInGroup" in draft.kind.fields[name].content:
             line.setdefault("IsPrintItemsInGroup", "false")
         for member_line in inner:
             member_line.setdefault("TxnLineID", books.new_line_id())
             self.complete_line(books, draft, member_line, ZERO)
-        line["TotalAmount"] = money(sum((decimal(each, "Amount") for each in inner), ZERO))
+        line["TotalAmount"] = money(sum((decimal(inner_line, "Amount") for inner_line in inner), ZERO))
 
     def complete_line(self, books: Books, draft: Draft, line: Fields, above: Decimal) -> Decimal:
         """Fill in an item line: description, cost, amount, account and stock. Returns the amount."""
@@ -214,8 +214,8 @@ class PurchaseRules(TransactionRules):
                 received = self.sign * decimal(stock, "Quantity")
                 moves.append(stock_move(Role.PURCHASE, stock, received, amount=amount, entity=entity))
         settled = (
-            Link(record.id, each["TxnID"], amount=decimal(each, "Amount"), owner=record.id)
-            for each in fields.get("ApplyCheckToTxnAdd", ())
+            Link(record.id, allocation["TxnID"], amount=decimal(allocation, "Amount"), owner=record.id)
+            for allocation in fields.get("ApplyCheckToTxnAdd", ())
         )
         return Effects(tuple(postings), (*order_links(record), *settled, *credit_links(record)), tuple(moves))
 

@@ -132,15 +132,15 @@ class SalesRules(TransactionRules):
         expanded = (line["ItemGroupRef"], line.get("Quantity"))
         if not inner or line.get("Expanded") not in (None, list(expanded)):
             inner[:] = [
-                {"TxnLineID": books.new_line_id(), **each}
-                for each in group_members(group, decimal(line, "Quantity") if "Quantity" in line else Decimal(1))
+                {"TxnLineID": books.new_line_id(), **member}
+                for member in group_members(group, decimal(line, "Quantity") if "Quantity" in line else Decimal(1))
             ]
         line["Expanded"] = list(expanded)
         line[inner_line_name(name)] = inner
         for member_line in inner:
             member_line.setdefault("TxnLineID", books.new_line_id())
             self.complete_line(books, draft, member_line, sums)
-        line["TotalAmount"] = money(sum((decimal(each, "Amount") for each in inner), ZERO))
+        line["TotalAmount"] = money(sum((decimal(inner_line, "Amount") for inner_line in inner), ZERO))
 
     def complete_line(self, books: Books, draft: Draft, line: Fields, sums: Sums) -> None:
         """Fill in a line from its item: description, rate, amount, tax code, account and stock."""

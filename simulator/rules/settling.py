@@ -42,9 +42,9 @@ def check_credits(
     own = draft.before.id if draft is not None and draft.before is not None else ""
     total = ZERO
     used: dict[str, Decimal] = {}
-    for each in applied:
-        amount = decimal(each, "AppliedAmount")
-        credit = find_transaction(books, each["CreditTxnID"], kinds)
+    for set_credit in applied:
+        amount = decimal(set_credit, "AppliedAmount")
+        credit = find_transaction(books, set_credit["CreditTxnID"], kinds)
         used[credit.id] = used.get(credit.id, ZERO) + amount
         if amount < 0 or used[credit.id] > books.ledger.open_amount(credit.id, without=own):
             raise refused("SetCredit AppliedAmount", money(amount), "You cannot apply more than the credit available.")
@@ -127,7 +127,7 @@ def _is_live(books: Books, link: Link) -> bool:
 
 def _check_deposited(books: Books, record: Record, deposit: Record) -> None:
     """Check that a payment has the amount and the account with which a deposit contains it."""
-    line = next((each for each in deposit.fields.get("DepositLineRet", ()) if each.get("TxnID") == record.id), None)
+    line = next((line for line in deposit.fields.get("DepositLineRet", ()) if line.get("TxnID") == record.id), None)
     if line is None:
         return
     account, amount = reference_id(record.fields, "DepositToAccountRef"), received(books, record)
@@ -189,8 +189,8 @@ def open_entity(books: Books, record: Record) -> str:
 def open_transactions(books: Books, entity: str, kinds: tuple[str, ...], own: str = "") -> list[tuple[Record, Decimal]]:
     """Return the open transactions of a customer or vendor with their open amounts, oldest first."""
     records = [books.transactions[record_id] for record_id in books.users(entity) if record_id in books.transactions]
-    records = [each for each in records if each.kind.name in kinds]
-    rows = [(each, books.ledger.open_amount(each.id, without=own)) for each in records]
+    records = [record for record in records if record.kind.name in kinds]
+    rows = [(record, books.ledger.open_amount(record.id, without=own)) for record in records]
     return sorted(
         ((record, left) for record, left in rows if left > 0),
         key=lambda row: (row[0].fields.get("TxnDate", ""), row[0].number),
@@ -200,11 +200,11 @@ def open_transactions(books: Books, entity: str, kinds: tuple[str, ...], own: st
 def settle_any(books: Books, applied: Iterable[Fields], kinds: tuple[str, ...], own: str) -> Decimal:
     """Check that transactions have enough left for a check that is applied to them. Return the sum."""
     total = ZERO
-    for each in applied:
-        target = find_transaction(books, each["TxnID"], kinds)
+    for allocation in applied:
+        target = find_transaction(books, allocation["TxnID"], kinds)
         left = books.ledger.open_amount(target.id, without=own)
-        each.setdefault("Amount", money(left))
-        if decimal(each, "Amount") > left:
-            raise refused("ApplyCheckToTxnAdd amount", each["Amount"], PAY_TOO_MUCH)
-        total += decimal(each, "Amount")
+        allocation.setdefault("Amount", money(left))
+        if decimal(allocation, "Amount") > left:
+            raise refused("ApplyCheckToTxnAdd amount", allocation["Amount"], PAY_TOO_MUCH)
+        total += decimal(allocation, "Amount")
     return total

@@ -100,11 +100,11 @@ class Aggregate:
         pending = [self.group]
         while pending:
             group = pending.pop()
-            pending += [each for each in group.particles if isinstance(each, Group)]
+            pending += [particle for particle in group.particles if isinstance(particle, Group)]
             if not group.is_choice or group.repeats:
                 continue
             names = [
-                {each.name for each in particle.elements()} if isinstance(particle, Group) else {particle.name}
+                {element.name for element in particle.elements()} if isinstance(particle, Group) else {particle.name}
                 for particle in group.particles
             ]
             everything = set().union(*names)
@@ -222,7 +222,7 @@ class _Reader:
             self._type(kind, facts),
             version(facts.get("since", "1.0")),
             frozenset(facts.get("absent", ())),
-            {key: self._simple(each, {}) for key, each in facts.get("attributes", {}).items()},
+            {key: self._simple(attribute, {}) for key, attribute in facts.get("attributes", {}).items()},
             facts.get("default"),
         )
 
@@ -244,8 +244,8 @@ class _Reader:
         least, most = _occurs(compact.get("times", "1"))
         is_choice = "choice" in compact
         particles = tuple(
-            self._group(each) if isinstance(each, dict) else self.element(each)
-            for each in compact["choice" if is_choice else "sequence"]
+            self._group(particle) if isinstance(particle, dict) else self.element(particle)
+            for particle in compact["choice" if is_choice else "sequence"]
         )
         return Group(is_choice, particles, least, most)
 

@@ -25,9 +25,9 @@ Content = dict[str, Any]
 def xml(content: Content) -> str:
     """Write elements: dicts nest, lists repeat, `…Ref` takes a ListID or a full name, True and False are booleans."""
     return "".join(
-        _element(name, each)
+        _element(name, member)
         for name, value in content.items()
-        for each in (value if isinstance(value, list) else [value])
+        for member in (value if isinstance(value, list) else [value])
     )
 
 

@@ -116,9 +116,9 @@ class _Filler:
             line_id = node.find("TxnLineID")
             if line_id is not None:
                 name = stored_name(node.tag, record.kind.fields)
-                ids = [each for line_name, each in lines if line_name == name]
+                ids = [stored_id for line_name, stored_id in lines if line_name == name]
                 line_id.text = ids.pop(0) if ids and self._random.random() < _SHARE else "-1"
-                lines = [each for each in lines if each[1] != line_id.text]
+                lines = [line for line in lines if line[1] != line_id.text]
             for inner in node.iterfind("*/TxnLineID"):
                 inner.text = "-1"
 

@@ -67,7 +67,7 @@ class RandomClerk:
             self.records.append(response[0])
 
     def any_of(self, *kinds: str) -> str:
-        records = [each for each in self.records if each.tag in {f"{kind}Ret" for kind in kinds}]
+        records = [record for record in self.records if record.tag in {f"{kind}Ret" for kind in kinds}]
         return (self.chance.choice(records).findtext("TxnID") or "") if records else "1-1"
 
     def lines(self) -> list[dict[str, Any]]:
@@ -154,7 +154,7 @@ class RandomClerk:
             return
         line = next(line for _, line in invoice.lines())
         quantity = {"Quantity": "4"} if self.chance.random() < 0.7 else {}
-        other_lines = [{"TxnLineID": each["TxnLineID"]} for _, each in invoice.lines() if each is not line]
+        other_lines = [{"TxnLineID": other["TxnLineID"]} for _, other in invoice.lines() if other is not line]
         lines = [{"TxnLineID": line["TxnLineID"], **quantity}, *other_lines]
         content = {
             "TxnID": txn_id,
@@ -167,7 +167,7 @@ class RandomClerk:
         assert response.get("statusCode") in {"0", "3210"}, response.get("statusMessage")
 
     def delete(self) -> None:
-        records = [each for each in self.records if each.tag != "TransferRet"]
+        records = [record for record in self.records if record.tag != "TransferRet"]
         if records:
             record = self.chance.choice(records)
             response = self.keeper.delete(record)
@@ -177,7 +177,7 @@ class RandomClerk:
 
     def void(self) -> None:
         kinds = ("Invoice", "CreditMemo", "SalesReceipt", "Bill", "Check", "JournalEntry")
-        records = [each for each in self.records if each.tag.removesuffix("Ret") in kinds]
+        records = [record for record in self.records if record.tag.removesuffix("Ret") in kinds]
         if records:
             record = self.chance.choice(records)
             content = {"TxnVoidType": record.tag.removesuffix("Ret"), "TxnID": record.findtext("TxnID")}
@@ -194,18 +194,18 @@ def check(books: Books) -> None:
         total = sum((posting.amount for posting in postings if posting.account == account.id), ZERO)
         assert ledger.accounts.get(account.id, ZERO) == total
     for kind, account_type, sign in (("Customer", "AccountsReceivable", 1), ("Vendor", "AccountsPayable", -1)):
-        accounts = {each.id for each in books["Account"] if each.fields["AccountType"] == account_type}
+        accounts = {account.id for account in books["Account"] if account.fields["AccountType"] == account_type}
         in_account = sum((ledger.accounts.get(account_id, ZERO) for account_id in accounts), ZERO)
-        by_entity = sum((Decimal(shown(books, each)["Balance"]) for each in books[kind]), ZERO)
+        by_entity = sum((Decimal(shown(books, entity)["Balance"]) for entity in books[kind]), ZERO)
         assert by_entity == sign * in_account, kind
     still_open = ZERO
     for record in books.transactions.values():
         due, open_amount = ledger.due(record.id), ledger.open_amount(record.id)
         still_open += open_amount if due > 0 else -open_amount
     assert still_open == sum((posting.amount for posting in postings if posting.is_open), ZERO)
-    assets = {each.id for each in books["Account"] if each.full_name == "Inventory Asset"}
+    assets = {account.id for account in books["Account"] if account.full_name == "Inventory Asset"}
     stock_value = sum((ledger.stock(item.id).value for kind in STOCK_KINDS for item in books[kind]), ZERO)
-    assert stock_value == sum((ledger.accounts.get(each, ZERO) for each in assets), ZERO)
+    assert stock_value == sum((ledger.accounts.get(account_id, ZERO) for account_id in assets), ZERO)
 
 
 @pytest.mark.parametrize("seed", range(8))

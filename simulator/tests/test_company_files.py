@@ -49,7 +49,7 @@ def wholesale() -> Company:
 
 def open_balances(books: Books) -> Decimal:
     """Return what all customers owe, as queries for customers show it."""
-    return sum((Decimal(shown(books, each)["Balance"]) for each in books["Customer"]), ZERO)
+    return sum((Decimal(shown(books, customer)["Balance"]) for customer in books["Customer"]), ZERO)
 
 
 def account_balance(books: Books, name: str) -> Decimal:
@@ -62,11 +62,11 @@ def test_the_default_company_has_every_kind_of_item_and_transaction(wholesale: C
     books = wholesale.books
 
     assert len(books["Customer"]) == 300
-    assert sum(":" in each.full_name for each in books["Customer"]) > 30
+    assert sum(":" in customer.full_name for customer in books["Customer"]) > 30
     assert {kind for kind in ITEMS if not len(books[kind])} == set()
     assert {kind for kind in TRANSACTIONS if not len(books[kind])} == set()
     assert all(len(books[kind]) for kind in ("Vendor", "Employee", "StandardTerms", "DateDrivenTerms", "SalesTaxCode"))
-    assert {each.fields["TxnDate"][:4] for each in books["Invoice"]} == {"2025"}
+    assert {invoice.fields["TxnDate"][:4] for invoice in books["Invoice"]} == {"2025"}
 
 
 def test_the_transactions_add_up(wholesale: Company) -> None:
@@ -85,7 +85,7 @@ def test_the_transactions_add_up(wholesale: Company) -> None:
 
 def test_some_invoices_are_open_some_overdue_and_most_paid(wholesale: Company) -> None:
     books = wholesale.books
-    paid = Counter(shown(books, each)["IsPaid"] for each in books["Invoice"])
+    paid = Counter(shown(books, invoice)["IsPaid"] for invoice in books["Invoice"])
 
     assert paid["true"] > paid["false"] > 10
 
@@ -166,11 +166,13 @@ def test_an_invoice_can_be_written_in_an_empty_company() -> None:
 @pytest.mark.parametrize(("country", "tax"), [("US", "7.25"), ("CA", "12.00"), ("UK", "20.00")])
 def test_each_country_has_its_addresses_and_taxes(country: str, tax: str) -> None:
     company = Company.generated(customers=30, product=Product(country=country))
-    fields_with_tax = [each.fields for each in company.books["Invoice"] if each.fields["SalesTaxTotal"] != "0.00"]
+    fields_with_tax = [
+        invoice.fields for invoice in company.books["Invoice"] if invoice.fields["SalesTaxTotal"] != "0.00"
+    ]
 
     assert {fields["SalesTaxPercentage"] for fields in fields_with_tax} == {tax}
     assert ask(company, "<HostQueryRq/>")[0].findtext("HostRet/Country") == country
-    cities = {each.fields["BillAddress"]["City"] for each in company.books["Customer"]}
+    cities = {customer.fields["BillAddress"]["City"] for customer in company.books["Customer"]}
     assert ("Bayfield" in cities) == (country != "CA")
     assert sum(company.books.ledger.accounts.values(), ZERO) == 0
 

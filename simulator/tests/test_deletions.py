@@ -101,7 +101,7 @@ def test_deleting_an_invoice_restores_the_balance() -> None:
 def test_a_void_invoice_stays_with_zero_amounts_and_no_effects() -> None:
     company = a_company()
     books = company.books
-    invoice = next(each for each in books["Invoice"] if not books.ledger.settled(each.id))
+    invoice = next(invoice for invoice in books["Invoice"] if not books.ledger.settled(invoice.id))
     customer = books.lists[invoice.fields["CustomerRef"]["ListID"]]
     before, sequence = float(shown(books, customer)["Balance"]), invoice.edit_sequence
     total = float(shown(books, invoice)["BalanceRemaining"])
@@ -170,7 +170,7 @@ def test_numbers_of_deleted_transactions_are_not_found() -> None:
 def test_a_void_transaction_that_is_modified_has_effects_again() -> None:
     company = a_company()
     books = company.books
-    invoice = next(each for each in books["Invoice"] if not books.ledger.settled(each.id))
+    invoice = next(invoice for invoice in books["Invoice"] if not books.ledger.settled(invoice.id))
     ask(company, f"<TxnVoidRq><TxnVoidType>Invoice</TxnVoidType><TxnID>{invoice.id}</TxnID></TxnVoidRq>")
     new_line = (
         "<InvoiceLineMod><TxnLineID>-1</TxnLineID><ItemRef><FullName>Consulting</FullName></ItemRef>"

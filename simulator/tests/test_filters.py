@@ -118,7 +118,9 @@ def test_open_transactions_are_those_that_are_not_paid() -> None:
         )
     }
 
-    assert open_ids == {each.id for each in company.books["Invoice"] if shown(company.books, each)["IsPaid"] == "false"}
+    assert open_ids == {
+        invoice.id for invoice in company.books["Invoice"] if shown(company.books, invoice)["IsPaid"] == "false"
+    }
 
 
 def test_an_iterator_of_a_computed_query_returns_its_pages() -> None:

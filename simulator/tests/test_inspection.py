@@ -83,7 +83,7 @@ def test_a_record_is_found_by_number_text_and_id(client: Client) -> None:
 
     assert "Jansen" in customer["FullName"]
     assert client.get(f"/lists/Customer/{customer['ListID']}")["record"] == customer
-    assert order["TxnID"] in [each["TxnID"] for each in by_customer["data"]]
+    assert order["TxnID"] in [transaction["TxnID"] for transaction in by_customer["data"]]
 
 
 def test_a_transaction_is_shown_with_its_postings_and_links(client: Client) -> None:
@@ -92,11 +92,11 @@ def test_a_transaction_is_shown_with_its_postings_and_links(client: Client) -> N
 
     sides = [sum(float(row[side] or 0) for row in transaction["postings"]) for side in ("debit", "credit")]
     assert sides[0] == pytest.approx(sides[1])
-    assert {each["type"] for each in transaction["links"]} >= {"Invoice"}
+    assert {link["type"] for link in transaction["links"]} >= {"Invoice"}
 
 
 def test_the_ledger_is_a_trial_balance_and_leads_to_the_postings_of_each_account(client: Client) -> None:
-    accounts = {each["account"]: each for each in client.get("/ledger")["accounts"]}
+    accounts = {row["account"]: row for row in client.get("/ledger")["accounts"]}
     checking = client.get(f"/ledger/{accounts['Checking']['id']}?limit=500")
 
     assert checking["data"][-1]["balance"] == accounts["Checking"]["debit"]
@@ -106,7 +106,10 @@ def test_the_ledger_is_a_trial_balance_and_leads_to_the_postings_of_each_account
 def test_executed_requests_are_listed_with_their_status(client: Client) -> None:
     ask(client.company, f"{ADD}{ADD}<HostQueryRq/>")
 
-    assert [(each["name"], each["status_code"], each["succeeded"]) for each in client.get("/executed")["data"]] == [
+    assert [
+        (executed["name"], executed["status_code"], executed["succeeded"])
+        for executed in client.get("/executed")["data"]
+    ] == [
         ("CustomerAddRq", 0, True),
         ("CustomerAddRq", 3100, False),
         ("HostQueryRq", 0, True),

@@ -28,7 +28,7 @@ def first(company: Any, kind: str) -> Any:
 
 def test_a_mod_sets_named_fields_clears_empty_ones_and_keeps_the_rest() -> None:
     company = a_company()
-    customer = next(each for each in company.books["Customer"] if each.fields.get("CompanyName"))
+    customer = next(customer for customer in company.books["Customer"] if customer.fields.get("CompanyName"))
     terms = customer.fields["TermsRef"]
 
     response = modify(
@@ -92,7 +92,9 @@ def test_a_name_that_is_taken_or_a_customer_below_itself_is_refused() -> None:
     company = a_company(customers=60)
     job = next(customer for customer in company.books["Customer"] if ":" in customer.full_name)
     parent = company.books.lists[job.fields["ParentRef"]["ListID"]]
-    other = next(each for each in company.books["Customer"] if ":" not in each.full_name and each is not parent)
+    other = next(
+        customer for customer in company.books["Customer"] if ":" not in customer.full_name and customer is not parent
+    )
     name = other.full_name.encode("ascii", "xmlcharrefreplace").decode()
 
     assert code(modify(company, "Customer", parent, f"<Name>{name}</Name>")) == "3100"

@@ -189,7 +189,7 @@ def test_quickbooks_refuses(keeper: Bookkeeper, wrong: str) -> None:
 def with_ids(value: Any, ids: dict[str, str]) -> Any:
     """Fill in the ids that the fields of a request name in braces."""
     if isinstance(value, dict):
-        return {name: with_ids(each, ids) for name, each in value.items()}
+        return {name: with_ids(member, ids) for name, member in value.items()}
     if isinstance(value, list):
         return [with_ids(member, ids) for member in value]
     return value.format(**ids) if isinstance(value, str) else value

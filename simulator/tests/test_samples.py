@@ -14,6 +14,9 @@ def test_a_response_has_the_status_and_the_fields_of_the_sample_in_their_order(n
 
     message_set = run(sample)
 
-    assert tuple(f"{each.get('statusCode')} {each.get('statusSeverity')}" for each in message_set) == sample.status
+    assert (
+        tuple(f"{response.get('statusCode')} {response.get('statusSeverity')}" for response in message_set)
+        == sample.status
+    )
     shapes = {shape for response in message_set for shape in records(response)}
     assert set(sample.shapes) - shapes == set(), shapes

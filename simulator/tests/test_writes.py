@@ -128,7 +128,9 @@ def _pays_list_prices_without_tax(customer: dict[str, Any]) -> bool:
 
 def test_a_sales_order_is_added_with_prices_from_the_items() -> None:
     company = a_company()
-    customer = next(each for each in company.books["Customer"] if _pays_list_prices_without_tax(each.fields))
+    customer = next(
+        customer for customer in company.books["Customer"] if _pays_list_prices_without_tax(customer.fields)
+    )
 
     response = add_order(
         company,
@@ -372,7 +374,7 @@ def test_a_macro_stands_for_the_transaction_that_an_earlier_request_of_the_messa
 def test_an_inactive_object_or_one_of_another_creation_time_cannot_be_referred_to() -> None:
     company = a_company()
     inactive = next(customer for customer in company.books["Customer"] if not customer.is_active)
-    active = next(each for each in company.books["Customer"] if each.is_active)
+    active = next(customer for customer in company.books["Customer"] if customer.is_active)
 
     def add_for(list_id: str) -> str:
         return code(add_order(company, f"<CustomerRef><ListID>{list_id}</ListID></CustomerRef>{LINE}"))
