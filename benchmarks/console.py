@@ -71,7 +71,7 @@ def first_view(browser: Browser, base_url: str, key: str, connection_id: str) ->
     )
     page.goto(f"{base_url}/app/connections/{connection_id}", wait_until="commit")
     page.locator("tbody tr.clickable").first.wait_for()
-    metrics = {one["name"]: one["value"] for one in devtools.send("Performance.getMetrics")["metrics"]}
+    metrics = {metric["name"]: metric["value"] for metric in devtools.send("Performance.getMetrics")["metrics"]}
     resources = page.evaluate(
         """performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
             .map(({ name, transferSize }) => [name, transferSize])"""

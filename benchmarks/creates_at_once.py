@@ -53,9 +53,9 @@ def main(seconds: int = SECONDS) -> int:
 
         with ThreadPoolExecutor(number) as threads:
             results = list(threads.map(create, range(number)))
-        ids = [one for some, _ in results for one in some]
+        ids = [request_id for some, _ in results for request_id in some]
         refusals = sum(some for _, some in results)
-        stored_count = sum(isinstance(store.request(one), QueuedRequest) for one in ids)
+        stored_count = sum(isinstance(store.request(request_id), QueuedRequest) for request_id in ids)
         total_count = sum(sum(day.inserted.values()) for day in store.day_counts(connection.id))
         losses += (stored_count != len(ids)) + (total_count != len(ids))
         print(

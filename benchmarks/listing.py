@@ -107,7 +107,7 @@ def matching_ids(records: Sequence[QueuedRequest], query: ListQuery) -> list[str
         if query.state in (None, record.state) and query.webhook_state in (None, record.webhook_state)
     ]
     keys.sort(reverse=query.descending)
-    return [one for _, one in keys]
+    return [record_id for _, record_id in keys]
 
 
 class Comparison:

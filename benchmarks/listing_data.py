@@ -89,8 +89,8 @@ class Meter:
         capacity = parsed.get("ConsumedCapacity", [])
         with self._lock:
             self.calls += 1
-            for one in capacity if isinstance(capacity, list) else [capacity]:
-                self.capacity += one["CapacityUnits"]
+            for consumed in capacity if isinstance(capacity, list) else [capacity]:
+                self.capacity += consumed["CapacityUnits"]
 
     def take(self) -> tuple[int, float]:
         """Return (calls, capacity units) since the last call."""
@@ -233,7 +233,9 @@ def load(
     """
     connection = a_connection()
     DynamoDBStore(client, tables).commit(Put(None, connection))
-    records = sorted(records_over_a_year(connection.id, number, days), key=lambda one: (one.inserted_at, one.id))
+    records = sorted(
+        records_over_a_year(connection.id, number, days), key=lambda record: (record.inserted_at, record.id)
+    )
     stored_days = frozenset(day_of(timestamp(FIRST_DAY + timedelta(days=day))) for day in STORED_DAYS)
     plan = Plan(
         client.meta.endpoint_url,

@@ -88,8 +88,8 @@ def scan(client: Any, table: str) -> int:
 def compare(lists: Lists, meter: Meter, connection_id: str, server: PostgreSQL | None) -> None:
     """Print the cost of each page here and in PostgreSQL."""
     print(f"{'':33} {'page':>5} | {'calls':>5} {'RCU':>8} {'seconds':>8} | PostgreSQL: seconds  ratio")
-    for name, one in QUERIES.items():
-        query = replace(one, connection_id=connection_id)
+    for name, base_query in QUERIES.items():
+        query = replace(base_query, connection_id=connection_id)
         first = measured(lists, meter, query)
         costs = {1: first}
         if first.pages > 1:

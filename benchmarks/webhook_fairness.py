@@ -173,7 +173,7 @@ def delays(receivers: Receivers, completed: Mapping[str, float], records: Sequen
     missing = len(ids - receivers.arrivals.keys())
     if missing:
         print(f"{missing} events are missing after {WAIT_SECONDS} s")
-    return sorted(receivers.arrivals.get(one, math.inf) - completed[one] for one in ids)
+    return sorted(receivers.arrivals.get(request_id, math.inf) - completed[request_id] for request_id in ids)
 
 
 def main(completions: int = COMPLETIONS, *scenarios: str) -> int:
@@ -202,7 +202,7 @@ def main(completions: int = COMPLETIONS, *scenarios: str) -> int:
             completed = complete(store, records)
             times = delays(receivers, completed, usual)
             receivers.released.set()
-            missing.extend(one for one in delays(receivers, completed, records) if one == math.inf)
+            missing.extend(delay for delay in delays(receivers, completed, records) if delay == math.inf)
             figures = [percentile(times, share) for share in (0.5, 0.95, 1)]
             median, most, longest = (f"{figure:.3f} s" for figure in figures)
             print(f"{name:12} median {median}, 95 % {most}, maximum {longest}", flush=True)

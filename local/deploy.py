@@ -181,7 +181,7 @@ def protect(cloudformation: Any, stack: str) -> None:
     description = deploy_check.stack_description(cloudformation, stack)
     if not description.get("EnableTerminationProtection"):
         cloudformation.update_termination_protection(StackName=stack, EnableTerminationProtection=True)
-    values = {one["ParameterKey"]: one["ParameterValue"] for one in description["Parameters"]}
+    values = {parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in description["Parameters"]}
     if values["ProtectTables"] == "true":
         return
     print("\nProtecting the tables from being deleted …", flush=True)
@@ -222,7 +222,10 @@ def _derived(clients: Callable[[str], Any], former: Mapping[str, Any], given: Ma
     `SetLogRole` is true for an account in which API Gateway has no role to write the access log. An alarm fires above
     four fifths of the functions that Lambda runs at once.
     """
-    values = {**{one["ParameterKey"]: one["ParameterValue"] for one in former.get("Parameters", [])}, **given}
+    values = {
+        **{parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in former.get("Parameters", [])},
+        **given,
+    }
     derived = {}
     # A check that is not permitted changes nothing; make deploy-check says so.
     with suppress(ClientError):

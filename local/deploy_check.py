@@ -84,7 +84,7 @@ def deployment(
 ) -> Deployment:
     """Return the deployment of `given` parameters over those that the stack has."""
     description = stack_description(clients("cloudformation"), stack)
-    former = {one["ParameterKey"]: one["ParameterValue"] for one in description.get("Parameters", [])}
+    former = {parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in description.get("Parameters", [])}
     defaults = {name: str(value) for name, value in Template.load(ROOT / "template.yaml").parameters.items()}
     options = f" --region {region}" + (f" --profile {profile}" if profile else "")
     return Deployment(
@@ -303,8 +303,8 @@ def _physical_ids(planned: Deployment) -> dict[str, str]:
         return {}
     pages = planned.clients("cloudformation").get_paginator("list_stack_resources").paginate(StackName=planned.stack)
     return {
-        one["LogicalResourceId"]: one["PhysicalResourceId"]
+        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
         for page in pages
-        for one in page["StackResourceSummaries"]
-        if "PhysicalResourceId" in one
+        for resource in page["StackResourceSummaries"]
+        if "PhysicalResourceId" in resource
     }

@@ -115,7 +115,9 @@ class Rebuild:
         parts = self._parts()
         records = self._continue_records(parts)
         self._remove_orphans(parts, records.ids)
-        if unreachable := sum(number for one, number in records.of_connection.items() if one not in connection_ids):
+        if unreachable := sum(
+            number for connection_id, number in records.of_connection.items() if connection_id not in connection_ids
+        ):
             self._report(f"{unreachable} requests stay without a connection, so nobody can read them")
         self._rebuild_queue(records.queue)
         self._rebuild_counts(records.counts)

@@ -124,7 +124,7 @@ def _resources(cloudformation: Any, stack: str) -> list[tuple[str, str, str]]:
     """Return the logical ID, the physical ID and the type of each resource of a stack."""
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack)
     fields = ("LogicalResourceId", "PhysicalResourceId", "ResourceType")
-    rows = [tuple(one[field] for field in fields) for page in pages for one in page["StackResourceSummaries"]]
+    rows = [tuple(resource[field] for field in fields) for page in pages for resource in page["StackResourceSummaries"]]
     return [(logical, physical, kind) for logical, physical, kind in rows]
 
 

@@ -84,7 +84,7 @@ class Smoke:
 
     def prepare(self) -> None:
         """Create a key, a connection and its password, for the app that earlier runs have used."""
-        apps = [one for one in self.operate("list_apps")["apps"] if one["name"] == APP_NAME]
+        apps = [app for app in self.operate("list_apps")["apps"] if app["name"] == APP_NAME]
         self.app_id = (apps[0] if apps else self.operate("create_app", name=APP_NAME))["app_id"]
         key = self.operate("create_key", app_id=self.app_id)
         self.key_hash, self.api_key = key["key_hash"], key["api_key"]
@@ -313,14 +313,16 @@ def protection(smoke: Smoke) -> str:
     """Check that tables with data and the stack are protected, and can be restored."""
     cloudformation, dynamodb = smoke.clients("cloudformation"), smoke.clients("dynamodb")
     description = deploy_check.stack_description(cloudformation, smoke.stack)
-    values = {one["ParameterKey"]: one["ParameterValue"] for one in description["Parameters"]}
+    values = {parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in description["Parameters"]}
     if values["ProtectTables"] != "true":
         raise NotCheckedError("the stack was deployed with ProtectTables=false")
     if not description.get("EnableTerminationProtection"):
         raise SmokeError("the stack is not protected from being deleted. Run make deploy again")
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=smoke.stack)
     names = {
-        one["LogicalResourceId"]: one["PhysicalResourceId"] for page in pages for one in page["StackResourceSummaries"]
+        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
+        for page in pages
+        for resource in page["StackResourceSummaries"]
     }
     for table in DATA_TABLES:
         if not dynamodb.describe_table(TableName=names[table])["Table"].get("DeletionProtectionEnabled"):
@@ -415,7 +417,7 @@ def _smoke(options: argparse.Namespace) -> Smoke:
     description = deploy_check.stack_description(clients("cloudformation"), options.stack)
     if not description:
         raise deploy.DeployError(f"there is no stack {options.stack}")
-    values = {one["ParameterKey"]: one["ParameterValue"] for one in description.get("Parameters", [])}
+    values = {parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in description.get("Parameters", [])}
     outputs = deploy.outputs(clients("cloudformation"), options.stack)
     return Smoke(
         clients=clients,

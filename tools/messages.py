@@ -51,13 +51,16 @@ def _text(node: ast.AST) -> str | None:
 def descriptions(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
     """Yield each summary and description of the OpenAPI document, with its place."""
     if isinstance(value, list):
-        value = {one.get("name", number) if isinstance(one, dict) else number: one for number, one in enumerate(value)}
+        value = {
+            member.get("name", number) if isinstance(member, dict) else number: member
+            for number, member in enumerate(value)
+        }
     if isinstance(value, dict):
-        for name, one in value.items():
-            if name in {"summary", "description"} and isinstance(one, str):
-                yield place, one
+        for name, member in value.items():
+            if name in {"summary", "description"} and isinstance(member, str):
+                yield place, member
             else:
-                yield from descriptions(one, f"{place} {name}")
+                yield from descriptions(member, f"{place} {name}")
 
 
 def main() -> None:

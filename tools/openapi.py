@@ -95,7 +95,10 @@ def document(
         if name.startswith(("New", "Changed")) and not name.endswith("Parameters")
     }
     schemas = _Schemas(
-        [*(_return_type(one) for endpoint, _ in descriptions for one in endpoint.operations), WebhookEventView]
+        [
+            *(_return_type(operation) for endpoint, _ in descriptions for operation in endpoint.operations),
+            WebhookEventView,
+        ]
     )
     paths: dict[str, Any] = {}
     for endpoint, powertools in descriptions:
@@ -169,7 +172,9 @@ def _body(schema: str, *, required: bool) -> dict[str, Any]:
 
 def _with_examples(whole: dict[str, Any], examples: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the document with examples of the JSON bodies of all calls, responses and events."""
-    operations = [one for group in ("paths", "webhooks") for path in whole[group].values() for one in path.values()]
+    operations = [
+        operation for group in ("paths", "webhooks") for path in whole[group].values() for operation in path.values()
+    ]
     for operation in operations:
         for body in (operation.get("requestBody", {}), *operation["responses"].values()):
             if content := body.get("content", {}).get(JSON):
@@ -297,7 +302,7 @@ def _return_type(operation: Operation) -> Any:
 def _models(kind: Any) -> list[Any]:
     """Return the JSON bodies in a return type. None has no body, and `Response` is a file."""
     members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
-    return [one for one in members if one is not type(None) and get_origin(one) is not Response]
+    return [member for member in members if member is not type(None) and get_origin(member) is not Response]
 
 
 def _content(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
@@ -305,7 +310,7 @@ def _content(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     content: dict[str, Any] = {}
     for model in _models(kind):
         content[JSON] = {"schema": schemas.of(model)}
-    if any(get_origin(one) is Response for one in get_args(kind)):
+    if any(get_origin(member) is Response for member in get_args(kind)):
         content[qwc.CONTENT_TYPE] = {
             "schema": {"type": "string"},
             "example": "<?xml version='1.0'?><QBWCXML>…</QBWCXML>",
@@ -326,7 +331,7 @@ def _status(error: type[ServiceError]) -> int:
 
 def _error_response(status: int) -> dict[str, Any]:
     """Return the response for all errors of a status, described by the docstrings of their classes."""
-    classes: list[type[ServiceError]] = [error for error, one in STATUSES.items() if one == status]
+    classes: list[type[ServiceError]] = [error for error, error_status in STATUSES.items() if error_status == status]
     errors = [(error.code, inspect.cleandoc(error.__doc__ or "")) for error in classes]
     examples = {code: {"value": ERROR_EXAMPLES.get(code) or _error(code, message)} for code, message in errors}
     return {
@@ -360,37 +365,37 @@ def _parameters(
         for member in ("title", "description"):
             parameter["schema"].pop(member, None)
     query_parameters = endpoint.query.parameters if endpoint.query else ()
-    parameters.sort(key=lambda one: (one["in"] != "path", path.find(one["name"])))
+    parameters.sort(key=lambda parameter: (parameter["in"] != "path", path.find(parameter["name"])))
     return parameters + [
         {
-            "name": one.name,
+            "name": parameter.name,
             "in": "query",
             "required": False,
-            "description": one.description,
-            "schema": one.schema,
+            "description": parameter.description,
+            "schema": parameter.schema,
         }
-        for one in query_parameters
+        for parameter in query_parameters
     ]
 
 
 def _without_null(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """Return a parameter's schema without null, which a URL cannot contain, and without references."""
-    for one in schema.get("anyOf", []):
-        if "$ref" in one:
-            reference: dict[str, Any] = schemas[one["$ref"].rpartition("/")[2]]
+    for alternative in schema.get("anyOf", []):
+        if "$ref" in alternative:
+            reference: dict[str, Any] = schemas[alternative["$ref"].rpartition("/")[2]]
             return {"type": reference["type"], "enum": reference["enum"]}
-        if one.get("type") != "null":
-            return dict(one)
+        if alternative.get("type") != "null":
+            return dict(alternative)
     return dict(schema)
 
 
 def _exact(schema: Any) -> Any:
     """Return a schema without pydantic's titles. Its objects allow only the members that it names."""
     if isinstance(schema, list):
-        return [_exact(one) for one in schema]
+        return [_exact(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
-    exact = {name: _exact(one) for name, one in schema.items() if name != "title" or not isinstance(one, str)}
+    exact = {name: _exact(member) for name, member in schema.items() if name != "title" or not isinstance(member, str)}
     # Powertools converts the limits of integers to floats.
     exact |= {name: int(limit) for name, limit in exact.items() if isinstance(limit, float) and limit.is_integer()}
     return exact | ({"additionalProperties": False} if isinstance(exact.get("properties"), dict) else {})

@@ -57,7 +57,7 @@ def page() -> str:
     rows = [["functions", *names], ["---"] * (len(tables) + 1)]
     for role, members in sorted(functions.items(), key=lambda item: min(item[1])):
         order = dict.fromkeys(LETTERS.values())
-        cells = ["".join(letter for letter in order if letter in letters[role].get(one, ())) for one in tables]
+        cells = ["".join(letter for letter in order if letter in letters[role].get(table, ())) for table in tables]
         rows.append([", ".join(f"`{member}`" for member in sorted(members)), *cells])
     return HEAD + "\n" + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 

@@ -61,7 +61,7 @@ def main() -> None:
 
     assert QubeSync.get_request(record["id"])["state"] == "response_received"
     assert QubeSync.customer_query(os.environ["CONNECTION_ID"], max_returned=2, include=["ListID"])["id"]
-    assert any(one["id"] == record["id"] for one in QubeSync.get_requests(os.environ["CONNECTION_ID"]))
+    assert any(request["id"] == record["id"] for request in QubeSync.get_requests(os.environ["CONNECTION_ID"]))
     assert QubeSync.delete_request(record["id"])
     print("queries, lists, deletion: ok")
 

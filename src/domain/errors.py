@@ -71,7 +71,9 @@ class InvalidRequest(ServiceError, code="invalid_request"):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(islice(problems, MAX_PROBLEMS))
         members = [problem.as_dict() for problem in self.problems]
-        super().__init__("; ".join(f"{one['field']}: {one['message']}" for one in members[:3]), {"problems": members})
+        super().__init__(
+            "; ".join(f"{member['field']}: {member['message']}" for member in members[:3]), {"problems": members}
+        )
 
     @classmethod
     def of(cls, field: str, message: str) -> Self:

@@ -40,7 +40,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     results = attempt_all(event["Records"], lambda entry: str(entry["dynamodb"]["SequenceNumber"]), attempt)
     # Together, because an app whose receivers are slow can have hundreds, and each call takes time from all apps.
     failures = deliverer.retries.plan_all(
-        [one.planned_attempt for one in results.values() if isinstance(one, Deferred)]
+        [result.planned_attempt for result in results.values() if isinstance(result, Deferred)]
     )
     return batch_response(
         {

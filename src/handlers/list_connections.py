@@ -13,4 +13,4 @@ def handler(call: Call, parameters: PageParameters) -> Page[ConnectionView]:
     """
     items, total_pages = services().connections.page(call.app_id, parameters.page, parameters.page_size)
     now = services().clock()
-    return {"data": [connection(one, now) for one in items], "page": parameters.page, "total_pages": total_pages}
+    return {"data": [connection(item, now) for item in items], "page": parameters.page, "total_pages": total_pages}

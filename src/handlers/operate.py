@@ -67,13 +67,13 @@ def list_connections(*, app_id: str) -> dict[str, Any]:
         "total": total,
         "connections": [
             {
-                "connection_id": one.id,
-                "name": one.name,
-                "status": one.status,
-                "last_connected_at": one.last_connected_at,
-                "inserted_at": one.inserted_at,
+                "connection_id": connection.id,
+                "name": connection.name,
+                "status": connection.status,
+                "last_connected_at": connection.last_connected_at,
+                "inserted_at": connection.inserted_at,
             }
-            for one in connections
+            for connection in connections
         ],
     }
 
@@ -145,7 +145,7 @@ def recount_connection(*, connection_id: str, mend: str = "no") -> dict[str, Any
             "webhook_state": key.webhook_state.value,
             "short_by": number,
         }
-        for key, number in sorted(missing.items(), key=lambda one: (one[0].day, one[0].sort, one[0].state))
+        for key, number in sorted(missing.items(), key=lambda item: (item[0].day, item[0].sort, item[0].state))
     ]
     return {"connection_id": connection_id, "differences": differences, "mended": mend == "yes"}
 

@@ -109,7 +109,7 @@ def serious_violations(console: Console) -> set[str]:
     """Return the violated rules, each with the first elements that violate it."""
     violations = Axe().run(console.page).response["violations"]
     return {
-        f"{one['id']}: {[node['target'] for node in one['nodes']][:4]}"
-        for one in violations
-        if one["impact"] in SERIOUS
+        f"{violation['id']}: {[node['target'] for node in violation['nodes']][:4]}"
+        for violation in violations
+        if violation["impact"] in SERIOUS
     }

@@ -270,7 +270,7 @@ def test_control_characters_of_a_webhook_response_are_visible_and_change_no_orde
         or unicodedata.bidirectional(chr(point))
         in {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI", "BN"}
     ]
-    shown = "".join("" if one in "\t\n\r" else f"U+{ord(one):04X}" for one in characters)
+    shown = "".join("" if character in "\t\n\r" else f"U+{ord(character):04X}" for character in characters)
     record = query(console.service.connection(), webhook_url="https://hooks.example.com/")
     responses = ["paid: \u202e001 DSU\u202c of \u0645\u0631\u062d\u0628\u0627", *characters]
 
@@ -331,7 +331,9 @@ def test_hostile_content_is_shown_and_never_runs(console: Console) -> None:
     console.open(f"/app/queued_requests/{record['id']}")
     console.sees("<svg onload=alert(4)>")
     console.sees("alert(6)")
-    dangerous = ", ".join(f"main {one}" for one in ("img", "script", "[onload]", "[onerror]", "a[href^=javascript]"))
+    dangerous = ", ".join(
+        f"main {selector}" for selector in ("img", "script", "[onload]", "[onerror]", "a[href^=javascript]")
+    )
     assert console.page.locator(dangerous).count() == 0
 
 

@@ -149,7 +149,7 @@ def test_threads_that_create_and_change_at_once_lose_nothing(store: AnyStore) ->
         return ids
 
     with ThreadPoolExecutor(10) as threads:
-        ids = [one for ids_of_thread in threads.map(work, range(10)) for one in ids_of_thread]
+        ids = [request_id for ids_of_thread in threads.map(work, range(10)) for request_id in ids_of_thread]
 
     assert len(set(ids)) == 50
     assert counts_of(store) == recount(store, ids)

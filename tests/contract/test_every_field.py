@@ -154,7 +154,7 @@ def differences(expected: Any, read: Any, path: str = "") -> list[str]:
     if type(expected) is not type(read):
         return [f"{path or 'entity'}: {read!r} instead of {expected!r}"]
     if isinstance(expected, list):
-        return [one for pair in zip(expected, read, strict=True) for one in differences(*pair, path)]
+        return [difference for pair in zip(expected, read, strict=True) for difference in differences(*pair, path)]
     if is_dataclass(expected):
         return [
             difference
@@ -238,8 +238,8 @@ class TestCodec:
         entity = make_dataclass("Entity", [("id", str), ("steps", tuple[str, ...], ()), ("inner", Inner | None, None)])
         codec: Codec[Any] = Codec(entity)
 
-        for one in (entity("a"), entity("a", ("x",), Inner("b"))):
-            assert codec.entity(codec.item(one)) == one
+        for original in (entity("a"), entity("a", ("x",), Inner("b"))):
+            assert codec.entity(codec.item(original)) == original
 
     @pytest.mark.parametrize("steps", [(), (Inner("a"), Inner("b", ("x",)))])
     def test_a_tuple_of_dataclasses_without_a_default_can_be_empty(self, steps: tuple[Inner, ...]) -> None:

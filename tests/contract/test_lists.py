@@ -86,8 +86,8 @@ def test_a_page_equals_that_of_a_brute_force_list(
         pack_days(packing, lambda: LATER, LATER + AN_HOUR)
     lists = Lists(store, FixedClock())
 
-    for one in list_queries:
-        query = replace(one, connection_id=connection_id)
+    for list_query in list_queries:
+        query = replace(list_query, connection_id=connection_id)
         page = lists.page(APP_ID, query)
         items, total_pages = brute_force(history, query)
         assert ([item.record for item in page.items], page.total_pages) == (items, total_pages), query

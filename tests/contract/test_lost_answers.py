@@ -106,8 +106,10 @@ class Bench:
         self.client.fault = lambda _: None
         assert counts_of(self.store) == recount(self.store, self.ids)
         waiting = [record.id for record in self.store.queue_front(CONNECTION_ID, 100)]
-        stored = [self.store.request(one) for one in self.ids]
-        assert waiting == [one.id for one in stored if isinstance(one, QueuedRequest) and one.state is State.WAITING]
+        stored = [self.store.request(request_id) for request_id in self.ids]
+        assert waiting == [
+            record.id for record in stored if isinstance(record, QueuedRequest) and record.state is State.WAITING
+        ]
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,9 @@ def test_packing_does_not_change_the_result_of_a_search(database: PackedTables, 
 
         matches = database.store.search_matches(connection_id, needle, split_points)
 
-        assert sorted(matches) == sorted((one.inserted_at, one.id) for one, text in alive.items() if needle in text)
+        assert sorted(matches) == sorted(
+            (record.inserted_at, record.id) for record, text in alive.items() if needle in text
+        )
     for _ in range(4):
         database.run()
     assert not database.marked_days()
@@ -141,8 +143,8 @@ def store_packed(database: PackedTables) -> Callable[..., list[QueuedRequest]]:
     def pack(number: int = 30, text: str = "alpha") -> list[QueuedRequest]:
         connection_id = str(uuid.uuid4())
         records = [
-            a_past_record(connection_id, inserted_at=timestamp(NOON + timedelta(hours=2 * one)))
-            for one in range(number)
+            a_past_record(connection_id, inserted_at=timestamp(NOON + timedelta(hours=2 * index)))
+            for index in range(number)
         ]
         for record in records:
             database.store.commit(AddRequest(record, REQUEST_XML, text))
@@ -185,7 +187,7 @@ def test_the_text_and_the_day_of_an_expired_record_are_deleted(
     assert not database.store.search_matches(expired_record.connection_id, "secret", [])
     (block,) = database.payloads(expired_record.connection_id)
     assert len(block["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
-    assert [one for _, one in database.store.search_matches(other_record.connection_id, "other", [])] == [
+    assert [record_id for _, record_id in database.store.search_matches(other_record.connection_id, "other", [])] == [
         other_record.id
     ]
 
@@ -269,7 +271,7 @@ def test_a_run_that_another_one_overtakes_changes_nothing(
     for _ in range(4):
         database.run()
     assert len(database.store.search_matches(first.connection_id, "alpha", [])) == 1
-    assert [one for _, one in database.store.search_matches(first.connection_id, "omega", [])] == [late.id]
+    assert [record_id for _, record_id in database.store.search_matches(first.connection_id, "omega", [])] == [late.id]
     assert not database.marked_days()
 
 
@@ -317,7 +319,7 @@ def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: PackedTabl
         database.run()
 
     assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["body"]
-    assert [one for _, one in database.store.search_matches(connection_id, "alpha", [])] == [record.id]
+    assert [record_id for _, record_id in database.store.search_matches(connection_id, "alpha", [])] == [record.id]
 
 
 def test_a_large_response_that_was_never_committed_hides_no_packed_text(
@@ -331,9 +333,13 @@ def test_a_large_response_that_was_never_committed_hides_no_packed_text(
     with pytest.raises(Conflict):
         database.store.commit(ChangeRequest(other, other.changed(TODAY), response_xml=large, search_text="beta"))
 
-    assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
+    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, "alpha", [])] == [
+        record.id
+    ]
     database.run()
-    assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
+    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, "alpha", [])] == [
+        record.id
+    ]
 
 
 def test_bodies_with_chunks_hide_no_text_behind_them(database: PackedTables) -> None:
@@ -418,7 +424,9 @@ def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: PackedTa
 
     (body,) = (item for item in database.payloads(record.connection_id) if item["part"]["S"] == "body")
     assert "response_chunks" in body
-    assert [one for _, one in database.store.search_matches(record.connection_id, "alpha", [])] == [record.id]
+    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, "alpha", [])] == [
+        record.id
+    ]
 
 
 def test_a_day_is_packed_in_steps(database: PackedTables) -> None:

@@ -90,7 +90,7 @@ def test_everything_of_a_deleted_connection_is_removed_and_nothing_else(store: A
 
     assert store.connection(CONNECTION_ID) is None
     assert list(store.deleted_connections(10)) == []
-    assert [store.request(one) for one in ids] == [None] * 5
+    assert [store.request(record_id) for record_id in ids] == [None] * 5
     assert with_bodies(store, [*ids, other_record.id]) == {other_record.id}
     assert counts_of(store) == {}
     assert list(store.queue_front(CONNECTION_ID, 10)) == []
@@ -161,7 +161,7 @@ class Removal:
 
     def remaining_counts(self) -> tuple[int, int]:
         """Return the numbers of remaining records and bodies."""
-        records = [one for one in self.ids if self.store.request(one)]
+        records = [record_id for record_id in self.ids if self.store.request(record_id)]
         return len(records), len(with_bodies(self.store, self.ids))
 
 
@@ -248,8 +248,8 @@ def test_removals_in_parallel_with_deletions_and_expiry_leave_nothing(store: Any
         futures = [threads.submit(meddle, seed) for seed in range(2)]
         futures += [threads.submit(purge, number) for number in range(2)]
         expired_records += expire(store, LATER)
-        for one in futures:
-            one.result()
+        for future in futures:
+            future.result()
     for record in expired_records:
         forget(store, record)
     purge(0)

@@ -103,7 +103,7 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
     assert stored_request(store, waits.id, other) is None
     for connection_id in (None, CONNECTION_ID):
         assert [
-            type(stored_request(store, one.id, connection_id)) for one in (waits, ended_record, deleted_record)
+            type(stored_request(store, record.id, connection_id)) for record in (waits, ended_record, deleted_record)
         ] == [
             StoredRequest,
             StoredRequest,
@@ -113,12 +113,12 @@ def test_a_record_is_removed_with_its_connection(store: AnyStore) -> None:
     store.commit(Put(a_connection(), a_connection().removed(timestamp(LATER))))
 
     for connection_id in (None, CONNECTION_ID):
-        assert [stored_request(store, one.id, connection_id) for one in (waits, ended_record, deleted_record)] == [
-            None
-        ] * 3
-        assert [store.request_detail(one.id, connection_id, 9) for one in (waits, ended_record, deleted_record)] == [
-            None
-        ] * 3
+        assert [
+            stored_request(store, record.id, connection_id) for record in (waits, ended_record, deleted_record)
+        ] == [None] * 3
+        assert [
+            store.request_detail(record.id, connection_id, 9) for record in (waits, ended_record, deleted_record)
+        ] == [None] * 3
 
 
 def test_requests_behind_the_others_take_turns(store: AnyStore) -> None:

@@ -65,13 +65,13 @@ def with_bodies(store: AnyStore, ids: list[str]) -> set[str]:
         return set(store.bodies)
     client, table = store.client, store.tables.payloads
     return {
-        one
-        for one in ids
+        record_id
+        for record_id in ids
         if client.query(
             TableName=table,
             KeyConditionExpression="request_id = :one",
             FilterExpression="attribute_not_exists(removed)",  # replaces a body until no search block contains its text
-            ExpressionAttributeValues={":one": {"S": one}},
+            ExpressionAttributeValues={":one": {"S": record_id}},
         )["Items"]
     }
 
@@ -146,7 +146,7 @@ def test_a_repeated_stream_record_changes_nothing(store: AnyStore) -> None:
     records = [an_ended_record(store), an_ended_record(store)]
     expire(store, LATER)
 
-    assert [forget(store, one) for one in (*records, *records, records[0])] == [True, True, *[False] * 3]
+    assert [forget(store, record) for record in (*records, *records, records[0])] == [True, True, *[False] * 3]
 
     assert counts_of(store) == {}
 
@@ -209,7 +209,7 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
     for _ in range(RUNS):
         pack_days(store, clock, clock() + AN_HOUR)
 
-    record_ids = [one for one in ids if isinstance(store.request(one), QueuedRequest)]
+    record_ids = [record_id for record_id in ids if isinstance(store.request(record_id), QueuedRequest)]
     assert len(removals) > 5
     assert counts_of(store) == recount(store, ids)
     assert kept_days(store) & days_of(removals) <= {day for _, day, *_ in counts_of(store)}
@@ -265,14 +265,20 @@ def test_threads_that_change_delete_and_expire_at_once_leave_exact_counts(store:
 
     with ThreadPoolExecutor(9) as threads:
         behind = [threads.submit(time_to_live), *(threads.submit(function, seed) for seed in range(2))]
-        ids = [one for ids_of_thread in threads.map(lambda seed: lives(store, seed), range(6)) for one in ids_of_thread]
+        ids = [
+            record_id
+            for ids_of_thread in threads.map(lambda seed: lives(store, seed), range(6))
+            for record_id in ids_of_thread
+        ]
         over.set()
-    for one in behind:
-        one.result()
+    for future in behind:
+        future.result()
     removals.extend(expire(store, LATER))
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda record: forget(store, record), [*removals, *removals[::-1]]))
 
     assert removals
     assert counts_of(store) == recount(store, ids)
-    assert with_bodies(store, ids) == {one for one in ids if isinstance(store.request(one), QueuedRequest)}
+    assert with_bodies(store, ids) == {
+        record_id for record_id in ids if isinstance(store.request(record_id), QueuedRequest)
+    }

@@ -122,7 +122,7 @@ def test_a_new_request_is_read_and_sent_with_its_body(bench: Bench) -> None:
     bench.tear()
 
     assert bench.requests.get(APP_ID, record.id).request_xml == REQUEST_XML
-    assert [one.id for one in bench.store.request_batch([record.id]).records] == [record.id]
+    assert [read_record.id for read_record in bench.store.request_batch([record.id]).records] == [record.id]
 
 
 def test_a_record_that_was_read_before_its_response_is_read_without_it(bench: Bench) -> None:

@@ -161,7 +161,7 @@ def test_an_entry_of_the_queue_whose_record_has_moved_on_is_not_sent(emulated: D
     system.log_in(0)
 
     assert emulated.request(record.id) == after
-    states = {one.id: one.state for one in system.records()}
+    states = {record.id: record.state for record in system.records()}
     assert sorted(states.values()) == sorted([state, State.TICKETED])
     stored = client.get_item(TableName=tables.queue, Key=queue_key(record)).get("Item")
     assert (stored is None) == (state in ENDED)

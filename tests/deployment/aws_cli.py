@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
         waiter = client.get_waiter(waiter_name.replace("-", "_"))
         waiter.wait(**parameters(client, waiter.config.operation, options))
         return 0
-    (operation,) = [one for one in client.meta.method_to_api_mapping.values() if xform_name(one, "-") == command]
+    (operation,) = [name for name in client.meta.method_to_api_mapping.values() if xform_name(name, "-") == command]
     values = parameters(client, operation, options)
     method = xform_name(operation)
     if client.can_paginate(method):

@@ -47,18 +47,19 @@ def states() -> dict[str, Any]:
     cloudformation = deploy_local.client("cloudformation", ENDPOINT)
     functions, events = deploy_local.client("lambda", ENDPOINT), deploy_local.client("events", ENDPOINT)
     pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=deploy.STACK_NAME)
-    resources = [one for page in pages for one in page["StackResourceSummaries"]]
+    resources = [resource for page in pages for resource in page["StackResourceSummaries"]]
 
     def ids(kind: str) -> list[str]:
-        return [one["PhysicalResourceId"] for one in resources if one["ResourceType"] == kind]
+        return [resource["PhysicalResourceId"] for resource in resources if resource["ResourceType"] == kind]
 
     concurrency = [functions.get_function_concurrency(FunctionName=name) for name in ids("AWS::Lambda::Function")]
     return {
         "sources": {
-            functions.get_event_source_mapping(UUID=one)["State"] for one in ids("AWS::Lambda::EventSourceMapping")
+            functions.get_event_source_mapping(UUID=source_id)["State"]
+            for source_id in ids("AWS::Lambda::EventSourceMapping")
         },
-        "rules": {events.describe_rule(Name=one)["State"] for one in ids("AWS::Events::Rule")},
-        "concurrency": {one.get("ReservedConcurrentExecutions") for one in concurrency},
+        "rules": {events.describe_rule(Name=rule)["State"] for rule in ids("AWS::Events::Rule")},
+        "concurrency": {setting.get("ReservedConcurrentExecutions") for setting in concurrency},
     }
 
 

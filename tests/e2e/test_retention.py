@@ -48,8 +48,8 @@ def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[st
     api = Api(local_stack.base_url, credentials.api_key)
     path = f"/api/v1/connections/{credentials.connection_id}/queued_requests"
     old, other = (api.call("POST", path, {"request_json": QUERY})["data"]["id"] for _ in range(2))
-    for one in (old, other):
-        api.call("POST", f"/api/v1/queued_requests/{one}/discard")
+    for request_id in (old, other):
+        api.call("POST", f"/api/v1/queued_requests/{request_id}/discard")
 
     dynamodb.update_item(
         TableName="QueuedRequestsTable",
@@ -60,7 +60,7 @@ def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[st
 
     eventually(lambda: api.request("GET", f"/api/v1/queued_requests/{old}").status, lambda status: status == 410)
     page = api.call("GET", f"{path}?page_size=1")
-    assert ([one["id"] for one in page["data"]], page["total_pages"]) == ([other], 1)
+    assert ([request["id"] for request in page["data"]], page["total_pages"]) == ([other], 1)
     body = {"request_id": {"S": old}, "part": {"S": "body"}}
     # The marker stays until the packer removes the text from its search block (decision 0023). It holds no text.
     marker = dynamodb.get_item(TableName="PayloadsTable", Key=body)["Item"]

@@ -53,14 +53,14 @@ def test_a_check_passes(smoke: Smoke, name: str) -> None:
 
 
 def test_the_app_of_an_earlier_run_is_used_again_and_nothing_else_remains(service: Service, smoke: Smoke) -> None:
-    before = {one["app_id"] for one in smoke.operate("list_apps")["apps"]}
+    before = {app["app_id"] for app in smoke.operate("list_apps")["apps"]}
     second = Smoke(smoke.clients, "local", service.base_url, smoke.operate_function, "", is_emulator=smoke.is_emulator)
 
     second.prepare()
     connection, key = second.connection, second.key_hash
     second.remove()
 
-    assert {one["app_id"] for one in smoke.operate("list_apps")["apps"]} == before
+    assert {app["app_id"] for app in smoke.operate("list_apps")["apps"]} == before
     assert smoke.api.request("GET", connection).status == 404
-    keys = {one["key_hash"]: one["revoked_at"] for one in smoke.operate("list_keys", app_id=second.app_id)["keys"]}
+    keys = {key["key_hash"]: key["revoked_at"] for key in smoke.operate("list_keys", app_id=second.app_id)["keys"]}
     assert keys[key]

@@ -89,7 +89,7 @@ class CloudFormation:
         if name == "describe_change_set":
             return Pages([{"Changes": [{"ResourceChange": change} for change in page]} for page in self._pages])
         # The newest event is first, and older ones are on further pages.
-        return Pages([{"StackEvents": [one]} for one in reversed(self._events)])
+        return Pages([{"StackEvents": [stack_event]} for stack_event in reversed(self._events)])
 
     def advance(self, _seconds: float) -> None:
         self._events += self._steps.pop(0)

@@ -23,7 +23,9 @@ def test_every_command_of_the_operator_is_there_and_no_other() -> None:
 @pytest.mark.parametrize("name", command.COMMANDS)
 def test_the_operator_accepts_the_arguments_of_a_command(name: str) -> None:
     parameters = [
-        one for one in signature(COMMANDS[name.replace("-", "_")]).parameters.values() if one.default is one.empty
+        parameter
+        for parameter in signature(COMMANDS[name.replace("-", "_")]).parameters.values()
+        if parameter.default is parameter.empty
     ]
 
     arguments = arguments_of(name, *["text"] * len(parameters))

@@ -167,7 +167,7 @@ def is_allowed(action: str, resource: str) -> bool:
     """Return whether a statement allows this call."""
     return any(
         action in as_list(statement["Action"])
-        and any(fnmatchcase(resource, one) for one in as_list(statement["Resource"]))
+        and any(fnmatchcase(resource, pattern) for pattern in as_list(statement["Resource"]))
         for statement in statements()
     )
 
@@ -189,7 +189,7 @@ def test_the_checks_and_the_protection_of_a_deployment_are_allowed() -> None:
 
 
 def test_only_services_of_the_template_and_of_deploying_are_allowed() -> None:
-    services = {action.partition(":")[0] for one in statements() for action in as_list(one["Action"])}
+    services = {action.partition(":")[0] for statement in statements() for action in as_list(statement["Action"])}
     of_template = {actions.partition(":")[0] for _, actions in NEEDED.values()}
 
     assert services - of_template == {"acm", "cloudformation", "s3", "kms"}

@@ -46,7 +46,9 @@ COMMANDS = sorted(set(commands()))
 
 
 def test_the_documentation_has_commands() -> None:
-    assert {("lambda", "update-event-source-mapping"), ("events", "disable-rule")} <= {one[1:3] for one in COMMANDS}
+    assert {("lambda", "update-event-source-mapping"), ("events", "disable-rule")} <= {
+        command[1:3] for command in COMMANDS
+    }
 
 
 @pytest.mark.parametrize(("page", "service", "name", "options"), COMMANDS)
@@ -67,6 +69,10 @@ def members(service: str, name: str) -> Iterator[str]:
         )
         operation = client.get_waiter(name.removeprefix("wait ").replace("-", "_")).config.operation
     else:
-        operation = next(one for one in model(service).operation_names if xform_name(one, "-") == name)
+        operation = next(
+            operation_name
+            for operation_name in model(service).operation_names
+            if xform_name(operation_name, "-") == name
+        )
     for member in model(service).operation_model(operation).input_shape.members:
         yield xform_name(member, "-")

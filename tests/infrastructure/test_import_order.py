@@ -76,7 +76,9 @@ def test_every_folder_has_a_place_in_the_order(parent: str, order: Sequence[str]
 def test_the_modules_that_every_folder_may_import_import_no_folder() -> None:
     beside = [module for module, folder in GRAPH.folder_of.items() if folder == "domain"]
 
-    assert [module for module in beside if any(GRAPH.folder_of[one] != "domain" for one in GRAPH.imports[module])] == []
+    assert [
+        module for module in beside if any(GRAPH.folder_of[imported] != "domain" for imported in GRAPH.imports[module])
+    ] == []
 
 
 def test_the_decisions_of_a_session_use_no_database_clock_or_quota() -> None:

@@ -49,7 +49,9 @@ def test_every_field_of_a_record_is_in_the_contract() -> None:
 
 
 def test_every_convenience_query_and_its_parameters_are_in_the_contract() -> None:
-    names = {name for query in QUERIES.values() for name in (query.name, *(one.name for one in query.parameters))}
+    names = {
+        name for query in QUERIES.values() for name in (query.name, *(parameter.name for parameter in query.parameters))
+    }
 
     assert undocumented(names, "Convenience queries") == [], "add the query to the contract"
 

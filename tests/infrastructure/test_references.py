@@ -66,7 +66,9 @@ def broken_citations(text: str) -> list[str]:
         if not page.exists() or (cited and not any(is_cited(heading, cited) for heading in headings_of(page))):
             citations.append(citation[0])
     for numbers in _DECISION.finditer(text):
-        missing = [one for one in re.findall(r"\d{4}", numbers[0]) if not [*ROOT.glob(f"docs/decisions/{one}-*.md")]]
+        missing = [
+            number for number in re.findall(r"\d{4}", numbers[0]) if not [*ROOT.glob(f"docs/decisions/{number}-*.md")]
+        ]
         citations += [f"decision {number}" for number in missing]
     return citations
 

@@ -40,7 +40,8 @@ def test_sam_transforms_the_template() -> None:
 def throttles() -> dict[tuple[str, str], dict[str, Any]]:
     """Return the settings of each method: `/` is escaped in paths, and each path begins with another `/`."""
     return {
-        (one["HttpMethod"], one["ResourcePath"][1:].replace("~1", "/")): one for one in TEMPLATE.api()["MethodSettings"]
+        (setting["HttpMethod"], setting["ResourcePath"][1:].replace("~1", "/")): setting
+        for setting in TEMPLATE.api()["MethodSettings"]
     }
 
 
@@ -127,7 +128,7 @@ def template_with(parameters: dict[str, str]) -> Template:
 
 
 def base_urls(template: Template) -> set[str]:
-    return {one.environment["BASE_URL"] for one in template.functions() if "BASE_URL" in one.environment}
+    return {function.environment["BASE_URL"] for function in template.functions() if "BASE_URL" in function.environment}
 
 
 def test_a_domain_name_leads_to_the_api_and_is_its_base_url() -> None:
@@ -202,15 +203,19 @@ def test_a_key_of_the_operator_encrypts_every_table() -> None:
 
 
 def test_without_a_key_of_the_operator_no_function_may_use_keys() -> None:
-    assert {one["SSESpecification"]["SSEEnabled"] for one in TEMPLATE.resources("AWS::DynamoDB::Table").values()} == {
-        False
-    }
+    assert {
+        table["SSESpecification"]["SSEEnabled"] for table in TEMPLATE.resources("AWS::DynamoDB::Table").values()
+    } == {False}
     assert "UseTableKeyPolicy" not in TEMPLATE.resources("AWS::IAM::ManagedPolicy")
 
 
 def test_every_role_that_uses_tables_may_use_their_key_through_dynamodb_only() -> None:
     policy = template_with({"TableKeyArn": KEY}).resources("AWS::IAM::ManagedPolicy")["UseTableKeyPolicy"]
-    users = {name for name, one in statements() if any("dynamodb:" in action for action in as_list(one["Action"]))}
+    users = {
+        name
+        for name, statement in statements()
+        if any("dynamodb:" in action for action in as_list(statement["Action"]))
+    }
 
     (statement,) = policy["PolicyDocument"]["Statement"]
 
@@ -294,11 +299,13 @@ def test_a_permissions_boundary_applies_to_every_role(arn: str, expected: str | 
 
 
 def test_lambda_repeats_no_scheduled_function_on_its_own() -> None:
-    scheduled = {one.logical_id for one in TEMPLATE.functions() if any(e.type == "Schedule" for e in one.events)}
+    scheduled = {
+        function.logical_id for function in TEMPLATE.functions() if any(e.type == "Schedule" for e in function.events)
+    }
     configurations = of_type(transformed_template(), "AWS::Lambda::EventInvokeConfig").values()
 
-    assert {one["Properties"]["FunctionName"]["Ref"] for one in configurations} == scheduled
-    assert {one["Properties"]["MaximumRetryAttempts"] for one in configurations} == {0}
+    assert {configuration["Properties"]["FunctionName"]["Ref"] for configuration in configurations} == scheduled
+    assert {configuration["Properties"]["MaximumRetryAttempts"] for configuration in configurations} == {0}
 
 
 def test_webhooks_leave_functions_for_calls_where_lambda_runs_ten_at_once() -> None:
@@ -309,7 +316,7 @@ def test_webhooks_leave_functions_for_calls_where_lambda_runs_ten_at_once() -> N
         if "ScalingConfig" not in source["Properties"]
     }
     (retries,) = [
-        one["Properties"]["ScalingConfig"] for one in sources.values() if "ScalingConfig" in one["Properties"]
+        source["Properties"]["ScalingConfig"] for source in sources.values() if "ScalingConfig" in source["Properties"]
     ]
     at_most = sum(values.values()) + TEMPLATE.resolve(retries)["MaximumConcurrency"]
 
@@ -328,9 +335,11 @@ def test_lambda_knows_the_log_level_of_every_function(level: str) -> None:
 
 
 def test_a_stream_record_is_given_up_only_when_the_stream_would_lose_it() -> None:
-    streams = [event.properties for one in TEMPLATE.functions() for event in one.events if event.type == "DynamoDB"]
+    streams = [
+        event.properties for function in TEMPLATE.functions() for event in function.events if event.type == "DynamoDB"
+    ]
 
-    assert [one["MaximumRecordAgeInSeconds"] for one in streams] == [24 * 3600] * 2
+    assert [stream["MaximumRecordAgeInSeconds"] for stream in streams] == [24 * 3600] * 2
 
 
 ALARMS = TEMPLATE.resources("AWS::CloudWatch::Alarm")
@@ -361,14 +370,18 @@ def test_one_server_error_is_not_an_alarm() -> None:
 
 
 def test_the_iterator_age_of_every_stream_has_an_alarm() -> None:
-    streams = {one.logical_id for one in TEMPLATE.functions() if any(e.type == "DynamoDB" for e in one.events)}
+    streams = {
+        function.logical_id for function in TEMPLATE.functions() if any(e.type == "DynamoDB" for e in function.events)
+    }
     watched = {alarm["Dimensions"][0]["Value"] for alarm in ALARMS.values() if alarm.get("MetricName") == "IteratorAge"}
 
     assert watched == streams
 
 
 def test_every_scheduled_function_has_an_alarm_that_it_did_not_run() -> None:
-    scheduled = {one.logical_id for one in TEMPLATE.functions() if any(e.type == "Schedule" for e in one.events)}
+    scheduled = {
+        function.logical_id for function in TEMPLATE.functions() if any(e.type == "Schedule" for e in function.events)
+    }
     watched = {alarm["Dimensions"][0]["Value"] for alarm in ALARMS.values() if alarm.get("MetricName") == "Invocations"}
 
     assert watched == scheduled

@@ -133,9 +133,9 @@ class Tenant:
         records: list[QueuedRequest] = []
         for start in range(0, len(self.requests), 50):
             part = self.requests[start : start + 50]
-            batch = self.store.request_batch([one for one, _ in part])
+            batch = self.store.request_batch([request_id for request_id, _ in part])
             items = batch.with_bodies(list(batch.records), max_response_bytes=MAX_BYTES, max_total_bytes=50 * MAX_BYTES)
-            by_id = {one.record.id: one for one in items}
+            by_id = {item.record.id: item for item in items}
             for request_id, name in part:
                 item = by_id[request_id]
                 assert item.record.state is State.RESPONSE_RECEIVED, item.record

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 API, FUNCTIONS_ENDPOINT, ENDPOINT = (os.environ[f"SAM_LOCAL_{name}"] for name in ("API", "FUNCTIONS", "ENDPOINT"))
 EVENTS = ROOT / "events"
-FUNCTIONS = {one.handler.split(".")[1]: one.logical_id for one in Template.load().functions()}
+FUNCTIONS = {definition.handler.split(".")[1]: definition.logical_id for definition in Template.load().functions()}
 CONNECTION = f"/api/v1/connections/{samples.CONNECTION_ID}"
 
 

@@ -142,7 +142,11 @@ class ApiClient:
         body = json.dumps(json_body) if json_body is not None else text
         if body is not None or data is not None:
             all_headers = {"content-type": "application/json"} | all_headers
-        route = next(one for one in routes() if one.method == method and one.parameters(urlsplit(url).path) is not None)
+        route = next(
+            candidate
+            for candidate in routes()
+            if candidate.method == method and candidate.parameters(urlsplit(url).path) is not None
+        )
         context = None
         if not route.open:
             try:

@@ -56,16 +56,16 @@ class FakeBatch:
     @property
     def records(self) -> Collection[QueuedRequest]:
         """The records."""
-        return [one.record for one in self._stored.values()]
+        return [stored.record for stored in self._stored.values()]
 
     def with_bodies(
         self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
     ) -> Sequence[ListedRequest]:
         """Return records with the bodies that fit."""
         items = [self._stored[record.id] for record in records]
-        small = [one.record.response_size <= max_response_bytes for one in items]
-        texts: list[str | None] = [one.request_xml for one in items]
-        texts += [one.response_xml if fits else None for one, fits in zip(items, small, strict=True)]
+        small = [item.record.response_size <= max_response_bytes for item in items]
+        texts: list[str | None] = [item.request_xml for item in items]
+        texts += [item.response_xml if fits else None for item, fits in zip(items, small, strict=True)]
         bodies: list[str | None] = []
         for text in texts:
             size = len((text or "").encode())
@@ -252,7 +252,7 @@ class FakeStore:
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
         """Return the records that exist."""
         items = map(self._stored, request_ids)
-        return FakeBatch({one.record.id: one for one in items if isinstance(one, StoredRequest)})
+        return FakeBatch({item.record.id: item for item in items if isinstance(item, StoredRequest)})
 
     def request_xml(self, request_id: str) -> str:
         """Return the request XML."""
@@ -330,7 +330,9 @@ class FakeStore:
             with self._lock:
                 entries = self.lag.entries("bodies", "search") if self.lag else self.bodies.items()
                 mine = [
-                    one for one, bodies in entries if bodies.connection_id == connection.id and one not in removed_ids
+                    request_id
+                    for request_id, bodies in entries
+                    if bodies.connection_id == connection.id and request_id not in removed_ids
                 ][:50]
                 removed_ids.update(mine)
                 for request_id in mine:

@@ -88,7 +88,7 @@ def _connection_ids(store: Database) -> Iterator[str]:
 
 
 def _shuffled(ids: Iterable[str], run: str) -> list[str]:
-    return sorted(ids, key=lambda one: hashlib.sha256(f"{run}{one}".encode()).digest())
+    return sorted(ids, key=lambda connection_id: hashlib.sha256(f"{run}{connection_id}".encode()).digest())
 
 
 def _overdue_records(store: Database, connection_id: str, clock: Clock) -> Iterator[QueuedRequest]:

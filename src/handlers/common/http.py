@@ -17,8 +17,8 @@ NO_STORE: Mapping[str, str] = {"Cache-Control": "no-store", **SECURITY_HEADERS}
 
 def header(event: Mapping[str, Any], name: str) -> str | None:
     """Return a header's value. The case of its name does not matter."""
-    for one, value in (event.get("headers") or {}).items():
-        if one.lower() == name.lower():
+    for header_name, value in (event.get("headers") or {}).items():
+        if header_name.lower() == name.lower():
             text: str = value
             return text
     return None

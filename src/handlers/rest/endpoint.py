@@ -258,7 +258,7 @@ def _parameters(signature: inspect.Signature, path: str) -> list[inspect.Paramet
 
 def _model(parameter: inspect.Parameter, kind: type[Model]) -> type[Model] | None:
     """Return the model of a parameter, such as NewConnection for `body: NewConnection | None`, if it is a `kind`."""
-    for one in (parameter.annotation, *get_args(parameter.annotation)):
-        if isinstance(one, type) and issubclass(one, kind):
-            return one
+    for annotation in (parameter.annotation, *get_args(parameter.annotation)):
+        if isinstance(annotation, type) and issubclass(annotation, kind):
+            return annotation
     return None

@@ -52,7 +52,7 @@ def expected(error: Exception, fields: Sequence[str]) -> ServiceError | None:
         case ServiceError():
             return error
         case RequestValidationError():
-            return InvalidRequest(_problem(one, fields) for one in error.errors())
+            return InvalidRequest(_problem(failure, fields) for failure in error.errors())
         case NotFoundError():
             return NotFound("The path or method does not exist.")
         case _:

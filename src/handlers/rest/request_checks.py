@@ -69,7 +69,7 @@ def require_ids(event: Event) -> None:
 def with_header(event: Event, name: str, value: str) -> dict[str, str]:
     """Return the headers with one replaced or added."""
     headers = event.get("headers") or {}
-    return {one: text for one, text in headers.items() if one.lower() != name.lower()} | {name: value}
+    return {key: text for key, text in headers.items() if key.lower() != name.lower()} | {name: value}
 
 
 def query_parameters(event: Event) -> Mapping[str, Sequence[str]]:

@@ -257,15 +257,15 @@ def test_nothing_of_a_deleted_connection_is_found(deployment: Deployment) -> Non
     waiting_id, discarded_id, deleted_id = (
         deployment.api.call("POST", deployment.requests_url, request).json["data"]["id"] for _ in range(3)
     )
-    for one in (discarded_id, deleted_id):
-        assert deployment.api.call("POST", f"/api/v1/queued_requests/{one}/discard").status == 200
+    for request_id in (discarded_id, deleted_id):
+        assert deployment.api.call("POST", f"/api/v1/queued_requests/{request_id}/discard").status == 200
     assert deployment.api.call("DELETE", f"/api/v1/queued_requests/{deleted_id}").status == 204
 
     assert deployment.api.call("DELETE", URL).status == 204
 
     assert len(deployment.store.records) == 3
-    for one in (waiting_id, discarded_id, deleted_id):
-        for path in (f"/api/v1/queued_requests/{one}", f"{deployment.requests_url}/{one}"):
+    for request_id in (waiting_id, discarded_id, deleted_id):
+        for path in (f"/api/v1/queued_requests/{request_id}", f"{deployment.requests_url}/{request_id}"):
             assert deployment.api.call("GET", path).status == 404
             assert deployment.api.call("DELETE", path).status == 404
             assert deployment.api.call("POST", f"{path}/discard").status == 404

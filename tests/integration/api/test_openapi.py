@@ -29,11 +29,13 @@ def test_an_example_is_as_described(schema: str, name: str) -> None:
 
 def test_every_body_of_a_call_a_response_and_an_event_has_an_example() -> None:
     document = whole_document()
-    operations = [one for group in ("paths", "webhooks") for path in document[group].values() for one in path.values()]
-    bodies = [one.get("requestBody", {}) for one in operations]
-    responses = [response for one in operations for response in one["responses"].values()]
+    operations = [
+        operation for group in ("paths", "webhooks") for path in document[group].values() for operation in path.values()
+    ]
+    bodies = [operation.get("requestBody", {}) for operation in operations]
+    responses = [response for operation in operations for response in operation["responses"].values()]
     errors = document["components"]["responses"].values()
-    contents = [content for one in (*bodies, *responses, *errors) for content in one.get("content", {}).values()]
+    contents = [content for part in (*bodies, *responses, *errors) for content in part.get("content", {}).values()]
 
     assert len(contents) >= 40
     assert [content for content in contents if not content.get("examples") and "example" not in content] == []
@@ -69,10 +71,10 @@ def test_a_body_has_exactly_one_form_of_the_request(body: dict[str, Any], is_val
 
 def test_only_the_call_that_queues_a_request_takes_an_idempotency_key() -> None:
     taking = [
-        one["operationId"]
+        operation["operationId"]
         for operations in whole_document()["paths"].values()
-        for one in operations.values()
-        if any(parameter["name"] == "Idempotency-Key" for parameter in one.get("parameters", ()))
+        for operation in operations.values()
+        if any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
     ]
 
     assert taking == ["create_queued_request"]
@@ -91,7 +93,11 @@ def test_every_route_of_the_api_is_described_and_no_other() -> None:
 
 
 def test_every_operation_has_its_own_id() -> None:
-    ids = [one["operationId"] for operations in whole_document()["paths"].values() for one in operations.values()]
+    ids = [
+        operation["operationId"]
+        for operations in whole_document()["paths"].values()
+        for operation in operations.values()
+    ]
 
     assert len(ids) == len(set(ids))
 
@@ -99,7 +105,7 @@ def test_every_operation_has_its_own_id() -> None:
 def test_every_operation_has_a_summary() -> None:
     operations = [operation for endpoint in endpoints() for operation in endpoint.operations]
 
-    assert [one.id for one in operations if not one.function.__doc__] == []
+    assert [operation.id for operation in operations if not operation.function.__doc__] == []
 
 
 def test_every_convenience_query_has_an_endpoint() -> None:

@@ -127,7 +127,7 @@ def test_overdue_webhooks_are_listed_and_sent(deployment: Deployment) -> None:
     (webhook,) = listed["webhooks"]
     assert (webhook["request_id"], webhook["connection_id"], webhook["attempts"]) == (ended["id"], CONNECTION_ID, 0)
     assert not webhook["planned"]
-    assert [one["planned"] for one in sent["webhooks"]] == [True]
+    assert [webhook["planned"] for webhook in sent["webhooks"]] == [True]
     assert [attempt.request_id for attempt in queue.attempts] == [ended["id"]]
     assert do("overdue_webhooks", send="yes") == {"webhooks": [], "complete": True}
 
@@ -201,7 +201,7 @@ def test_every_command_is_logged_without_secrets(caplog: pytest.LogCaptureFixtur
     do("unknown", app_id=app["app_id"])
 
     commands = [vars(record) for record in caplog.records if record.message == "operator.command"]
-    assert [(one["command"], one["result"]) for one in commands] == [
+    assert [(command["command"], command["result"]) for command in commands] == [
         ("create_app", "done"),
         ("create_key", "done"),
         ("revoke_key", "not_found"),

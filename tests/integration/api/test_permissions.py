@@ -78,13 +78,17 @@ def template_with_ids() -> Template:
 
 def environment_of(function: str) -> Mapping[str, str]:
     """Return the environment variables of a function."""
-    (definition,) = (one for one in Template.load().functions() if one.handler == f"handlers.{function}.handler")
+    (definition,) = (
+        definition for definition in Template.load().functions() if definition.handler == f"handlers.{function}.handler"
+    )
     return definition.environment
 
 
 def grants(function: str) -> frozenset[Permission]:
     """Return (action, table or table/index/name) that a function's role allows."""
-    (definition,) = (one for one in Template.load().functions() if one.handler == f"handlers.{function}.handler")
+    (definition,) = (
+        definition for definition in Template.load().functions() if definition.handler == f"handlers.{function}.handler"
+    )
     return permissions_of(Template.load(), definition)
 
 
@@ -221,7 +225,7 @@ def test_no_policy_has_a_wildcard() -> None:
         for policy in role.get("Policies", [])
     ] + [policy["PolicyDocument"] for policy in template.resources("AWS::IAM::ManagedPolicy").values()]
 
-    for statement in (one for policy in policies for one in policy["Statement"]):
+    for statement in (statement for policy in policies for statement in policy["Statement"]):
         assert not any("*" in action for action in as_list(statement["Action"]))
         assert not any("*" in resource for resource in as_list(statement["Resource"]))
 

@@ -199,7 +199,8 @@ class Connector:
     def states(self) -> list[str]:
         """Return the states of all records in order of insertion."""
         return [
-            record.state.value for record in sorted(self.records, key=lambda one: (one.inserted_at, one.paging.page))
+            record.state.value
+            for record in sorted(self.records, key=lambda record: (record.inserted_at, record.paging.page))
         ]
 
     # --- Calls of the Web Connector

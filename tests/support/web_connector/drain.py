@@ -180,7 +180,9 @@ class Drain:
             assert not self.marked
             # QuickBooks had stored no response: it had not executed the write, or executed it much later.
             message_set_ids = {
-                one for message_sets in self.company.message_sets.stored.values() for one in message_sets
+                message_set_id
+                for message_sets in self.company.message_sets.stored.values()
+                for message_set_id in message_sets
             }
             assert record.message_set_id not in message_set_ids or self.interrupted_company.executed_last
         else:

@@ -267,7 +267,9 @@ class Interleavings(RuleBasedStateMachine):
     def finish(self, number: int) -> Any:
         """Let QuickBooks finish the executions of the latest sessions of a connection."""
         mine = {ticket for ticket, other in self.system.tickets if other == number}
-        return multiple(*self.system.end_executions(lambda one: one.is_waiting and one.ticket in mine))
+        return multiple(
+            *self.system.end_executions(lambda execution: execution.is_waiting and execution.ticket in mine)
+        )
 
     @rule(response=answers, trouble=TROUBLE)
     def deliver(self, response: tuple[str, str], trouble: Trouble) -> None:

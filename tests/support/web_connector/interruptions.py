@@ -124,7 +124,7 @@ class Interruptions:
         self._counts[what] += 1
         point = Point(what, self._counts[what])
         self.passed.append((point, self.current))
-        due = next((one for one in self.planned if one.point == point), None)
+        due = next((interruption for interruption in self.planned if interruption.point == point), None)
         if due is None:
             return None
         self.happened.append(due)

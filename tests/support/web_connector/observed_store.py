@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 @cache
 def _webhook_patterns() -> list[dict[str, Any]]:
     """Return the stream filter in the template that starts the delivery of a webhook."""
-    (function,) = (one for one in Template.load().functions() if one.logical_id == "DeliverWebhookFunction")
-    (event,) = (one for one in function.events if one.type == "DynamoDB")
+    (function,) = (
+        definition for definition in Template.load().functions() if definition.logical_id == "DeliverWebhookFunction"
+    )
+    (event,) = (declared_event for declared_event in function.events if declared_event.type == "DynamoDB")
     return patterns_of(event.properties)
 
 

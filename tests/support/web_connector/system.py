@@ -350,7 +350,7 @@ class System:
             item.record.id: self._large_response(item) if item.record.response_chunks else item.response_xml
             for item in items
         }
-        return [one.record for one in items]
+        return [item.record for item in items]
 
     def _large_response(self, item: ListedRequest) -> str | None:
         detail = self.store.request_detail(item.record.id)

@@ -27,7 +27,7 @@ class Rival(FakeStore):
 
     def commit(self, *changes: Change) -> None:
         """Commit if the rival has not committed first."""
-        changing = [one for one in changes if getattr(one, "before", None)]
+        changing = [change for change in changes if getattr(change, "before", None)]
         if changing and self.races:
             self.races -= 1
             raise Conflict(changing[0])

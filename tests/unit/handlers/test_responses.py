@@ -146,10 +146,10 @@ def test_a_list_omits_the_responses_of_the_last_items() -> None:
 
     items = body(respond_list(event(), views, 1, 1))["data"]
 
-    omissions = [one.get("response_omitted", False) for one in items]
+    omissions = [listed.get("response_omitted", False) for listed in items]
     assert omissions == sorted(omissions)
     assert omissions.count(False) == 20
-    assert all((one["response_xml"] is None) == one.get("response_omitted", False) for one in items)
+    assert all((listed["response_xml"] is None) == listed.get("response_omitted", False) for listed in items)
 
 
 def test_a_list_omits_requests_only_if_they_do_not_fit_either() -> None:
@@ -157,9 +157,9 @@ def test_a_list_omits_requests_only_if_they_do_not_fit_either() -> None:
 
     items = body(respond_list(event(), views, 1, 1))["data"]
 
-    assert [one["request_xml"] is None for one in items] == [False] * 4 + [True] * 6
-    assert all(one["request_omitted"] for one in items[4:])
-    assert not any("response_omitted" in one for one in items)
+    assert [listed["request_xml"] is None for listed in items] == [False] * 4 + [True] * 6
+    assert all(listed["request_omitted"] for listed in items[4:])
+    assert not any("response_omitted" in listed for listed in items)
 
 
 def test_a_list_that_fits_with_gzip_is_whole() -> None:

@@ -71,7 +71,7 @@ def other_than(value: Any) -> Any:
     """Return another value for a field."""
     match value:
         case StrEnum():
-            return next(one for one in type(value) if one is not value)
+            return next(member for member in type(value) if member is not value)
         case bool():
             return not value
         case int():

@@ -254,7 +254,7 @@ SAMPLES = ((LIST_ID, "80000001-1"), (DAY, "2026-01-31"), (MOMENT, "2026-01-31"),
 
 @pytest.mark.parametrize(
     ("query", "parameter"),
-    [(query, one) for query in QUERIES.values() for one in query.own_parameters],
+    [(query, parameter) for query in QUERIES.values() for parameter in query.own_parameters],
     ids=lambda value: value.name,
 )
 def test_the_query_has_an_element_for_every_parameter(query: Query, parameter: Parameter) -> None:

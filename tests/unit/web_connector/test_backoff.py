@@ -98,9 +98,9 @@ def test_requests_that_always_fail_end_and_all_others_are_answered(poisons: int)
         sessions += 1
         assert sessions < 60
 
-    assert {qbwc.record(one).state for one in good} == {State.RESPONSE_RECEIVED}
-    for one in bad:
-        error = qbwc.record(one).error
+    assert {qbwc.record(request_id).state for request_id in good} == {State.RESPONSE_RECEIVED}
+    for request_id in bad:
+        error = qbwc.record(request_id).error
         assert error is not None
         assert (error.code, error.details["sessions"]) == ("quickbooks_connection_error", 3)
 

@@ -311,7 +311,7 @@ def test_a_live_session_continues_in_its_file_after_a_reset(qbwc: Connector) -> 
     qbwc.receive(response_to(qbwc.send()))
     qbwc.close()
 
-    assert [qbwc.record(one).state for one in (first, second)] == [State.RESPONSE_RECEIVED] * 2
+    assert [qbwc.record(request_id).state for request_id in (first, second)] == [State.RESPONSE_RECEIVED] * 2
     assert not qbwc.connection.file_pinned
 
 
@@ -433,9 +433,9 @@ def test_a_write_executed_in_one_company_file_is_never_executed_in_another() -> 
         qbwc.clock.advance(minutes=6)
         simulator.run_once()
 
-    assert [one.name for one in service.company.writes] == ["CustomerAddRq"]
+    assert [execution.name for execution in service.company.writes] == ["CustomerAddRq"]
     assert other.writes == []
-    assert [qbwc.record(one).state for one in (write, read)] == [State.ERROR, State.RESPONSE_RECEIVED]
+    assert [qbwc.record(request_id).state for request_id in (write, read)] == [State.ERROR, State.RESPONSE_RECEIVED]
     error = qbwc.record(write).error
     assert error is not None
     assert (error.code, error.details["reason"]) == ("outcome_unknown", "other_file")

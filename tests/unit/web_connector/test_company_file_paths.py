@@ -70,7 +70,7 @@ def test_at_another_path_nothing_is_sent_and_the_connection_says_so(qbwc: Connec
     reason = of_connection(qbwc.connection, qbwc.clock.now)
     assert reason
     assert reason.code == "company_file_moved"
-    assert [qbwc.record(one).state for one in (write, read)] == [State.WAITING] * 2
+    assert [qbwc.record(request_id).state for request_id in (write, read)] == [State.WAITING] * 2
     assert qbwc.session.ended
     assert qbwc.connection.company_file_paths == (PATH,)
 

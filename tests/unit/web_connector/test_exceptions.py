@@ -131,7 +131,7 @@ def test_two_exceptions_in_a_row_end_the_session_and_spare_the_queue(qbwc: Conne
     assert "RPC server" in qbwc.last_error()
     assert qbwc.receive(hresult="0x800706BA") == -1  # once more
     assert qbwc.close() == "OK"
-    assert [qbwc.record(one).state.value for one in records] == [
+    assert [qbwc.record(request_id).state.value for request_id in records] == [
         "retryable",
         "retryable",
         "waiting",
@@ -151,7 +151,10 @@ def test_a_session_that_ends_with_an_exception_gives_the_reason(qbwc: Connector)
     assert "modal dialog" in qbwc.last_error()
     assert qbwc.receive(hresult="0x80040414", message="A modal dialog box is showing.") == -1  # once more
     assert qbwc.close() == "OK"
-    assert [qbwc.record(one).state for one in (first, second)] == [State.RESPONSE_RECEIVED, State.RETRYABLE]
+    assert [qbwc.record(request_id).state for request_id in (first, second)] == [
+        State.RESPONSE_RECEIVED,
+        State.RETRYABLE,
+    ]
 
 
 def test_an_exception_is_the_connections_last_error_until_quickbooks_works_again(qbwc: Connector) -> None:
@@ -263,7 +266,7 @@ def test_a_duplicate_parse_error_does_not_fail_the_next_write(qbwc: Connector) -
     assert "oldMessageSetID" in check
     assert "CustomerAdd" not in check
     assert qbwc.receive(stored_response(request)) == 100
-    assert [qbwc.record(one).state for one in (first, second)] == [State.ERROR, State.RESPONSE_RECEIVED]
+    assert [qbwc.record(request_id).state for request_id in (first, second)] == [State.ERROR, State.RESPONSE_RECEIVED]
 
 
 def test_several_writes_that_quickbooks_cannot_parse_fail_in_one_session(qbwc: Connector) -> None:
@@ -319,7 +322,7 @@ def test_a_write_is_sent_after_quickbooks_denies_having_executed_it(qbwc: Connec
     assert "Bob" in request
     qbwc.receive(stored_response(request))
 
-    assert [qbwc.record(one).state for one in (first, second)] == [State.RESPONSE_RECEIVED] * 2
+    assert [qbwc.record(request_id).state for request_id in (first, second)] == [State.RESPONSE_RECEIVED] * 2
 
 
 def test_the_first_exception_of_a_session_is_believed(qbwc: Connector) -> None:
@@ -442,7 +445,7 @@ def test_long_texts_from_quickbooks_are_shortened_before_they_are_stored(qbwc: C
     qbwc.send(facts)
 
     entities = (qbwc.record(read), qbwc.record(rejected_write), qbwc.record(query), qbwc.connection)
-    assert all(len(repr(one)) < 20_000 for one in (*entities, *qbwc.store.sessions.values()))
+    assert all(len(repr(entity)) < 20_000 for entity in (*entities, *qbwc.store.sessions.values()))
 
 
 def test_a_write_that_may_have_been_executed_recovers_although_quickbooks_does_not_support_it(qbwc: Connector) -> None:

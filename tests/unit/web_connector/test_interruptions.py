@@ -57,7 +57,7 @@ def test_without_interruptions_quickbooks_gets_requests_in_queue_order() -> None
         records = sorted(drain.records, key=lambda record: (first[record.query_id].inserted_at, record.paging.page))
         requests = [(record.request_name, record.request_label) for record in records]
         executed = [(execution.name, execution.request_id) for execution in drain.company.executed]
-        assert [one for one in executed if one in requests] == requests
+        assert [execution for execution in executed if execution in requests] == requests
 
 
 def lingering_drain(*interruptions: Interruption) -> Drain:

@@ -116,7 +116,7 @@ def test_the_requests_behind_a_large_read_are_sent_after_two_sessions(qbwc: Conn
     qbwc.close()
 
     assert error_of(qbwc, large).code == "response_too_large"
-    assert {qbwc.record(one).state for one in behind} == {State.RESPONSE_RECEIVED}
+    assert {qbwc.record(request_id).state for request_id in behind} == {State.RESPONSE_RECEIVED}
 
 
 @pytest.mark.parametrize("service", [Gateway, Service])

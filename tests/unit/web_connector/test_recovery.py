@@ -254,7 +254,7 @@ def test_a_write_with_a_badly_stored_response_is_executed_once_and_has_an_unknow
         simulator.run_once()
         qbwc.clock.advance(minutes=10)
 
-    assert [one.name for one in service.company.writes] == ["CustomerAddRq"]
+    assert [execution.name for execution in service.company.writes] == ["CustomerAddRq"]
     assert error_of(qbwc, write).code == "outcome_unknown"
 
 

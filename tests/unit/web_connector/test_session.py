@@ -22,7 +22,7 @@ def test_a_session_drains_the_queue_in_order(qbwc: Connector) -> None:
 
     assert steps == [33, 66, 100]
     assert qbwc.states() == ["response_received"] * 3
-    assert [qbwc.response(one) is not None for one in (first, second, third)] == [True] * 3
+    assert [qbwc.response(request_id) is not None for request_id in (first, second, third)] == [True] * 3
     assert qbwc.connection.status == "connected"
     assert qbwc.connection.session_id is None
     assert qbwc.session.ended

@@ -158,7 +158,7 @@ def test_until_its_time_is_over_a_write_and_everything_behind_it_are_held(
     assert qbwc.send() == ""
     record = qbwc.record(write)
     assert (record.state, record.recovering, record.recovery.sessions) == (State.RETRYABLE, True, 0)
-    assert [qbwc.record(one).state for one in later] == [State.WAITING] * 2
+    assert [qbwc.record(request_id).state for request_id in later] == [State.WAITING] * 2
 
 
 @pytest.mark.parametrize("end", UNPROVEN)

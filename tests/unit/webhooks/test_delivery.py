@@ -123,7 +123,7 @@ def test_a_failure_without_a_response_text_is_described() -> None:
     setup.attempt(record)
     setup.attempt(record)
 
-    assert [one.response for one in setup.stored_record(record).webhook.attempts] == [
+    assert [attempt.response for attempt in setup.stored_record(record).webhook.attempts] == [
         "The receiver returned HTTP 302: redirects are not followed.",
         "hooks.example.com refuses connections.",
     ]
@@ -181,7 +181,7 @@ def test_the_webhook_fails_after_the_eighth_attempt() -> None:
     after = setup.stored_record(record)
     assert (after.webhook_state, after.webhook.attempts_in_round) == (WebhookState.FAILED, 8)
     assert after.webhook.error == "Gave up after 8 attempts. The last one: The receiver returned HTTP 500."
-    assert [one.response for one in after.webhook.attempts] == [f"response {number}" for number in range(1, 9)]
+    assert [attempt.response for attempt in after.webhook.attempts] == [f"response {number}" for number in range(1, 9)]
 
 
 def test_success_after_failures_clears_the_error() -> None:
@@ -237,7 +237,7 @@ def test_the_latest_response_is_cut_to_4_kib_and_earlier_ones_to_512_bytes() -> 
     setup.attempt(record)
     older, latest = setup.stored_record(record).webhook.attempts
 
-    assert [len(one.response.encode()) for one in attempts] == [4096]
+    assert [len(attempt.response.encode()) for attempt in attempts] == [4096]
     assert len(latest.response.encode()) == 4096
     assert older.response == "é" * 256
 
@@ -261,8 +261,8 @@ def test_only_the_latest_twenty_attempts_are_kept() -> None:
         setup.redeliver(record)
 
     attempts = setup.stored_record(record).webhook.attempts
-    assert [one.response.split()[0] for one in attempts] == [str(number) for number in range(5, 25)]
-    assert sum(len(one.response.encode()) for one in attempts) < 14_000
+    assert [attempt.response.split()[0] for attempt in attempts] == [str(number) for number in range(5, 25)]
+    assert sum(len(attempt.response.encode()) for attempt in attempts) < 14_000
 
 
 def test_the_events_of_a_batch_are_made_one_at_a_time() -> None:

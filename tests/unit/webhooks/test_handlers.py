@@ -302,7 +302,7 @@ def test_a_deferral_that_could_not_be_planned_fails_its_stream_record(refused: s
     response = deliver_webhook.handler(event, None)
 
     assert response == {"batchItemFailures": [{"itemIdentifier": str(number)} for number in sorted(refused)]}
-    assert {attempt.request_id for attempt in setup.queue.attempts} == {one.id for one in records} - refused_ids
+    assert {attempt.request_id for attempt in setup.queue.attempts} == {record.id for record in records} - refused_ids
 
 
 def test_a_record_with_attempts_in_the_former_format_is_readable() -> None:

@@ -132,7 +132,7 @@ def test_a_crash_between_plan_and_commit_loses_nothing() -> None:
 
     assert isinstance(result, Attempted)
     assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
-    assert [one.response for one in setup.stored_record(record).webhook.attempts] == ["2", "ok"]
+    assert [attempt.response for attempt in setup.stored_record(record).webhook.attempts] == ["2", "ok"]
 
 
 # --- The record changes during an attempt
@@ -150,7 +150,7 @@ def test_an_attempt_of_an_earlier_round_is_listed_and_changes_nothing_else(statu
     assert result.recorded
     assert (after.webhook_state, after.webhook.round, after.webhook.attempts_in_round) == (WebhookState.PENDING, 1, 0)
     assert after.webhook.error is None
-    assert [one.response for one in after.webhook.attempts] == ["late"]
+    assert [attempt.response for attempt in after.webhook.attempts] == ["late"]
 
 
 def test_the_retry_of_an_earlier_round_is_dropped() -> None:
@@ -216,7 +216,7 @@ def test_of_two_parallel_attempts_a_success_counts_and_both_are_listed(
 
     after = setup.stored_record(record)
     assert (after.webhook_state, after.webhook.attempts_in_round) == (state, attempts)
-    assert [one.response for one in after.webhook.attempts] == ["first", "second"]
+    assert [attempt.response for attempt in after.webhook.attempts] == ["first", "second"]
 
 
 @pytest.mark.parametrize("others", [1, 2, 3, 7, MAX_COMMITS - 1])

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 _REPLACEMENTS = {
     **str.maketrans("ŁłĐđĦħıĸŊŋŦŧƏə‐‑‒―−‛′″‟⁄∕∙", "LlDdHhikNnTtEe-----''\"\"//·"),
-    **{ord(one): more for one, more in zip("ẞ→←≤≥≠₹", ("SS", "->", "<-", "<=", ">=", "<>", "Rs"), strict=True)},
+    **{
+        ord(character): more
+        for character, more in zip("ẞ→←≤≥≠₹", ("SS", "->", "<-", "<=", ">=", "<>", "Rs"), strict=True)
+    },
     **str.maketrans("\u2028\u2029", "\n\n", "\u200b\u200c\u200d\u2060\ufeff"),
 }
 """Replacements that Unicode's decompositions do not provide."""
