@@ -7,6 +7,7 @@ app has 70 % of the completions. In each scenario its receivers hang or are slow
 * `many-hosts`: as many names as completions, with different ports, paths and letter case. None responds.
 * `shared-host`: a path that never responds, on the host and port of the other apps' receivers.
 * `slow`: many names that respond after 0.95 seconds, just before the time limit.
+* `late`: one receiver that responds after 0.65 seconds, which does not count as slow.
 * `mixed`: many names; every second one responds at once, the others never.
 
 A round in which its receiver responds at once comes before and after each scenario in the same run, because other
@@ -56,7 +57,8 @@ ATTACKING_SHARE = 0.7
 LIMIT = 1.5
 WAIT_SECONDS = 30
 SLOW_SECONDS = 0.95
-SCENARIOS = ("one-host", "many-hosts", "shared-host", "slow", "mixed")
+LATE_SECONDS = 0.65
+SCENARIOS = ("one-host", "many-hosts", "shared-host", "slow", "late", "mixed")
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="  # noqa: S105 - for this run only
 REQUEST_XML = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1"/></QBXMLMsgsRq></QBXML>'
 RESPONSE_XML = (
@@ -67,7 +69,7 @@ RESPONSE_XML = (
 
 
 class Receivers:
-    """One server for all receivers. Paths that begin with /hang never respond, and those with /slow respond late."""
+    """One server for all receivers. Paths that begin with /hang never respond, and /slow and /late respond late."""
 
     def __init__(self) -> None:
         self.arrivals: dict[str, float] = {}
@@ -82,6 +84,8 @@ class Receivers:
                     released.wait()
                 if self.path.startswith("/slow"):
                     released.wait(SLOW_SECONDS)
+                if self.path.startswith("/late"):
+                    released.wait(LATE_SECONDS)
                 self.send_response(204)
                 self.end_headers()
 
@@ -144,6 +148,8 @@ def url_of(scenario: str, number: int, port: int) -> str:
             return f"http://{many}:{port}/hang/{number}"
         case "shared-host":
             return f"http://127.0.0.1:{port}/hang"
+        case "late":
+            return f"http://late.localhost:{port}/late"
         case "slow":
             return f"http://{many}:{port}/slow/{number}"
         case _:

@@ -27,7 +27,7 @@ ORDERS = {
         "simulator",
         "simulator.tests",
     ),
-    "local": ("local.emulated_dynamodb", "local", "local.dynamodb_local"),
+    "local": ("local.emulated_dynamodb", "local", "local.dynamodb_local", "local.sam_local"),
 }
 """The folders of each product, lowest first. `simulator/README.md` explains those of the simulator."""
 GRAPHS = {product: ImportGraph.read(ROOT, [product]) for product in ORDERS}

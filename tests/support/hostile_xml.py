@@ -12,6 +12,8 @@ from itertools import islice, product
 from random import Random
 from typing import TypeAlias
 
+from domain.qbxml.xml.parser import MAX_ELEMENTS
+
 Shape: TypeAlias = Callable[[Random, int], str]
 
 
@@ -78,6 +80,16 @@ def _open(piece: str) -> Shape:
     return lambda _, size: _repeated(piece, size)
 
 
+def _as_many(piece: str, padding: str = "b") -> Shape:
+    """Return a shape with as many of `piece` as elements are allowed. The rest of the size is text with one emoji."""
+
+    def shape(_: Random, size: int) -> str:
+        elements = piece * min(MAX_ELEMENTS - 100, size // len(piece.encode()))
+        return f"<a>{elements}<z>{_repeated(padding, max(size - len(elements.encode()), 0))}</z>\N{GRINNING FACE}</a>"
+
+    return shape
+
+
 SHAPES: Mapping[str, Shape] = {
     "prefixed attributes": _prefixed_attributes,
     "prefixed elements": _prefixed_elements,
@@ -119,5 +131,8 @@ SHAPES: Mapping[str, Shape] = {
     "rows": _content('<ColData colID="1" value="b"/>'),
     "responses": _content('<ARs statusCode="0"/>'),
     "messages": _content('<ARs statusCode="0" statusMessage="b"/>'),
+    "as many xml: attributes as allowed": _as_many('<b xml:c="1" d="2"/>'),
+    "as many attributes with an emoji as allowed": _as_many('<b c="\N{GRINNING FACE}"/>'),
+    "as many quotes as allowed": _as_many("<b c='\"'/>", '"'),
 }
 """The shapes by name."""

@@ -44,12 +44,16 @@ MAX_FIRST_ATTEMPTS_PER_APP = 20
 SLOW_SECONDS = 0.75
 """A receiver that takes longer is slow. In a busy function, the call of a quick receiver takes a third of it."""
 
+QUICK_SECONDS = 0.35
+"""A receiver that responds within this time costs no patience. In a busy function, the call of a receiver that responds
+at once takes up to 0.3 seconds."""
+
 TRIAL_SECONDS = 0.1
 """How long an attempt waits for the first attempt of its app to another receiver that is not known yet."""
 
 PATIENCE_SECONDS = 1.0
-"""The stream consumer waits this many seconds a minute for the slow receivers of an app: one time-out. While less than
-SLOW_SECONDS is left, the app gets no first attempts."""
+"""The stream consumer waits this many seconds a minute for the receivers of an app: one time-out, or the time that
+quicker attempts take beyond QUICK_SECONDS. While less than SLOW_SECONDS is left, the app gets no first attempts."""
 
 SLOW_DURATION = timedelta(minutes=1)
 """How long the stream consumer makes no attempts of an app to a receiver that was slow, and how long it takes until the

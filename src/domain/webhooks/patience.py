@@ -5,7 +5,8 @@ the webhooks of the others with receivers that respond late or not at all. Three
 because an app can have any number of hosts, and one host can serve several apps:
 
 * A receiver that was slow gets no first attempts of this app for a minute.
-* The slow attempts of an app may take PATIENCE_SECONDS a minute in all. After that it gets no first attempts.
+* The slow attempts of an app, and what the others take beyond QUICK_SECONDS, may take PATIENCE_SECONDS a minute in all.
+  After that the app gets no first attempts.
 * An app makes one attempt at a time to hosts that have not responded quickly yet, and begins none while one is slow.
 
 An attempt that is not made here is made by the retry queue, a second later. Each process learns for itself. The
@@ -23,6 +24,7 @@ from domain.webhooks.defaults import (
     MAX_REMEMBERED_APPS,
     MAX_REMEMBERED_HOSTS,
     PATIENCE_SECONDS,
+    QUICK_SECONDS,
     SLOW_DURATION,
     SLOW_SECONDS,
     TRIAL_SECONDS,
@@ -103,9 +105,11 @@ class Patience:
             for hosts in (app.slow_until, app.quick_hosts):
                 if len(hosts) >= MAX_REMEMBERED_HOSTS:
                     hosts.clear()
-            if seconds > SLOW_SECONDS:
-                app.spent_seconds = min(self._spent(app, now) + seconds, PATIENCE_SECONDS + SLOW_SECONDS)
+            charged = seconds if seconds > SLOW_SECONDS else max(seconds - QUICK_SECONDS, 0)
+            if charged:
+                app.spent_seconds = min(self._spent(app, now) + charged, PATIENCE_SECONDS + SLOW_SECONDS)
                 app.spent_at = now
+            if seconds > SLOW_SECONDS:
                 app.slow_until[host] = now + SLOW_DURATION
                 app.quick_hosts.discard(host)
             else:

@@ -15,6 +15,7 @@ from domain.webhooks.defaults import (
     FIRST_ATTEMPT_TIMEOUT_SECONDS,
     MAX_FIRST_ATTEMPTS_PER_APP,
     PATIENCE_SECONDS,
+    QUICK_SECONDS,
     SLOW_DURATION,
     SLOW_SECONDS,
     TRIAL_SECONDS,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 Attempt: TypeAlias = tuple[str, str, float]
 """The app, the host, and the seconds until the receiver responds."""
 
-QUICK_SECONDS = 0.05
 TICK = 0.0001
 """An attempt that waited begins after the one that it waited for."""
 
@@ -89,7 +89,9 @@ class Process:
         self.held.append(self.seconds - began)
 
 
-DURATIONS = st.one_of(st.floats(0, QUICK_SECONDS), st.floats(SLOW_SECONDS + 0.01, 100))
+DURATIONS = st.one_of(
+    st.floats(0, QUICK_SECONDS), st.floats(QUICK_SECONDS, SLOW_SECONDS), st.floats(SLOW_SECONDS + 0.01, 100)
+)
 ATTACKS = st.lists(st.tuples(st.integers(0, 30), DURATIONS), max_size=MAX_FIRST_ATTEMPTS_PER_APP)
 
 
@@ -110,6 +112,9 @@ def test_an_app_holds_up_the_batches_of_a_process_once_per_period_whatever_its_r
     assert max(process.held) <= LONGEST_SECONDS
     slow_batches = sum(seconds > SLOW_SECONDS for seconds in process.held)
     assert slow_batches <= process.seconds / SECONDS_BETWEEN_SLOW + 1
+    minutes = process.seconds / SLOW_DURATION.total_seconds()
+    beyond_quick = sum(max(seconds - TRIAL_SECONDS - QUICK_SECONDS, 0) for seconds in process.held)
+    assert beyond_quick <= PATIENCE_SECONDS * (minutes + 1) + LONGEST_SECONDS
 
 
 def test_the_rule_that_is_documented_follows_from_the_limits() -> None:

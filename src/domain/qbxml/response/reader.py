@@ -112,12 +112,12 @@ def _number(attributes: dict[str, str], name: str) -> int | None:
     text = attributes.get(name)
     if not text:
         return None
-    if not _integer.fullmatch(text):
+    if not _is_integer(text):
         raise UnreadableResponse(f"{name} is not a number: {text[:40]!r}.")
     return int(text)
 
 
-_integer = re.compile(r"\s*[+-]?[0-9]{1,10}\s*")
+_is_integer = re.compile(r"\s*[+-]?[0-9]{1,10}\s*").fullmatch
 """An integer of QBXML. It has 32 bits, so it has at most ten digits."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
@@ -9,7 +10,7 @@ from domain.qbxml.schema.facts import response_facts
 from domain.qbxml.xml.parser import parse_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from xml.etree.ElementTree import Element as Node
 
     from domain.qbxml.schema.facts import Returned
@@ -39,11 +40,19 @@ def response_to_json(text: str) -> list[dict[str, Any]]:
 
 def _message_set(node: Node) -> dict[str, Any]:
     members = _attributes(node.attrib)
-    for child in node:
+    for child in _taken_from(node):
         response = _attributes(child.attrib)
         _add_members(response, child, response_facts(child.tag), _RESPONSE_DEPTH)
         _put(members, child.tag, response)
     return members
+
+
+def _taken_from(node: Node) -> Iterator[Node]:
+    """Yield the children and remove them, so that a large tree and its JSON are never in memory at the same time."""
+    children = node[::-1]
+    del node[:]
+    while children:
+        yield children.pop()
 
 
 def _add_members(  # noqa: C901 - this loop runs for every element of a response
@@ -53,7 +62,7 @@ def _add_members(  # noqa: C901 - this loop runs for every element of a response
     if depth > _MAX_DEPTH:
         raise UnreadableResponse(f"Elements are nested more than {_MAX_DEPTH} levels deep.")
     texts = [node.text] if node.text and not node.text.isspace() else []
-    for child in node:
+    for child in _taken_from(node):
         name, text, tail = child.tag, child.text, child.tail
         fact: Any = facts.get(name)
         is_array = fact.__class__ is list
@@ -92,7 +101,8 @@ def _put(members: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _attributes(attributes: dict[str, str]) -> dict[str, Any]:
-    return {f"@{name}": _number(value) if name in _NUMBERS else value for name, value in attributes.items()}
+    # The names repeat, and each would be a text of its own.
+    return {intern(f"@{name}"): _number(value) if name in _NUMBERS else value for name, value in attributes.items()}
 
 
 def _number(text: str) -> int | str:
