@@ -124,8 +124,8 @@ test-api: .venv/.installed $(TOOLS)/api/.installed ## Test the running service a
 	$(BIN)/python -m local.api_check $(TOOLS)/api $(ARGS)
 
 .PHONY: test-recipes
-test-recipes: .venv/.installed ## Follow the recipes for queries, endpoints, fields and errors in a copy of the repository, with and without each step
-	$(BIN)/python -m tests.recipes
+test-recipes: .venv/.installed ## Follow the recipes of CONTRIBUTING.md in a copy of the repository, with and without each step (ARGS="--only index", ARGS=--help)
+	$(BIN)/python -m tests.recipes $(ARGS)
 
 .PHONY: test-clients
 test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Generate clients from docs/openapi.json, compile them and make calls (TypeScript: Node)
@@ -177,9 +177,15 @@ test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.instal
 	$(BIN)/python -m local.runtime $(TOOLS) $(BIN)/python -m pytest -q tests/runtime
 
 .PHONY: lint
-lint: .venv/.installed ## Check style and the template, before and after SAM's transformation
+lint: lint-code lint-template ## Check style and the template
+
+.PHONY: lint-code
+lint-code: .venv/.installed ## Check style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+.PHONY: lint-template
+lint-template: .venv/.installed ## Check the template, before and after SAM's transformation
 	$(BIN)/cfn-lint template.yaml examples/deployer.yaml
 	@mkdir -p .local && $(BIN)/python -m tools.transformed_template .local/transformed-template.json
 	$(BIN)/cfn-lint .local/transformed-template.json

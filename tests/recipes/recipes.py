@@ -19,6 +19,7 @@ RECIPES_TEST = "tests/infrastructure/test_recipes.py"
 IMPORTS_TEST = "tests/infrastructure/test_imports.py"
 DOCS_TEST = "tests/infrastructure/test_docs.py"
 VIEWS_TEST = "tests/unit/handlers/test_views.py"
+PERMISSIONS_TEST = "tests/integration/api/test_permissions.py"
 STORED_TEST = "tests/contract/test_stored_attributes.py"
 UP_TO_DATE = f"{OPENAPI_TEST}::test_the_document_is_up_to_date"
 
@@ -28,7 +29,7 @@ class Step:
     """A step of a recipe.
 
     `file` is the file that the recipe names. `test` fails without the step, with `message` in its output. Both are
-    empty for a step whose absence stops the program anyway.
+    empty for a step without which the program stops or mypy fails.
     """
 
     file: str
@@ -39,12 +40,21 @@ class Step:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe below a heading of CONTRIBUTING.md. `tests` are the tests that it names."""
+    """A recipe below a heading of CONTRIBUTING.md, with the example of `--only name`.
 
+    `tests` are the tests that it names, or parts of them that the example can affect.
+    """
+
+    name: str
     example: str
     heading: str
     steps: tuple[Step, ...]
     tests: tuple[str, ...]
+
+    @property
+    def changes_the_template(self) -> bool:
+        """Return whether a step changes `template.yaml`, which takes longer to check than the code."""
+        return any(step.file == "template.yaml" for step in self.steps)
 
 
 def generate(repository: Repository) -> None:
@@ -52,6 +62,16 @@ def generate(repository: Repository) -> None:
     has_succeeded, output = repository.make("generate")
     if not has_succeeded:
         raise RuntimeError(output)
+
+
+def permission_tests(function: str) -> tuple[str, ...]:
+    """Return the tests of a function's permissions. An example does not affect other functions."""
+    rules = (
+        "is_allowed_the_calls_of_its_event",
+        "has_the_names_of_exactly_the_tables_that_its_role_allows",
+        "may_make_the_calls_of_a_repeated_event",
+    )
+    return tuple(f"{PERMISSIONS_TEST}::test_a_function_{rule}[{function}]" for rule in rules)
 
 
 GENERATE = Step("make generate", generate, UP_TO_DATE, "run make generate")
@@ -89,6 +109,7 @@ def document_bills(repository: Repository) -> None:
 
 
 CONVENIENCE_QUERY = Recipe(
+    "query",
     "GET /bills",
     "Add a convenience query (`GET /bills`)",
     (
@@ -130,7 +151,7 @@ CONVENIENCE_QUERY = Recipe(
     ),
     (
         *("tests/unit/queries", RECIPES_TEST, IMPORTS_TEST, DOCS_TEST, OPENAPI_TEST),
-        *("tests/integration/api/test_events.py", "tests/integration/api/test_permissions.py"),
+        *("tests/integration/api/test_events.py", *permission_tests("query_bills")),
     ),
 )
 
@@ -167,6 +188,7 @@ EXAMPLE = """    "OptionalLoginFailureResponse": {
     },
 """
 ENDPOINT = Recipe(
+    "endpoint",
     "GET /login_failure, with optional data",
     "Add an endpoint of the REST API",
     (
@@ -220,7 +242,7 @@ ENDPOINT = Recipe(
     ),
     (
         *(RECIPES_TEST, IMPORTS_TEST, DOCS_TEST, OPENAPI_TEST, "tests/infrastructure/test_sam_environment.py"),
-        *("tests/integration/api/test_events.py", "tests/integration/api/test_permissions.py"),
+        *("tests/integration/api/test_events.py", *permission_tests("get_login_failure")),
     ),
 )
 
@@ -255,6 +277,7 @@ def show_origin(repository: Repository) -> None:
 
 
 FIELD = Recipe(
+    "field",
     "a field that clients see",
     "Add a field to the record",
     (
@@ -275,6 +298,7 @@ FIELD = Recipe(
 )
 
 INTERNAL_FIELD = Recipe(
+    "internal-field",
     "a field that clients do not see",
     "Add a field to the record",
     (
@@ -292,6 +316,7 @@ INTERNAL_FIELD = Recipe(
 
 CODEC = "src/adapters/dynamodb/records.py"
 CHANGED_FIELD = Recipe(
+    "renamed-field",
     "a field with another name",
     "Change a field of the record",
     (
@@ -313,6 +338,182 @@ CHANGED_FIELD = Recipe(
 )
 
 
+# --- Add an index
+
+INDEX_TEST = "tests/infrastructure/test_index_recipe.py"
+MATRIX_TEST = "tests/integration/api/test_permission_matrix.py"
+DATA_MODEL = "docs/data-model.md"
+PORTS = "src/domain/storage/ports.py"
+STORE = "src/adapters/dynamodb/store.py"
+FAKE_STORE = "tests/support/fake_store.py"
+CONNECTIONS_CONTRACT = "tests/contract/test_connections_and_sessions.py"
+OPERATE = "src/handlers/operate.py"
+OPERATE_TEST = "tests/integration/api/test_operate.py"
+
+DECLARED_INDEX = """\
+        # Sparse: only connections whose Web Connector has logged in have `last_connected_at`.
+        - IndexName: by_last_connected
+          KeySchema:
+            - {AttributeName: app_id, KeyType: HASH}
+            - {AttributeName: last_connected_at, KeyType: RANGE}
+            - {AttributeName: id, KeyType: RANGE}
+          Projection: {ProjectionType: INCLUDE, NonKeyAttributes: [deleted_at]}
+"""
+INDEX_METHOD = '''\
+    def connected_ids_of(self, app_id: str) -> Sequence[str]:
+        """Return the ids of the connections that have logged in, the latest login last. Reads the index."""
+        query = key_query(self._dynamodb.tables.connections, {keys.APP_ID: app_id}, index=BY_LAST_CONNECTED)
+        entries = self._dynamodb.query(query | {"FilterExpression": f"attribute_not_exists({keys.DELETED_AT})"})
+        return [entry[keys.ID]["S"] for entry in entries]
+
+'''
+INDEX_PORT = '''\
+    def connected_ids_of(self, app_id: str) -> Sequence[str]:
+        """Return the ids of the connections that have logged in, the latest login last."""
+
+'''
+INDEX_IN_MEMORY = '''\
+    def connected_ids_of(self, app_id: str) -> Sequence[str]:
+        """Return the ids of the connections that have logged in, the latest login last."""
+        entries = self.lag.entries("connections", "by_last_connected") if self.lag else self.connections.values()
+        mine = [
+            (connection.last_connected_at, connection.id)
+            for connection in entries
+            if connection.app_id == app_id and connection.last_connected_at and not connection.deleted_at
+        ]
+        return [connection_id for _, connection_id in sorted(mine)]
+
+'''
+INDEX_CONTRACT = """\
+def test_an_app_has_the_connections_that_have_logged_in(store: AnyStore) -> None:
+    first, second, deleted = (
+        a_connection(
+            id=f"c0000000-0000-4000-8000-00000000000{9 - hours}",
+            last_connected_at=timestamp(NOON + timedelta(hours=hours)),
+        )
+        for hours in (1, 2, 3)
+    )
+    for connection in (second, first, deleted, a_connection()):
+        store.commit(Put(None, connection))
+    store.commit(Put(deleted, deleted.changed(timestamp(LATER), deleted_at=timestamp(LATER))))
+
+    assert store.connected_ids_of(APP_ID) == [first.id, second.id]
+    assert store.connected_ids_of(OTHER_APP_ID) == []
+
+
+"""
+INDEX_ROW = """\
+| | `by_last_connected` | `app_id` | `last_connected_at`, `id` | `deleted_at` | connections that have logged in |
+"""
+READERS_ROW = "| `operate` (`show_app`) | count the connections that have logged in | index | 1 |\n"
+
+
+def query_index(repository: Repository) -> None:
+    """Name the index in the module of its table, with a method that queries it."""
+    module = "src/adapters/dynamodb/connections.py"
+    repository.insert_before(module, "^TO_PURGE = ", 'BY_LAST_CONNECTED = Index("by_last_connected")\n\n')
+    repository.insert_before(module, r"^    def deleted_connections\(", INDEX_METHOD)
+
+
+def read_index(repository: Repository) -> None:
+    """Show how many connections of an app have logged in."""
+    connected = '        "connected": len(services().store.connected_ids_of(app_id)),\n'
+    repository.insert_after(OPERATE, r'^        "connections": len\(.*\n', connected)
+    repository.insert_after(OPERATE_TEST, r'^        "connections": 1,\n', '        "connected": 0,\n')
+
+
+def document_index(repository: Repository) -> None:
+    """Document the index and its reader."""
+    repository.insert_before(DATA_MODEL, r"^\| \| `to_purge` ", INDEX_ROW)
+    repository.insert_before(DATA_MODEL, r"^\| `delete_connection` ", READERS_ROW)
+
+
+INDEX = Recipe(
+    "index",
+    "connections by their last login",
+    "Add an index",
+    (
+        Step(
+            "template.yaml",
+            lambda repository: repository.insert_before(
+                "template.yaml", "^        # Sparse: only deleted connections", DECLARED_INDEX
+            ),
+            f"{INDEX_TEST}::test_an_index_in_code_is_declared_in_the_template",
+            "template.yaml: declare the index by_last_connected",
+        ),
+        Step(
+            "template.yaml",
+            lambda repository: repository.insert_before(
+                "template.yaml",
+                r"^        - \{AttributeName: purge, AttributeType",
+                "        - {AttributeName: last_connected_at, AttributeType: S}\n",
+            ),
+            f"{INDEX_TEST}::test_the_keys_of_an_index_are_attributes_of_its_table",
+            "template.yaml: add {'last_connected_at'} to AttributeDefinitions of ConnectionsTable",
+        ),
+        Step(
+            "template.yaml",
+            lambda repository: repository.insert_before(
+                "template.yaml",
+                r"^                  # A recount of a connection\.",
+                '                  - !Sub "${ConnectionsTable.Arn}/index/by_last_connected"\n',
+            ),
+            f"{INDEX_TEST}::test_a_role_allows_the_query_of_an_index",
+            "template.yaml: allow dynamodb:Query on ${ConnectionsTable.Arn}/index/by_last_connected",
+        ),
+        Step(
+            "src/adapters/dynamodb/<table>.py",
+            query_index,
+            f"{INDEX_TEST}::test_an_index_of_the_template_is_named_in_code",
+            'src/adapters/dynamodb: name Index("by_last_connected") of ConnectionsTable',
+        ),
+        Step(PORTS, lambda repository: repository.insert_before(PORTS, r"^    def deleted_connections\(", INDEX_PORT)),
+        Step(
+            STORE,
+            lambda repository: repository.insert_before(
+                STORE,
+                r"^        self\.deleted_connections = ",
+                "        self.connected_ids_of = connections.connected_ids_of\n",
+            ),
+            f"{INDEX_TEST}::test_a_method_of_the_port_is_in_the_store_and_in_the_fake_store",
+            "src/adapters/dynamodb/store.py: add self.connected_ids_of",
+        ),
+        Step(
+            FAKE_STORE,
+            lambda repository: repository.insert_before(FAKE_STORE, r"^    def deleted_connections\(", INDEX_IN_MEMORY),
+            f"{INDEX_TEST}::test_a_method_of_the_port_is_in_the_store_and_in_the_fake_store",
+            "tests/support/fake_store.py: add connected_ids_of",
+        ),
+        Step(
+            "tests/contract",
+            lambda repository: repository.insert_before(
+                CONNECTIONS_CONTRACT, "^def test_a_change_of_a_session_from", INDEX_CONTRACT
+            ),
+            f"{INDEX_TEST}::test_a_method_of_the_port_is_in_the_contract_suite",
+            "tests/contract: test connected_ids_of on every store",
+        ),
+        Step(
+            "src/handlers/<name>.py",
+            read_index,
+            f"{MATRIX_TEST}::test_a_function_uses_exactly_its_grants_on_tables[operate]",
+            "ConnectionsTable/index/by_last_connected",
+        ),
+        Step(
+            DATA_MODEL,
+            document_index,
+            f"{INDEX_TEST}::test_an_index_is_documented_with_its_keys",
+            "docs/data-model.md (Indexes): add by_last_connected of ConnectionsTable",
+        ),
+        Step("make generate", generate),
+    ),
+    (
+        *(INDEX_TEST, RECIPES_TEST, CONNECTIONS_CONTRACT, "tests/contract/test_purging.py"),
+        *("tests/contract/test_every_field.py", *permission_tests("operate"), OPERATE_TEST),
+        f"{MATRIX_TEST}::test_a_function_uses_exactly_its_grants_on_tables[operate]",
+    ),
+)
+
+
 # --- Add an error code
 
 ERROR = '''class BooksClosed(ServiceError, code="books_closed"):
@@ -321,6 +522,7 @@ ERROR = '''class BooksClosed(ServiceError, code="books_closed"):
 
 '''
 ERROR_CODE = Recipe(
+    "error",
     "books_closed",
     "Add an error code",
     (
@@ -349,4 +551,4 @@ ERROR_CODE = Recipe(
     (RECIPES_TEST, OPENAPI_TEST),
 )
 
-RECIPES = (CONVENIENCE_QUERY, ENDPOINT, FIELD, INTERNAL_FIELD, CHANGED_FIELD, ERROR_CODE)
+RECIPES = (CONVENIENCE_QUERY, ENDPOINT, FIELD, INTERNAL_FIELD, CHANGED_FIELD, INDEX, ERROR_CODE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ".mypy_cache"
-"""What a renewed copy keeps: mypy reads only what has changed."""
+TYPES = ".mypy_cache"
+KEPT = {TYPES, ".ruff_cache", "__pycache__"}
+"""The folders that a renewed copy keeps, so that tools and Python read only what has changed."""
 
 
 class MissingAnchor(Exception):
@@ -26,17 +28,21 @@ class Repository:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def copy_cache(self) -> None:
+        """Copy mypy's cache, so that even its first run reads only what has changed."""
+        if (ROOT / TYPES).is_dir():
+            shutil.copytree(ROOT / TYPES, self.folder / TYPES)
+
     def renew(self) -> None:
         """Copy all files again."""
         self.folder.mkdir(exist_ok=True)
-        for path in self.folder.iterdir():
-            if path.is_symlink() or path.is_file():
-                path.unlink()
-            elif path.name != KEPT:
-                shutil.rmtree(path)
+        for folder, folders, names in os.walk(self.folder):
+            folders[:] = [name for name in folders if name not in KEPT]
+            for name in names:
+                (Path(folder) / name).unlink()
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")  # noqa: S603 - our own command
-        for name in filter(None, names):
+        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own command
+        for name in filter(None, listed.split("\0")):
             if (ROOT / name).is_file():
                 target = self.folder / name
                 target.parent.mkdir(parents=True, exist_ok=True)
