@@ -83,6 +83,9 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in response.headers:
             if name.lower() not in {"content-length", "connection", "transfer-encoding"}:
                 self.send_header(name, value)
+        if self.close_connection:
+            # Otherwise the client would send its next request on this connection.
+            self.send_header("Connection", "close")
         if response.status not in {204, 304}:
             self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()

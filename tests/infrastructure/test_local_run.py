@@ -16,7 +16,7 @@ import pytest
 from local.gateway import MAX_BODY_BYTES, Request, Response
 from local.programs import ROOT
 from local.run import Options, main
-from local.server import Server
+from local.server import DRAINED_BYTES, Server
 from local.stack import held_until
 
 if TYPE_CHECKING:
@@ -60,6 +60,23 @@ def test_many_clients_can_connect_at_once() -> None:
         ]
 
     assert len(connected) == 50
+
+
+def test_a_client_learns_that_the_connection_is_closed_after_a_body_that_is_far_too_large() -> None:
+    """Otherwise it would send its next request on a closed connection, and get no response."""
+    server = Server(0)
+    server.start(lambda request: Response(413 if len(request.body) > MAX_BODY_BYTES else 200, [], b""))
+    address = urlsplit(server.base_url)
+
+    with ExitStack() as connection:
+        connection.callback(server.stop)
+        client = connection.enter_context(socket.create_connection((address.hostname, address.port), timeout=5))
+        head = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        client.sendall(head + b"%x\r\n" % (DRAINED_BYTES + 1))
+        response = client.recv(1024)
+
+    assert b" 413 " in response
+    assert b"Connection: close\r\n" in response
 
 
 def test_a_client_that_waits_for_100_continue_is_told_at_once_to_send_the_body() -> None:
