@@ -144,7 +144,7 @@ deploy: deploy-check build $(TOOLS)/sam/.installed ## Build and deploy to AWS (S
 	@$(BIN)/python -m local.deploy $(TOOLS)/sam $(if $(YES),--yes) $(DEPLOYMENT) $(if $(REMOVE),--remove "$(REMOVE)") $(if $(TAGS),--tags "$(TAGS)") $(PARAMS)
 
 .PHONY: deploy-check
-deploy-check: .venv/.run ## Say what stands in the way of make deploy, with the same variables
+deploy-check: .venv/.run ## List what would make make deploy fail, with the same variables
 	@$(BIN)/python -m local.deploy $(TOOLS)/sam --check $(DEPLOYMENT) $(PARAMS)
 
 .PHONY: smoke

@@ -343,7 +343,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tags", default="", help="NAME=VALUE, separated by spaces; default: those of the stack")
     parser.add_argument("--remove", default="", help="tables and other resources that may be given up, by logical ID")
     parser.add_argument("--yes", action="store_true", help="do not ask before changing anything")
-    parser.add_argument("--check", action="store_true", help="say what stands in the way, and deploy nothing")
+    parser.add_argument("--check", action="store_true", help="only list what would make it fail")
     parser.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="parameters of template.yaml")
     return parser
 

@@ -1,4 +1,4 @@
-"""What stands in the way of a deployment: asked of AWS within seconds, before anything is built or created.
+"""Checks of AWS that take seconds and show, before anything is built or created, what would make a deployment fail.
 
 Usage: `make deploy-check [STACK=…] [REGION=…] [PROFILE=…] [PARAMS="…"]`; `make deploy` runs it first. Each check
 returns findings. An error would make the deployment fail; a note is worth knowing.

@@ -46,7 +46,7 @@ CONFIGURATION = (
 
 
 class ImageError(Exception):
-    """There is no image, and it cannot be made; the message says why."""
+    """The image is missing and cannot be built. The message gives the reason."""
 
 
 def has_engine() -> bool:

@@ -34,7 +34,7 @@ Attempt: TypeAlias = tuple[str, str, float]
 TICK = 0.0001
 """An attempt that waited begins after the one that it waited for."""
 
-LONGEST_SECONDS = FIRST_ATTEMPT_TIMEOUT_SECONDS + TRIAL_SECONDS + 0.01
+MAX_BATCH_SECONDS = FIRST_ATTEMPT_TIMEOUT_SECONDS + TRIAL_SECONDS + 0.01
 """How long a batch takes at most: a wait for a trial, then an attempt that times out."""
 
 HEALTHY, ATTACKER = "healthy", "attacker"
@@ -109,15 +109,15 @@ def test_an_app_holds_up_the_batches_of_a_process_once_per_period_whatever_its_r
         process.clock.advance(seconds=pause)
 
     assert HEALTHY not in process.refused
-    assert max(process.held) <= LONGEST_SECONDS
+    assert max(process.held) <= MAX_BATCH_SECONDS
     slow_batches = sum(seconds > SLOW_SECONDS for seconds in process.held)
     assert slow_batches <= process.seconds / SECONDS_BETWEEN_SLOW + 1
     minutes = process.seconds / SLOW_DURATION.total_seconds()
     beyond_quick = sum(max(seconds - TRIAL_SECONDS - QUICK_SECONDS, 0) for seconds in process.held)
-    assert beyond_quick <= PATIENCE_SECONDS * (minutes + 1) + LONGEST_SECONDS
+    assert beyond_quick <= PATIENCE_SECONDS * (minutes + 1) + MAX_BATCH_SECONDS
 
 
 def test_the_rule_that_is_documented_follows_from_the_limits() -> None:
     """docs/decisions/0042-patience-by-app.md names these figures."""
-    assert round(LONGEST_SECONDS, 1) == 1.1
+    assert round(MAX_BATCH_SECONDS, 1) == 1.1
     assert round(SECONDS_BETWEEN_SLOW) == 30
