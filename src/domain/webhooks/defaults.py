@@ -8,8 +8,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 RETRY_DELAYS = (
-    timedelta(seconds=5),  # a deployment or a lost packet
-    timedelta(minutes=5),  # a restart
+    timedelta(seconds=5),  # a lost packet
+    timedelta(seconds=30),  # a restart
+    timedelta(minutes=2),  # a deployment
+    timedelta(minutes=5),
     timedelta(minutes=30),  # an incident that somebody is working on
     timedelta(hours=2),
     timedelta(hours=5),  # from here on, the delays span a night
@@ -85,7 +87,7 @@ MAX_OLDER_RESPONSE_BYTES = 512
 its size."""
 
 MAX_ATTEMPTS_KEPT = 20
-"""A record keeps this many of its latest attempts, which is more than two rounds. With the two limits above, a record
+"""A record keeps this many of its latest attempts, which is two rounds. With the two limits above, a record
 stays below 16 KB, no matter how often it is redelivered."""
 
 MAX_URL_LENGTH = 2048

@@ -77,7 +77,7 @@ def test_the_tree_may_include_the_envelope() -> None:
 def test_the_shorter_form_is_that_of_a_response() -> None:
     line = {"Desc": "a", "Amount": {"@defMacro": "x", "#text": 9.5}}
     request = parse_request_json(
-        {"version": "16.0", "InvoiceAddRq": {"@requestID": 7, "InvoiceAdd": {"InvoiceLineAdd": [line, {"Desc": None}]}}}
+        {"version": "16.0", "InvoiceAddRq": {"@requestID": 7, "InvoiceAdd": {"InvoiceLineAdd": [line, {"Desc": ""}]}}}
     )
 
     assert request.version == "16.0"
@@ -166,7 +166,6 @@ def test_the_version_defaults_to_13_and_may_be_a_number() -> None:
         (Decimal("97.50"), "97.50"),
         (Decimal("1E+3"), "1000"),
         ("", None),
-        (None, None),
     ],
 )
 def test_text_may_be_a_string_a_number_or_a_boolean(value: object, text: str | None) -> None:
@@ -176,6 +175,36 @@ def test_text_may_be_a_string_a_number_or_a_boolean(value: object, text: str | N
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), Decimal("NaN"), [], {}])
 def test_text_of_another_type_is_rejected(value: object) -> None:
     assert problem_of(with_child({"name": "A", "text": value})).path == "/request/children/0/text"
+
+
+@pytest.mark.parametrize(
+    ("tree", "pointer"),
+    [
+        ({"CustomerModRq": {"CustomerMod": {"Phone": None}}}, "/CustomerModRq/CustomerMod/Phone"),
+        ({"CustomerModRq": {"CustomerMod": None}}, "/CustomerModRq/CustomerMod"),
+        ({"ThingModRq": {"Note": ["a", None]}}, "/ThingModRq/Note/1"),
+        ({"ThingModRq": {"Note": {"@x": "1", "#text": None}}}, "/ThingModRq/Note/#text"),
+        (with_child({"name": "Phone", "text": None}), "/request/children/0/text"),
+        (with_child({"name": "Phone", "text": None, "children": []}), "/request/children/0/text"),
+        (with_child({"name": "A", "children": [{"name": "B", "text": None}]}), "/request/children/0/children/0/text"),
+    ],
+)
+def test_null_is_refused_as_a_value(tree: object, pointer: str) -> None:
+    problem = problem_of(tree)
+
+    assert (problem.path, problem.message) == (pointer, "A value must not be null.")
+    assert problem.suggestion == 'Leave it out to keep the value, or write "" to clear it.'
+
+
+def test_a_null_that_holds_no_value_is_ignored() -> None:
+    empty = '<ThingAddRq requestID="1"><A></A></ThingAddRq>'
+    attributes = {"requestID": "1", "b": None}
+    tree = {"name": "ThingAddRq", "text": None, "attributes": attributes, "children": [{"name": "A"}]}
+    short = {"ThingAddRq": {"@requestID": "1", "@b": None, "#text": None, "A": ""}}
+
+    assert parse_request_json({"request": tree}).to_xml() == request_xml(empty)
+    assert parse_request_json(short).to_xml() == request_xml(empty)
+    assert parse_request_json({"request": {"name": "HostQueryRq", "text": None}}).name == "HostQueryRq"
 
 
 def test_empty_children_and_null_members_are_like_absent_ones() -> None:

@@ -163,25 +163,25 @@ def test_a_receiver_that_is_not_allowed_fails_at_once() -> None:
     assert setup.stored_record(record).webhook_state is WebhookState.FAILED
 
 
-def test_the_webhook_fails_after_the_eighth_attempt() -> None:
+def test_the_webhook_fails_after_the_tenth_attempt() -> None:
     """The whole schedule: each attempt is made from the message that the attempt before it planned."""
-    setup = DeliverySetup(*[HttpResponse(500, f"response {number}") for number in range(1, 9)])
+    setup = DeliverySetup(*[HttpResponse(500, f"response {number}") for number in range(1, 11)])
     record = setup.add()
     waits = []
 
     setup.attempt(record)
-    for number in range(7):
+    for number in range(9):
         planned_attempt = setup.queue.attempts[number]
         waits.append(planned_attempt.not_before - setup.clock())
         setup.clock.now = planned_attempt.not_before
         setup.deliverer.attempt(planned_attempt)
 
-    assert [wait.total_seconds() for wait in waits] == [5, 300, 1800, 7200, 18000, 36000, 36000]
-    assert len(setup.queue.attempts) == 7
+    assert [wait.total_seconds() for wait in waits] == [5, 30, 120, 300, 1800, 7200, 18000, 36000, 36000]
+    assert len(setup.queue.attempts) == 9
     after = setup.stored_record(record)
-    assert (after.webhook_state, after.webhook.attempts_in_round) == (WebhookState.FAILED, 8)
-    assert after.webhook.error == "Gave up after 8 attempts. The last one: The receiver returned HTTP 500."
-    assert [attempt.response for attempt in after.webhook.attempts] == [f"response {number}" for number in range(1, 9)]
+    assert (after.webhook_state, after.webhook.attempts_in_round) == (WebhookState.FAILED, 10)
+    assert after.webhook.error == "Gave up after 10 attempts. The last one: The receiver returned HTTP 500."
+    assert [attempt.response for attempt in after.webhook.attempts] == [f"response {number}" for number in range(1, 11)]
 
 
 def test_success_after_failures_clears_the_error() -> None:

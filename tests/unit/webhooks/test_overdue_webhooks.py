@@ -198,10 +198,10 @@ def test_a_deleted_connection_is_left_out() -> None:
     assert setup.sweep() == (0, True)
 
 
-@pytest.mark.parametrize("lost", range(1, 9))
+@pytest.mark.parametrize("lost", range(1, 11))
 def test_whichever_message_is_lost_the_webhook_still_ends(lost: int) -> None:
-    """A receiver that always fails gets eight attempts, although one message of them never arrives."""
-    setup = SweepSetup(*[HttpResponse(500, "busy")] * 8)
+    """A receiver that always fails gets ten attempts, although one message of them never arrives."""
+    setup = SweepSetup(*[HttpResponse(500, "busy")] * 10)
     record = setup.add()
     messages = [first_attempt(record, NOON)]
     delivered = 0
@@ -216,7 +216,7 @@ def test_whichever_message_is_lost_the_webhook_still_ends(lost: int) -> None:
         messages, setup.queue.attempts[:] = [*setup.queue.attempts], []
 
     assert setup.stored_record(record).webhook_state is WebhookState.FAILED
-    assert len(setup.receiver.posts) == 8
+    assert len(setup.receiver.posts) == 10
 
 
 @pytest.mark.parametrize(("max_records", "expected", "is_complete"), [(2, 2, False), (3, 3, True), (4, 3, True)])

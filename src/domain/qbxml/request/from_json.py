@@ -45,7 +45,7 @@ def parse_request_json(
 
     The shorter form is `{"CustomerQueryRq": {"@requestID": "1", "MaxReturned": 5}}`, with or without `version`.
     Attributes start with `@`, an element that repeats is an array, and the text of an element with attributes is
-    `#text`.
+    `#text`. Null is refused as a value. An attribute that is null is like one that is absent.
 
     `request` is either a node or the whole tree from `QBXML` down. It may be wrapped in an array of one. A node is
     `{"name", "attributes", "text" | "children"}`. Texts and attributes may be strings, numbers or booleans. Children
@@ -107,10 +107,13 @@ class _TreeReader:
             _refuse("name must be the name of a QBXML element.", pointer, "name")
         element = Element(name)
         self._locations[element] = pointer
-        element.text = _text(members.get("text"), pointer, "text")
+        nodes = members.get("children")
+        if "text" in members:
+            # A request without fields holds no value that null could clear.
+            read = _text if nodes or depth == 1 else _value
+            element.text = read(members["text"], pointer, "text")
         if "attributes" in members:
             element.attrib = _attributes(members["attributes"], pointer)
-        nodes = members.get("children")
         if nodes is None:
             return element
         if not isinstance(nodes, list):
@@ -129,26 +132,37 @@ class _TreeReader:
         element = Element(name)
         self._locations[element] = pointer
         if not isinstance(value, dict):
-            element.text = _text(value, pointer)
+            # A request without fields holds no value that null could clear.
+            element.text = _text(value, pointer) if depth == 1 else _value(value, pointer)
             return element
         for key, member in value.items():
-            if key == "#text":
-                continue
             if key.startswith("@"):
-                if not limits.is_name(key[1:]):
-                    _refuse(f"{quoted(key[1:])} is not an attribute name.", pointer, key)
-                element.set(key[1:], _text(member, pointer, key) or "")
-                continue
-            below = _pointer(pointer, key)
-            if isinstance(member, list):
-                for index, item in enumerate(member):
-                    element.append(self._short_element(key, item, f"{below}/{index}", depth + 1))
-            else:
-                element.append(self._short_element(key, member, below, depth + 1))
-        element.text = _text(value.get("#text"), pointer, "#text")
+                _set_short_attribute(element, key, member, pointer)
+            elif key != "#text":
+                self._append_short_elements(element, key, member, _pointer(pointer, key), depth + 1)
+        if "#text" in value:
+            read = _text if len(element) else _value
+            element.text = read(value["#text"], pointer, "#text")
         if element.text and len(element):
             _refuse("An element has either text or children.", pointer, "#text")
         return element
+
+    def _append_short_elements(self, parent: Element, name: str, member: object, pointer: str, depth: int) -> None:
+        """Append the element of a member, or the elements of an array."""
+        if isinstance(member, list):
+            for index, item in enumerate(member):
+                parent.append(self._short_element(name, item, f"{pointer}/{index}", depth))
+        else:
+            parent.append(self._short_element(name, member, pointer, depth))
+
+
+def _set_short_attribute(element: Element, key: str, value: object, pointer: str) -> None:
+    """Set the attribute of a member such as `@requestID`. Null is like an absent member."""
+    name = key[1:]
+    if not limits.is_name(name):
+        _refuse(f"{quoted(name)} is not an attribute name.", pointer, key)
+    if value is not None:
+        element.set(name, _text(value, pointer, key) or "")
 
 
 def _pointer(pointer: str, *members: str) -> str:
@@ -200,6 +214,14 @@ def _attributes(members: object, pointer: str) -> dict[str, str]:
         if value is not None:
             attributes[name] = _text(value, pointer, "attributes", key) or ""
     return attributes
+
+
+def _value(value: object, pointer: str, *members: str) -> str | None:
+    """Return the text of a field. Null is refused, because QuickBooks clears a field whose element is empty."""
+    if value is None:
+        suggestion = 'Leave it out to keep the value, or write "" to clear it.'
+        _refuse("A value must not be null.", pointer, *members, suggestion=suggestion)
+    return _text(value, pointer, *members)
 
 
 def _text(value: object, pointer: str, *members: str) -> str | None:
