@@ -16,7 +16,7 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.transactions import CONTENTION, MAX_REPEATING_SECONDS
 from domain import qbxml
 from domain.connections.service import ConnectionService
-from domain.errors import TooManyRequests, Unavailable
+from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.queueing.new_request import Idempotency
 from domain.queueing.service import RequestService
 from domain.records.request import QueuedRequest, State
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 URL = "https://example.com/hook"
+COMMITS = {"transact_write_items", "put_if"}
 _numbers = count()
 REQUEST = qbxml.parse_request_xml(REQUEST_XML)
 
@@ -87,9 +88,9 @@ class Bench:
         self.now += seconds
 
     def fail(self, *faults: str | None) -> None:
-        """Let the next transactions fail in these ways, and all further ones succeed."""
+        """Let the next commits fail in these ways, and all further ones succeed."""
         coming = chain(faults, repeat(None))
-        self.client.fault = lambda operation: next(coming) if operation == "transact_write_items" else None
+        self.client.fault = lambda operation: next(coming) if operation in COMMITS else None
 
     def queue(self, key: str | None = None) -> QueuedRequest:
         """Queue a request."""
@@ -225,6 +226,62 @@ def test_a_change_that_another_caller_changed_further_is_recognised(bench: Bench
     assert changed.webhook_state is WebhookState.SUCCEEDED
     assert changed.webhook.round == (how == "redeliver")
     bench.check()
+
+
+PUT_FAULTS = [faults for faults in (*ONCE, *TWICE) if IN_PROGRESS not in faults]
+
+
+@pytest.mark.parametrize("faults", PUT_FAULTS, ids=", ".join)
+def test_a_change_of_one_item_is_made_once_with_plain_puts(bench: Bench, faults: Sequence[str]) -> None:
+    transactions = _Recorder(bench.client.transact_write_items, [])
+    bench.client.transact_write_items = transactions  # type: ignore[method-assign]
+    before = bench.store.connection(CONNECTION_ID)
+    assert before
+    bench.fail(*faults)
+
+    bench.store.commit(Put(before, after := before.changed(timestamp(NOON), name="Acme")))
+
+    bench.client.deliver_late_calls()
+    assert bench.store.connection(CONNECTION_ID) == after
+    assert transactions.sent == []
+
+
+def test_a_plain_put_does_not_take_an_equal_change_by_another_caller_for_its_own(bench: Bench) -> None:
+    before = bench.store.connection(CONNECTION_ID)
+    assert before
+    after = before.changed(timestamp(NOON), name="Acme")
+    bench.store.commit(Put(before, after))
+    bench.fail(ANSWER_LOST)
+
+    with pytest.raises(Conflict) as conflict:
+        bench.store.commit(Put(before, after))
+
+    assert conflict.value.current == after
+
+
+def test_a_late_plain_put_does_not_undo_a_later_change(bench: Bench) -> None:
+    before = bench.store.connection(CONNECTION_ID)
+    assert before
+    bench.client.holds_late_calls = True
+    bench.fail(LATE)
+    bench.store.commit(Put(before, after := before.changed(timestamp(NOON), name="Acme")))
+    bench.store.commit(Put(after, latest := after.changed(timestamp(NOON), name="Bolt")))
+
+    bench.client.deliver_late_calls()
+
+    assert bench.store.connection(CONNECTION_ID) == latest
+
+
+def test_a_plain_put_that_always_conflicts_is_refused(bench: Bench) -> None:
+    before = bench.store.connection(CONNECTION_ID)
+    assert before
+    bench.client.fault = lambda _: CONFLICT
+
+    with pytest.raises(TooManyRequests):
+        bench.store.commit(Put(before, before.changed(timestamp(NOON), name="Acme")))
+
+    assert bench.store.connection(CONNECTION_ID) == before
+    assert len(bench.pauses) == CONTENTION.retries
 
 
 @pytest.mark.parametrize("faults", [*ONCE, *TWICE], ids=", ".join)

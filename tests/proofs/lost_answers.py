@@ -21,7 +21,13 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.proofs.interleavings import InMemory
-from tests.support.unreliable_dynamodb import REPEATED, TORN, TRANSACTION_FAULTS, UnreliableDynamoDB
+from tests.support.unreliable_dynamodb import (
+    CONDITIONAL_FAULTS,
+    REPEATED,
+    TORN,
+    TRANSACTION_FAULTS,
+    UnreliableDynamoDB,
+)
 from tests.support.web_connector.system import System
 
 if TYPE_CHECKING:
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 
 SHARES: dict[str, tuple[float, tuple[Fault, ...]]] = {
     "transact_write_items": (0.2, TRANSACTION_FAULTS),
+    "put_if": (0.2, CONDITIONAL_FAULTS),
     "put_item": (0.5, (REPEATED,)),
     "batch_get_item": (0.3, (TORN,)),
 }

@@ -30,9 +30,11 @@ LATER = "later"
 REPEATED = "repeated"
 """The call is done, and once more just before the next write."""
 CONFLICT = "conflict"
-"""The transaction is cancelled because of another one."""
+"""The transaction or the plain put is cancelled because of another transaction."""
 
 TRANSACTION_FAULTS = (ANSWER_LOST, IN_PROGRESS, SERVER_ERROR, LATE, LATER, REPEATED, CONFLICT)
+CONDITIONAL_FAULTS = tuple(fault for fault in TRANSACTION_FAULTS if fault != IN_PROGRESS)
+"""The faults of a plain put with a condition. Only a transaction can be in progress."""
 WRITE_FAULTS = (ANSWER_LOST, LATE, REPEATED)
 
 TORN = "torn"
@@ -56,7 +58,10 @@ def timeout() -> ReadTimeoutError:
 
 @dataclass
 class UnreliableDynamoDB:
-    """Passes calls on to `client`. `fault` returns the fault of a call by its operation, or None."""
+    """Passes calls on to `client`. `fault` returns the fault of a call by its operation, or None.
+
+    A put with a condition is the operation `put_if`, because a commit of one item is such a put.
+    """
 
     client: Any
     fault: Callable[[str], Fault | None] = lambda _operation: None
@@ -73,6 +78,19 @@ class UnreliableDynamoDB:
 
     def transact_write_items(self, **request: Any) -> Any:
         """Do a transaction, or fail."""
+        self._before_commit(request)
+        self._keep_former(request["TransactItems"])
+        return self._write("transact_write_items", request)
+
+    def put_item(self, **request: Any) -> Any:
+        """Store an item, or fail."""
+        if "ConditionExpression" not in request:
+            return self._write("put_item", request)
+        self._before_commit(request)
+        return self._write("put_item", request, "put_if")
+
+    def _before_commit(self, request: dict[str, Any]) -> None:
+        """Do the calls that are late now. Raises ClientError for a conflict."""
         if self._cancels_next:
             self._cancels_next = False
             try:
@@ -81,12 +99,6 @@ class UnreliableDynamoDB:
                 self.deliver_late_calls()
         if not self.holds_late_calls:
             self.deliver_late_calls()
-        self._keep_former(request["TransactItems"])
-        return self._write("transact_write_items", request)
-
-    def put_item(self, **request: Any) -> Any:
-        """Store an item, or fail."""
-        return self._write("put_item", request)
 
     def batch_get_item(self, **request: Any) -> Any:
         """Read a batch, possibly with bodies as they were before the latest transaction."""
@@ -104,9 +116,9 @@ class UnreliableDynamoDB:
             with suppress(ClientError):
                 self.late.popleft()()
 
-    def _write(self, operation: str, request: dict[str, Any]) -> Any:
-        call = partial(getattr(self.client, operation), **request)
-        match self._next_fault(operation):
+    def _write(self, method: str, request: dict[str, Any], operation: str | None = None) -> Any:
+        call = partial(getattr(self.client, method), **request)
+        match self._next_fault(operation or method):
             case "answer lost":
                 call()
                 raise timeout()
@@ -130,6 +142,8 @@ class UnreliableDynamoDB:
         return call()
 
     def _conflict(self, request: dict[str, Any]) -> ClientError:
+        if "TransactItems" not in request:
+            return client_error("TransactionConflictException")
         reasons = [{"Code": "None"} for _ in request["TransactItems"]]
         reasons[-1] = {"Code": "TransactionConflict"}
         return client_error("TransactionCanceledException", CancellationReasons=reasons)

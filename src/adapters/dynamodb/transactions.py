@@ -1,14 +1,17 @@
 """Transactions: how one is repeated, and how a repetition recognises its own earlier success.
 
+A transaction writes every item twice. One that only puts a single item on a condition is therefore a plain conditional
+put, which costs half.
+
 The answer to a transaction can be lost: the call times out, the connection breaks, or DynamoDB returns a status of
 5xx. The transaction may then have been done, may still be in progress, or may even arrive later. It is repeated with
 the same `ClientRequestToken` and the same entries. DynamoDB keeps tokens for ten minutes, so it does the transaction
 once. botocore repeats a call in the same way before it reports a failure. Only a cancelled transaction gets a new
-token.
+token. A plain put has no token.
 
-After that, the transaction can still meet an item that it wrote itself, because the lost call arrived after all. Every
-item that is stored on a condition therefore has the commit's id. No other commit has this id. An item with it proves
-that the transaction was done (decision 0037).
+A repetition can therefore meet an item that it wrote itself: the lost call was a plain put, or arrived after the
+transaction got a new token. Every item that is stored on a condition has the commit's id. No other commit has this id.
+An item with it proves that the transaction was done (decisions 0037 and 0062).
 """
 
 from __future__ import annotations
@@ -62,6 +65,10 @@ _UNKNOWN_CODES = frozenset(
     }
 )
 _REFUSED_CODES = frozenset({"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"})
+_CANCELLED_CODES = frozenset(
+    {"TransactionCanceledException", "ConditionalCheckFailedException", "TransactionConflictException"}
+)
+"""DynamoDB cancels a transaction with reasons. A plain put gets an error of its own for each of two reasons."""
 _RETRYABLE_REASONS = frozenset(
     {"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"}
 )
@@ -69,14 +76,14 @@ _SERVER_ERRORS = 500
 
 
 class Outcome(Enum):
-    """How a call of `TransactWriteItems` ended. An error of another kind is the fault of the caller."""
+    """How a call ended. An error of another kind is the fault of the caller."""
 
     UNKNOWN = auto()
     """It was done, is in progress, may still arrive or was lost."""
     REFUSED = auto()
     """It was throttled before it began."""
     CANCELLED = auto()
-    """It was not done. `CancellationReasons` has a reason for each entry."""
+    """It was not done. `_reasons` returns a reason for each entry."""
 
 
 def new_commit_id() -> str:
@@ -89,7 +96,7 @@ def outcome_of(error: Exception) -> Outcome:
     if not isinstance(error, ClientError):
         return Outcome.UNKNOWN
     code = error.response["Error"]["Code"]
-    if code == "TransactionCanceledException":
+    if code in _CANCELLED_CODES:
         return Outcome.CANCELLED
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code in _UNKNOWN_CODES or status >= _SERVER_ERRORS:
@@ -129,9 +136,7 @@ class Transactions:
         entries = _entries(transaction, cancellations)
         while True:
             try:
-                self._dynamodb.client.transact_write_items(
-                    TransactItems=entries, ClientRequestToken=f"{transaction.commit_id}.{cancellations}"
-                )
+                self._call(entries, token=f"{transaction.commit_id}.{cancellations}")
             except (ClientError, *LOST_ANSWERS) as error:
                 outcome = outcome_of(error)
                 may_have_arrived |= outcome is Outcome.UNKNOWN or _was_repeated_by_botocore(error)
@@ -149,6 +154,13 @@ class Transactions:
                     raise
             else:
                 return
+
+    def _call(self, entries: list[dict[str, Any]], token: str) -> None:
+        """Do the entries with one call."""
+        if len(entries) == 1 and "ConditionExpression" in (put := entries[0].get("Put", {})):
+            self._dynamodb.client.put_item(**put)
+        else:
+            self._dynamodb.client.transact_write_items(TransactItems=entries, ClientRequestToken=token)
 
     def _pause(self, backoff: Backoff, start: float) -> None:
         """Wait before the next call. Raises TooManyRequests if none is left."""
@@ -183,10 +195,9 @@ def _was_done_before(error: Exception, transaction: Transaction, *, may_have_arr
 
 def _failed(error: Any, operations: Sequence[Operation]) -> list[tuple[Operation, Item | None]]:
     """Return the operations with an unmet condition, each with the stored item."""
-    reasons = error.response.get("CancellationReasons", [])
     return [
         (operation, reason.get("Item") or None)
-        for operation, reason in zip(operations, reasons, strict=False)
+        for operation, reason in zip(operations, _reasons(error), strict=False)
         if reason.get("Code") == "ConditionalCheckFailed"
     ]
 
@@ -196,6 +207,13 @@ def _raise_unless_retryable(error: Any, operations: Sequence[Operation]) -> None
     for operation, item in _failed(error, operations):
         if operation.change is not None:
             raise Conflict(operation.change, operation.decode(item) if item else None) from None
-    reasons = error.response.get("CancellationReasons", [])
-    if not any(reason.get("Code") in _RETRYABLE_REASONS for reason in reasons):
+    if not any(reason.get("Code") in _RETRYABLE_REASONS for reason in _reasons(error)):
         raise error
+
+
+def _reasons(error: Any) -> list[dict[str, Any]]:
+    """Return why each entry was not done. A plain put has one entry, and its error is the reason."""
+    response = error.response
+    code = response["Error"]["Code"].removesuffix("Exception")
+    reasons: list[dict[str, Any]] = response.get("CancellationReasons", [{"Code": code, "Item": response.get("Item")}])
+    return reasons
