@@ -28,6 +28,13 @@ VERSION = "qbxml_version"
 _EXCLUSIVE_FILTERS = (("NameFilter", "NameRangeFilter"), ("ModifiedDateRangeFilter", "TxnDateRangeFilter"))
 """Pairs of elements that a query cannot combine."""
 
+_OTHER_NAMES = {
+    **dict.fromkeys(("limit", "per_page", "page_size", "count"), "max_returned"),
+    **dict.fromkeys(("updated_after", "updated_since", "modified_after", "modified_since"), "from_modified_date"),
+    **dict.fromkeys(("updated_before", "modified_before"), "to_modified_date"),
+}
+"""The names of other APIs for our parameters."""
+
 _DUE_DATES = frozenset({"from_due_date", "to_due_date"})
 
 
@@ -198,6 +205,8 @@ def _instead(name: str, names: Iterable[str]) -> str | None:
     """Return a suggestion for an unknown parameter. A name with one different word has a different meaning."""
     if name in _DUE_DATES:
         return "QBXML cannot select by due date. Query by status or transaction date, and compare DueDate."
+    if (meant := _OTHER_NAMES.get(name)) and meant in names:
+        return f"Did you mean {meant}?"
     words = name.split("_")
     for other in names:
         others = other.split("_")

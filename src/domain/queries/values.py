@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import is_storable
+from domain.qbxml.schema.value_types import how_to_write_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,14 +73,15 @@ def _count(value: str) -> str:
 def _day(value: str) -> str:
     match = _date_time(value)
     if not match or match[2]:
-        raise ValueError("Write a date, such as 2026-01-31.")
+        raise ValueError(how_to_write_date(value) or "Write a date, such as 2026-01-31.")
     return _existing_day(match[1])
 
 
 def _moment(value: str) -> str:
     match = _date_time(value)
     if not match:
-        raise ValueError("Write a date-time, such as 2026-01-31T13:30:00Z, or a date, such as 2026-01-31.")
+        example = "Write a date-time, such as 2026-01-31T13:30:00Z, or a date, such as 2026-01-31."
+        raise ValueError(how_to_write_date(value) or example)
     day, hours_minutes, seconds, zulu, sign, offset_hours, offset_minutes = match.groups()
     _existing_day(day)
     if hours_minutes is None:

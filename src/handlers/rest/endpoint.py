@@ -213,6 +213,8 @@ class Endpoint:
         request_checks.require_ids(event)
         if self.query is None:
             request_checks.require_known_parameters(event, self._parameters)
+        elif event["httpMethod"] == "POST":
+            request_checks.require_no_body(event)
         body = request_checks.body_text(event) if self._fields is not None else None
         # Powertools compares media types case-sensitively, and it reads the header even if there is no body.
         headers = request_checks.with_header(event, "Content-Type", CONTENT_TYPE)
@@ -237,7 +239,9 @@ def _operation_id(name: str, method: str, path: str) -> str:
     """Return the id of an operation. The operations of an endpoint differ in their path or in their method."""
     if path.startswith(CONNECTION) and "{request_id}" in path:
         return f"{name}_of_connection"
-    return name if method == "GET" else name.replace("get_", f"{method.lower()}_")
+    if method == "GET":
+        return name
+    return f"post_{name}" if name.startswith("query_") else name.replace("get_", f"{method.lower()}_")
 
 
 def _parameters(signature: inspect.Signature, path: str) -> list[inspect.Parameter]:

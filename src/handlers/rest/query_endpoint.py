@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from domain.errors import QuotaExceeded, UnsupportedByVersion
+from domain.errors import IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion
 from domain.qbxml import default_version
 from domain.queries import QUERIES
 from domain.queries.query import Query
-from domain.queueing.new_request import NewRequest, QueueRequest, WebhookUrl
+from domain.queueing.new_request import Idempotency, NewRequest, QueueRequest, WebhookUrl
 from domain.records.connection import Connection
 from handlers.rest import Call, Data, Endpoint, request_checks, services
 from handlers.rest.endpoint import CONNECTION
@@ -15,19 +15,32 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
 
 
 def query_endpoint(name: str) -> Endpoint:
-    """Return the handler of `GET /connections/{connection_id}/<name>`."""
+    """Return the handler of `GET` and `POST /connections/{connection_id}/<name>`, which do the same."""
 
-    def query(call: Call, connection_id: str) -> Data[QueuedRequestView]:
-        read = partial(_new_request, QUERIES[name], request_checks.query_parameters(call.event))
-        queued = services().queueing.queue(QueueRequest(call.app_id, connection_id, read, limits=call.limits))
-        return {"data": new_queued_request(queued)}
+    def query(call: Call, connection_id: str) -> tuple[Data[QueuedRequestView], bool]:
+        parameters = request_checks.query_parameters(call.event)
+        key = request_checks.idempotency_key(call.event)
+        idempotency = Idempotency.of(key, connection_id, [name, dict(parameters)]) if key else None
+        read = partial(_new_request, QUERIES[name], parameters)
+        command = QueueRequest(call.app_id, connection_id, read, idempotency, call.limits)
+        queued = services().queueing.queue(command)
+        return {"data": new_queued_request(queued)}, queued.repeated
 
     query.__doc__ = f"""Queue a query for {name.replace("_", " ")}.
 
-    Returns the queued request. Its webhook delivers the response of QuickBooks.
+    Returns the queued request. Its webhook delivers the response of QuickBooks. A call that is repeated with the same
+    `Idempotency-Key` within 24 hours returns the first record with status 200.
     """
-    routes, errors = [f"GET {CONNECTION}/{name}"], (QuotaExceeded, UnsupportedByVersion)
-    return Endpoint("Queries", routes, query, changes=True, query=QUERIES[name], status=202, errors=errors)
+    return Endpoint(
+        "Queries",
+        [f"{method} {CONNECTION}/{name}" for method in ("GET", "POST")],
+        query,
+        changes=True,
+        query=QUERIES[name],
+        status=202,
+        repeated_status=200,
+        errors=(IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion),
+    )
 
 
 def _new_request(query: Query, parameters: Mapping[str, Sequence[str]], connection: Connection) -> NewRequest:

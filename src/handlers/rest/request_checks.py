@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
@@ -16,6 +17,7 @@ from domain.errors import (
     RequestTooLarge,
     Unauthorized,
     UnsupportedMediaType,
+    shortened,
 )
 from domain.records.app import Limits, Scope
 from handlers.common.http import header
@@ -25,6 +27,20 @@ MAX_BODY_BYTES = 1024 * 1024
 
 MAX_COMPARED_LENGTH = 50
 """A much longer name does not resemble any allowed name, and the comparison would take long."""
+
+_OTHER_NAMES = {
+    "request": "request_json",
+    "json": "request_json",
+    "qbxml": "request_xml",
+    "xml": "request_xml",
+    "callback_url": "webhook_url",
+    "limit": "page_size",
+    "per_page": "page_size",
+    "status": "state",
+}
+"""The names of other APIs for our fields and parameters."""
+
+_MEMBERS_OF_A_REQUEST = frozenset({"name", "attributes", "children", "version"})
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
@@ -92,9 +108,22 @@ def require_known_parameters(event: Event, names: Sequence[str]) -> None:
 
 def unknown_name(name: str, names: Sequence[str], kind: str) -> Problem:
     """Return the problem of an unknown field or parameter (`kind`), with the most similar of the allowed `names`."""
-    nearest = get_close_matches(name, names, n=1) if len(name) <= MAX_COMPARED_LENGTH else []
-    suggestion = f"Did you mean {nearest[0]}?" if nearest else None
-    return Problem(name, f"is not a {kind} of this endpoint", suggestion=suggestion)
+    return Problem(name, f"is not a {kind} of this endpoint", suggestion=_instead(name, names))
+
+
+def _instead(name: str, names: Sequence[str]) -> str | None:
+    if len(name) > MAX_COMPARED_LENGTH:
+        return None
+    if "request_json" in names and (name.endswith("Rq") or name in _MEMBERS_OF_A_REQUEST):
+        return f'Write it inside request_json: {{"request_json": {{"{name}": …}}}}.'
+    nearest = [other] if (other := _OTHER_NAMES.get(name)) in names else get_close_matches(name, names, n=1)
+    return f"Did you mean {nearest[0]}?" if nearest else None
+
+
+def require_no_body(event: Event) -> None:
+    """Raise InvalidRequest if the call has a body."""
+    if event.get("body"):
+        raise InvalidRequest.of("body", "must be empty. Write the parameters in the URL")
 
 
 def body_text(event: Event) -> str | None:
@@ -124,7 +153,7 @@ def body_text(event: Event) -> str | None:
 def json_object(text: str) -> dict[str, Any]:
     """Return the JSON object in `text`. Raises InvalidRequest, with line and column if they are known."""
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         problem = Problem("body", f"is not JSON: {error.msg}", line=error.lineno, column=error.colno)
         raise InvalidRequest([problem]) from None
@@ -137,6 +166,17 @@ def json_object(text: str) -> dict[str, Any]:
         raise InvalidRequest.of("body", "must be a JSON object")
     if "\\u" in text and _has_lone_surrogate(value):
         raise InvalidRequest.of("body", "has half of a surrogate pair (\\ud800 to \\udfff), which is not a character")
+    return value
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. A member that occurs twice is refused, because a parser would drop the first one silently."""
+    value = dict(members)
+    if len(value) < len(members):
+        name = Counter(name for name, _ in members).most_common(1)[0][0]
+        suggestion = f'An element that repeats is an array: {{"{name}": [ … ]}}.' if name[:1].isupper() else None
+        message = f"has an object with the member {shortened(name, MAX_COMPARED_LENGTH)!r} twice"
+        raise InvalidRequest([Problem("body", message, suggestion=suggestion)])
     return value
 
 

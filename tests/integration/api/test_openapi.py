@@ -69,15 +69,16 @@ def test_a_body_has_exactly_one_form_of_the_request(body: dict[str, Any], is_val
     assert _accepts("NewQueuedRequest", body) is is_valid
 
 
-def test_only_the_call_that_queues_a_request_takes_an_idempotency_key() -> None:
-    taking = [
+def test_the_calls_that_queue_a_request_take_an_idempotency_key() -> None:
+    taking = {
         operation["operationId"]
         for operations in whole_document()["paths"].values()
         for operation in operations.values()
         if any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", ()))
-    ]
+    }
 
-    assert taking == ["create_queued_request"]
+    queries = {f"{prefix}query_{name}" for name in QUERIES for prefix in ("", "post_")}
+    assert taking == {"create_queued_request", *queries}
 
 
 def test_every_event_is_described() -> None:

@@ -299,3 +299,34 @@ def test_iterate_is_refused_for_a_request_that_cannot_iterate(
     assert response.status == 400
     (problem,) = response.json["error"]["details"]["problems"]
     assert problem["field"] == "iterate"
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("query", ["customers?name=Ann", "invoices?include[]=RefNumber", "items"])
+def test_a_repeated_query_with_an_idempotency_key_is_queued_once(
+    deployment: Deployment, method: str, query: str
+) -> None:
+    url = deployment.requests_url.replace("queued_requests", query)
+    headers = {"Idempotency-Key": "nightly-2026-03-14"}
+
+    first, second = (deployment.api.call(method, url, headers=headers) for _ in range(2))
+    other = deployment.api.call(method, deployment.requests_url.replace("queued_requests", "vendors"), headers=headers)
+    without_key = deployment.api.call(method, url)
+
+    assert (first.status, second.status, other.status, without_key.status) == (202, 200, 409, 202)
+    assert first.json["data"]["id"] == second.json["data"]["id"] != without_key.json["data"]["id"]
+    assert len(deployment.api.call("GET", deployment.requests_url).json["data"]) == 2
+
+
+def test_a_query_by_post_takes_its_parameters_from_the_url(deployment: Deployment) -> None:
+    url = deployment.requests_url.replace("queued_requests", "customers")
+
+    by_get, by_post = (deployment.api.call(method, f"{url}?name=Ann").json["data"] for method in ("GET", "POST"))
+    with_body = deployment.api.call("POST", url, {"name": "Ann"})
+
+    assert by_get["request_name"] == by_post["request_name"] == "CustomerQueryRq"
+    assert by_get["request_json"]["request"]["children"] == by_post["request_json"]["request"]["children"]
+    assert (with_body.status, with_body.json["error"]["message"]) == (
+        400,
+        "body: must be empty. Write the parameters in the URL",
+    )

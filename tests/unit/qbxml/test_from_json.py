@@ -109,7 +109,7 @@ def test_both_forms_of_a_request_are_equal() -> None:
         ({"CustomerQueryRq": {"#text": "x", "OwnerID": "0"}}, "/CustomerQueryRq/#text"),
         ({"Customer QueryRq": {}}, "/Customer QueryRq"),
         ({"CustomerQueryRq": {}, "version": "x"}, "/version"),
-        ({"CustomerQueryRq": {}, "VendorQueryRq": {}}, "/CustomerQueryRq"),
+        ({"CustomerQueryRq": {}, "VendorQueryRq": {}}, "/VendorQueryRq"),
     ],
 )
 def test_an_error_in_the_shorter_form_is_located_by_its_json_pointer(tree: object, pointer: str) -> None:

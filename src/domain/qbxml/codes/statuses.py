@@ -93,7 +93,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     3085: ("number_invalid", "A number is not valid.", _SEE_MESSAGE),
     3090: ("value_not_stored", "QuickBooks could not store a value.", _SEE_MESSAGE),
     3100: ("name_in_use", "The name is already in use.",
-        "Use another name. Customers, vendors, employees and other names cannot have the same name."),
+        "If it is yours, query its FullName. If not, use another name. Customers, vendors and employees share names."),
     3110: ("enum_invalid", "A value is not in its enumeration.", _SEE_MESSAGE),
     3120: ("not_found", "The object does not exist in this company file.", _QUERY_FIRST),
     3130: ("parent_not_found", "The parent does not exist.", "Create it first, or use its full name."),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, ENVELOPE, MESSAGE_SET, Request
 from domain.qbxml.request.problems import did_you_mean, quoted
+from domain.qbxml.schema.content_models import request_model
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -18,7 +19,7 @@ ENVELOPE_DEPTH = 2
 
 _MESSAGE_SET_PATH = f"{ENVELOPE}/{MESSAGE_SET}"
 
-_QUEUE_SEPARATELY = "Queue each request separately. Requests are sent in the order in which they are queued."
+QUEUE_SEPARATELY = "Queue each request separately. Requests are sent in the order in which they are queued."
 
 _ATTRIBUTE_VALUES = {"onError": limits.ON_ERROR, "responseData": limits.RESPONSE_DATA}
 _RESERVED_ATTRIBUTES = ("newMessageSetID", "oldMessageSetID")
@@ -31,7 +32,8 @@ def request_in_envelope(root: Element, version: str, source: Source) -> Request:
     tree sets a value that only the service may set.
     """
     if root.tag != ENVELOPE:
-        suggestion = _how_to_write(root.tag) if root.tag.endswith("Rq") else did_you_mean(root.tag, [ENVELOPE])
+        suggestion = did_you_mean(root.tag, [ENVELOPE]) or meant_request(root.tag)
+        suggestion = _how_to_write(root.tag) if root.tag.endswith("Rq") else suggestion
         message = f"The outermost element must be {ENVELOPE}, not {root.tag}."
         source.refuse(message, root, root.tag, suggestion)
     if root.keys() or (root.text or "").strip():
@@ -40,7 +42,7 @@ def request_in_envelope(root: Element, version: str, source: Source) -> Request:
         if child.tag != MESSAGE_SET:
             _refuse_in_envelope(child, source)
     if len(root) != 1:
-        suggestion = _QUEUE_SEPARATELY if len(root) else _how_to_write("CustomerQueryRq")
+        suggestion = QUEUE_SEPARATELY if len(root) else _how_to_write("CustomerQueryRq")
         message = f"{ENVELOPE} must contain exactly one {MESSAGE_SET}."
         source.refuse(message, _second(root), ENVELOPE, suggestion)
     message_set = root[0]
@@ -50,16 +52,25 @@ def request_in_envelope(root: Element, version: str, source: Source) -> Request:
         source.refuse(message, message_set, _MESSAGE_SET_PATH)
     if (count := len(message_set)) != 1:
         message = f"{MESSAGE_SET} must contain exactly one request, not {count}."
-        suggestion = _QUEUE_SEPARATELY if count else None
+        suggestion = QUEUE_SEPARATELY if count else None
         source.refuse(message, _second(message_set), _MESSAGE_SET_PATH, suggestion)
     element = message_set[0]
     if not element.tag.endswith("Rq"):
         message = f"{element.tag} is not a request. The name of a request ends in Rq."
-        source.refuse(message, element, element.tag)
+        source.refuse(message, element, element.tag, meant_request(element.tag))
     if (element.text or "").strip():
         source.refuse(f"{element.tag} must contain elements, not text.", element, element.tag)
     element.text = None
     return Request(version, attributes["onError"], element, attributes.get("responseData"), source)
+
+
+def meant_request(name: str) -> str | None:
+    """Return a suggestion for a name without Rq, such as CustomerAdd, or None if QBXML has no such request."""
+    model = request_model(f"{name}Rq")
+    if model is None:
+        return None
+    inner = f'{{"{name}": {{…}}}}' if name in model.content.rules else "{…}"
+    return f'Did you mean {name}Rq? In JSON, write {{"{name}Rq": {inner}}}.'
 
 
 def _second(parent: Element) -> Element:

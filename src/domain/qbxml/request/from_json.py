@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
-from domain.qbxml.request.envelope import ENVELOPE_DEPTH, request_in_envelope
+from domain.qbxml.request.envelope import ENVELOPE_DEPTH, QUEUE_SEPARATELY, meant_request, request_in_envelope
 from domain.qbxml.request.normalization import normalize
 from domain.qbxml.request.problems import Source, did_you_mean, quoted
 from domain.qbxml.request.validation import validated
@@ -22,6 +22,8 @@ FIELD = "request_json"
 
 _MEMBERS = frozenset({"version", "request"})
 _NODE_MEMBERS = frozenset({"name", "attributes", "text", "children"})
+
+_ENVELOPE_NAMES = frozenset({ENVELOPE, MESSAGE_SET})
 
 _MAX_VERSION = 99
 """The highest number before the point. A version has at most two digits there."""
@@ -67,8 +69,8 @@ class _TreeReader:
 
     def read(self, tree: object) -> tuple[Element, str | None]:
         """Return the root element, and the version if present."""
-        if isinstance(tree, dict) and len(names := [*tree.keys() - {"version"}]) == 1 and names[0].endswith("Rq"):
-            (name,) = names
+        name = _short_request_name(tree)
+        if name is not None and isinstance(tree, dict):
             element = self._short_element(name, tree[name], f"/{name}", 1)
             return self._enveloped(element), _version(tree.get("version"))
         members = _object(tree, "", _MEMBERS)
@@ -163,6 +165,36 @@ def _set_short_attribute(element: Element, key: str, value: object, pointer: str
         _refuse(f"{quoted(name)} is not an attribute name.", pointer, key)
     if value is not None:
         element.set(name, _text(value, pointer, key) or "")
+
+
+def _short_request_name(tree: object) -> str | None:
+    """Return the name of the request in the shorter form, or None if `tree` is an object in another form.
+
+    Raises InvalidRequest for what callers often write in place of one request, and says what to write.
+    """
+    if isinstance(tree, list):
+        _refuse("This must be one request, not an array.", "", suggestion=QUEUE_SEPARATELY)
+    if isinstance(tree, str):
+        suggestion = "Send QBXML as request_xml." if tree.lstrip().startswith("<") else "Send JSON, not its text."
+        _refuse("This must be an object, not a string.", "", suggestion=suggestion)
+    if not isinstance(tree, dict):
+        return None
+    names: list[str] = [name for name in tree if name not in _MEMBERS]
+    requests = [name for name in names if name.endswith("Rq") and name != MESSAGE_SET]
+    if len(requests) > 1:
+        message = f"This must have one request, not {len(requests)}."
+        _refuse(message, "", requests[1], suggestion=QUEUE_SEPARATELY)
+    if len(requests) == len(names) == 1 and "request" not in tree:
+        return requests[0]
+    for name in names:
+        if name in _ENVELOPE_NAMES:
+            suggestion = 'Write only the request, for example {"CustomerQueryRq": {"MaxReturned": 5}}.'
+            _refuse(f"{name} is not needed.", "", name, suggestion=suggestion)
+        if name in _NODE_MEMBERS:
+            _refuse(f"{name} is a member of a node.", "", name, suggestion='Write {"request": {"name": …}}.')
+        if meant := meant_request(name):
+            _refuse(f"{name} is not a request. The name of a request ends in Rq.", "", name, suggestion=meant)
+    return None
 
 
 def _pointer(pointer: str, *members: str) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from domain.errors import shortened
 from domain.qbxml.request import limits
 from domain.qbxml.request.diagnosis import MIN_SIMILARITY_IN_NEWER, diagnose
 from domain.qbxml.request.fast_schema_check import is_blank, is_valid
 from domain.qbxml.request.problems import MIN_SIMILARITY, did_you_mean, quoted
 from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END, request_model, version_number, within
 from domain.qbxml.schema.facts import request_names
+from domain.qbxml.schema.value_types import DATE_TYPES, how_to_write_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,6 +33,12 @@ NEWEST_REQUESTS = 160
 
 _MAX_COMPARISONS = 5_000
 """The maximum number of unknown names in a newer version to compare with known names. Comparing is slow."""
+
+_WITHOUT_PARENT = frozenset({"VendorAdd", "VendorMod", "OtherNameAdd", "OtherNameMod"})
+"""Names that have no parent, but may not contain a colon either."""
+
+_MAX_REFERENCE = 60
+"""The maximum characters of a text that a suggestion repeats as a name."""
 
 _SUBSCRIPTIONS = ("DataEventSubscription", "UIEventSubscription", "UIExtensionSubscription", "SubscriptionDel")
 
@@ -50,6 +59,27 @@ def all_problems(request: Request, *, outside_us: bool = False) -> list[Problem]
     if model is None:
         return _unknown_request(request)
     return _SchemaCheck(request, outside_us=outside_us).problems(model)
+
+
+def name_problems(request: Request) -> Iterable[Problem]:
+    """Yield a problem for a name with a colon. QuickBooks refuses it, because colons separate the names of a FullName.
+
+    The names of terms, currencies and the like may contain one.
+    """
+    kind = request.name.removesuffix("Rq")
+    name = request.element.find(f"{kind}/Name")
+    if name is None or ":" not in (text := name.text or ""):
+        return
+    model = request_model(request.name)
+    rule = model.content.rules.get(kind) if model else None
+    suggestion = None
+    if rule and rule.content and "ParentRef" in rule.content.rules:
+        parent, _, last = text.rpartition(":")
+        suggestion = f"Write {quoted(last.strip())}, and {quoted(parent.strip())} as the FullName of ParentRef."
+    elif kind not in _WITHOUT_PARENT:
+        return
+    path = f"{request.name}/{kind}/Name"
+    yield request.source.problem("A name must not contain a colon.", name, path, suggestion, part="text")
 
 
 def iterator_problems(request: Request) -> list[Problem]:
@@ -163,13 +193,22 @@ class _SchemaCheck:
             self._check_attributes(child, rule.attributes)
         if rule.content is not None:
             if not is_blank(child.text):
-                self._add(child, f"{child.tag} must contain elements, not text.", None)
+                suggestion = self._as_reference(child.text or "", rule.content)
+                self._add(child, f"{child.tag} must contain elements, not text.", suggestion)
             self._check_children(child, rule.content)
         elif len(child):
             self._add(child, f"{child.tag} must contain text, not elements.", None)
         elif rule.value_type is not None:
             for message, suggestion in self._text_findings(child.tag, child.text or "", rule.value_type, rule):
                 self._add(child, message, suggestion, part="text")
+
+    def _as_reference(self, text: str, content: ContentModel) -> str | None:
+        """Return how to write a text in place of a reference, or None if the element is not a reference."""
+        if "FullName" not in content.rules:
+            return None
+        text = shortened(text.strip(), _MAX_REFERENCE)
+        is_json = isinstance(self._request.source.location(self._request.element), str)
+        return f"Write {json.dumps({'FullName': text})}." if is_json else f"Write <FullName>{text}</FullName>."
 
     def _text_findings(
         self, name: str, text: str, value_type: ValueType, rule: ElementRule
@@ -255,5 +294,10 @@ def _has_too_many(element: Element, content: ContentModel) -> bool:
 
 def _wrong_value(name: str, text: str, value_type: ValueType) -> tuple[str, str | None]:
     converted = value_type.converted(text)
-    suggestion = did_you_mean(text, value_type.values) if converted is None else f"Write {converted}."
+    if converted is not None:
+        suggestion: str | None = f"Write {converted}."
+    elif value_type in DATE_TYPES:
+        suggestion = how_to_write_date(text)
+    else:
+        suggestion = did_you_mean(text, value_type.values)
     return f"{name} must be {value_type.expected}, not {quoted(text)}.", suggestion

@@ -8,7 +8,12 @@ from domain.errors import InvalidRequest, Problem, RequestTooLarge, UnsupportedB
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import character_problems, transliterate_element
 from domain.qbxml.request.document import DEFAULT_VERSION
-from domain.qbxml.request.schema_check import iterator_problems, macro_problems, schema_problems
+from domain.qbxml.request.schema_check import (
+    iterator_problems,
+    macro_problems,
+    name_problems,
+    schema_problems,
+)
 from domain.qbxml.schema.content_models import version_number
 
 if TYPE_CHECKING:
@@ -53,6 +58,7 @@ def validated(
         if not is_valid:
             problems.extend(schema_problems(request, outside_us=country not in {None, "US"}))
         problems.extend(iterator_problems(request))
+        problems.extend(name_problems(request))
     else:
         problems.extend(_max_returned_problems(request))
         problems.extend(macro_problems(request))

@@ -56,6 +56,7 @@ _date_time = re.compile(
     r"(?:([Zz])|([+-]\d{1,2}):?(\d{2}))?)?",
     re.ASCII,
 ).fullmatch
+_year_last = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:[T ].{0,30})?", re.ASCII).fullmatch
 _number = re.compile(r"([+-]?)(\d+)(?:\.(\d*))?", re.ASCII).fullmatch
 _clock = re.compile(r"(\d{1,4}):([0-5]\d)(?::([0-5]\d))?", re.ASCII).fullmatch
 _guid = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}").fullmatch
@@ -182,3 +183,19 @@ BASE_TYPES: Mapping[str, ValueType] = {
     ),
 }
 """The base types by their names in the schema facts."""
+
+DATE_TYPES = (BASE_TYPES["DATETYPE"], BASE_TYPES["DATETIMETYPE"])
+
+
+def how_to_write_date(text: str) -> str | None:
+    """Return a suggestion for a date with the year last, such as 11/22/2026, or None if the text is not one.
+
+    Such a date is never converted, because 03/04/2026 is in March in the US and in April elsewhere.
+    """
+    match = _year_last(text.strip()) if len(text) <= _MAX_CONVERTED else None
+    if not match:
+        return None
+    first, second, year = match.groups()
+    days = dict.fromkeys(f"{year}-{month:0>2}-{day:0>2}" for month, day in ((first, second), (second, first)))
+    existing = [day for day in days if _is_date(day)]
+    return f"Write {' or '.join(existing)}." if existing else None
