@@ -209,6 +209,14 @@ def _parser() -> argparse.ArgumentParser:
         help="highest qbXML version of a new company, 2.0 to 16.0 (default: 16.0)",
     )
     parser.add_argument(
+        "--preference",
+        type=_preference,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="sales_tax=off, multi_currency=on, closing_date=2025-12-31; can be repeated: see simulator/README.md",
+    )
+    parser.add_argument(
         "--inspect",
         type=int,
         metavar="PORT",
@@ -267,6 +275,13 @@ def _number(text: str) -> int:
     return number
 
 
+def _preference(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE: {text}")
+    return name, value
+
+
 def _fault(text: str) -> Fault:
     return _read(Fault.parse, text)
 
@@ -297,7 +312,10 @@ def _company(options: argparse.Namespace) -> Company:
     if options.customers < 1:
         raise ValueError("--customers must be at least 1")
     product = Product(country=options.country, highest_version=options.qbxml_version)
-    return Company.opened(options.company, seed=options.seed, customers=options.customers, product=product)
+    company = Company.opened(options.company, seed=options.seed, customers=options.customers, product=product)
+    for name, value in options.preference:
+        company.set_preference(name, value)
+    return company
 
 
 def _after_session(company: Company, source: str, terminal: Terminal) -> Callable[[SessionResult], None]:

@@ -94,6 +94,9 @@ class Rules:
     def check_delete(self, books: Books, record: Record) -> None:
         """Check that the record can be deleted. Raises `RequestError`."""
 
+    def check_void(self, books: Books, record: Record) -> None:
+        """Check that the transaction can be voided. Raises `RequestError`."""
+
     def number_series(self, kind: Kind, fields: Fields) -> str:  # noqa: ARG002 - for transactions
         """Return the name of the series that a transaction's RefNumber belongs to, '' for none."""
         return ""

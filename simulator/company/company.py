@@ -28,6 +28,7 @@ from simulator.requests.context import Context, OpenIterator
 from simulator.requests.events import RequestEvent, event_of
 from simulator.requests.facts import Product
 from simulator.requests.responses import Renderer, Response, opening_tag, response_lines
+from simulator.rules import preferences
 from simulator.schema import schema
 from simulator.schema.checking import check_message_set, parse_error
 from simulator.schema.model import version
@@ -241,6 +242,16 @@ class Company:
         partial = target.with_name(f"{target.name}.partial")
         partial.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
         partial.replace(target)
+
+    @property
+    def preferences(self) -> dict[str, str]:
+        """The preferences by name: `on`, `off`, or the closing date."""
+        return preferences.values(self.books)
+
+    def set_preference(self, name: str, value: str) -> None:
+        """Set a preference as an administrator does in QuickBooks. Raises `ValueError` for a wrong name or value."""
+        with self.lock:
+            preferences.change(self.books, name, value, self.product.country)
 
     def snapshot(self) -> Snapshot:
         """Return a copy of the books, stored message sets and executed requests."""

@@ -12,8 +12,10 @@ from simulator.requests import company, data_extensions, delete, derived, mod, s
 from simulator.requests.add import add
 from simulator.requests.editions import supported
 from simulator.requests.macros import expanded
+from simulator.requests.preferences import check_preferences
 from simulator.requests.query import QUERIES, next_page, query
 from simulator.requests.responses import Response
+from simulator.rules.preferences import NOT_AVAILABLE
 from simulator.schema import schema
 from simulator.schema.values import check_values
 
@@ -85,6 +87,7 @@ def respond(context: Context) -> Response:
         _check(context)
         context.node, unsupported = supported(context.node, context.model, context.facts.product.edition)
         context.node = expanded(context.node, context.macros)
+        check_preferences(context.books, context.node, context.model)
         check_values(context.node, context.model)
         if context.node.get("iterator") in {"Continue", "Stop"}:
             return next_page(context)
@@ -106,5 +109,4 @@ def _check(context: Context) -> None:
             1060, f'The request ID "{request_id}" is invalid, possibly too long, max {MAX_REQUEST_ID} chars.'
         )
     if context.facts.product.edition in context.model.absent:
-        message = f"This feature is not enabled or not available in this version of QuickBooks: {context.name}."
-        raise RequestError(3250, message)
+        raise RequestError(3250, f"{NOT_AVAILABLE}: {context.name}.")

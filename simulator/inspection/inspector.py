@@ -63,6 +63,8 @@ class Inspector:
                     response = views.summary(self.company, len(self._problems()))
                 case ["problems"]:
                     response = {"data": self._problems()}
+                case ["preferences"]:
+                    response = self.company.preferences
                 case ["snapshots"]:
                     response = {"data": [{"id": snapshot_id} for snapshot_id in self._snapshots]}
                 case _:
@@ -77,6 +79,12 @@ class Inspector:
                     assert self._first is not None  # noqa: S101 - __post_init__ takes it
                     self.company.restore(self._first)
                     return views.summary(self.company, len(self._problems()))
+                case ["preferences", name, value]:
+                    try:
+                        self.company.set_preference(name, value)
+                    except ValueError as error:
+                        raise BadParameterError(str(error)) from error
+                    return self.company.preferences
                 case ["snapshots"]:
                     return self._take_snapshot()
                 case ["snapshots", snapshot_id, "restore"]:

@@ -34,7 +34,7 @@ def company(context: Context) -> Response:
 
 def preferences(context: Context) -> Response:
     """Answer PreferencesQueryRq."""
-    return _with_fields(context, "PreferencesRet", facts.preferences(context.facts))
+    return _with_fields(context, "PreferencesRet", facts.preferences(context.facts, context.books))
 
 
 def activity(context: Context) -> Response:

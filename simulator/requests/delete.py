@@ -71,7 +71,7 @@ def delete_transaction(context: Context) -> Response:
 def void(context: Context) -> Response:
     """Answer TxnVoidRq: the transaction stays, its amounts become zero. Raises `RequestError` 3120."""
     kind, record, books = context.node.findtext("TxnVoidType", ""), _transaction(context, "TxnVoidType"), context.books
-    books.rules_of(record.kind).check_delete(books, record)
+    books.rules_of(record.kind).check_void(books, record)
     if not record.is_void:
         release_links(books, record)
         fields = deepcopy(record.fields)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
-from simulator.basics.errors import RequestError
 from simulator.books import KINDS
 from simulator.books.kinds import ITEMS, TRANSACTIONS
 from simulator.books.ledger import ZERO
@@ -192,8 +191,6 @@ def assemblies_that_can_be_built(context: Context) -> Response:
 def item_sites(context: Context) -> Response:
     """Answer ItemSitesQueryRq: the stock of each inventory item. All stock is at one site, which has no name."""
     request, books = context.node, context.books
-    if request.find("ItemSiteFilter/SiteFilter") is not None and not len(books["InventorySite"]):
-        raise RequestError(3250, "This feature is not enabled or not available in this version of QuickBooks.")
     listed = {child.text for child in request.findall("ListID")}
     kinds = set(ITEM_TYPES.get(request.findtext("ItemTypeFilter", ""), ITEMS))
     filtered = request.find("ItemSiteFilter/ItemFilter")

@@ -6,8 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from simulator.rules.preferences import HOME_CURRENCY, flags
+from simulator.rules.tax import tax_preferences
+
 if TYPE_CHECKING:
-    from simulator.books import Fields
+    from simulator.books import Books, Fields
 
 SUPPORTED_VERSIONS = (
     "1.0 1.1 2.0 2.1 3.0 4.0 4.1 5.0 6.0 7.0 8.0 9.0 10.0 11.0 12.0 13.0 14.0 15.0 16.0 17.0"
@@ -136,13 +139,12 @@ def company(facts: CompanyFacts) -> Fields:
     }
 
 
-def preferences(facts: CompanyFacts) -> Fields:
-    """Return PreferencesRet: unless its details differ, a company with classes, estimates and inventory."""
-    return {
+def preferences(facts: CompanyFacts, books: Books) -> Fields:
+    """Return PreferencesRet: the preferences of the books, and the details of the company where they differ."""
+    fields: Fields = {
         "AccountingPreferences": {
             "IsUsingAccountNumbers": "false",
             "IsRequiringAccounts": "true",
-            "IsUsingClassTracking": "true",
             "IsUsingAuditTrail": "true",
             "IsAssigningJournalEntryNumbers": "true",
         },
@@ -155,17 +157,12 @@ def preferences(facts: CompanyFacts) -> Fields:
             "IsMarkedToBePrinted": "false",
         },
         "JobsAndEstimatesPreferences": {
-            "IsUsingEstimates": "true",
             "IsUsingProgressInvoicing": "false",
             "IsPrintingItemsWithZeroAmounts": "false",
         },
-        "MultiCurrencyPreferences": {"IsMultiCurrencyOn": "false"},
-        "MultiLocationInventoryPreferences": {
-            "IsMultiLocationInventoryAvailable": "false",
-            "IsMultiLocationInventoryEnabled": "false",
-        },
+        "MultiCurrencyPreferences": {"HomeCurrencyRef": books.preferences.get(HOME_CURRENCY, {})},
+        "MultiLocationInventoryPreferences": {},
         "PurchasesAndVendorsPreferences": {
-            "IsUsingInventory": "true",
             "DaysBillsAreDue": "10",
             "IsAutomaticallyUsingDiscounts": "false",
         },
@@ -173,8 +170,9 @@ def preferences(facts: CompanyFacts) -> Fields:
         "SalesAndCustomersPreferences": {
             "IsTrackingReimbursedExpensesAsIncome": "false",
             "IsAutoApplyingPayments": "true",
-            "PriceLevels": {"IsUsingPriceLevels": "true", "IsRoundingSalesPriceUp": "true"},
+            "PriceLevels": {"IsRoundingSalesPriceUp": "true"},
         },
+        "SalesTaxPreferences": tax_preferences(books),
         "TimeTrackingPreferences": {"FirstDayOfWeek": "Monday"},
         "CurrentAppAccessRights": {"IsAutomaticLoginAllowed": "false", "IsPersonalDataAccessAllowed": "false"},
         "ItemsAndInventoryPreferences": {
@@ -185,5 +183,10 @@ def preferences(facts: CompanyFacts) -> Fields:
             "IsBarcodeEnabled": "false",
             "IsInventoryExpirationDateEnabled": "false",
         },
-        **facts.details,
     }
+    for (*sections, name), text in flags(books):
+        section = fields
+        for part in sections:
+            section = section[part]
+        section[name] = text
+    return {**fields, **facts.details}

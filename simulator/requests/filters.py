@@ -14,6 +14,7 @@ from simulator.books import GROUPS
 from simulator.books.kinds import ITEMS
 from simulator.books.records import reference_id
 from simulator.books.store import references
+from simulator.rules.currency import currency_of
 from simulator.schema import values
 from simulator.schema.values import is_true
 
@@ -288,8 +289,10 @@ def _balance(context: Context, node: Node) -> list[Test]:
     return [fulfils]
 
 
-def _currency(_context: Context, _node: Node) -> list[Test]:
-    raise RequestError(3250, "This feature is not enabled or not available in this version of QuickBooks.")
+def _currency(context: Context, node: Node) -> list[Test]:
+    books = context.books
+    ids = ids_of(books, node, ("Currency",))
+    return [lambda record: currency_of(books, record.fields).get("ListID") in ids]
 
 
 def ids_of(books: Books, node: Node, kinds: tuple[str, ...]) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from simulator.requests.preferences import hidden_elements
 from simulator.schema import Aggregate, Element
 
 if TYPE_CHECKING:
@@ -33,19 +34,20 @@ class Response:
 
 
 class Renderer:
-    """Writes content in the order of the schema, without elements that the request's version or the edition lacks."""
+    """Writes content in the order of the schema, without what the version, the edition or the company does not have."""
 
     def __init__(self, books: Books, version: Version, edition: str) -> None:
         self._books = books
         self._version = version
         self._edition = edition
+        self._hidden = hidden_elements(books)
 
     def render(self, element: Element, value: Any, lines: list[str]) -> None:
         """Append an element to `lines`, unless it is empty and the schema does not require it.
 
         A value is text, a dict of children (`@name` for an attribute) or a list of either for what repeats.
         """
-        if element.since > self._version or self._edition in element.absent:
+        if element.since > self._version or self._edition in element.absent or element in self._hidden:
             return
         if isinstance(value, str):
             if value or element.least:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simulator.rules.currency import currency_fields
 from simulator.schema.model import mixed_key
 from simulator.schema.values import is_true
 
@@ -35,7 +36,8 @@ def shown(books: Books, record: Record) -> Fields:
             fields["Sublevel"] = str(record.full_name.count(":"))
     else:
         fields["TxnNumber"] = str(record.number)
-    return {**fields, **books.rules_of(record.kind).derived(books, record)}
+    fields |= books.rules_of(record.kind).derived(books, record)
+    return fields | currency_fields(books, record, fields)
 
 
 MAX_ADDRESS_LINE = 41

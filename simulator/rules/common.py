@@ -11,7 +11,9 @@ from simulator.books.kinds import KINDS
 from simulator.books.ledger import DEPOSITED, ZERO
 from simulator.books.records import reference_id
 from simulator.books.store import Rules
+from simulator.rules.currency import complete_rate
 from simulator.rules.lists import opening_equity
+from simulator.rules.preferences import CLOSING_DATE, OFF, value_of
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ _TEMPLATES = {
 """The templates that every company file has: names by TemplateType."""
 FIRST_NUMBER = "1001"
 """The RefNumber of the first transaction of a kind."""
+CHANGE_CLOSED, DELETION_CLOSED = 3171, 3161
+"""The statuses of a change and of a deletion on or before the closing date."""
 _UNIQUE_TYPES = OPEN_TYPES | {"CostOfGoodsSold"}
 """The types of special accounts that any account of the type can serve as, whatever its name."""
 
@@ -202,6 +206,7 @@ class TransactionRules(Rules):
         if "TxnDate" in model:
             fields.setdefault("TxnDate", books.clock.today().isoformat())
         self.check_closing_date(books, draft)
+        complete_rate(books, draft)
         if "RefNumber" in model and draft.before is None:
             fields.setdefault("RefNumber", self.next_ref_number(books, draft))
         if draft.kind.name in _TEMPLATES and draft.before is None and "TemplateRef" not in fields:
@@ -235,20 +240,28 @@ class TransactionRules(Rules):
             self._check_open(books, draft.before.fields.get("TxnDate", ""))
 
     def check_delete(self, books: Books, record: Record) -> None:
-        """Refuse to delete a transaction that is deposited, or dated on or before the closing date."""
+        """Refuse to delete a transaction of a closed period, or one that is deposited. Raises 3160 or 3161."""
+        self._check_open(books, record.fields.get("TxnDate", ""), DELETION_CLOSED, "delete")
+        self._check_not_deposited(books, record)
+
+    def check_void(self, books: Books, record: Record) -> None:
+        """Refuse to void a transaction of a closed period, or one that is deposited. Raises 3160 or 3171."""
         self._check_open(books, record.fields.get("TxnDate", ""))
+        self._check_not_deposited(books, record)
+
+    def _check_not_deposited(self, books: Books, record: Record) -> None:
         for link in books.ledger.links(record.id):
             if link.kind == DEPOSITED and link.target == record.id:
                 raise RequestError(
                     3160, f'Cannot delete the object specified by the id = "{record.id}".  It has been deposited.'
                 )
 
-    def _check_open(self, books: Books, day: str) -> None:
-        closed = str(books.preferences.get("closing_date") or "")
-        if day and day <= closed:
+    def _check_open(self, books: Books, day: str, code: int = CHANGE_CLOSED, verb: str = "modify") -> None:
+        closed = value_of(books, CLOSING_DATE)
+        if day and closed != OFF and day <= closed:
             raise RequestError(
-                3171,
-                "An attempt was made to modify a transaction with a date that is on or before the closing date of "
+                code,
+                f"An attempt was made to {verb} a transaction with a date that is on or before the closing date of "
                 "the company.",
             )
 

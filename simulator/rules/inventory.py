@@ -10,7 +10,8 @@ from simulator.books.costing import Role, Stock
 from simulator.books.ledger import NOTHING, ZERO, Effects
 from simulator.books.records import reference_id
 from simulator.rules.common import TransactionRules, decimal, refused
-from simulator.rules.items import is_stock, open_order_quantity, stock_move, stock_of
+from simulator.rules.items import complete_site, is_stock, open_order_quantity, stock_move, stock_of
+from simulator.rules.preferences import NOT_AVAILABLE
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -24,15 +25,14 @@ class InventoryAdjustmentRules(TransactionRules):
     def complete(self, books: Books, draft: Draft) -> None:
         """Compute the differences of quantity and value. Raises `RequestError` 3210 or 3250."""
         super().complete(books, draft)
+        complete_site(books, draft.fields)
         for line in draft.fields.get("InventoryAdjustmentLineRet", ()):
             item = books.lists.get(reference_id(line, "ItemRef"))
             if item is None or not is_stock(item):
                 name = item.full_name if item is not None else ""
                 raise refused("ItemRef", name, "The company keeps no quantity of this item.")
             if "SerialNumberAdjustment" in line or "LotNumberAdjustment" in line:
-                raise RequestError(
-                    3250, "This feature is not enabled or not available in this version of QuickBooks."
-                )  # fmt: skip
+                raise RequestError(3250, f"{NOT_AVAILABLE}.")
             self._complete_line(books, draft, line, item)
             line["Stock"] = stock_of(books, item, line["QuantityDifference"])
 

@@ -14,6 +14,7 @@ from simulator.books.records import reference_id
 from simulator.rules.common import HUNDRED, decimal, rounded, special_account
 from simulator.rules.lists import ListRules
 from simulator.rules.orders import open_lines
+from simulator.rules.preferences import is_on
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -192,6 +193,15 @@ def stock_move(role: Role, stock: Fields, quantity: Decimal, **facts: Any) -> St
         decimal(stock, "PurchaseCost"),
         **facts,
     )
+
+
+def complete_site(books: Books, fields: Fields) -> None:
+    """Put stock at the default site if the company uses sites and the request names none."""
+    if is_on(books, "sites") and "InventorySiteRef" not in fields:
+        sites = list(books["InventorySite"])
+        default = next((site for site in sites if site.fields.get("IsDefaultSite") == "true"), None)
+        if default is not None:
+            fields["InventorySiteRef"] = default.reference()
 
 
 def asset_account(books: Books, item: Record) -> Fields:

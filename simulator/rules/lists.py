@@ -10,6 +10,7 @@ from simulator.books.kinds import KINDS
 from simulator.books.ledger import ZERO
 from simulator.books.records import Draft, reference_id
 from simulator.books.store import Rules
+from simulator.rules.preferences import is_on
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -110,13 +111,27 @@ def _check_parent(books: Books, record: Record, parent_id: str) -> None:
         parent_id = reference_id(parent.fields, "ParentRef") if parent is not None else ""
 
 
+def default_tax_codes(books: Books) -> tuple[Fields, Fields]:
+    """Return references to the oldest taxable and the oldest non-taxable code, empty ones if there are none."""
+    codes = sorted(books["SalesTaxCode"], key=lambda code: int(code.id.partition("-")[0], 16))
+    taxable, exempt = (
+        next((code.reference() for code in codes if code.fields.get("IsTaxable") == value), {})
+        for value in ("true", "false")
+    )
+    return taxable, exempt
+
+
 class CustomerRules(ListRules):
     """Customers and jobs."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Fill in the statuses that every customer has."""
+        """Fill in the statuses that every customer has. A new one gets the tax code of its parent or of the company."""
         super().complete(books, draft)
         fields = draft.fields
+        if draft.before is None and "SalesTaxCodeRef" not in fields and is_on(books, "sales_tax"):
+            parent = books.lists.get(draft.reference("ParentRef"))
+            code = parent.fields.get("SalesTaxCodeRef") if parent is not None else None
+            fields["SalesTaxCodeRef"] = code or default_tax_codes(books)[0]
         fields.setdefault("JobStatus", "None")
         fields.setdefault("PreferredDeliveryMethod", "None")
 

@@ -27,6 +27,7 @@ from simulator.rules.common import (
 )
 from simulator.rules.items import (
     UNIT_PRICE,
+    complete_site,
     forget_computed,
     group_members,
     is_stock,
@@ -169,6 +170,7 @@ class PurchaseRules(TransactionRules):
             or special_account(books, "InventoryAssets" if is_stock(item) else "UncategorizedExpenses")
         )
         if is_stock(item):
+            complete_site(books, line)
             line["Stock"] = stock_of(books, item, number_text(quantity * ratio, 0))
         else:
             line.pop("Stock", None)

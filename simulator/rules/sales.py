@@ -23,6 +23,7 @@ from simulator.rules.common import (
 )
 from simulator.rules.items import (
     UNIT_PRICE,
+    complete_site,
     forget_computed,
     group_members,
     is_stock,
@@ -34,6 +35,7 @@ from simulator.rules.items import (
     stock_of,
     unit_of,
 )
+from simulator.rules.lists import default_tax_codes
 from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
 from simulator.rules.settling import CREDITS, check_credits, credit_links, open_state
 from simulator.rules.tax import compute_tax, default_tax_item, is_taxable, tax_postings, tax_rate
@@ -46,8 +48,6 @@ if TYPE_CHECKING:
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
-NON_TAXABLE = "Non"
-"""The sales tax code of untaxed items, in every company file of the US edition."""
 _FLAGS = {
     "IsActive": "true",
     "IsManuallyClosed": "false",
@@ -228,15 +228,16 @@ class SalesRules(TransactionRules):
         elif item.fields.get("SalesTaxCodeRef"):
             line.setdefault("SalesTaxCodeRef", item.fields["SalesTaxCodeRef"])
         elif "SalesTaxCodeRef" not in line:
-            code = books.named(NON_TAXABLE, ("SalesTaxCode",))
-            if code is not None:
-                line["SalesTaxCodeRef"] = code.reference()
+            _, exempt = default_tax_codes(books)
+            if exempt:
+                line["SalesTaxCodeRef"] = exempt
 
     def take_stock(self, books: Books, line: Fields, item: Record) -> None:
         """Record the quantity that the line takes from the stock, and the accounts for its cost.
 
         A line with the same item and quantity as before keeps its accounts.
         """
+        complete_site(books, line)
         quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
         if line.get("UnitOfMeasure"):
             quantity *= unit_of(books, item, line, "Sales").ratio

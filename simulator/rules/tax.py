@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from simulator.books.ledger import ZERO, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import decimal, percent_of, special_account
+from simulator.rules.lists import default_tax_codes
+from simulator.rules.preferences import is_on
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -39,8 +41,24 @@ def tax_rate(books: Books, item_id: str) -> Decimal:
     return sum((decimal(tax_item.fields, "TaxRate") for tax_item in tax_items(books, item_id)), ZERO)
 
 
+def tax_preferences(books: Books) -> Fields:
+    """Return SalesTaxPreferences, empty without a tax item or codes that could be the defaults."""
+    taxable, exempt = default_tax_codes(books)
+    item = default_tax_item(books, {})
+    if not (item and taxable and exempt):
+        return {}
+    return {
+        "DefaultItemSalesTaxRef": item,
+        "PaySalesTax": "Monthly",
+        "DefaultTaxableSalesTaxCodeRef": taxable,
+        "DefaultNonTaxableSalesTaxCodeRef": exempt,
+    }
+
+
 def default_tax_item(books: Books, customer: Fields) -> Fields:
     """Return a reference to the tax item of a customer, else the company's, or an empty one if there is none."""
+    if not is_on(books, "sales_tax"):
+        return {}
     return customer.get("ItemSalesTaxRef") or books.preferences.get("DefaultItemSalesTaxRef") or {}
 
 

@@ -23,7 +23,7 @@ def run(sample: Sample) -> Element:
     """Prepare a company, send the sample's requests and return QBXMLMsgsRs."""
     company = a_company(customers=2, sales_orders=1, **sample.company)
     # The company of the samples charges no sales tax.
-    company.books.preferences.clear()
+    company.set_preference("sales_tax", "off")
     steps = (sample.before,) if isinstance(sample.before, str) else sample.before
     record = ask(company, PREPARATION)[-1][0]
     for step in filter(None, steps):

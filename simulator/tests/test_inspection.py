@@ -227,3 +227,15 @@ def test_the_page_loads_nothing_from_elsewhere(client: Client) -> None:
         assert "default-src 'none'" in client.headers["Content-Security-Policy"]
         assert "https://" not in text
         assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_preferences_are_read_and_set(client: Client) -> None:
+    assert client.get("/preferences")["classes"] == "on"
+
+    assert client.post("/preferences/classes/off")["classes"] == "off"
+    assert client.post("/preferences/closing_date/2025-12-31") == client.get("/preferences")
+
+    refused = client.send("POST", "/preferences/classes/maybe")
+    assert (refused[0], refused[1]["error"]["code"]) == (400, "bad_parameter")
+    assert client.post("/reset")
+    assert client.get("/preferences") == {**client.company.preferences, "classes": "on", "closing_date": "off"}

@@ -234,6 +234,16 @@ def test_the_company_is_kept_in_its_file(files: Path) -> None:
     assert "&lt;FullName&gt;Kept&lt;/FullName&gt;" in service.bodies[4].decode()
 
 
+def test_preferences_are_set_on_the_command_line_and_kept_in_the_file(files: Path) -> None:
+    company = ["--company", str(files / "company.json"), "--customers", "5"]
+
+    run(files, "--once", *company, "--preference", "classes=off", "--preference", "closing_date=2025-06-30")
+    run(files, "--once", *company)
+
+    kept = simulator.Company.load(files / "company.json").preferences
+    assert (kept["classes"], kept["closing_date"], kept["sales_tax"]) == ("off", "2025-06-30", "on")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -247,6 +257,8 @@ def test_the_company_is_kept_in_its_file(files: Path) -> None:
         ["--script", "missing.json", "--once"],
         ["--script", "bad.qwc", "--once"],
         ["--open-error", "dialog", "--once"],
+        ["--preference", "classes=perhaps", "--once"],
+        ["--preference", "class=on", "--once"],
     ],
 )
 def test_unusable_input_exits_with_2(
@@ -269,6 +281,7 @@ def test_unusable_input_exits_with_2(
         ["--sessions", "0"],
         ["--fault", "nonsense"],
         ["--expect", "[]"],
+        ["--preference", "classes"],
         [],
     ],
 )

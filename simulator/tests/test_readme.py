@@ -12,6 +12,7 @@ import simulator
 from simulator import Script
 from simulator.faults import Fault
 from simulator.faults.forms import FORMS, KINDS, OPEN_ERRORS
+from simulator.rules.preferences import PREFERENCES
 
 README = (Path(simulator.__file__ or "").parent / "README.md").read_text(encoding="utf-8")
 SECTIONS = {"call": "### On a call", "process": "### On `process`", "session": "### On `session`"}
@@ -31,6 +32,13 @@ def test_every_action_is_in_its_table_with_its_keys(place: str) -> None:
 def test_every_request_fault_and_opening_error_is_documented() -> None:
     for word in (*KINDS, *OPEN_ERRORS):
         assert f"`{word}`" in README, word
+
+
+def test_every_preference_is_in_its_table_with_its_default() -> None:
+    table = README.partition("### Preferences")[2].partition("\nWith `sales_tax`")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", table, re.MULTILINE)
+
+    assert rows == [(name, preference.default) for name, preference in PREFERENCES.items()]
 
 
 def test_the_script_that_is_shown_can_be_run() -> None:

@@ -63,6 +63,7 @@ def test_a_customer_is_added_with_all_that_quickbooks_fills_in_and_can_be_querie
         "TermsRef",
         "Balance",
         "TotalBalance",
+        "SalesTaxCodeRef",
         "JobStatus",
         "PreferredDeliveryMethod",
     ]
@@ -105,7 +106,7 @@ def test_text_outside_windows_1252_is_returned_as_question_marks() -> None:
         ("<Name>A</Name><ParentRef><ListID>1-1</ListID></ParentRef>", "3130"),
         ("<Name>A</Name><TermsRef><FullName>Net 31</FullName></TermsRef>", "3140"),
         ("<Name>A</Name><TermsRef><ListID>1-1</ListID></TermsRef>", "3120"),
-        ("<Name>A</Name><CurrencyRef><FullName>Euro</FullName></CurrencyRef>", "3140"),
+        ("<Name>A</Name><CurrencyRef><FullName>Euro</FullName></CurrencyRef>", "3250"),
         ("<Name>A</Name><CreditLimit>97.5</CreditLimit>", "3040"),
     ],
 )

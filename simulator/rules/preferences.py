@@ -1,0 +1,222 @@
+"""The preferences of a company file: switches for features, and the closing date.
+
+What a preference that is off covers is refused with 3250 and is not in responses. Records keep what they have: it is
+there again when the preference is on. `PREFERENCES` declares what each of them covers.
+
+A company that charges no sales tax still has sales tax codes of items and lines, and taxes of 0.00. That is how genuine
+responses of such a company look. The README lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from simulator.books.kinds import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simulator.books.records import Fields
+    from simulator.books.store import Books
+
+ON, OFF = "on", "off"
+CLOSING_DATE = "closing_date"
+HOME_CURRENCY = "HomeCurrencyRef"
+"""The key of the home currency in the preferences of the books."""
+NOT_AVAILABLE = "This feature is not enabled or not available in this version of QuickBooks"
+"""The beginning of the message of every status 3250."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A switch, and what is refused and left out while it is off.
+
+    `kinds` covers every request about these kinds of records. An entry of `covers` is
+
+    * a request: `SalesTaxPayableQueryRq`
+    * an element of requests and responses: `ClassRef`
+    * an element of the records of one kind: `Customer/SalesTaxCodeRef`
+    * a value of an element of requests: `IncludeColumn=Class`
+
+    `flags` are the elements of PreferencesRet that show it.
+    """
+
+    about: str
+    default: str = ON
+    kinds: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+PREFERENCES: Mapping[str, Preference] = {
+    "sales_tax": Preference(
+        "The company charges sales tax.",
+        kinds=("ItemSalesTax", "ItemSalesTaxGroup", "SalesTaxCode", "SalesTaxPaymentCheck"),
+        covers=(
+            "SalesTaxPayableQueryRq",
+            "SalesTaxPreferences",
+            "CustomerSalesTaxCodeRef",
+            "ItemSalesTaxRef",
+            "Customer/SalesTaxCodeRef",
+            "IncludeColumn=SalesTaxCode",
+            "SummarizeColumnsBy=SalesTaxCode",
+            "SummarizeRowsBy=SalesTaxCode",
+            "GeneralSummaryReportType=SalesTaxLiability",
+            "GeneralSummaryReportType=SalesTaxRevenueSummary",
+        ),
+    ),
+    "classes": Preference(
+        "Transactions have classes.",
+        kinds=("Class",),
+        covers=(
+            "ClassRef",
+            "OverrideClassRef",
+            "DiscountClassRef",
+            "AssignClassesTo",
+            "ClassFilter",
+            "TransactionClassFilter",
+            "ReportClassFilter",
+            "IncludeColumn=Class",
+            "SummarizeColumnsBy=Class",
+            "SummarizeRowsBy=Class",
+            "SummarizeBudgetColumnsBy=Class",
+            "SummarizeBudgetRowsBy=Class",
+            "GeneralSummaryReportType=BalanceSheetByClass",
+            "GeneralSummaryReportType=ProfitAndLossByClass",
+        ),
+        flags=("AccountingPreferences/IsUsingClassTracking",),
+    ),
+    "multi_currency": Preference(
+        "Customers, vendors and accounts have currencies.",
+        default=OFF,
+        kinds=("Currency",),
+        covers=(
+            "CurrencyRef",
+            "ExchangeRate",
+            "CurrencyFilter",
+            "HomeCurrencyRef",
+            "IsAmountsEnteredInHomeCurrency",
+            "IsHomeCurrencyAdjustment",
+            "*InHomeCurrency",
+            "IncludeColumn=Currency",
+        ),
+        flags=("MultiCurrencyPreferences/IsMultiCurrencyOn",),
+    ),
+    "sites": Preference(
+        "Stock is kept at several inventory sites.",
+        default=OFF,
+        kinds=("InventorySite", "TransferInventory"),
+        covers=(
+            "InventorySiteRef",
+            "InventorySiteLocationRef",
+            "SiteFilter",
+            "GeneralSummaryReportType=InventoryValuationSummaryBySite",
+            "GeneralSummaryReportType=LotNumberInStockBySite",
+            "GeneralSummaryReportType=SerialNumberInStockBySite",
+        ),
+        flags=(
+            "MultiLocationInventoryPreferences/IsMultiLocationInventoryAvailable",
+            "MultiLocationInventoryPreferences/IsMultiLocationInventoryEnabled",
+        ),
+    ),
+    "inventory": Preference(
+        "The company keeps stock and orders from vendors.",
+        kinds=(
+            "ItemInventory",
+            "ItemInventoryAssembly",
+            "InventoryAdjustment",
+            "BuildAssembly",
+            "PurchaseOrder",
+            "ItemReceipt",
+        ),
+        covers=("ItemAssembliesCanBuildQueryRq", "ItemSitesQueryRq"),
+        flags=("PurchasesAndVendorsPreferences/IsUsingInventory",),
+    ),
+    "estimates": Preference(
+        "The company writes estimates.",
+        kinds=("Estimate",),
+        flags=("JobsAndEstimatesPreferences/IsUsingEstimates",),
+    ),
+    "price_levels": Preference(
+        "Customers can have prices of their own.",
+        kinds=("PriceLevel",),
+        covers=("PriceLevelRef",),
+        flags=("SalesAndCustomersPreferences/PriceLevels/IsUsingPriceLevels",),
+    ),
+    CLOSING_DATE: Preference(
+        "The books are closed up to this day: a date, or off.",
+        default=OFF,
+        flags=("AccountingPreferences/ClosingDate",),
+    ),
+}
+"""The preferences by name."""
+
+_HOME_CURRENCIES = {
+    "US": ("US Dollar", "USD"),
+    "CA": ("Canadian Dollar", "CAD"),
+    "UK": ("British Pound Sterling", "GBP"),
+    "AU": ("Australian Dollar", "AUD"),
+}
+_FIRST_SITE = "Unspecified Site"
+_WITHOUT_SITES = ("CA", "UK")
+"""The countries whose QuickBooks has no inventory sites."""
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def value_of(books: Books, name: str) -> str:
+    """Return the value of a preference: `on`, `off`, or the closing date."""
+    return str(books.preferences.get(name) or PREFERENCES[name].default)
+
+
+def is_on(books: Books, name: str) -> bool:
+    """Return whether a preference is on."""
+    return value_of(books, name) != OFF
+
+
+def values(books: Books) -> dict[str, str]:
+    """Return the values of all preferences."""
+    return {name: value_of(books, name) for name in PREFERENCES}
+
+
+def change(books: Books, name: str, value: str, country: str = "US") -> None:
+    """Set a preference as an administrator does in QuickBooks. Raises `ValueError` for a wrong name or value.
+
+    The first time that several currencies or sites are used, QuickBooks creates the home currency or a first site.
+    """
+    if name not in PREFERENCES:
+        raise ValueError(f"There is no preference {name!r}. The preferences are {', '.join(PREFERENCES)}.")
+    if name == CLOSING_DATE:
+        if value != OFF and not _is_date(value):
+            raise ValueError(f"{name} must be a date (2025-12-31) or {OFF}, not {value!r}.")
+    elif value not in {ON, OFF}:
+        raise ValueError(f"{name} must be {ON} or {OFF}, not {value!r}.")
+    if name == "sites" and value == ON and country in _WITHOUT_SITES:
+        raise ValueError(f"QuickBooks has no inventory sites in the country {country}.")
+    books.preferences[name] = value
+    if name == "multi_currency" and value == ON and HOME_CURRENCY not in books.preferences:
+        title, code = _HOME_CURRENCIES[country]
+        fields: Fields = {"Name": title, "IsActive": "true", "CurrencyCode": code, "IsUserDefinedCurrency": "false"}
+        currency = books.named(title, ("Currency",)) or books.add(KINDS["Currency"], fields)
+        books.preferences[HOME_CURRENCY] = currency.reference()
+    if name == "sites" and value == ON and not len(books["InventorySite"]):
+        fields = {"Name": _FIRST_SITE, "IsActive": "true", "IsDefaultSite": "true"}
+        books.add(KINDS["InventorySite"], fields)
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return bool(_DATE.fullmatch(text) and date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def flags(books: Books) -> Iterator[tuple[list[str], str]]:
+    """Yield the path of each element of PreferencesRet that shows a preference, and its text."""
+    for name, preference in PREFERENCES.items():
+        value = value_of(books, name)
+        texts = {OFF: ""} if name == CLOSING_DATE else {ON: "true", OFF: "false"}
+        for path in preference.flags:
+            yield path.split("/"), texts.get(value, value)
