@@ -53,6 +53,11 @@ DYNAMODB_LOCALS_REMOVAL = "UNKNOWN_TO_SDK_VERSION"
 
 PERIOD_SECONDS = {"minute": 60, "hour": 3600, "day": 86400}
 
+SCHEDULE = re.compile(
+    r"rate\((?P<number>\d+) (?P<unit>minute|hour|day)s?\)|cron\(\d+/(?P<minutes>\d+) \* \* \* \? \*\)"
+)
+"""The schedules that are supported: `rate(5 minutes)`, and `cron(4/15 * * * ? *)` without its first minute."""
+
 
 class Pump:
     """A thread that calls `step` repeatedly until it is stopped."""
@@ -371,19 +376,28 @@ class QueuePump(Pump):
 
 
 class SchedulePump(Pump):
-    """`rate(5 minutes)` → function."""
+    """`rate(5 minutes)` → function. `Input` replaces the event."""
 
     def __init__(self, functions: Functions, function: str, source: Mapping[str, Any]) -> None:
-        period = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", source["Schedule"])
-        if period is None:
+        schedule = SCHEDULE.fullmatch(source["Schedule"])
+        if schedule is None:
             raise TemplateError(f"schedule {source['Schedule']} is not supported by local/pumps.py")
-        super().__init__(f"schedule of {function}", int(period[1]) * PERIOD_SECONDS[period[2]])
+        number, unit = schedule["number"] or schedule["minutes"], schedule["unit"] or "minute"
+        super().__init__(f"schedule of {function}", int(number) * PERIOD_SECONDS[unit])
         self._functions = functions
         self._function = function
+        self._input = json.loads(source["Input"]) if "Input" in source else None
 
     def step(self) -> bool:
         """Call the function once."""
-        event = {
+        try:
+            self._functions.invoke(self._function, self._input or self._event())
+        except FunctionError as error:
+            _report(self._function, error)
+        return False
+
+    def _event(self) -> dict[str, Any]:
+        return {
             "version": "0",
             "id": str(uuid.uuid4()),
             "detail-type": "Scheduled Event",
@@ -394,11 +408,6 @@ class SchedulePump(Pump):
             "resources": [f"arn:aws:events:us-east-1:123456789012:rule/{self._function}"],
             "detail": {},
         }
-        try:
-            self._functions.invoke(self._function, event)
-        except FunctionError as error:
-            _report(self._function, error)
-        return False
 
 
 def pumps_of(

@@ -19,7 +19,7 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.errors import Conflict
-from domain.maintenance.search_packing import pack_days
+from domain.maintenance.search_packing import Share, pack_days
 from domain.records.request import State, Tombstone
 from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, Put, RemoveRequest
 from domain.timestamps import day_of, timestamp
@@ -216,6 +216,50 @@ def test_a_text_is_in_the_index_and_in_a_block_between_two_runs(database: Packed
     assert kinds == [["body"], ["body"], ["body", "texts#"], ["texts#"]]
 
 
+@settings(max_examples=8, deadline=None)
+@given(number=st.integers(1, 40), max_page_rows=st.integers(1, 12), shares=st.integers(1, 5))
+def test_the_shares_pack_the_days_of_all_connections_however_many(
+    database: PackedTables, number: int, max_page_rows: int, shares: int
+) -> None:
+    """Marked rows are read page by page, and some days have overflow rows, which are marked too."""
+    store = DynamoDBStore(database.client, database.tables, max_page_rows=max_page_rows)
+    connection_ids = [str(uuid.uuid4()) for _ in range(number)]
+    for connection_id in connection_ids:
+        database.store.commit(AddRequest(a_past_record(connection_id), REQUEST_XML, "alpha"))
+        with_overflow_row(database, connection_id)
+
+    for _ in range(4):
+        for share in range(shares):
+            result = pack_days(store, FixedClock(TODAY), TODAY + LONG, Share(share, shares))
+            assert (result.finished, result.failures) == (True, {})
+
+    assert not database.marked_days()
+    for connection_id in connection_ids:
+        assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["texts#"]
+        assert len(database.store.search_matches(connection_id, "alpha", [])) == 1
+
+
+def with_overflow_row(database: PackedTables, connection_id: str) -> None:
+    """Add an overflow row to the only day of a connection, as a transaction does after a conflict."""
+    key = {"connection_id": {"S": connection_id}, "day": {"S": "2026-03-14#2"}}
+    database.client.put_item(TableName=database.tables.counts, Item=key | {"pack": {"S": "changed"}})
+
+
+def test_a_day_of_which_a_row_has_changed_waits_for_the_next_run(database: PackedTables) -> None:
+    """Its index entry may be older than the change. The mark is read consistently."""
+    connection_id = str(uuid.uuid4())
+    database.store.commit(AddRequest(a_past_record(connection_id), REQUEST_XML, "alpha"))
+    database.run()
+    with_overflow_row(database, connection_id)
+
+    database.run()
+
+    assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["body"]
+    for _ in range(3):
+        database.run()
+    assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["texts#"]
+
+
 def test_today_is_not_packed(database: PackedTables) -> None:
     connection_id = str(uuid.uuid4())
     database.store.commit(AddRequest(a_past_record(connection_id, inserted_at=timestamp(TODAY)), REQUEST_XML, "alpha"))
@@ -250,6 +294,7 @@ def pack_late(database: PackedTables, record: QueuedRequest, meanwhile: Callable
     """Pack the day of a record. `meanwhile` is called before the first write."""
     client = Overtaken(database.client, meanwhile)
     store = DynamoDBStore(client, database.tables, max_block_bytes=SMALL_BLOCK)
+    sum(database.store.settle_days(day_of(timestamp(TODAY)), lambda _: True))
     store.pack(record.connection_id, day_of(record.inserted_at), None)
 
 

@@ -30,7 +30,7 @@ DECLARED = [
     for index in table.get("GlobalSecondaryIndexes") or []
 ]
 METHODS = sorted(name for name in vars(Database) if name[0] != "_")
-CALLED_BY_USE_CASES = {"days_to_pack", "remove_from_queue", "remove_late_chunks"}
+CALLED_BY_USE_CASES = {"days_to_pack", "remove_from_queue", "remove_late_chunks", "settle_days"}
 """The contract suite runs the use cases that call these: packing, logins after a restore, and the sweep."""
 
 

@@ -14,7 +14,7 @@ from domain.records.request import State
 from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest, Put
 from domain.timestamps import timestamp
-from handlers import authorizer, sweep, web_connector
+from handlers import authorizer, pack_search_texts, sweep, web_connector
 from handlers.common.bootstrap import aws_client, services
 from handlers.common.settings import Settings
 from tests.integration.api.test_events import LambdaContext
@@ -42,6 +42,14 @@ class Body:
         yield b'{"__type": "com.amazonaws.dynamodb.v20120810#ThrottlingException", "message": "Too fast"}'
 
 
+class LateContext:
+    """Lambda's, with no time left."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Return it."""
+        return 0
+
+
 def throttle(request: Any, **_: Any) -> AWSResponse:
     """Answer like DynamoDB when a table is throttled."""
     return AWSResponse(request.url, 400, {"x-amzn-errortype": "ThrottlingException"}, Body())
@@ -59,6 +67,8 @@ def main() -> None:
     with suppress(Unauthorized):
         authorizer.handler({"authorizationToken": "Basic nonsense", "methodArn": "a/b/c"}, None)
     sweep.handler({}, LambdaContext())
+    store.settle_days = lambda *_: iter([1])  # type: ignore[method-assign]
+    pack_search_texts.handler({}, LateContext())
     client = aws_client("dynamodb")
     client.meta.events.register("before-send.dynamodb", throttle)
     with suppress(client.exceptions.ThrottlingException):

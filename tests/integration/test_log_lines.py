@@ -55,6 +55,7 @@ def lines(level: str) -> list[dict[str, Any]]:
         ("RefusedKeys", 1),
         ("NotProcessed", 2),
         ("OverdueWebhooks", 1),
+        ("PackUnfinished", 1),
         ("DatabaseThrottles", 3),
     ],
 )

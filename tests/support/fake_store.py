@@ -466,9 +466,13 @@ class FakeStore:
 
     # --- Packing: texts in memory do not need it
 
-    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:  # noqa: ARG002 - see above
-        """Return nothing to pack."""
-        return []
+    def days_to_pack(self, before: str) -> Iterator[tuple[str, str]]:  # noqa: ARG002 - see above
+        """Yield nothing to pack."""
+        return iter(())
+
+    def settle_days(self, before: str, is_chosen: Callable[[str], bool]) -> Iterator[int]:  # noqa: ARG002 - see above
+        """Yield no step."""
+        return iter(())
 
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
         """Do nothing."""

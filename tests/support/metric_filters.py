@@ -10,7 +10,7 @@ from local.template import Template
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_TERM = re.compile(r'\$\.(\w+) (=|>) (?:"([^"]*)"|(\d+))')
+_TERM = re.compile(r'\$\.(\w+) (=|>|IS) (?:"([^"]*)"|(\d+)|(TRUE|FALSE))')
 
 
 def counted(metric: str, lines: Iterable[Mapping[str, Any]]) -> int:
@@ -30,8 +30,10 @@ def counted(metric: str, lines: Iterable[Mapping[str, Any]]) -> int:
     )
 
 
-def _matches(line: Mapping[str, Any], name: str, operator: str, text: str, number: str) -> bool:
+def _matches(line: Mapping[str, Any], name: str, operator: str, text: str, number: str, truth: str) -> bool:  # noqa: PLR0917 - the groups of _TERM
     found = line.get(name)
+    if operator == "IS":
+        return found is (truth == "TRUE")
     if operator == ">":
         return isinstance(found, int) and found > int(number)
     return found == text

@@ -92,11 +92,16 @@ class DynamoDB:
 
     def query(self, query: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> Iterator[Item]:
         """Yield the items of every page of a query. `check` is called before each page and may raise."""
+        for items in self.query_pages(query, check):
+            yield from items
+
+    def query_pages(self, query: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> Iterator[list[Item]]:
+        """Yield the items of each page of a query. `check` is called before each page and may raise."""
         query = dict(query)
         while True:
             check()
             page = self.client.query(**query)
-            yield from page["Items"]
+            yield page["Items"]
             if "LastEvaluatedKey" not in page:
                 return
             query["ExclusiveStartKey"] = page["LastEvaluatedKey"]

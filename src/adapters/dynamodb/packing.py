@@ -22,7 +22,7 @@ from adapters.dynamodb.search import has_chunks, is_removed, record_key, search_
 from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES, SearchBlock, block_from_item, storable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
@@ -34,8 +34,11 @@ MAX_STEP_TEXTS = 1_000
 """The maximum number of texts that a step reads; DynamoDB also stops at 1 MB. Each is removed from the index by its own
 write."""
 
+MAX_PAGE_ROWS = 1_000
+"""The maximum number of marked rows that a query reads. A run that has no time left stops between two pages."""
+
 WRITERS = 8
-"""The number of texts that are removed from the index in parallel."""
+"""The number of texts of a day, or of rows, that are changed in parallel."""
 
 _OVERTAKEN = {"ConditionalCheckFailed", "TransactionConflict"}
 """The reasons of DynamoDB for rejecting a write that came too late. The codes of errors end in `Exception`."""
@@ -45,25 +48,38 @@ class Packing:
     """Packs search texts."""
 
     def __init__(
-        self, dynamodb: DynamoDB, max_block_bytes: int = MAX_BLOCK_BYTES, max_step_texts: int = MAX_STEP_TEXTS
+        self,
+        dynamodb: DynamoDB,
+        max_block_bytes: int = MAX_BLOCK_BYTES,
+        max_step_texts: int = MAX_STEP_TEXTS,
+        max_page_rows: int = MAX_PAGE_ROWS,
     ) -> None:
         self._dynamodb = dynamodb
         self._max_block_bytes = max_block_bytes
         self._max_step_texts = max_step_texts
+        self._max_page_rows = max_page_rows
 
-    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
-        """Return (connection, day) for up to `limit` days to pack that have not changed since the last call."""
-        quiet_rows = self._marked_rows(QUIET, before, limit)
-        changed_rows = self._marked_rows(CHANGED, before, limit)
-        for row in changed_rows:
+    def days_to_pack(self, before: str) -> Iterator[tuple[str, str]]:
+        """Yield (connection, day) for each row that has not changed since `settle_days`, the oldest day first."""
+        return map(_day, chain.from_iterable(self._marked_rows(QUIET, before)))
+
+    def settle_days(self, before: str, is_chosen: Callable[[str], bool]) -> Iterator[int]:
+        """Mark the changed rows of the chosen connections as quiet, a page at a time. Yield the number of each page."""
+
+        def settle(row: Item) -> None:
             self._mark(row, CHANGED, f"SET {PACK} = :quiet", quiet=QUIET)
-        changed_days = set(map(_day, changed_rows))
-        return [day for day in dict.fromkeys(map(_day, quiet_rows)) if day not in changed_days]
+
+        for rows in self._marked_rows(CHANGED, before):
+            chosen_rows = [row for row in rows if is_chosen(row[keys.CONNECTION_ID]["S"])]
+            with ThreadPoolExecutor(WRITERS) as writers:
+                list(writers.map(settle, chosen_rows))
+            yield len(chosen_rows)
 
     def pack(self, connection_id: str, day: str, after: RecordKey | None) -> RecordKey | None:
         """Do one step of a day's packing. Return the record to continue after, or None if the day is done."""
         rows = self._rows_of_day(connection_id, day)
-        if not rows:  # the connection was removed
+        # Without rows the connection was removed. A day that changed waits for a run after `settle_days`.
+        if not rows or any(row.get(PACK) == {"S": CHANGED} for row in rows):
             return None
         entries, last = self._next_entries(connection_id, day, after)
         if entries:
@@ -180,10 +196,11 @@ class Packing:
             for row in rows:
                 self._mark(row, QUIET, f"REMOVE {PACK}")
 
-    def _marked_rows(self, mark: str, before: str, limit: int) -> list[Item]:
-        """Return rows of counts with this mark, the oldest day first."""
+    def _marked_rows(self, mark: str, before: str) -> Iterator[list[Item]]:
+        """Yield the rows of counts with this mark in pages, the oldest day first."""
         query = key_query(self._dynamodb.tables.counts, {PACK: mark}, index=DAYS_TO_PACK, below=(DAY, before))
-        return list(self._dynamodb.client.query(**query, Limit=limit)["Items"])
+        query["Limit"] = self._max_page_rows
+        return self._dynamodb.query_pages(query)
 
     def _rows_of_day(self, connection_id: str, day: str) -> list[Item]:
         query = key_query(

@@ -15,7 +15,7 @@ from adapters.dynamodb.connections import Connections
 from adapters.dynamodb.counts import Counts
 from adapters.dynamodb.idempotency_keys import IdempotencyKeys
 from adapters.dynamodb.listing import Listing
-from adapters.dynamodb.packing import MAX_STEP_TEXTS, Packing
+from adapters.dynamodb.packing import MAX_PAGE_ROWS, MAX_STEP_TEXTS, Packing
 from adapters.dynamodb.queue import Queue
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
@@ -46,6 +46,7 @@ class DynamoDBStore:
         retention_days: Callable[[], int] = lambda: 0,
         max_block_bytes: int = MAX_BLOCK_BYTES,
         max_step_texts: int = MAX_STEP_TEXTS,
+        max_page_rows: int = MAX_PAGE_ROWS,
         sleep: Callable[[float], None] = time.sleep,
         random: Callable[[], float] = system_random.random,
         monotonic: Callable[[], float] = time.monotonic,
@@ -104,8 +105,9 @@ class DynamoDBStore:
 
         self.search_matches = Search(dynamodb).search_matches
 
-        packing = Packing(dynamodb, max_block_bytes, max_step_texts)
+        packing = Packing(dynamodb, max_block_bytes, max_step_texts, max_page_rows)
         self.days_to_pack = packing.days_to_pack
+        self.settle_days = packing.settle_days
         self.pack = packing.pack
 
         chunks = ResponseChunks(dynamodb, deletes)

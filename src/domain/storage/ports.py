@@ -242,14 +242,20 @@ class Database(Protocol):
 
     # --- Packing of search texts, so a search reads few large items (`domain.maintenance.search_packing`)
 
-    def days_to_pack(self, before: str, limit: int) -> Sequence[tuple[str, str]]:
-        """Return (connection, day) for up to `limit` days before `before` that have texts to pack.
+    def days_to_pack(self, before: str) -> Iterator[tuple[str, str]]:
+        """Yield (connection, day) for the days before `before` that have not changed since `settle_days`.
 
-        A day that changed since the last call is left for the next call.
+        The oldest day comes first. A day may appear twice.
+        """
+
+    def settle_days(self, before: str, is_chosen: Callable[[str], bool]) -> Iterator[int]:
+        """Let the next run pack the changed days of the chosen connections, unless they change again.
+
+        `is_chosen` gets the id of a connection. Each step yields the number of days.
         """
 
     def pack(self, connection_id: str, day: str, after: tuple[str, str] | None) -> tuple[str, str] | None:
-        """Do one step of packing a day. Return `after` for the next step, or None if the day is done.
+        """Do one step of packing a day. Return `after` for the next step, or None if the day is done for this run.
 
         One run copies a text into a search block, and the next run removes it from the index. A day is done if a run
         has nothing to do.
