@@ -31,8 +31,8 @@ UNRESERVED_CONCURRENCY = 100
 CONCURRENCY_QUOTA = "L-B99A9384"
 """Service Quotas: concurrent executions of Lambda."""
 
-BACKGROUND_FUNCTIONS = 3
-"""Functions that run beside webhooks and calls: the sweep, the packer and the removal of expired requests."""
+BACKGROUND_FUNCTIONS = 4
+"""Functions that run beside webhooks and calls: the sweep, two runs of the packer and the removal of expired requests."""
 
 INDENT = 9
 WIDTH = 100
