@@ -32,7 +32,7 @@ CONCURRENCY_QUOTA = "L-B99A9384"
 """Service Quotas: concurrent executions of Lambda."""
 
 BACKGROUND_FUNCTIONS = 4
-"""Functions that run beside webhooks and calls: the sweep, two runs of the packer and the removal of expired requests."""
+"""Functions that run beside webhooks and calls: the sweep, two runs of the packer and the removal of expired ones."""
 
 INDENT = 9
 WIDTH = 100
