@@ -22,6 +22,11 @@ def later_than(former: datetime, now: datetime) -> datetime:
     return max(now, former + timedelta(microseconds=1))
 
 
+def minute_of(text: str) -> str:
+    """Return the minute (`YYYY-MM-DDTHH:MM`, UTC) of a `timestamp`."""
+    return text[:16]
+
+
 def day_of(text: str) -> str:
     """Return the day (`YYYY-MM-DD`, UTC) of a `timestamp`."""
     return text[:10]

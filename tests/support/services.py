@@ -20,6 +20,7 @@ ENVIRONMENT = {
     "WEBHOOK_PORTS": "443",
     "BASE_URL": "",
     "EXECUTION_SECONDS": "1800",
+    "DORMANT_POLL_SECONDS": "900",
 }
 """The template's defaults."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 
@@ -84,6 +85,30 @@ def test_every_change_is_within_the_horizon() -> None:
         for hours in range(0, 24 * 365, 37):
             moment = utc("2026-01-01T00:00") + timedelta(hours=hours)
             assert moment < window.changes_at(moment) < moment + MAX_HORIZON
+
+
+@pytest.mark.parametrize("zone", [ZONE, "Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "UTC"])
+def test_a_change_is_the_first_minute_in_which_the_window_is_open_or_closed(zone: str) -> None:
+    random = Random(zone)
+    for _ in range(40):
+        opens, closes = (f"{random.randrange(24):02}:{random.choice((0, 15, 30, 59)):02}" for _ in range(2))
+        window = SyncWindow(opens, closes if closes != opens else "12:34", zone)
+        day = random.choice(["2026-01-15", "2026-03-07", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-31"])
+        now = utc(f"{day}T00:00:20") + timedelta(minutes=random.randrange(2 * 24 * 60))
+
+        change = window.changes_at(now)
+
+        whole_minute = now.replace(second=0)
+        minutes = range(1, int((change - whole_minute).total_seconds()) // 60)
+        assert all(window.is_open(whole_minute + timedelta(minutes=n)) is window.is_open(now) for n in minutes)
+        assert window.is_open(change) is not window.is_open(now)
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "hours"), [("22:00", "06:00", 8), ("09:30", "10:00", 0.5), ("00:01", "00:00", 24 - 1 / 60)]
+)
+def test_the_length_of_a_window_may_cross_midnight(opens: str, closes: str, hours: float) -> None:
+    assert SyncWindow(opens, closes, ZONE).length == timedelta(hours=hours)
 
 
 @pytest.mark.parametrize(

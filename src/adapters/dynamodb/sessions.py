@@ -8,7 +8,8 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.client import DynamoDB, Index, key_query
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.operations import Operation, put_entity
-from domain.records.session import Session
+from domain.records.session import LIVE_SHARDS, Session
+from domain.timestamps import minute_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,11 +21,10 @@ SESSION_ID = "ticket"
 """The hash of the session ticket."""
 
 LIVE = Index("live")
-LIVE_PARTITION = {"live": "live"}
-"""The one partition of the sparse index of live sessions. Each Web Connector call rewrites one entry. A partition takes
-1,000 writes a second (DynamoDB), which is enough for some thousands of Web Connectors."""
-LIVE_MARK: Item = {"live": {"S": "live"}}
-LAST_CALL_AT = "last_call_at"
+"""The sparse index of live sessions, in `LIVE_SHARDS` partitions. It has the minute of the last call, so an entry is
+rewritten at most once a minute."""
+LIVE_SHARD = "live"
+LIVE_MINUTE = "live_minute"
 
 SESSIONS = Codec(Session, renamed={"id": SESSION_ID})
 
@@ -46,18 +46,21 @@ class Sessions:
         return SESSIONS.entity(item) if item else None
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
-        """Return live sessions whose last call was before the timestamp. Reads the sparse index, then one batch."""
+        """Return live sessions whose last call was before the timestamp. Reads each shard, then a batch."""
         table = self._dynamodb.tables.sessions
-        query = key_query(table, LIVE_PARTITION, index=LIVE, below=(LAST_CALL_AT, before))
-        entries = self._dynamodb.client.query(**query, Limit=limit)["Items"]
-        item_keys = (session_key(entry[SESSION_ID]["S"]) for entry in entries)
-        sessions = self._dynamodb.entities(table, SESSIONS, item_keys)
-        # The index may lag behind the sessions.
+        entries: list[Item] = []
+        for shard in range(LIVE_SHARDS):
+            # The minute of a call is less than the timestamp of a later call in the same minute.
+            query = key_query(table, {LIVE_SHARD: str(shard)}, index=LIVE, below=(LIVE_MINUTE, before))
+            entries += self._dynamodb.client.query(**query, Limit=limit)["Items"]
+        sessions = self._dynamodb.entities(table, SESSIONS, (session_key(entry[SESSION_ID]["S"]) for entry in entries))
+        # The index may lag behind the sessions, and has only the minute.
         silent = [session for session in sessions if not session.ended and session.last_call_at < before]
-        return sorted(silent, key=lambda session: session.last_call_at)
+        return sorted(silent, key=lambda session: session.last_call_at)[:limit]
 
     def put(self, change: Put[Session]) -> list[Operation]:
         """Return the operation that stores a session, live or about to expire."""
         session = change.after
-        marks = keys.expiry(session.expires_at) if session.ended else LIVE_MARK
+        live = {LIVE_SHARD: {"S": str(session.shard)}, LIVE_MINUTE: {"S": minute_of(session.last_call_at)}}
+        marks = keys.expiry(session.expires_at) if session.ended else live
         return [put_entity(self._dynamodb.tables.sessions, SESSIONS, change, marks, key=SESSION_ID)]

@@ -60,6 +60,8 @@ class Connection:
     `paused_at`: None if the connection is not paused.
     `backoff`: None if the last session got a response from QuickBooks.
     `last_worked_at`: when a session last had a request.
+    `last_connected_at`: when the Web Connector last logged in. Calls without work are recorded every ten minutes.
+    `postponed_seconds`: after how many seconds that login asked for the next one. 0 means the user's own interval.
     """
 
     id: str
@@ -90,6 +92,7 @@ class Connection:
     backoff: Backoff | None = None
     onboarding: OnboardingLink | None = None
     last_worked_at: str | None = None
+    postponed_seconds: int = 0
     deleted_at: str | None = None
     revision: int = 1
 

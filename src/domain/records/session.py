@@ -32,6 +32,14 @@ removed, because only the session shows which request it holds: the next login, 
 connection ends it."""
 
 
+NO_SESSION = "0" * 32
+"""The session ticket of a login that opens no session. Calls with it are answered without a read."""
+
+LIVE_SHARDS = 16
+"""The number of parts of the index of live sessions. Each part is a partition, which takes 1,000 writes a second. A
+session of one request writes its entry twice, so the index takes 8,000 sessions a second."""
+
+
 def session_id(ticket: str) -> str:
     """Return the id of the session with this ticket: the hexadecimal SHA-256 of the ticket."""
     return hashlib.sha256(ticket.encode()).hexdigest()
@@ -111,7 +119,8 @@ class Session:
     `message_set_to_forget` is the ID of a message set. This service has stored its response, so QuickBooks can delete
     its copy. `returned_write` is the id of a write that ended in an exception: when the session is closed, QuickBooks
     has finished it. `getLastError` returns `last_error`. `is_revoked` means that the password was changed, so the
-    ticket is no longer valid. The next login or the sweep then releases the request in flight.
+    ticket is no longer valid. The next login or the sweep then releases the request in flight. `shard` is the part of
+    the index of live sessions that has the session, below LIVE_SHARDS.
     """
 
     id: str
@@ -131,6 +140,7 @@ class Session:
     connection_error: Mapping[str, Any] | None = None
     is_revoked: bool = False
     ended: bool = False
+    shard: int = 0
     revision: int = 1
 
     @property

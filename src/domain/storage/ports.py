@@ -177,7 +177,7 @@ class Database(Protocol):
         """Return a session, open or ended."""
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
-        """Return live sessions with a last call before the timestamp. Reads an index."""
+        """Return live sessions with a last call before the timestamp, oldest call first. Reads an index."""
 
     # --- Apps and their API keys
 

@@ -11,6 +11,7 @@ from domain.web_connector.protocol import soap
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.login import Login
+from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from domain.web_connector.session.service import SessionService
 
 if TYPE_CHECKING:
@@ -59,10 +60,14 @@ class WebConnector:
         new_id: IdSource,
         secrets: SecretSource,
         execution_seconds: int = MAX_EXECUTION_SECONDS,
+        *,
+        dormant_seconds: int = MAX_POSTPONEMENT_SECONDS,
     ) -> None:
         session = SessionService(store, clock, new_id)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
-            "authenticate": Login(store, clock, secrets, execution_seconds).authenticate,
+            "authenticate": Login(
+                store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds
+            ).authenticate,
             "sendRequestXML": session.send_request_xml,
             "receiveResponseXML": session.receive_response_xml,
             "connectionError": session.connection_error,

@@ -188,7 +188,14 @@ class Services:
         """The Web Connector's SOAP endpoint."""
         from domain.web_connector.endpoint import WebConnector
 
-        return WebConnector(self.store, self.clock, self.new_id, self.secrets, self.settings.execution_seconds)
+        return WebConnector(
+            self.store,
+            self.clock,
+            self.new_id,
+            self.secrets,
+            self.settings.execution_seconds,
+            dormant_seconds=self.settings.dormant_poll_seconds,
+        )
 
     @cached_property
     def deliverer(self) -> Deliverer:

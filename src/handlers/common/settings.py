@@ -52,6 +52,11 @@ class Settings:
         """How long QuickBooks may execute one request."""
         return int(self._environment["EXECUTION_SECONDS"])
 
+    @property
+    def dormant_poll_seconds(self) -> int:
+        """How often the Web Connector of a connection polls after a day without work."""
+        return int(self._environment["DORMANT_POLL_SECONDS"])
+
     def _switch(self, name: str) -> bool:
         value = self._environment[name].lower()
         if value not in {"", "0", "1", "false", "true"}:

@@ -51,7 +51,10 @@ class ConnectionView(TypedDict):
     webhook_url: Annotated[
         str | None, Schema("Webhook URL for requests that do not specify one. A read-only key sees only the origin")
     ]
-    last_connected_at: Moment | None
+    last_connected_at: Annotated[
+        Moment | None,
+        Schema("When the Web Connector last logged in. Calls that find no work are recorded every ten minutes"),
+    ]
     status: Annotated[str, Schema(enum=["never_connected", "connected", "error"])]
     qbxml_version: str | None
     quickbooks_product_name: str | None

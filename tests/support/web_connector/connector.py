@@ -26,6 +26,7 @@ from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
+from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from simulator import Simulator
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore
@@ -129,6 +130,7 @@ class Connector:
     schedule: list[str] = field(default_factory=list)
     call_milliseconds: int = 100
     execution_seconds: int = MAX_EXECUTION_SECONDS
+    dormant_seconds: int = MAX_POSTPONEMENT_SECONDS
     last: SoapResponse | None = None
     store_of_endpoint: Any = None
     """The endpoint's store, if it is not `store` itself."""
@@ -136,7 +138,14 @@ class Connector:
     def __post_init__(self) -> None:
         """Build the endpoint."""
         store = self.store_of_endpoint or self.store
-        self.endpoint = WebConnector(store, self.clock, self.new_id, CountingSecrets(), self.execution_seconds)
+        self.endpoint = WebConnector(
+            store,
+            self.clock,
+            self.new_id,
+            CountingSecrets(),
+            self.execution_seconds,
+            dormant_seconds=self.dormant_seconds,
+        )
 
     def connect(self, **fields: Any) -> Connection:
         """Add the connection."""

@@ -16,6 +16,7 @@ VARIABLES = {
     "BASE_URL": lambda settings: settings.base_url,
     "RETENTION_DAYS": lambda settings: settings.retention_days,
     "EXECUTION_SECONDS": lambda settings: settings.execution_seconds,
+    "DORMANT_POLL_SECONDS": lambda settings: settings.dormant_poll_seconds,
     "QUEUED_REQUESTS_TABLE": lambda settings: settings.table("queued_requests"),
 }
 

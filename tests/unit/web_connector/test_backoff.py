@@ -173,7 +173,7 @@ def test_during_the_pause_nothing_is_sent_and_the_web_connector_is_told_when_to_
     work_until_backoff(qbwc)
 
     assert qbwc.authenticate() == "none"
-    assert qbwc.schedule == ["60", "15"]
+    assert qbwc.schedule == ["62", "15"]  # a fifth of a minute, times the place of the connection
 
     qbwc.clock.advance(minutes=1)
     assert qbwc.authenticate() == ""

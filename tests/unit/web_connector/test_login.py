@@ -10,12 +10,12 @@ import pytest
 from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
 from domain.records.request import State
-from domain.records.session import session_id
+from domain.records.session import NO_SESSION, session_id
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
-from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.connector import PASSWORD, Connector
 from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
 
 
@@ -130,12 +130,24 @@ def test_a_user_name_that_is_not_an_id_is_refused_without_a_read(qbwc: Connector
     assert not qbwc.store.calls
 
 
-def test_every_login_gets_a_new_ticket(qbwc: Connector) -> None:
+def test_every_session_gets_a_new_ticket(qbwc: Connector) -> None:
+    qbwc.queue()
     qbwc.authenticate()
     first = qbwc.ticket
     qbwc.authenticate()
 
-    assert first != qbwc.ticket
+    assert NO_SESSION != first != qbwc.ticket
+
+
+@pytest.mark.parametrize("password", [PASSWORD, "wrong"])
+def test_the_calls_after_a_login_without_a_session_read_nothing(qbwc: Connector, password: str) -> None:
+    qbwc.authenticate(password)
+
+    assert (qbwc.close(), qbwc.store.calls.total()) == ("OK", 0)
+    assert qbwc.last_error()
+    assert qbwc.store.calls.total() == 0
+    assert (qbwc.send(), qbwc.receive("<QBXML/>")) == ("", -1)
+    assert qbwc.store.calls.total() == 0
 
 
 def test_only_the_hash_of_a_ticket_is_stored(qbwc: Connector) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from domain.connections.service import ConnectionService
 from domain.records.request import Recovery, State
 from domain.records.sync_window import SyncWindow
+from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.session import polling
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
@@ -19,6 +21,14 @@ from tests.support.web_connector.quickbooks import hcp, nothing_stored, page_of,
 CLOSED = SyncWindow("13:00", "14:00", "UTC")
 """At noon it opens in an hour."""
 OPEN = SyncWindow("11:00", "13:00", "UTC")
+PLACE = polling.place(CONNECTION_ID)
+IDLE, DORMANT = (str(int(seconds * (1 - PLACE / 5))) for seconds in (300, 900))
+"""A fifth of a postponement depends on the place of the connection."""
+
+
+def spread_over(minutes: float) -> int:
+    """Return the seconds from the opening of a window of this length to the turn of the connection."""
+    return int(PLACE * min(minutes * 60 / 5, 600))
 
 
 def a_connector(**fields: Any) -> Connector:
@@ -60,15 +70,20 @@ def test_with_work_the_interval_is_short_and_nothing_is_postponed(qbwc: Connecto
     ("fields", "schedule"),
     [
         ({"inserted_at": "2026-03-14T11:50:00.000000Z"}, ["", "15"]),
-        ({"inserted_at": "2026-03-14T11:40:00.000000Z"}, ["300", "15"]),
+        ({"inserted_at": "2026-03-14T11:40:00.000000Z"}, [IDLE, "15"]),
         ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:50:00.000000Z"}, ["", "15"]),
-        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:40:00.000000Z"}, ["300", "15"]),
-        ({"sync_window": CLOSED}, ["900", "15"]),
-        ({"sync_window": SyncWindow("12:10", "14:00", "UTC")}, ["599", "15"]),
-        ({"sync_window": SyncWindow("12:01", "14:00", "UTC")}, ["60", "15"]),
+        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-14T11:40:00.000000Z"}, [IDLE, "15"]),
+        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-13T12:00:02.000000Z"}, [IDLE, "15"]),
+        ({"inserted_at": "2026-01", "last_worked_at": "2026-03-13T12:00:01.000000Z"}, [DORMANT, "15"]),
+        ({"inserted_at": "2026-01"}, [DORMANT, "15"]),
+        ({"sync_window": CLOSED}, [DORMANT, "15"]),
+        ({"sync_window": SyncWindow("12:10", "14:00", "UTC")}, [str(599 + spread_over(110)), "15"]),
+        ({"sync_window": SyncWindow("12:01", "14:00", "UTC")}, [str(59 + spread_over(119)), "15"]),
+        ({"sync_window": SyncWindow("12:01", "12:02", "UTC")}, [str(59 + spread_over(1)), "15"]),
+        ({"sync_window": SyncWindow("12:00", "14:00", "UTC")}, [str(spread_over(120) - 1), "15"]),
         ({"sync_window": OPEN}, ["", "15"]),
-        ({"paused_at": timestamp(NOON)}, ["900", "15"]),
-        ({"paused_at": timestamp(NOON), "sync_window": SyncWindow("12:10", "14:00", "UTC")}, ["900", "15"]),
+        ({"paused_at": timestamp(NOON)}, [DORMANT, "15"]),
+        ({"paused_at": timestamp(NOON), "sync_window": SyncWindow("12:10", "14:00", "UTC")}, [DORMANT, "15"]),
     ],
 )
 def test_without_work_the_next_login_is_postponed_as_needed(fields: dict[str, Any], schedule: list[str]) -> None:
@@ -77,6 +92,42 @@ def test_without_work_the_next_login_is_postponed_as_needed(fields: dict[str, An
     assert qbwc.authenticate() == "none"
 
     assert qbwc.schedule == schedule
+
+
+@pytest.mark.parametrize("dormant_seconds", [300, 450, 900])
+def test_the_polling_interval_after_a_day_without_work_is_a_setting(dormant_seconds: int) -> None:
+    qbwc = Connector(dormant_seconds=dormant_seconds)
+    qbwc.connect(inserted_at="2026-01")
+
+    qbwc.authenticate()
+
+    assert qbwc.schedule == [str(int(dormant_seconds * (1 - PLACE / 5))), "15"]
+
+
+def test_polls_without_work_are_recorded_every_ten_minutes() -> None:
+    qbwc = a_connector(inserted_at="2026-03-14T01:00:00.000000Z")
+    recorded = []
+    for _ in range(60):
+        qbwc.authenticate()
+        recorded.append(qbwc.connection.last_connected_at)
+        assert qbwc.store.calls["commit"] == (len(set(recorded)) > len(set(recorded[:-1])))
+        assert timestamp(qbwc.clock.now - timedelta(minutes=11)) < (recorded[-1] or "")
+        qbwc.clock.advance(minutes=1)
+
+    assert len(set(recorded)) == 6
+
+
+@pytest.mark.parametrize(
+    "fields", [{"name": "Renamed"}, {"login_failed_at": timestamp(NOON)}, {"paused_at": timestamp(NOON)}]
+)
+def test_the_first_poll_after_a_change_of_the_connection_is_recorded(qbwc: Connector, fields: dict[str, Any]) -> None:
+    qbwc.authenticate()
+    before = qbwc.connection
+    qbwc.store.commit(Put(before, before.changed(timestamp(qbwc.clock.advance(seconds=1)), **fields)))
+
+    qbwc.authenticate()
+
+    assert qbwc.connection.last_connected_at == timestamp(qbwc.clock.now)
 
 
 def test_the_minimum_interval_never_grows(qbwc: Connector) -> None:

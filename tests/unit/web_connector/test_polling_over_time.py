@@ -6,6 +6,8 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import pytest
+
 from domain.connections.service import ConnectionService
 from domain.records.request import State
 from domain.records.sync_window import SyncWindow
@@ -13,6 +15,8 @@ from domain.web_connector.session.polling import (
     IDLE_POSTPONEMENT_SECONDS,
     MAX_POSTPONEMENT_SECONDS,
     MIN_USER_INTERVAL_SECONDS,
+    SPREAD,
+    place,
 )
 from simulator import Company
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
@@ -23,6 +27,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from simulator.web_connector.connector import SessionResult
+
+
+SHARE = 1 - SPREAD * place(CONNECTION_ID)
+"""The share of a postponement that this connection waits."""
 
 
 class Machine:
@@ -77,12 +85,12 @@ def connection_service(machine: Machine) -> ConnectionService:
 
 
 def test_an_idle_connection_is_polled_rarely_and_often_while_there_is_work() -> None:
-    machine = a_machine()
+    machine = a_machine(inserted_at="2026-03-14T01:00:00.000000Z")
     machine.at(12, machine.qbwc.queue)
 
     between = machine.run(50)
 
-    idle, short = IDLE_POSTPONEMENT_SECONDS / 60, MIN_USER_INTERVAL_SECONDS / 60
+    idle, short = int(IDLE_POSTPONEMENT_SECONDS * SHARE) / 60, MIN_USER_INTERVAL_SECONDS / 60
     assert between[:3] == [idle, idle, idle]
     assert machine.logins[3][1].requests == 1
     assert {round(minutes, 1) for minutes in between[3:17]} == {short}
@@ -99,16 +107,28 @@ def test_a_resumed_connection_is_polled_within_the_longest_postponement_and_then
 
     first_work = next(moment for moment, result in machine.logins if result.requests)
     assert first_work - (NOON + timedelta(minutes=70)) <= timedelta(seconds=MAX_POSTPONEMENT_SECONDS)
-    assert max(between) == MAX_POSTPONEMENT_SECONDS / 60
+    assert max(between) == int(MAX_POSTPONEMENT_SECONDS * SHARE) / 60
     assert round(between[-1], 1) == MIN_USER_INTERVAL_SECONDS / 60
     assert machine.qbwc.states() == [State.RESPONSE_RECEIVED.value]
 
 
-def test_the_first_login_in_a_sync_window_is_at_its_opening() -> None:
-    machine = a_machine(sync_window=SyncWindow("13:07", "14:00", "UTC"))
+@pytest.mark.parametrize(("closes", "most"), [("14:00", timedelta(minutes=10)), ("13:17", timedelta(minutes=2))])
+def test_the_first_session_in_a_sync_window_is_at_the_turn_of_the_connection(closes: str, most: timedelta) -> None:
+    machine = a_machine(sync_window=SyncWindow("13:07", closes, "UTC"))
     machine.at(1, machine.qbwc.queue)
 
     machine.run(80)
 
     first_work = next(moment for moment, result in machine.logins if result.requests)
-    assert timedelta() <= first_work - NOON.replace(hour=13, minute=7) < timedelta(seconds=MIN_USER_INTERVAL_SECONDS)
+    turn = NOON.replace(hour=13, minute=7) + int(most.total_seconds() * place(CONNECTION_ID)) * timedelta(seconds=1)
+    assert timedelta() <= first_work - turn < timedelta(seconds=MIN_USER_INTERVAL_SECONDS)
+
+
+def test_a_request_of_a_connection_without_work_for_a_day_waits_for_one_polling_interval() -> None:
+    machine = a_machine(inserted_at="2026-01-01T00:00:00.000000Z")
+    machine.at(20, machine.qbwc.queue)
+
+    machine.run(60)
+
+    first_work = next(moment for moment, result in machine.logins if result.requests)
+    assert first_work - (NOON + timedelta(minutes=20)) <= timedelta(seconds=MAX_POSTPONEMENT_SECONDS)

@@ -70,7 +70,8 @@ def _commit_and_claim(store: Database, claiming: Claiming, connection_id: str, s
         else:
             return decision.reply
     decision = claiming.decide(None, 0)
-    store.commit(*decision.changes, *([release] if release else []))
+    if changes := [*decision.changes, *([release] if release else [])]:
+        store.commit(*changes)
     return decision.reply
 
 

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 from domain.connections import passwords
 from domain.errors import Conflict, TooManyRequests
 from domain.records.request import IN_FLIGHT, QueuedRequest, State
-from domain.records.session import MAX_EXECUTION_SECONDS, InFlight, Limits, Session, session_id
+from domain.records.session import (
+    LIVE_SHARDS,
+    MAX_EXECUTION_SECONDS,
+    NO_SESSION,
+    InFlight,
+    Limits,
+    Session,
+    session_id,
+)
 from domain.storage.changes import Put
 from domain.storage.ports import IndexDays
 from domain.storage.retry import commit_with_retry
@@ -60,6 +68,10 @@ BUSY_SECONDS_OF_A_READ = 2 * 60
 as a read. Another machine may be working. If the Web Connector was ended instead, its user waits for this time. A write
 is safe afterwards, because it is held (docs/decisions/0035). A read that takes longer is sent again."""
 
+RECORDED_EVERY = timedelta(minutes=10)
+"""A poll without work records the time of the call at most this often, because a write costs more than the rest of it
+in the database."""
+
 _CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
 
@@ -82,6 +94,7 @@ class Opening:
     ticket: str
     now: datetime
     execution_seconds: int
+    dormant_seconds: int
 
     @property
     def session_id(self) -> str:
@@ -116,6 +129,7 @@ class Opening:
         """Return the decision to open a session with its first request. Without a request, only record the call."""
         connection, free, moment = self.connection, self._free, timestamp(self.now)
         to_forget = free.message_set_to_forget or connection.message_set_to_forget
+        postponed_seconds = 0 if first else polling.postponement(free, self.now, self.dormant_seconds)
         after = free.changed(
             moment,
             last_connected_at=moment,
@@ -123,13 +137,14 @@ class Opening:
             login_failed_at=None,
             session_id=self.session_id if first else None,
             message_set_to_forget=None if first else to_forget,
+            postponed_seconds=postponed_seconds,
         )
-        changes: list[Change] = [Put(connection, after)]
+        changes: list[Change] = [] if self._is_recorded(after) else [Put(connection, after)]
         if self.former:
             changes.append(session_end(self.former, self.now, "Another session of this user has begun."))
         if first is None:
-            postponement = str(polling.postponement(free, self.now) or "")
-            return Decision(Reply((self.ticket, NOTHING_TO_DO, postponement, MIN_INTERVAL), connection.id), changes)
+            postponement = str(postponed_seconds or "")
+            return Decision(Reply((NO_SESSION, NOTHING_TO_DO, postponement, MIN_INTERVAL), connection.id), changes)
         session = Session(
             id=self.session_id,
             connection_id=connection.id,
@@ -139,29 +154,47 @@ class Opening:
             message_set_to_forget=to_forget,
             backoff=free.backoff,
             limits=self.limits,
+            shard=int(self.session_id, 16) % LIVE_SHARDS,
         )
         reply = Reply((self.ticket, company_file(connection), "", MIN_INTERVAL), connection.id, first.record.id)
         return Decision(reply, [*changes, Put(None, session)])
+
+    def _is_recorded(self, after: Connection) -> bool:
+        """Whether the last change of the connection was a call not long ago, and this call changes nothing else."""
+        before = self.connection
+        recorded = before.last_connected_at
+        if recorded is None or recorded != before.updated_at or recorded <= timestamp(self.now - RECORDED_EVERY):
+            return False
+        return before == replace(after, last_connected_at=recorded, updated_at=recorded, revision=before.revision)
 
 
 class Login:
     """Opens sessions.
 
     `execution_seconds` is how long QuickBooks may execute one request, at most MAX_EXECUTION_SECONDS.
+    `dormant_seconds` is the longest time between two calls after a day without work, at most MAX_POSTPONEMENT_SECONDS.
     """
 
     def __init__(
-        self, store: Database, clock: Clock, secrets: SecretSource, execution_seconds: int = MAX_EXECUTION_SECONDS
+        self,
+        store: Database,
+        clock: Clock,
+        secrets: SecretSource,
+        execution_seconds: int = MAX_EXECUTION_SECONDS,
+        *,
+        dormant_seconds: int = polling.MAX_POSTPONEMENT_SECONDS,
     ) -> None:
         self._store = store
         self._clock = clock
         self._secrets = secrets
         self._passwords = passwords.Checks(secrets)
         self._execution_seconds = execution_seconds
+        self._dormant_seconds = dormant_seconds
 
     def authenticate(self, call: Call) -> Reply:
         """Open a session if the password is correct and there is work. Makes three calls to the store.
 
+        Without work it makes two, and a third that records the time of the call if the last one is not recent.
         Nothing is sent while the connection is paused or outside its sync window. The connection's former session
         ends, unless QuickBooks is probably working on its request: then the reply is `busy`. The check of an unknown
         user takes as long as that of a wrong password. A recorded failure takes one more call. Its duration can confirm
@@ -169,15 +202,13 @@ class Login:
         """
         username, password = call["strUserName"], call["strPassword"]
         if not _CONNECTION_ID.fullmatch(username):
-            return Reply((self._new_ticket(), INVALID_USER))
+            return Reply((NO_SESSION, INVALID_USER))
         try:
             return commit_with_retry(lambda conflict: self._log_in(username, password, conflict), "")
         except TooManyRequests:
-            return Reply((self._new_ticket(), BUSY), username)
+            return Reply((NO_SESSION, BUSY), username)
 
     def _log_in(self, username: str, password: str, conflict: Conflict | None) -> Reply:
-        # A new ticket for each attempt: if we conflicted with our own earlier commit, that session is superseded.
-        ticket = self._new_ticket()
         connection = self._store.connection(username)
         if connection and connection.deleted_at:
             connection = None
@@ -185,13 +216,15 @@ class Login:
         if connection is None or not matches:
             if connection:
                 self._record_failure(connection)
-            return Reply((ticket, INVALID_USER), connection.id if connection else None)
+            return Reply((NO_SESSION, INVALID_USER), connection.id if connection else None)
         now = self._clock()
         former = self._store.session(connection.session_id) if connection.session_id else None
         if former and is_working(former, now, self._execution_seconds):
-            return Reply((ticket, BUSY), username)
+            return Reply((NO_SESSION, BUSY), username)
         live = None if former is None or former.ended else corrected(former, conflict)
-        opening = Opening(connection, live, ticket, now, self._execution_seconds)
+        # A new ticket for each attempt: if we conflicted with our own earlier commit, that session is superseded.
+        ticket = self._secrets(TICKET_BYTES).hex()
+        opening = Opening(connection, live, ticket, now, self._execution_seconds, self._dormant_seconds)
         if connection.session_id and former is None:
             release = release_without_session(self._store, connection, now, opening.limits)
         else:
@@ -209,9 +242,6 @@ class Login:
         # After a conflict, the next failure is recorded instead.
         with suppress(Conflict):
             self._store.commit(Put(connection, connection.changed(moment, login_failed_at=moment)))
-
-    def _new_ticket(self) -> str:
-        return self._secrets(TICKET_BYTES).hex()
 
 
 def company_file(connection: Connection) -> str:

@@ -9,16 +9,23 @@ Without it, the user's own interval counts, which the `.qwc` file sets to a minu
 |---|---|---|---|---|
 | work | company file | 15 s | | requests that follow from the responses are often queued at once |
 | no work, but some recently | `none` | 15 s | | work comes in bursts, and new connections are being tried out |
-| no work for 15 minutes | `none` | 15 s | 300 s | each poll costs five calls, and most polls have no work |
-| sync window closed | `none` | 15 s | until it opens, 60 to 900 s | the window may be changed meanwhile |
-| connection paused | `none` | 15 s | 900 s | the connection may be resumed meanwhile |
-| backoff | `none` | 15 s | until it ends, 60 to 900 s | QuickBooks failed for several requests in a row |
+| no work for 15 minutes | `none` | 15 s | 240 to 300 s | each poll costs five calls, and most polls have no work |
+| no work for a day | `none` | 15 s | `dormant_seconds`, or a fifth less | it costs a third of that |
+| sync window closed | `none` | 15 s | until the connection's turn, 60 to 900 s | the window may be changed meanwhile |
+| connection paused | `none` | 15 s | 720 to 900 s | the connection may be resumed meanwhile |
+| backoff | `none` | 15 s | until it ends or a fifth more, at least 60 s | QuickBooks failed repeatedly |
 | another session has a request in QuickBooks | `busy` | | | the user sees it, and the session can end at any time |
 | wrong password, contention | `nvu`, `busy` | | | there is no reason to change the interval |
+
+Many connections have the same sync window, and would log in within the same second. Each connection therefore has a
+fixed *place* from 0 to 1, the hash of its id. Its turn in the window begins after `place` times a fifth of the window's
+length, ten minutes at most. In the same way, its postponements end up to a fifth earlier, and those of a backoff later.
+Connections that were postponed together do not call together again.
 """
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -34,34 +41,69 @@ MIN_USER_INTERVAL_SECONDS = 60
 
 IDLE_POSTPONEMENT_SECONDS = 5 * 60
 MAX_POSTPONEMENT_SECONDS = 15 * 60
-"""The longest postponement. A resumed connection is polled again within this time."""
+"""The longest postponement but for a backoff. A resumed connection is polled again within this time."""
 
 RECENTLY = timedelta(minutes=15)
+DORMANT_AFTER = timedelta(days=1)
+
+SPREAD = 0.2
+"""The share of a window or a postponement over which connections are spread."""
+
+MAX_DELAY = timedelta(minutes=10)
+"""The longest time from the opening of a sync window to the turn of a connection."""
 
 PAUSED = "This connection is paused: nothing is sent until it is resumed."
 WINDOW_CLOSED = "This connection's sync window is closed: queued requests are sent when it opens."
 
 
+def place(connection_id: str) -> float:
+    """Return the place of a connection among all others: from 0 up to 1, always the same."""
+    return int.from_bytes(hashlib.sha256(connection_id.encode()).digest()[:4], "big") / 2**32
+
+
+def turn_in_window(connection: Connection, now: datetime) -> datetime | None:
+    """Return when the turn of a connection in its sync window begins, or None if requests may be sent now."""
+    window = connection.sync_window
+    if window is None:
+        return None
+    delay = timedelta(seconds=int(place(connection.id) * min(window.length * SPREAD, MAX_DELAY).total_seconds()))
+    if not window.is_open(now):
+        return window.changes_at(now) + delay
+    if not window.is_open(now - delay):
+        return window.changes_at(now - delay) + delay
+    return None
+
+
 def postponement_while_held(connection: Connection, now: datetime) -> int:
     """Return the postponement in seconds while nothing may be sent, or 0 if requests may be sent.
 
-    Nothing may be sent while the connection is paused or backs off, or its sync window is closed.
+    Nothing may be sent while the connection is paused or backs off, or before its turn in its sync window.
     """
+    longest = _shortened(MAX_POSTPONEMENT_SECONDS, connection)
     if connection.paused_at is not None:
-        return MAX_POSTPONEMENT_SECONDS
-    window, backoff = connection.sync_window, connection.backoff
-    if window and not window.is_open(now):
-        return _seconds_until(window.changes_at(now, timedelta(seconds=MAX_POSTPONEMENT_SECONDS)), now)
+        return longest
+    turn, backoff = turn_in_window(connection, now), connection.backoff
+    if turn:
+        return min(longest, _seconds_until(turn, now))
     if backoff and timestamp(now) < backoff.until:
-        return _seconds_until(datetime.fromisoformat(backoff.until), now)
+        seconds = _seconds_until(datetime.fromisoformat(backoff.until), now)
+        return int(seconds * (1 + SPREAD * place(connection.id)))
     return 0
 
 
-def postponement(connection: Connection, now: datetime) -> int:
-    """Return the postponement in seconds after a login without work, or 0."""
-    recently = timestamp(now - RECENTLY)
-    idle = 0 if (connection.last_worked_at or connection.inserted_at) > recently else IDLE_POSTPONEMENT_SECONDS
-    return postponement_while_held(connection, now) or idle
+def postponement(connection: Connection, now: datetime, dormant_seconds: int = MAX_POSTPONEMENT_SECONDS) -> int:
+    """Return the postponement in seconds after a login without work, or 0. `dormant_seconds` counts after a day."""
+    if held := postponement_while_held(connection, now):
+        return held
+    last_work = connection.last_worked_at or connection.inserted_at
+    if last_work > timestamp(now - RECENTLY):
+        return 0
+    is_dormant = last_work <= timestamp(now - DORMANT_AFTER)
+    return _shortened(dormant_seconds if is_dormant else IDLE_POSTPONEMENT_SECONDS, connection)
+
+
+def _shortened(seconds: int, connection: Connection) -> int:
+    return int(seconds * (1 - SPREAD * place(connection.id)))
 
 
 def _seconds_until(moment: datetime, now: datetime) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from domain.apps.quotas import Quotas
 from domain.errors import Conflict, NotFound
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.records.session import OpenCompanyFile, session_id
+from domain.records.session import NO_SESSION, OpenCompanyFile, session_id
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
@@ -104,7 +104,7 @@ class SessionService:
 
     def get_last_error(self, call: Call) -> Reply:
         """Return the reason why the session does not continue. It is never '', which has no documented meaning."""
-        session = self._store.session(session_id(call["ticket"]))
+        session = self._session(call)
         if session is None:
             return Reply("This session has expired. The next update begins a new one.")
         if session.is_revoked:
@@ -205,12 +205,16 @@ class SessionService:
         """
 
         def attempt(_: Conflict | None) -> R | Reply:
-            session = self._store.session(session_id(call["ticket"])) if call["ticket"] else None
+            session = self._session(call)
             if session is None or session.ended or session.is_revoked:
                 return Reply(without_session)
             return step(session, call, self._clock())
 
         return commit_with_retry(attempt, CONTENDED)
+
+    def _session(self, call: Call) -> Session | None:
+        ticket = call["ticket"]
+        return None if ticket in {"", NO_SESSION} else self._store.session(session_id(ticket))
 
 
 def _may_use_open_file(session: Session, hresult: str) -> bool:
