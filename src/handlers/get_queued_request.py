@@ -2,11 +2,14 @@
 
 from domain.errors import Gone
 from handlers.rest import Call, Data, endpoint, services
+from handlers.rest.models import DetailParameters
 from handlers.views.requests import QueuedRequestView, queued_request
 
 
 @endpoint("Queued requests", "GET /queued_requests/{request_id}", errors=(Gone,))
-def handler(call: Call, request_id: str, connection_id: str | None = None) -> Data[QueuedRequestView]:
+def handler(
+    call: Call, parameters: DetailParameters, request_id: str, connection_id: str | None = None
+) -> Data[QueuedRequestView]:
     """Get a queued request."""
     stored, waiting = services().requests.detail(call.app_id, request_id, connection_id)
-    return {"data": queued_request(stored, waiting=waiting)}
+    return {"data": queued_request(stored, waiting=waiting, with_result=parameters.include == "result")}

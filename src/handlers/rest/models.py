@@ -129,6 +129,16 @@ class ListParameters(PageParameters):
     )
 
 
+class DetailParameters(Parameters):
+    """Options for getting a request."""
+
+    include: Literal["result"] | None = Field(
+        default=None,
+        alias="include[]",
+        description="`result`: return the elements of the response as `result`, in place of `response_json`.",
+    )
+
+
 class DeleteParameters(Parameters):
     """Options for deleting."""
 

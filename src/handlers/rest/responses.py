@@ -2,8 +2,8 @@
 
 Lambda returns at most 6 MB to API Gateway, counted after the body was encoded again as a JSON string. A record can be
 larger, because its response may have 4 MB and is shown in two forms. A client that accepts gzip gets such a response
-compressed. For other clients, `response_json`, `response_xml` and `request_xml` are left out, in this order, until the
-response fits. The record says so.
+compressed. For other clients, `response_json` or `result`, `response_xml` and `request_xml` are left out, in this
+order, until the response fits. The record says so.
 """
 
 from __future__ import annotations
@@ -77,10 +77,11 @@ def _candidates(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             can_be_text = _can_be_text([view])
             if can_be_text:
                 yield body
-            if view["response_json"] is not None:
-                view |= {"response_json": None, "response_json_omitted": True}
-                if can_be_text:
-                    yield {"data": view}
+            for name in ("response_json", "result"):
+                if view.get(name) is not None:
+                    view |= {name: None, f"{name}_omitted": True}
+                    if can_be_text:
+                        yield {"data": view}
             yield {"data": _without_response(view)}
         case _:
             yield body

@@ -31,6 +31,10 @@ ResponseJson = list[dict[str, ResponseElement]]
 """An object for each message set, with one member: `QBXMLMsgsRs`."""
 
 
+Result = dict[str, ResponseElement | list[ResponseElement] | str | list[str] | bool]
+"""The elements of the response to the request, such as `{"CustomerRet": [ … ]}`, without its attributes."""
+
+
 class RequestNode(TypedDict):
     """An element of a request. It has either text or children."""
 
@@ -114,8 +118,12 @@ class QueuedRequestView(_RequestFields):
             "of a report by `@rowNumber`."
         ),
     ]
+    result: NotRequired[
+        Annotated[Result | None, Schema("With `include[]=result`, in place of `response_json`, which is then null")]
+    ]
     response_omitted: NotRequired[Omitted]
     response_json_omitted: NotRequired[Omitted]
+    result_omitted: NotRequired[Omitted]
 
 
 class ListedRequestView(_RequestFields):
@@ -156,16 +164,24 @@ def error_view(error: RequestError | None) -> RequestErrorView | None:
 
 
 def queued_request(
-    stored: StoredRequest, *, waiting: WaitingReason | None = None, below_connection: bool = False
+    stored: StoredRequest,
+    *,
+    waiting: WaitingReason | None = None,
+    below_connection: bool = False,
+    with_result: bool = False,
 ) -> QueuedRequestView:
-    """Return a record with both forms of its request and its response."""
-    return {
+    """Return a record with both forms of its request and its response, or with the result in place of one of them."""
+    tree = response_json(stored)
+    view: QueuedRequestView = {
         **_fields(stored.record, waiting, below_connection=below_connection),  # type: ignore[typeddict-item]  # without the members that may be absent
         "request_xml": stored.request_xml,
         "request_json": request_json(stored),
         "response_xml": stored.response_xml,
-        "response_json": response_json(stored),
+        "response_json": tree,
     }
+    if with_result:
+        view |= {"response_json": None, "result": result(stored, tree)}
+    return view
 
 
 def new_queued_request(queued: Queued) -> QueuedRequestView:
@@ -200,6 +216,17 @@ def response_json(stored: StoredRequest) -> ResponseJson | None:
         return qbxml.response_to_json(stored.response_xml)
     except qbxml.UnreadableResponse:
         return None
+
+
+def result(stored: StoredRequest, tree: ResponseJson | None) -> Result | None:
+    """Return the elements of the response, given as JSON, or None unless the request ended with a usable response."""
+    if stored.record.state is not State.RESPONSE_RECEIVED or not tree:
+        return None
+    (message_set,) = tree[0].values()
+    responses = [value for name, value in message_set.items() if not name.startswith("@")]
+    if not responses or not isinstance(responses[0], dict):
+        return None
+    return cast("Result", {name: value for name, value in responses[0].items() if not name.startswith("@")})
 
 
 def _attempt_view(attempt: WebhookAttempt) -> WebhookAttemptView:

@@ -14,10 +14,12 @@ from handlers.views.requests import (
     RequestLinks,
     RequestTree,
     ResponseJson,
+    Result,
     error_view,
     links,
     request_json,
     response_json,
+    result,
 )
 from handlers.views.schema import Moment, Schema, Uuid
 
@@ -52,8 +54,17 @@ class WebhookEventView(TypedDict):
     request_json: RequestTree
     response_xml: Annotated[str | None, Schema("The response exactly as QuickBooks sent it")]
     response_json: Annotated[ResponseJson | None, Schema("The same response")]
+    result: Annotated[
+        Result | None,
+        Schema(
+            "The elements of the response. Null if the request failed, or with `result_omitted` or `response_omitted`"
+        ),
+    ]
     error: RequestErrorView | None
     links: RequestLinks
+    result_omitted: NotRequired[
+        Annotated[bool, Schema("True when the event was too large for `result` beside `response_json`")]
+    ]
     response_omitted: NotRequired[
         Annotated[bool, Schema("True when the response was too large for an event: get `links.self`")]
     ]
@@ -62,17 +73,21 @@ class WebhookEventView(TypedDict):
 def event_body(stored: StoredRequest, moment: str) -> bytes:
     """Return the event's JSON. It is the same for the same record and `moment`, the timestamp of the attempt.
 
-    The text is ASCII, so receivers cannot misread its encoding. A response that makes it larger than 1 MiB, or that
-    was too large to be read, is left out. Both forms are then null, and `response_omitted` is true. Raises KeyError
-    if the record has not ended.
+    The text is ASCII, so receivers cannot misread its encoding. What makes it larger than 1 MiB is left out: first the
+    result, then both forms of the response, which are also left out if the response was too large to be read. The
+    members are then null, and `result_omitted` or `response_omitted` is true. Raises KeyError if the record has not
+    ended.
     """
     event = _event(stored, moment)
+    elements = result(stored, event["response_json"])
     if stored.response_xml is None and stored.record.response_size == 0:
         return _encoded(event)
     if stored.response_xml is not None:
-        body = _encoded(event)
+        # The text of a large response takes much memory, so it is made without the result first.
+        body = _encoded(event if elements is None else {**event, "result_omitted": True})
         if len(body) <= MAX_BODY_BYTES:
-            return body
+            whole = b"" if elements is None else _encoded({**event, "result": elements})
+            return whole if 0 < len(whole) <= MAX_BODY_BYTES else body
     return _encoded({**event, "response_xml": None, "response_json": None, "response_omitted": True})
 
 
@@ -93,6 +108,7 @@ def _event(stored: StoredRequest, moment: str) -> WebhookEventView:
         "request_json": request_json(stored),
         "response_xml": stored.response_xml,
         "response_json": response_json(stored),
+        "result": None,
         "error": error_view(record.error),
         "links": links(record),
     }

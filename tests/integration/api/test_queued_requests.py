@@ -52,6 +52,42 @@ def test_an_ended_record_shows_its_response_in_both_forms(deployment: Deployment
     assert message_set["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"] == [{"ListID": "80000001-1", "Name": "Ann"}]
 
 
+def test_a_record_shows_the_result_in_place_of_the_response_on_request(deployment: Deployment) -> None:
+    request = deployment.queue()
+    url = f"{request['links']['self']}?include[]=result"
+    before = deployment.api.call("GET", url).json["data"]
+    deployment.end(request["id"])
+
+    data = deployment.api.call("GET", url).json["data"]
+    plain = deployment.api.call("GET", request["links"]["self"]).json["data"]
+
+    assert (before["result"], before["response_json"]) == (None, None)
+    assert data["result"] == {"CustomerRet": [{"ListID": "80000001-1", "Name": "Ann"}]}
+    assert (data["response_json"], data["response_xml"]) == (None, RESPONSE_XML)
+    assert "result" not in plain
+    assert deployment.api.call("GET", f"{request['links']['self']}?include[]=resul").status == 400
+
+
+def test_the_result_of_an_error_is_null(deployment: Deployment) -> None:
+    request = deployment.queue()
+    deployment.end(request["id"], State.ERROR, error=RequestError("quickbooks_error", "Taken.", {"status_code": 3100}))
+
+    data = deployment.api.call("GET", f"{request['links']['self']}?include[]=result").json["data"]
+
+    assert data["result"] is None
+
+
+def test_a_result_that_does_not_fit_is_left_out(deployment: Deployment) -> None:
+    record = deployment.queue()
+    long = "".join(f"<CustomerRet><Notes>{'Cafe ' * 30}</Notes></CustomerRet>\n" for _ in range(20_000))
+    deployment.end(record["id"], response_xml=RESPONSE_XML.replace("<CustomerRet>", f"{long}<CustomerRet>", 1))
+
+    data = deployment.api.call("GET", f"{record['links']['self']}?include[]=result").json["data"]
+
+    assert (data["result"], data["result_omitted"], data["response_json"]) == (None, True, None)
+    assert "response_json_omitted" not in data
+
+
 def test_a_client_that_accepts_gzip_gets_a_response_of_megabytes(deployment: Deployment) -> None:
     record = deployment.queue()
     long = "".join(f"<CustomerRet><Notes>{'Café ' * 30}</Notes></CustomerRet>\n" for _ in range(20_000))

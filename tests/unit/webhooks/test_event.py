@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.records.request import ENDED, Paging, RequestError, State, StoredRequest
 from handlers.views.webhook_event import event_body
@@ -43,6 +45,7 @@ def test_the_event_of_a_completed_request_carries_both_forms_of_request_and_resp
             },
         },
         "response_xml": RESPONSE_XML,
+        "result": {"CustomerRet": [{"ListID": "80000001-1", "Name": "Ann"}]},
         "error": None,
         "links": {
             "self": f"/api/v1/queued_requests/{record.id}",
@@ -61,7 +64,7 @@ def test_each_way_to_end_has_its_event(state: State, name: str) -> None:
 
     check_event(event)
     assert (event["type"], event["state"]) == (f"queued_request.{name}", name)
-    assert (event["response_xml"], event["response_json"]) == (None, None)
+    assert (event["response_xml"], event["response_json"], event["result"]) == (None, None, None)
     assert "response_omitted" not in event
 
 
@@ -112,7 +115,8 @@ def with_a_response_of(size: int) -> StoredRequest:
 
 
 def test_a_body_of_exactly_1_mib_is_sent_whole_and_one_above_leaves_both_response_forms_out() -> None:
-    overhead = len(event_body(with_a_response_of(1000), MOMENT)) - 2 * 1000
+    # An event of a size between these two leaves only the result out.
+    overhead = len(event_body(with_a_response_of(400_000), MOMENT)) - 2 * 400_000
     largest = (MIB - overhead) // 2
 
     whole = event_body(with_a_response_of(largest), MOMENT)
@@ -138,3 +142,37 @@ def test_a_response_that_is_not_qbxml_is_sent_unchanged() -> None:
     event = json.loads(event_body(StoredRequest(record, REQUEST_XML, "<broken>"), MOMENT))
 
     assert (event["response_xml"], event["response_json"]) == ("<broken>", None)
+
+
+@given(st.integers(0, 4_000))
+def test_the_result_is_the_first_part_that_an_event_leaves_out(customers: int) -> None:
+    """An event has the result if all of it fits into 1 MiB, otherwise both forms of the response if these fit."""
+    added = f"<CustomerRet><Name>{'x' * 100}</Name></CustomerRet>" * customers
+    response_xml = RESPONSE_XML.replace("<CustomerRet>", f"{added}<CustomerRet>", 1)
+    record = a_record(state=State.RESPONSE_RECEIVED, response_size=len(response_xml))
+
+    body = event_body(StoredRequest(record, REQUEST_XML, response_xml), MOMENT)
+
+    event = json.loads(body)
+    check_event(event)
+    assert len(body) <= MIB
+    without_result = {name: value for name, value in event.items() if name not in {"result", "result_omitted"}}
+    if event.get("response_omitted"):
+        assert (event["response_xml"], event["response_json"], event["result"]) == (None, None, None)
+        assert len(response_xml) * 2 > MIB * 0.9
+    elif event.get("result_omitted"):
+        assert event["result"] is None
+        assert len(json.dumps(without_result)) + len(json.dumps(event["response_json"])) > MIB * 0.9
+    else:
+        assert len(event["result"]["CustomerRet"]) == customers + 1
+
+
+def test_a_failed_request_has_no_result_although_quickbooks_responded() -> None:
+    error = RequestError("quickbooks_error", "The name is taken.", {"status_code": 3100})
+    record = a_record(state=State.ERROR, error=error, response_size=len(RESPONSE_XML))
+
+    event = json.loads(event_body(StoredRequest(record, REQUEST_XML, RESPONSE_XML), MOMENT))
+
+    assert event["response_json"] is not None
+    assert event["result"] is None
+    assert "result_omitted" not in event
