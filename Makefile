@@ -205,6 +205,7 @@ bench: .venv/.installed ## Measure imports, calls to the local stack with 10,000
 	$(BIN)/python -m benchmarks.local_stack
 	$(BIN)/python -m benchmarks.draining
 	$(BIN)/python -m benchmarks.simulated_books
+	$(BIN)/python -m benchmarks.simulated_reports
 
 .PHONY: openapi
 openapi: .venv/.installed ## Write docs/openapi.json from the handlers

@@ -180,6 +180,14 @@ class Costing:
         pairs = zip(self._moves.get(txn_id, ()), self._valued.get(txn_id, ()), strict=True)
         return [(move, valued) for move, valued in pairs if valued is not None]
 
+    def stocks_after(self, txn_id: str) -> list[Stock]:
+        """Return the stock of the item after each movement of a transaction."""
+        stocks = []
+        for move, position in zip(self._moves.get(txn_id, ()), self._positions.get(txn_id, ()), strict=True):
+            history = self._histories[move.item]
+            stocks.append(history.stocks[bisect_left(history.positions, position)] or NO_STOCK)
+        return stocks
+
     def stock(self, item: str) -> Stock:
         """Return the stock of an item after all its movements."""
         history = self._histories.get(item)

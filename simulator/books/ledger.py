@@ -95,13 +95,13 @@ class Ledger:
     @property
     def accounts(self) -> defaultdict[str, Decimal]:
         """The balances of accounts by ListID."""
-        self._replay()
+        self.bring_up_to_date()
         return self._accounts
 
     @property
     def entities(self) -> defaultdict[tuple[str, str], Decimal]:
         """The balances by ListIDs of entity and account."""
-        self._replay()
+        self.bring_up_to_date()
         return self._entities
 
     def put(self, txn_id: str, effects: Effects, date: str = "", number: int = 0) -> None:
@@ -132,7 +132,7 @@ class Ledger:
 
     def postings(self, txn_id: str) -> tuple[Posting, ...]:
         """Return the postings of a transaction, with those of the costs of stock."""
-        self._replay()
+        self.bring_up_to_date()
         effects = self.effects.get(txn_id, NOTHING)
         if not effects.stock:
             return effects.postings
@@ -143,17 +143,22 @@ class Ledger:
 
     def moves(self, txn_id: str) -> list[tuple[StockMove, Valued]]:
         """Return the movements of stock of a transaction with their values."""
-        self._replay()
+        self.bring_up_to_date()
         return self._costing.moves(txn_id)
+
+    def stocks_after(self, txn_id: str) -> list[Stock]:
+        """Return the stock of the item after each of these movements."""
+        self.bring_up_to_date()
+        return self._costing.stocks_after(txn_id)
 
     def stock(self, item: str) -> Stock:
         """Return the stock of an item: quantity on hand, value, average cost."""
-        self._replay()
+        self.bring_up_to_date()
         return self._costing.stock(item)
 
     def stock_on(self, item: str, day: str) -> Stock:
         """Return the stock of an item at the end of a day."""
-        self._replay()
+        self.bring_up_to_date()
         return self._costing.stock_on(item, day)
 
     def links(self, txn_id: str) -> list[Link]:
@@ -182,7 +187,8 @@ class Ledger:
         """Return the unpaid amount of an invoice or bill, or the unused amount of a payment or credit."""
         return abs(self.due(txn_id)) - self.settled(txn_id, without=without)
 
-    def _replay(self) -> None:
+    def bring_up_to_date(self) -> None:
+        """Compute the costs of stock that changed. After that, reading changes nothing until the next change."""
         if self._costing.is_current:
             return
         for txn_id, move, former, valued in self._costing.replay():

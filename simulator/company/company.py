@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 import uuid
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from simulator.basics.clock import MachineClock, zone_named
 from simulator.basics.errors import LINK_CLOSED, OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
 from simulator.basics.xml_trees import XML_ERRORS, read_tree
 from simulator.company.dispatch import respond
+from simulator.company.lock import CompanyLock
 from simulator.company.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
 from simulator.company_files import snapshots, storage
 from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDERS, empty, generate
@@ -97,7 +98,7 @@ class Company:
     `private_fields` maps an OwnerID to the fields that its application stored in the company: FileID and AppLock.
     `details` are fields of CompanyRet and sections of PreferencesRet that differ from the defaults. The value ""
     omits one. `on_request` is called after each request that is executed, while the company is locked. One lock makes
-    the company safe to use from several sessions in several threads.
+    the company safe to use from several sessions in several threads. Others can read while a query is answered.
     """
 
     books: Books
@@ -114,8 +115,16 @@ class Company:
     executed: list[Execution] = field(default_factory=list)
     new_guid: Callable[[], str] = lambda: f"{{{uuid.uuid4()}}}"
     on_request: Callable[[RequestEvent], None] | None = None
-    lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
+    lock: CompanyLock = field(init=False, repr=False)
     _direct: CompanySession | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Make the lock, which leaves the costs of stock computed for those who read."""
+        self.lock = CompanyLock(self._bring_up_to_date)
+        self._bring_up_to_date()
+
+    def _bring_up_to_date(self) -> None:
+        self.books.ledger.bring_up_to_date()
 
     @classmethod
     def generated(
@@ -388,29 +397,27 @@ class CompanySession:
         macros: dict[str, str] = {}
         renderer = Renderer(self._company.books, requested, self._company.product.edition)
         for request in message_set:
-            model = schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
             if stopped:
                 response = Response(3231, "Error", "The request has not been processed.")
-            else:
-                started = time.perf_counter()
+                lines += _lines(message_set, request, response, renderer)
+                continue
+            started = time.perf_counter()
+            with self._company.lock.shared() if request.tag.endswith("QueryRq") else nullcontext():
                 response = self._respond(request, macros, refusal)
-                if self._company.on_request is not None:
-                    self._company.on_request(event_of(request, response, time.perf_counter() - started))
-                self._company.executed.append(
-                    Execution(
-                        self._application,
-                        request.tag,
-                        request.get("requestID"),
-                        message_set.get("newMessageSetID") or None,
-                        response.code,
-                        "" if request.tag.endswith("QueryRq") else fingerprint(request),
-                    )
+                lines += _lines(message_set, request, response, renderer)
+            if self._company.on_request is not None:
+                self._company.on_request(event_of(request, response, time.perf_counter() - started))
+            self._company.executed.append(
+                Execution(
+                    self._application,
+                    request.tag,
+                    request.get("requestID"),
+                    message_set.get("newMessageSetID") or None,
+                    response.code,
+                    "" if request.tag.endswith("QueryRq") else fingerprint(request),
                 )
-            stopped = stopped or (response.severity == "Error" and message_set.get("onError") != "continueOnError")
-            bare = message_set.get("responseData") == "includeNone"
-            if bare:
-                response = replace(response, rows=[])
-            lines += response_lines(model, request.get("requestID"), response, renderer)
+            )
+            stopped = response.severity == "Error" and message_set.get("onError") != "continueOnError"
         return lines
 
     def _respond(self, request: Element, macros: dict[str, str], refusal: RequestError | None) -> Response:
@@ -422,3 +429,11 @@ class CompanySession:
             self._iterators.clear()
         model = schema().requests[request.tag]
         return respond(Context(request, model, company.books, company, company.new_guid, self._iterators, macros))
+
+
+def _lines(message_set: Element, request: Element, response: Response, renderer: Renderer) -> list[str]:
+    """Return the response to one request as lines of XML, without its records if the message set says so."""
+    model = schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
+    if message_set.get("responseData") == "includeNone":
+        response = replace(response, rows=[])
+    return response_lines(model, request.get("requestID"), response, renderer)

@@ -16,10 +16,10 @@ from simulator.company.message_sets import Keeping
 from simulator.faults.forms import Event
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable
 
     from simulator.basics.clock import MachineClock
+    from simulator.company.lock import CompanyLock
     from simulator.faults.forms import Fault
     from simulator.faults.plan import FaultPlan
     from simulator.requests.facts import Product
@@ -92,7 +92,7 @@ class FaultyCompany:
         self._machine = machine
 
     @property
-    def lock(self) -> threading.RLock:
+    def lock(self) -> CompanyLock:
         """The one lock of the company."""
         return self._company.lock
 

@@ -1,4 +1,7 @@
-"""The operations of the inspection API: reads of the books, snapshots and resets, each while the company is locked."""
+"""The operations of the inspection API: reads of the books, snapshots and resets.
+
+None of them runs while a session changes the books. Reads run beside a session that answers a query or a report.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Inspector:
 
     def get(self, path: Sequence[str], parameters: dict[str, str]) -> Json:
         """Return the answer to a GET request. Raises `NotFoundError` or `BadParameterError`."""
-        with self.company.lock:
+        with self.company.lock.reading():
             match path:
                 case ["lists" | "transactions" as name, *rest] if len(rest) <= 2:  # noqa: PLR2004 - kind and id
                     response = self._of_kind(rest, parameters, is_list=name == "lists")

@@ -92,12 +92,12 @@ def detail(selection: Selection, title: str, account_type: str, sign: int, *, by
             return lists[entry.posting.entity].full_name if entry.posting is not None and entry.posting.entity else ""
 
         return write(selection, title, overdue, columns, customer, subtitle=selection.period.as_of())
-    names = [f"{number} {name}" for number, name in enumerate(_BANDS)]
     return write(
         selection,
         title,
         entries,
         columns,
-        lambda entry: names[_band(selection, entry)].partition(" ")[2],
+        lambda entry: _BANDS[_band(selection, entry)],
         subtitle=selection.period.as_of(),
+        order=_BANDS,
     )

@@ -12,17 +12,25 @@ from typing import TYPE_CHECKING
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.reports.columns import key_of
-from simulator.reports.selection import ALL_DAYS, INCOME_TYPES, Period, Selection, transaction_entity
+from simulator.reports.selection import (
+    ALL_DAYS,
+    INCOME_TYPES,
+    Period,
+    Selection,
+    chart_of_accounts,
+    transaction_entity,
+)
 from simulator.reports.summary import PURCHASE_KINDS, percentage
 from simulator.reports.table import LABEL, Column, Table
-from simulator.rules.common import flat_lines
+from simulator.rules.common import flat_lines, rounded
 from simulator.rules.orders import open_lines
 from simulator.schema import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from simulator.books import Books, Fields, Record
+    from simulator.books.costing import Stock
     from simulator.books.ledger import Posting
     from simulator.reports.table import Cell
 
@@ -43,6 +51,10 @@ _TYPES = {
     "TxnID": "IDTYPE",
     "TxnNumber": "INTTYPE",
     "ModifiedTime": "DATETIMETYPE",
+    "CostPrice": "AMTTYPE",
+    "QuantityOnHand": "QUANTYPE",
+    "AverageCost": "PRICETYPE",
+    "ValueOnHand": "AMTTYPE",
 }
 _TITLES = {
     "TxnType": "Type",
@@ -63,8 +75,14 @@ _TITLES = {
     "PONumber": "P. O. #",
     "SalesRep": "Rep",
     "ModifiedTime": "Entered/Last Modified",
+    "CostPrice": "Cost",
+    "QuantityOnHand": "On Hand",
+    "AverageCost": "Avg Cost",
+    "ValueOnHand": "Asset Value",
 }
 _SUMMED = {"ProgressAmount", "Amount", "Debit", "Credit", "OpenBalance", "Quantity", "OriginalAmount", "PaidAmount"}
+_CLOSING = {"QuantityOnHand", "ValueOnHand"}
+"""The columns whose subtotal is the last value of the group."""
 
 
 @dataclass(slots=True)
@@ -78,6 +96,10 @@ class Entry:
     quantity: Decimal = ZERO
     balance: Decimal = ZERO
     open_amount: Decimal | None = None
+    stock: Stock | None = None
+    """The stock of the item after this movement of it."""
+    cost: Decimal | None = None
+    """The cost that the transaction sets for the movement."""
 
     @property
     def day(self) -> str:
@@ -93,18 +115,18 @@ class _Cells:
         self.until = selection.period.last
         self._splits: dict[tuple[str, bool], str] = {}
 
-    def cell(self, kind: str, entry: Entry) -> Cell:
-        """Return the value of a column, or None if the books do not record it."""
-        finder = getattr(self, f"_{kind}", None)
+    def finder(self, kind: str) -> Callable[[Entry], Cell]:
+        """Return the function that finds the value of a column: None if the books do not record it."""
+        finder: Callable[[Entry], Cell] | None = getattr(self, f"_{kind}", None)
         if finder is not None:
-            value: Cell = finder(entry)
-            return value
-        fields = entry.record.fields
+            return finder
         if kind in _ON_FORM:
-            return str(fields.get(_ON_FORM[kind], ""))
+            field = _ON_FORM[kind]
+            return lambda entry: str(entry.record.fields.get(field, ""))
         if kind in _NAMED:
-            return self._name(reference_id(fields, _NAMED[kind]))
-        return None
+            reference = _NAMED[kind]
+            return lambda entry: self._name(reference_id(entry.record.fields, reference))
+        return lambda _entry: None
 
     def _name(self, list_id: str) -> str:
         record = self.books.lists.get(list_id)
@@ -189,6 +211,19 @@ class _Cells:
     def _Quantity(self, entry: Entry) -> Cell:  # noqa: N802
         return entry.quantity or None
 
+    def _CostPrice(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.cost
+
+    def _QuantityOnHand(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.stock.quantity if entry.stock is not None else None
+
+    def _AverageCost(self, entry: Entry) -> Cell:  # noqa: N802
+        average = entry.stock.average if entry.stock is not None else None
+        return rounded(average) if average is not None else None
+
+    def _ValueOnHand(self, entry: Entry) -> Cell:  # noqa: N802
+        return entry.stock.value if entry.stock is not None else None
+
     def _UnitPrice(self, entry: Entry) -> Cell:  # noqa: N802
         if entry.line.get("Rate"):
             return Decimal(entry.line["Rate"])
@@ -236,10 +271,12 @@ def write(
     *,
     subtitle: str = "",
     opening: dict[str, Decimal] | None = None,
+    order: Sequence[str] = (),
 ) -> Table:
     """Write entries in groups: `group_of` returns the name of an entry's group. The request can choose the columns.
 
-    `opening` holds the balance of each group before the period.
+    `opening` holds the balance of each group before the period. Groups that `order` names come first, in its order. The
+    others follow by name.
     """
     requested = (child.text or "" for child in selection.request.findall("IncludeColumn"))
     kinds = tuple(kind for kind in requested if kind in _column_kinds()) or columns
@@ -249,39 +286,68 @@ def write(
         [LABEL, *(Column(_TITLES.get(kind, kind), kind, _TYPES.get(kind, "STRTYPE")) for kind in kinds)],
     )
     cells = _Cells(selection)
+    finders = [cells.finder(kind) for kind in kinds]
     groups: dict[str, list[Entry]] = defaultdict(list)
     for name, amount in (opening or {}).items():
         if amount:
             groups[name] = []
     for entry in entries:
         groups[group_of(entry) if group_of is not None else ""].append(entry)
-    totals = [ZERO] * len(kinds)
-    for name in sorted(groups, key=lambda group: (not group, group.lower())):
+    sums = _Sums(kinds)
+    ranks = {name: rank for rank, name in enumerate(order)}
+    for name in sorted(groups, key=lambda group: (not group, ranks.get(group, len(ranks)), group.lower())):
         balance = (opening or {}).get(name, ZERO)
         if group_of is not None:
             table.text(name or "No name")
-        sums = [ZERO] * len(kinds)
         for entry in groups[name]:
             balance += entry.amount
             entry.balance = balance
-            row = [cells.cell(kind, entry) for kind in kinds]
-            sums = [
-                total + cell if isinstance(cell, Decimal) and kind in _SUMMED else total
-                for total, cell, kind in zip(sums, row, kinds, strict=True)
-            ]
+            row = [find(entry) for find in finders]
+            sums.count(row)
             table.data([None, *row])
+        group_sums = sums.of_group(balance)
         if group_of is not None:
-            table.subtotal([f"Total {name or 'No name'}", *_sum_cells(kinds, sums, balance)])
-        totals = [one + other for one, other in zip(totals, sums, strict=True)]
-    table.total(["TOTAL", *_sum_cells(kinds, totals, None)])
+            table.subtotal([f"Total {name or 'No name'}", *group_sums])
+    table.total(["TOTAL", *sums.of_all()])
     return table
 
 
-def _sum_cells(kinds: tuple[str, ...], sums: list[Decimal], balance: Decimal | None) -> list[Cell]:
-    return [
-        balance if kind == "RunningBalance" else total if kind in _SUMMED else None
-        for kind, total in zip(kinds, sums, strict=True)
-    ]
+class _Sums:
+    """Adds up the columns of a detail report, by group and in all."""
+
+    def __init__(self, kinds: tuple[str, ...]) -> None:
+        self._kinds = kinds
+        self._summed = [index for index, kind in enumerate(kinds) if kind in _SUMMED]
+        self._closing = [index for index, kind in enumerate(kinds) if kind in _CLOSING]
+        self._group = [ZERO] * len(kinds)
+        self._total = [ZERO] * len(kinds)
+
+    def count(self, row: list[Cell]) -> None:
+        """Count a row of the current group."""
+        for index in self._summed:
+            cell = row[index]
+            if isinstance(cell, Decimal):
+                self._group[index] += cell
+        for index in self._closing:
+            cell = row[index]
+            if isinstance(cell, Decimal):
+                self._group[index] = cell
+
+    def of_group(self, balance: Decimal) -> list[Cell]:
+        """Return the cells of the group's subtotal, and begin the next group."""
+        sums, self._group = self._group, [ZERO] * len(self._kinds)
+        self._total = [total + amount for total, amount in zip(self._total, sums, strict=True)]
+        return self._cells(sums, balance)
+
+    def of_all(self) -> list[Cell]:
+        """Return the cells of the total."""
+        return self._cells(self._total, None)
+
+    def _cells(self, sums: list[Decimal], balance: Decimal | None) -> list[Cell]:
+        return [
+            balance if kind == "RunningBalance" else amount if kind in _SUMMED | _CLOSING else None
+            for kind, amount in zip(self._kinds, sums, strict=True)
+        ]
 
 
 def posting_entries(
@@ -302,6 +368,10 @@ def posting_entries(
 
 def _account_types(selection: Selection) -> dict[str, str]:
     return {account.id: str(account.fields.get("AccountType")) for account in selection.books["Account"]}
+
+
+def _account_names(selection: Selection) -> list[str]:
+    return [account.full_name for account in chart_of_accounts(selection.books)]
 
 
 def _named(selection: Selection, find: Callable[[Entry], str]) -> Callable[[Entry], str]:
@@ -339,7 +409,8 @@ def general_ledger(selection: Selection, title: str, types: tuple[str, ...] = ()
             kind = account_types[account_id]
             if kind not in INCOME_TYPES and (not types or kind in types):
                 before[account.full_name] = amount
-    return write(selection, title, posting_entries(selection, keep), _LEDGER, name, opening=before)
+    entries, order = posting_entries(selection, keep), _account_names(selection)
+    return write(selection, title, entries, _LEDGER, name, opening=before, order=order)
 
 
 def journal(selection: Selection) -> Table:
@@ -492,14 +563,27 @@ def progress_invoices(selection: Selection) -> Table:
 
 
 def stock_movements(selection: Selection) -> Table:
-    """Return the stock moves of each item, with quantity and value."""
+    """Return the stock moves of each item, with its quantity, average cost and value after each of them."""
+    ledger = selection.books.ledger
     entries = []
     for record in selection.records():
-        for move, valued in selection.books.ledger.moves(record.id):
+        for (move, valued), stock in zip(ledger.moves(record.id), ledger.stocks_after(record.id), strict=True):
             if selection.items is None or move.item in selection.items:
                 line = {"ItemRef": {"ListID": move.item}}
-                entries.append(Entry(record, valued.value, line=line, quantity=move.quantity))
-    columns = ("TxnType", "Date", "SourceName", "RefNumber", "Quantity", "Amount", "RunningBalance")
+                entry = Entry(record, valued.value, line=line, quantity=move.quantity)
+                entry.stock, entry.cost = stock, move.amount
+                entries.append(entry)
+    columns = (
+        "TxnType",
+        "Date",
+        "SourceName",
+        "RefNumber",
+        "Quantity",
+        "CostPrice",
+        "QuantityOnHand",
+        "AverageCost",
+        "ValueOnHand",
+    )
     group = _named(selection, lambda entry: reference_id(entry.line, "ItemRef"))
     return write(selection, "Inventory Valuation Detail", entries, columns, group)
 
@@ -520,7 +604,7 @@ def missing_checks(selection: Selection) -> Table:
             table.text(f"*** Missing numbers {last + 1} to {number - 1} ***")
         postings = selection.books.ledger.postings(record.id)
         entry = Entry(record, postings[0].amount if postings else ZERO, postings[0] if postings else None)
-        table.data([None, *(cells.cell(kind, entry) for kind in _LIST)])
+        table.data([None, *(cells.finder(kind)(entry) for kind in _LIST)])
         last = number
     return table
 
@@ -545,4 +629,5 @@ def custom(selection: Selection) -> Table:
     by = selection.request.findtext("SummarizeRowsBy") or "TotalOnly"
     entries = posting_entries(selection, lambda _record, posting: bool(posting.amount))
     group = None if by == "TotalOnly" else _by_posting(selection, by)
-    return write(selection, "Custom Transaction Detail Report", entries, _LEDGER, group)
+    order = _account_names(selection) if by == "Account" else ()
+    return write(selection, "Custom Transaction Detail Report", entries, _LEDGER, group, order=order)

@@ -276,6 +276,14 @@ class Selection:
         return ids
 
 
+def chart_of_accounts(books: Books, *types: str) -> list[Record]:
+    """Return the accounts of these types, or all, in the order of the chart of accounts: by type, then by name."""
+    order = {name: rank for rank, name in enumerate((*BALANCE_TYPES, *INCOME_TYPES))}
+    accounts = (account for account in books["Account"] if not types or account.fields.get("AccountType") in types)
+    # The sort is stable, and the table is in the order of names with children below their parents.
+    return sorted(accounts, key=lambda account: order.get(account.fields.get("AccountType", ""), len(order)))
+
+
 def descendants(books: Books, record: Record) -> Iterator[Record]:
     """Yield everything below a list object."""
     for child in books.children(record):

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from simulator.basics.errors import RequestError
 from simulator.books.ledger import ZERO
 from simulator.reports.columns import IS_DATE, key_of
-from simulator.reports.selection import INCOME_TYPES, Period, Selection
+from simulator.reports.selection import BALANCE_TYPES, INCOME_TYPES, Period, Selection, chart_of_accounts
 from simulator.reports.summary import (
     Division,
     Sums,
     Values,
     account_types,
-    accounts_of,
     divide,
     negated,
     plus,
@@ -38,7 +37,7 @@ class _Statement:
 
     def section(self, title: str, total_title: str, *types: str, sign: int = 1) -> Values:
         """Write the accounts of these types with their sum, which is returned."""
-        accounts = accounts_of(self.books, *types)
+        accounts = chart_of_accounts(self.books, *types)
         sums = {
             account.id: [sign * value for value in self.sums[account.id]]
             for account in accounts
@@ -137,6 +136,7 @@ def balance_sheet(
 
 _EARNED = "earned"
 _RETAINED = "retained"
+_RETAINED_NAME = "Retained Earnings"
 
 
 def _balances(selection: Selection, *, by: str = "", period: Period | None = None) -> Division:
@@ -144,13 +144,20 @@ def _balances(selection: Selection, *, by: str = "", period: Period | None = Non
     types = account_types(selection.books)
     last = (period or selection.period).last
     year = Period(selection.fiscal_year().first if period is None else _year_before(selection), last)
+    retained = _retained_earnings(selection)
 
     def row_of(record: Record, posting: Posting) -> str | None:
         if types.get(posting.account) in INCOME_TYPES:
-            return _EARNED if record.fields["TxnDate"] >= year.first else _RETAINED
+            return _EARNED if record.fields["TxnDate"] >= year.first else retained
         return posting.account
 
     return divide(selection, row_of, by=by, period=period, is_cumulative=True)
+
+
+def _retained_earnings(selection: Selection) -> str:
+    """Return the id of the account for the earnings of former years, `_RETAINED` in a company without it."""
+    account = selection.books.named(_RETAINED_NAME, ("Account",))
+    return account.id if account is not None and account.fields.get("AccountType") == "Equity" else _RETAINED
 
 
 def _year_before(selection: Selection) -> str:
@@ -203,7 +210,7 @@ def _write_balance_sheet(table: Table, selection: Selection, division: Division)
         liabilities = plus(liabilities, statement.section(title, f"Total {title}", account_type, sign=-1))
     table.subtotal(["Total Liabilities", *liabilities])
     equity = statement.section("Equity", "Total Equity Accounts", "Equity", sign=-1)
-    for title, key in (("Retained Earnings", _RETAINED), ("Net Income", _EARNED)):
+    for title, key in ((_RETAINED_NAME, _RETAINED), ("Net Income", _EARNED)):
         earnings = negated(division.sums.get(key, division.nothing()))
         if any(earnings):
             table.data([title, *earnings], "account", title)
@@ -216,18 +223,24 @@ def trial_balance(selection: Selection) -> Table:
     """Return the balance of each account as a debit or a credit."""
     types = account_types(selection.books)
     first = selection.fiscal_year().first
+    retained = _retained_earnings(selection)
 
     def row_of(record: Record, posting: Posting) -> str | None:
         is_former = types.get(posting.account) in INCOME_TYPES and record.fields["TxnDate"] < first
-        return _RETAINED if is_former else posting.account
+        return retained if is_former else posting.account
 
     sums = divide(selection, row_of, by="TotalOnly", is_cumulative=True).sums
     columns = [LABEL, amount_column("Debit", "Debit"), amount_column("Credit", "Credit")]
     table = Table("Trial Balance", selection.period.as_of(), columns)
     debits = credits_ = ZERO
-    rows = [(account.full_name, sums.get(account.id, [ZERO])[0]) for account in selection.books["Account"]]
-    rows.append(("Retained Earnings", sums.get(_RETAINED, [ZERO])[0]))
-    for name, balance in rows:
+    accounts = [(account.id, account.full_name) for account in chart_of_accounts(selection.books)]
+    if _RETAINED in sums:
+        others = chart_of_accounts(selection.books, *BALANCE_TYPES)
+        equity = [account for account in others if account.fields["AccountType"] == "Equity"]
+        after = sum(account.full_name.lower() > _RETAINED_NAME.lower() for account in equity)
+        accounts.insert(len(others) - after, (_RETAINED, _RETAINED_NAME))
+    for account_id, name in accounts:
+        balance = sums.get(account_id, [ZERO])[0]
         if balance:
             table.data([name, max(balance, ZERO) or None, max(-balance, ZERO) or None], "account", name)
             debits += max(balance, ZERO)
@@ -256,7 +269,7 @@ def custom(selection: Selection) -> Table:
     kind = {"ItemDetail": "Item"}.get(by, by)
     if kind == "Payee":
         kind = "Entity"
-    records = list(selection.books.of(kind))
+    records = chart_of_accounts(selection.books) if kind == "Account" else list(selection.books.of(kind))
     row_type = {"Entity": "name"}.get(kind, kind[0].lower() + kind[1:])
     write_all(table, records, sums, row_type, len(division.titles), "Unclassified")
     return table

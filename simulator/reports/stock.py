@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.reports.selection import ALL_DAYS, Period, Selection
+from simulator.reports.selection import ALL_DAYS, Selection
 from simulator.reports.summary import SALES_KINDS, percentage
 from simulator.reports.table import LABEL, Column, Table, amount_column, quantity_column
 from simulator.reports.tree import write_items
-from simulator.rules.common import rounded
-from simulator.rules.items import STOCK_KINDS, average_cost, open_order_quantity
+from simulator.rules.common import decimal, rounded
+from simulator.rules.items import STOCK_KINDS, open_order_quantity, purchase_facts
 from simulator.rules.orders import open_lines
 
 if TYPE_CHECKING:
@@ -29,33 +29,43 @@ def stock_items(selection: Selection) -> list[Record]:
 
 
 def inventory_valuation(selection: Selection) -> Table:
-    """Return quantity, average cost and value of the stock at the end of a period."""
-    books = selection.books
-    quantities: dict[str, Decimal] = defaultdict(Decimal)
-    values: dict[str, Decimal] = defaultdict(Decimal)
-    for record in selection.records(Period(ALL_DAYS.first, selection.period.last)):
-        for move, valued in books.ledger.moves(record.id):
-            quantities[move.item] += move.quantity
-            values[move.item] += valued.value
-    items = stock_items(selection)
-    total = sum((values[item.id] for item in items), ZERO)
+    """Return quantity, average cost, value and retail value of the stock at the end of a period.
+
+    The columns are those of "Inventory valuation summary report" (Intuit, INF13183), without the one for units.
+    """
+    books, items = selection.books, stock_items(selection)
+    stocks = {item.id: books.ledger.stock_on(item.id, selection.period.last) for item in items}
+    prices = {item.id: Decimal(item.fields.get("SalesPrice") or "0") for item in items}
+    retail = {item.id: rounded(stocks[item.id].quantity * prices[item.id]) for item in items}
+    total, total_retail = sum((stock.value for stock in stocks.values()), ZERO), sum(retail.values(), ZERO)
     columns = [
         LABEL,
+        Column("Item Description", "ItemDesc"),
         quantity_column("On Hand", "QuantityOnHand"),
         Column("Avg Cost", "AverageCost", "PRICETYPE"),
         amount_column("Asset Value", "ValueOnHand"),
         Column("% of Tot Asset", "PercentOfTotalValue", "PERCENTTYPE"),
         Column("Sales Price", "UnitPrice", "PRICETYPE"),
+        amount_column("Retail Value", "RetailValueOnHand"),
+        Column("% of Tot Retail", "PercentOfTotalRetail", "PERCENTTYPE"),
     ]
     table = Table("Inventory Valuation Summary", selection.period.as_of(), columns)
     for item in items:
-        quantity, value = quantities[item.id], values[item.id]
-        cost = rounded(value / quantity) if quantity > 0 else average_cost(books, item)
-        price = Decimal(item.fields.get("SalesPrice") or "0")
-        table.data(
-            [item.full_name, quantity, cost, value, percentage(value, total), price], "item", item.full_name
-        )  # fmt: skip
-    table.total(["TOTAL", sum((quantities[item.id] for item in items), ZERO), None, total, None, None])
+        stock = stocks[item.id]
+        cells: list[Cell] = [
+            item.fields.get("PurchaseDesc", ""),
+            stock.quantity,
+            rounded(decimal(purchase_facts(item), "Price") if stock.average is None else stock.average),
+            stock.value,
+            percentage(stock.value, total),
+            prices[item.id],
+            retail[item.id],
+            percentage(retail[item.id], total_retail),
+        ]
+        table.data([item.full_name, *cells], "item", item.full_name)
+    quantity = sum((stock.quantity for stock in stocks.values()), ZERO)
+    shares = percentage(total, total), percentage(total_retail, total_retail)
+    table.total(["TOTAL", None, quantity, None, total, shares[0], None, total_retail, shares[1]])
     return table
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.reports.columns import IS_DATE, date_columns, key_of
-from simulator.reports.selection import ALL_DAYS, Period, Selection
+from simulator.reports.selection import ALL_DAYS, Period, Selection, chart_of_accounts
 from simulator.reports.table import LABEL, Column, Table, amount_column, quantity_column
 from simulator.rules.common import HUNDRED, rounded
 from simulator.rules.tax import tax_rate
@@ -74,7 +74,11 @@ def divide(
             cells[row][column_of(record, posting)] += posting.amount
     if by == "TotalOnly":
         return Division(["TOTAL"], {row: [columns[""]] for row, columns in cells.items()})
-    keys = sorted({key for columns in cells.values() for key in columns}, key=lambda key: _name_order(selection, key))
+    chart = {account.id: rank for rank, account in enumerate(chart_of_accounts(selection.books))}
+    keys = sorted(
+        {key for columns in cells.values() for key in columns},
+        key=lambda key: (chart.get(key, 0), *_name_order(selection, key)),
+    )
     titles = [selection.books.lists[key].full_name if key else "Unclassified" for key in keys]
     sums = {row: [columns.get(key, ZERO) for key in keys] for row, columns in cells.items()}
     return Division([*titles, "TOTAL"], {row: [*values, sum(values, ZERO)] for row, values in sums.items()})
@@ -163,11 +167,6 @@ def write_tree(table: Table, records: Iterable[Record], sums: Sums, row_type: st
     return total
 
 
-def accounts_of(books: Books, *types: str) -> list[Record]:
-    """Return the accounts of these types, in the order of names."""
-    return [account for account in books["Account"] if account.fields.get("AccountType") in types]
-
-
 def account_types(books: Books) -> dict[str, str]:
     """Return the AccountType of each account by its id."""
     return {account.id: account.fields.get("AccountType", "") for account in books["Account"]}
@@ -175,7 +174,7 @@ def account_types(books: Books) -> dict[str, str]:
 
 def entity_balances(selection: Selection, title: str, kind: str, account_type: str, sign: int) -> Table:
     """Return the open balance of each customer or vendor."""
-    accounts = {account.id for account in accounts_of(selection.books, account_type)}
+    accounts = {account.id for account in chart_of_accounts(selection.books, account_type)}
     division = divide(
         selection,
         lambda _record, posting: posting.entity if posting.account in accounts else None,
@@ -238,13 +237,15 @@ def sales_by_item(selection: Selection) -> Table:
     types = account_types(selection.books)
     rows: dict[str, list[Decimal]] = defaultdict(lambda: [ZERO, ZERO, ZERO])
     for record, posting in selection.postings():
-        if posting.item and record.kind.name in SALES_KINDS:
-            row, account_type = rows[posting.item], types.get(posting.account)
-            if account_type == "CostOfGoodsSold":
-                row[2] += posting.amount
-            elif account_type in SALES_TYPES:
-                row[0] += posting.quantity
-                row[1] -= posting.amount
+        account_type = types.get(posting.account)
+        if not posting.item or record.kind.name not in SALES_KINDS:
+            continue
+        # Sales tax and payments on a form are posted to other accounts: they are not sales.
+        if account_type == "CostOfGoodsSold":
+            rows[posting.item][2] += posting.amount
+        elif account_type in SALES_TYPES:
+            rows[posting.item][0] += posting.quantity
+            rows[posting.item][1] -= posting.amount
     total = sum((row[1] for row in rows.values()), ZERO)
     columns = [
         LABEL,
@@ -316,7 +317,7 @@ def sales_tax(selection: Selection, title: str) -> Table:
     payable: dict[str, Decimal] = defaultdict(Decimal)
     until = Period(ALL_DAYS.first, selection.period.last)
     tax_ids = {item.id for item in books["ItemSalesTax"]}
-    liabilities = {account.id for account in accounts_of(books, "OtherCurrentLiability")}
+    liabilities = {account.id for account in chart_of_accounts(books, "OtherCurrentLiability")}
     for _, posting in selection.postings(until):
         if posting.item in tax_ids and posting.account in liabilities:
             payable[posting.item] -= posting.amount

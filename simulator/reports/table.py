@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
+from simulator.requests.responses import Markup, quoted
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 Cell: TypeAlias = Decimal | str | None
 
-_ROWS = "DataRow|TextRow|SubtotalRow|TotalRow"
 _DECIMALS = {"QUANTYPE": 0, "PERCENTTYPE": 2, "PRICETYPE": 2}
 
 
@@ -42,17 +42,26 @@ def quantity_column(title: str, kind: str = "Quantity") -> Column:
 
 @dataclass(slots=True)
 class Table:
-    """A report. Cells are numbers, text, or None for an empty one. The first column is the label of the row."""
+    """A report. Cells are numbers, text, or None for an empty one. The first column is the label of the row.
+
+    Rows are written as XML at once: a general ledger has so many that a form between costs more than the report.
+    """
 
     title: str
     subtitle: str
     columns: list[Column]
     basis: str = "Accrual"
-    rows: list[list[object]] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
+    """The XML of each row."""
+    _cell_starts: list[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the XML that each cell of a column begins with."""
+        self._cell_starts = [f'\n<ColData colID="{number}" value="' for number in range(1, len(self.columns) + 1)]
 
     def text(self, label: str) -> None:
         """Add a row with a heading."""
-        self.rows.append(["TextRow", {"@rowNumber": str(len(self.rows) + 1), "@value": label}])
+        self.rows.append(f'<TextRow rowNumber="{len(self.rows) + 1}" value="{quoted(label)}" />')
 
     def data(self, cells: list[Cell], row_type: str = "", value: str = "") -> None:
         """Add a row of data. `row_type` and `value` name its object: `account` and the full name."""
@@ -67,15 +76,14 @@ class Table:
         self._add("TotalRow", cells, "", "")
 
     def _add(self, name: str, cells: list[Cell], row_type: str, value: str) -> None:
-        row: Fields = {"@rowNumber": str(len(self.rows) + 1)}
-        if row_type:
-            row["RowData"] = {"@rowType": row_type, "@value": value}
-        row["ColData"] = [
-            {"@colID": str(number), "@value": text}
-            for number, (cell, column) in enumerate(zip(cells, self.columns, strict=True), 1)
-            if (text := _text(cell, column))
-        ]
-        self.rows.append([name, row])
+        named = f'\n<RowData rowType="{row_type}" value="{quoted(value)}" />' if row_type else ""
+        content = named + "".join([
+            f'{start}{quoted(text)}" />'
+            for cell, column, start in zip(cells, self.columns, self._cell_starts, strict=True)
+            if cell is not None and (text := _text(cell, column))
+        ])  # fmt: skip
+        start = f'<{name} rowNumber="{len(self.rows) + 1}"'
+        self.rows.append(f"{start}>{content}\n</{name}>" if content else f"{start} />")
 
     def fields(self) -> Fields:
         """Return the content of ReportRet."""
@@ -95,13 +103,11 @@ class Table:
                 }
                 for number, column in enumerate(self.columns, 1)
             ],
-            "ReportData": {_ROWS: self.rows},
+            "ReportData": Markup(self.rows),
         }
 
 
-def _text(cell: Cell, column: Column) -> str:
-    if cell is None:
-        return ""
+def _text(cell: Decimal | str, column: Column) -> str:
     if isinstance(cell, str):
         return cell
     return money(cell) if column.data_type == "AMTTYPE" else number_text(cell, _DECIMALS.get(column.data_type, 0))

@@ -18,6 +18,13 @@ STATUS_OK = "Status OK"
 
 
 @dataclass(frozen=True, slots=True)
+class Markup:
+    """The content of an element as lines of XML that are in the order of the schema."""
+
+    lines: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
     """The response to one request: a status, more attributes of its Rs element, and its content by element name."""
 
@@ -45,7 +52,7 @@ class Renderer:
     def render(self, element: Element, value: Any, lines: list[str]) -> None:
         """Append an element to `lines`, unless it is empty and the schema does not require it.
 
-        A value is text, a dict of children (`@name` for an attribute) or a list of either for what repeats.
+        A value is text, a dict of children (`@name` for an attribute), `Markup`, or a list of these for what repeats.
         """
         if element.since > self._version or self._edition in element.absent or element in self._hidden:
             return
@@ -54,6 +61,9 @@ class Renderer:
                 lines.append(f"<{element.name}>{escape(value)}</{element.name}>")
         elif isinstance(value, dict):
             self._aggregate(element, value, lines)
+        elif isinstance(value, Markup):
+            if value.lines:
+                lines += [f"<{element.name}>", *value.lines, f"</{element.name}>"]
         else:
             for member in value:
                 self.render(element, member, lines)
@@ -120,10 +130,11 @@ def response_lines(model: Element, request_id: str | None, response: Response, r
 
 def opening_tag(name: str, attributes: Mapping[str, str]) -> str:
     """Return `<name a="…"` without its end, for the caller to close."""
-    return "".join([f"<{name}", *[f' {key}="{_quoted(value)}"' for key, value in attributes.items()]])
+    return "".join([f"<{name}", *[f' {key}="{quoted(value)}"' for key, value in attributes.items()]])
 
 
-def _quoted(value: str) -> str:
+def quoted(value: str) -> str:
+    """Escape the value of an attribute."""
     text = escape(value)
     return text.replace('"', "&quot;") if '"' in text else text
 

@@ -41,7 +41,7 @@ def _wrong_stock(books: Books) -> Iterator[str]:
         for move, valued in books.ledger.moves(txn_id):
             values[move.asset] += valued.value
     for account, value in values.items():
-        balance = books.ledger.accounts[account]
+        balance = books.ledger.accounts.get(account, ZERO)
         if balance != value:
             name = books.lists[account].full_name
             yield f"The balance of {name} is {money(balance)}, but the stock in it is worth {money(value)}."

@@ -363,3 +363,127 @@ def test_progress_invoices_are_compared_with_their_estimate() -> None:
     table = rows(report(keeper, "GeneralDetailReport", "JobProgressInvoicesVsEstimates"))
 
     assert table["Total Ada"] == ["200.00", "50.00"]
+
+
+CHART = ["Checking", "Accounts Receivable", "Inventory Asset", "Accounts Payable", "Sales Tax Payable", "Sales", "Rent"]
+"""Accounts of the fixture in the order of types: assets, liabilities, income, expenses."""
+
+
+def headings(table: Element) -> list[str]:
+    """Return the rows of text."""
+    return [row.get("value", "") for row in table.iter("TextRow")]
+
+
+def test_accounts_are_in_the_order_of_the_chart_of_accounts(keeper: Bookkeeper) -> None:
+    trial_balance = list(summary(keeper, "TrialBalance"))
+    ledger = headings(report(keeper, "GeneralDetailReport", "GeneralLedger"))
+    by_account = report(
+        keeper,
+        "CustomDetailReport",
+        "CustomTxnDetail",
+        f"{ALL}<SummarizeRowsBy>Account</SummarizeRowsBy><IncludeColumn>Amount</IncludeColumn>",
+    )
+
+    for names in (trial_balance, ledger, headings(by_account)):
+        assert [name for name in names if name in CHART] == CHART
+
+
+def test_retained_earnings_stand_among_equity_once_with_and_without_an_account_for_them(keeper: Bookkeeper) -> None:
+    this_year = "<ReportDateMacro>ThisYear</ReportDateMacro>"
+    keeper.add("Account", Name="Capital", AccountType="Equity")
+    keeper.add("Account", Name="Shares", AccountType="Equity")
+    for credit in ("Capital", "Shares"):
+        keeper.add(
+            "JournalEntry",
+            JournalDebitLine=[{"AccountRef": "Checking", "Amount": "5.00"}],
+            JournalCreditLine=[{"AccountRef": credit, "Amount": "5.00"}],
+        )
+
+    for _ in range(2):
+        names = list(summary(keeper, "TrialBalance", this_year))
+        start = names.index("Capital")
+        assert names[start : start + 4] == ["Capital", "Retained Earnings", "Shares", "Sales"]
+        assert summary(keeper, "TrialBalance", this_year)["Retained Earnings"] == ["70.00"]
+        sheet = report(keeper, "GeneralSummaryReport", "BalanceSheetStandard", this_year)
+        assert [cell.get("value") for cell in sheet.iter("ColData")].count("Retained Earnings") == 1
+        assert rows(sheet)["TOTAL ASSETS"] == rows(sheet)["TOTAL LIABILITIES & EQUITY"]
+        keeper.ask(
+            "SpecialAccountAddRq",
+            "<SpecialAccountAdd><SpecialAccountType>RetainedEarnings</SpecialAccountType></SpecialAccountAdd>",
+        )
+
+
+def test_sales_tax_and_payments_are_not_sales_of_an_item(keeper: Bookkeeper) -> None:
+    sales = summary(keeper, "SalesByItemSummary")
+
+    assert set(sales) == {"Hinge", "Paint", "Work", "TOTAL"}
+    assert sales["Paint"][:3] == ["8", "100.00", "45.45"]
+
+
+def test_ageing_details_are_in_the_order_of_days(keeper: Bookkeeper) -> None:
+    table = report(keeper, "AgingReport", "ARAgingDetail", "<ReportDateMacro>Today</ReportDateMacro>")
+
+    assert headings(table) == ["1 - 30", "31 - 60"]
+    due_later = keeper.invoice("Bruno", TxnDate="2026-09-20", TermsRef="Net 30")
+    assert due_later.findtext("DueDate") == "2026-10-20"
+    table = report(keeper, "AgingReport", "ARAgingDetail", "<ReportDateMacro>Today</ReportDateMacro>")
+    assert headings(table) == ["Current", "1 - 30", "31 - 60"]
+
+
+def titles(table: Element) -> list[str]:
+    return [title.get("value", "") for title in table.iter("ColTitle")]
+
+
+def test_the_valuation_of_the_stock_has_asset_and_retail_value_with_their_shares(keeper: Bookkeeper) -> None:
+    keeper.add("Bill", VendorRef="Supplier", TxnDate="2026-09-01", ItemLineAdd=[{"ItemRef": "Door", "Quantity": 1}])
+
+    table = report(keeper, "GeneralSummaryReport", "InventoryValuationSummary")
+
+    assert titles(table)[1:] == [
+        "Item Description",
+        "On Hand",
+        "Avg Cost",
+        "Asset Value",
+        "% of Tot Asset",
+        "Sales Price",
+        "Retail Value",
+        "% of Tot Retail",
+    ]
+    # 6 hinges at 2.00 and 1 door at 40.00; sold at 5.00 and 100.00
+    assert rows(table)["Hinge"] == ["6", "2.00", "12.00", "23.08", "5.00", "30.00", "23.08"]
+    assert rows(table)["Door"] == ["1", "40.00", "40.00", "76.92", "100.00", "100.00", "76.92"]
+    assert rows(table)["TOTAL"] == ["7", "52.00", "100.00", "130.00", "100.00"]
+    before = "<ReportPeriod><ToReportDate>2026-08-01</ToReportDate></ReportPeriod>"
+    assert summary(keeper, "InventoryValuationSummary", before)["Hinge"][:3] == ["10", "2.00", "20.00"]
+
+
+def test_the_details_of_the_valuation_show_the_stock_after_each_movement(keeper: Bookkeeper) -> None:
+    keeper.add(
+        "Bill",
+        VendorRef="Supplier",
+        TxnDate="2026-08-25",
+        ItemLineAdd=[{"ItemRef": "Hinge", "Quantity": 6, "Cost": "4"}],
+    )
+
+    table = report(keeper, "GeneralDetailReport", "InventoryValuationDetail")
+
+    assert titles(table)[5:] == ["Qty", "Cost", "On Hand", "Avg Cost", "Asset Value"]
+    found = [[cell.get("value") for cell in row.iter("ColData")][-5:] for row in table.iter("DataRow")]
+    assert found == [
+        ["10", "20.00", "10", "2.00", "20.00"],
+        ["1002", "-4", "6", "2.00", "12.00"],
+        ["6", "24.00", "12", "3.00", "36.00"],
+    ]
+    assert rows(table)["Total Hinge"] == ["12", "12", "36.00"]
+    since = "<ReportPeriod><FromReportDate>2026-08-21</FromReportDate></ReportPeriod>"
+    later = report(keeper, "GeneralDetailReport", "InventoryValuationDetail", since)
+    assert [cell.get("value") for cell in next(later.iter("DataRow"))][-3:] == ["12", "3.00", "36.00"]
+
+
+def test_every_percentage_has_decimals(keeper: Bookkeeper) -> None:
+    for kind in ("SalesByItemSummary", "InventoryValuationSummary", "SalesTaxLiability"):
+        table = report(keeper, "GeneralSummaryReport", kind)
+        columns = {column.get("colID") for column in table.iter("ColDesc") if column.get("dataType") == "PERCENTTYPE"}
+        values = [cell.get("value", "") for cell in table.iter("ColData") if cell.get("colID") in columns]
+        assert values
+        assert all(len(value.partition(".")[2]) == 2 for value in values), (kind, values)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    import threading
-
     from simulator.basics.clock import MachineClock
+    from simulator.company.lock import CompanyLock
     from simulator.requests.facts import Product
 
 
@@ -27,7 +26,7 @@ class QuickBooks(Protocol):
     """The company file in QuickBooks: a `Company` or a `FaultyCompany`."""
 
     @property
-    def lock(self) -> threading.RLock:
+    def lock(self) -> CompanyLock:
         """The one lock of the company."""
         ...
 
