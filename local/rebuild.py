@@ -291,5 +291,5 @@ def _without_response(record: QueuedRequest, now: datetime, **fields: Any) -> Qu
     webhook, paging = replace(record.webhook, attempts_in_round=0), replace(record.paging, continued=False)
     if record.webhook.state is not WebhookState.PENDING:
         webhook = record.webhook
-    cleared = {"error": None, "response_size": 0, "response_chunks": ""}
+    cleared = {"error": None, "responded_at": None, "response_size": 0, "response_chunks": ""}
     return record.changed(now, webhook=webhook, paging=paging, **cleared, **fields)

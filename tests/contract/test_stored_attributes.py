@@ -1,45 +1,70 @@
-"""The attributes of a stored record. Tables outlive the code, so their names change only on purpose."""
+"""The attributes of a stored record. Tables outlive the code, so their names change only on purpose.
+
+DynamoDB charges a write by the KB, so a record has to fit one.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import random
+import string
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
 from moto import mock_aws
 
-from domain.records.request import QueuedRequest
+from adapters.dynamodb.codec import Codec
+from adapters.dynamodb.queue import queue_key
+from adapters.dynamodb.records import RECORDS, record_item
+from domain.records.request import QueuedRequest, Recovery, State
+from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
+from domain.timestamps import timestamp
 from local.emulated_dynamodb import emulated_dynamodb
+from local.emulated_dynamodb.values import size_of
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client, keeping_for_a_time
 from tests.contract.stores import add
 from tests.contract.test_every_field import filled_entity
+from tests.support.builders import NOON
+
+if TYPE_CHECKING:
+    from adapters.dynamodb.keys import Item
 
 ATTRIBUTES = {
     "app_id",
     "commit_id",
     "connection_id",
-    "continued",
     "error",
     "expires_at",
     "failed_sessions",
-    "first_page_id",
+    "fields",
     "id",
     "inserted_at",
     "last_session_id",
     "lost_responses",
-    "page",
-    "page_size",
+    "paging_continued",
+    "paging_first_page_id",
     "paging_may_begin",
-    "priority",
+    "paging_page",
+    "paging_page_size",
     "qbxml_version",
+    "queue_priority",
     "recovery_active",
-    "recovery_company_file_key",
     "recovery_begun",
+    "recovery_company_file_key",
     "recovery_running_until",
     "recovery_sessions",
     "request_label",
     "request_name",
+    "responded_at",
     "response_chunks",
     "response_size",
     "revision",
     "round_attempts",
+    "sent_at",
     "sessions",
     "state",
     "updated_at",
@@ -49,7 +74,7 @@ ATTRIBUTES = {
     "webhook_state",
     "webhook_url",
 }
-"""Every attribute of an item of QueuedRequests."""
+"""Every attribute of an item of QueuedRequests, also those that `fields` contains."""
 
 
 def test_a_record_is_stored_under_the_names_that_its_table_has() -> None:
@@ -60,6 +85,131 @@ def test_a_record_is_stored_under_the_names_that_its_table_has() -> None:
         add(keeping_for_a_time(client, tables), record)
         item = client.get_item(TableName=tables.queued_requests, Key={"id": {"S": record.id}})["Item"]
 
+    item |= RECORDS.decompressed(item)
     new, missing = sorted(item.keys() - ATTRIBUTES), sorted(ATTRIBUTES - item.keys())
     assert not missing, f"{missing} are in the tables and no longer read: keep the name by `renamed` of the codec"
     assert not new, f"{new} are stored and not in ATTRIBUTES: add them, or keep the earlier name by `renamed`"
+
+
+# --- Sizes
+
+WRITE_UNIT = 1024
+"""DynamoDB: a write is charged for each 1,024 bytes of the item, names included."""
+
+SCRIPTS = {
+    "ASCII": (0x21, 0x7E),
+    "Latin": (0xC0, 0x17F),
+    "Cyrillic": (0x400, 0x45F),
+    "Chinese": (0x4E00, 0x9FA5),
+    "emoji": (0x1F300, 0x1F6FF),
+}
+URL_LENGTH = 100
+"""Longer URLs are rare, and then a write costs one unit more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The fields that a record will get: texts of the caller, and edges to other requests of a batch."""
+
+    label: str = ""
+    query_id: str = ""
+    subject: str = ""
+    dependants: tuple[int, ...] = ()
+    dependencies: int = 0
+
+
+PLANNED = Codec(Planned)
+STORED_BESIDE = {
+    "l_state": {"S": "r"},
+    "l_webhook": {"S": "s"},
+    "l_updated": {"S": timestamp(NOON)},
+    "commit_id": {"S": "k3Jf9-Qx0aZb"},
+    "expires_at": {"N": "1795550000"},
+}
+"""The keys of the listing indexes, the id of the commit and the time to live."""
+
+
+def the_largest(chance: random.Random, script: str) -> tuple[QueuedRequest, Planned]:
+    """Return a write that was executed and whose webhook was delivered, with the longest texts. No value repeats."""
+
+    def an_id() -> str:
+        return str(uuid.UUID(int=chance.getrandbits(128), version=4))
+
+    def a_time() -> str:
+        return timestamp(NOON + timedelta(microseconds=chance.randrange(10**12)))
+
+    def a_text(characters: int, first: int, last: int) -> str:
+        return "".join(chr(chance.randint(first, last)) for _ in range(characters))
+
+    url = f"https://hooks.{''.join(chance.choices(string.ascii_lowercase + string.digits, k=URL_LENGTH))}"[:URL_LENGTH]
+    attempt = WebhookAttempt(a_time(), "OK", 200, chance.randrange(1000))
+    record = QueuedRequest(
+        id=an_id(),
+        connection_id=an_id(),
+        app_id=an_id(),
+        request_name="BillPaymentCreditCardAddRq",
+        request_label=a_text(50, *SCRIPTS["ASCII"]),
+        qbxml_version="16.0",
+        inserted_at=a_time(),
+        updated_at=a_time(),
+        state=State.RESPONSE_RECEIVED,
+        webhook=Webhook(WebhookState.SUCCEEDED, url, (attempt,), attempts_in_round=1),
+        recovery=Recovery(company_file_key=chance.randbytes(8).hex()),
+        sessions=1,
+        last_session_id=chance.randbytes(32).hex(),
+        sent_at=a_time(),
+        responded_at=a_time(),
+        response_size=chance.randrange(10**8),
+        response_chunks="k3Jf9-Qx0aZb#99",
+        revision=12,
+    )
+    planned = Planned(
+        label=a_text(50, *SCRIPTS[script]),
+        query_id=an_id(),
+        subject=a_text(80, *SCRIPTS[script]).encode()[:80].decode(errors="ignore"),
+        dependants=tuple(sorted(chance.sample(range(100), 20))),
+        dependencies=20,
+    )
+    return record, planned
+
+
+def item_of(record: QueuedRequest, planned: Planned) -> Item:
+    """Return the item of a record that has the planned fields."""
+    return RECORDS.compressed(RECORDS.codec.item(record) | PLANNED.item(planned)) | STORED_BESIDE
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -> None:
+    record, planned = the_largest(random.Random(f"{script} {seed}"), script)
+
+    item = item_of(record, planned)
+
+    assert RECORDS.entity(item) == record
+    assert size_of(item) <= WRITE_UNIT
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("seed", range(20))
+def test_the_entry_of_the_queue_with_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -> None:
+    """It is retried after a lost response, so it has everything but a response and an attempt."""
+    record, planned = the_largest(random.Random(f"{script} {seed}"), script)
+    queued = replace(record, state=State.RETRYABLE, responded_at=None, response_size=0, response_chunks="")
+    webhook, recovery = Webhook.to(record.webhook.url), replace(record.recovery, begun=True, active=True)
+    queued = replace(queued, webhook=webhook, recovery=recovery)
+
+    assert size_of(item_of(queued, planned) | queue_key(queued)) <= WRITE_UNIT
+
+
+def test_the_largest_record_of_today_leaves_300_bytes_for_the_planned_fields() -> None:
+    record, _ = the_largest(random.Random(1), "ASCII")
+
+    assert size_of(record_item(record) | STORED_BESIDE) <= WRITE_UNIT - 300
+
+
+DICTIONARY = "e1266ac8b5e30b26da185bc1a4078358a4a0c9dc89669f0a5175593af45796df"
+
+
+def test_the_dictionary_with_which_records_were_stored_has_not_changed() -> None:
+    """Every stored record is unreadable with another one."""
+    assert hashlib.sha256(RECORDS.dictionary).hexdigest() == DICTIONARY

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.torn_reads import TORN_READ
 from domain.errors import Gone, NotFound, Unavailable
 from domain.listing.lists import Lists
@@ -146,8 +148,8 @@ def _older_record(batch_get_item: Callable[..., Any]) -> Callable[..., Any]:
         for items in response["Responses"].values():
             for item in items:
                 if "state" in item:
-                    item["state"] = {"S": "sent"}
-                    item.pop("response_size", None)
+                    record = replace(RECORDS.entity(item), state=State.SENT, response_size=0)
+                    item.update(RECORDS.item(record))
         return response
 
     return read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,14 @@ if TYPE_CHECKING:
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 URL = "https://hooks.example.com/qb?token=hidden"
+
+
+def stream_image(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an item as Lambda passes it on from a stream: binary values are in base64."""
+    return {
+        name: {"B": base64.b64encode(value["B"]).decode()} if "B" in value else dict(value)
+        for name, value in item.items()
+    }
 
 
 @dataclass

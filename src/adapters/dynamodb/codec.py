@@ -11,14 +11,18 @@ A field that is empty (None, False, 0, no text, no elements) is left out if that
 sparse indexes sparse and the items small. A field that may be None must therefore have the default None. Reading
 ignores attributes that belong to no field, so an item can contain more than its entity.
 
+A `CompressedCodec` stores all attributes but a few in one compressed attribute.
+
 A type hint can be a type, or text if the module of the dataclass has `from __future__ import annotations`. The module
 imports the names in its hints at runtime.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
+import zlib
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import Enum
@@ -33,6 +37,10 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import AttributeValue, Item
 
 T = TypeVar("T")
+
+
+_RAW_DEFLATE = -zlib.MAX_WBITS
+"""zlib's format without its header and checksum, which take ten bytes."""
 
 
 class _Attribute(NamedTuple):
@@ -101,6 +109,43 @@ class Codec(Generic[T]):
                 name = self.renamed.get(full_name, full_name)
                 omitted = MISSING if name in self.required else _empty_default(member)
                 attributes.append(_Attribute(member.name, name, omitted, _decoder(hint)))
+        return attributes
+
+
+@dataclass
+class CompressedCodec(Generic[T]):
+    """Stores the entities of one dataclass in items that are as small as possible, because DynamoDB charges by the KB.
+
+    The attributes of `codec` that are not `plain` are stored together in the attribute `compressed_name`, as compressed
+    JSON. `dictionary` is a text that resembles this JSON. It is needed to read an item, so it must never change.
+    """
+
+    codec: Codec[T]
+    plain: Collection[str]
+    compressed_name: str
+    dictionary: bytes
+
+    def item(self, entity: T) -> Item:
+        """Return the item of an entity."""
+        return self.compressed(self.codec.item(entity))
+
+    def entity(self, item: Item) -> T:
+        """Return the entity of an item. Raises like `Codec.entity`."""
+        return self.codec.entity(item | self.decompressed(item))
+
+    def compressed(self, item: Item) -> Item:
+        """Return the item that contains these attributes."""
+        plain = {name: value for name, value in item.items() if name in self.plain}
+        others = {name: value for name, value in item.items() if name not in self.plain}
+        compressor = zlib.compressobj(9, wbits=_RAW_DEFLATE, zdict=self.dictionary)
+        text = json.dumps(others, separators=(",", ":"), ensure_ascii=False).encode()
+        return plain | {self.compressed_name: {"B": compressor.compress(text) + compressor.flush()}}
+
+    def decompressed(self, item: Item) -> Item:
+        """Return the attributes that an item contains in compressed form. Stream images have them in base64."""
+        stored = item[self.compressed_name]["B"]
+        data = base64.b64decode(stored) if isinstance(stored, str) else bytes(stored)
+        attributes: Item = json.loads(zlib.decompressobj(wbits=_RAW_DEFLATE, zdict=self.dictionary).decompress(data))
         return attributes
 
 

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 from adapters.dynamodb import keys
 from adapters.dynamodb.bodies import CHUNK_BYTES, HAS_BODY, MAX_INLINE_RESPONSE_BYTES, pack
 from adapters.dynamodb.client import key_query
+from adapters.dynamodb.records import request_from_item
 from domain.errors import Conflict
+from domain.records.request import QueuedRequest
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
-    from domain.records.request import QueuedRequest
     from domain.storage.changes import ChangeRequest
 
 MAX_NOTES = 100
@@ -119,8 +120,9 @@ class ResponseChunks:
         They stay if the record names them: a lost call has committed the attempt, and then others have changed all of
         its items, so that the commit does not recognise it.
         """
-        record = self._dynamodb.get(self._dynamodb.tables.queued_requests, keys.id_key(request_id))
-        if record and record.get(keys.RESPONSE_CHUNKS) == {"S": name}:
+        item = self._dynamodb.get(self._dynamodb.tables.queued_requests, keys.id_key(request_id))
+        record = request_from_item(item) if item else None
+        if isinstance(record, QueuedRequest) and record.response_chunks == name:
             return
         for key in keys.response_chunk_keys(request_id, name):
             self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.payloads, Key=key)

@@ -114,9 +114,9 @@ class QueuedRequest:
     `revision` grows by one with every change. A change names the revision on which it is based. `request_label` is the
     `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, `lost_responses` those
     that ended without a response to a read, and `failed_sessions` those in which QuickBooks failed for the request
-    without saying that it is closed or busy. `last_session_id` is the session that claimed it last. `response_size` is
-    in bytes of UTF-8; 0 means that there is no response. `response_chunks` names the chunks of a response that is too
-    large for the body item.
+    without saying that it is closed or busy. `last_session_id` is the session that claimed it last. `sent_at` is when
+    it was sent last, and `responded_at` when its response arrived. `response_size` is in bytes of UTF-8; 0 means that
+    there is no response. `response_chunks` names the chunks of a response that is too large for the body item.
     """
 
     id: str
@@ -137,6 +137,8 @@ class QueuedRequest:
     lost_responses: int = 0
     failed_sessions: int = 0
     last_session_id: str | None = None
+    sent_at: str | None = None
+    responded_at: str | None = None
     response_size: int = 0
     response_chunks: str = ""
     revision: int = 1
@@ -231,14 +233,16 @@ class QueuedRequest:
 
         `company_file_key` identifies the open company file. `page_size` is the number of requested objects.
         """
-        recovery, paging = self.recovery, self.paging
+        recovery, paging, sent_at = self.recovery, self.paging, timestamp(now)
         if recovery.active:
-            return self.moved(State.SENT, now, recovery=replace(recovery, sessions=recovery.sessions + 1))
+            recovery = replace(recovery, sessions=recovery.sessions + 1)
+            return self.moved(State.SENT, now, recovery=recovery, sent_at=sent_at)
         if self.is_read:
             paging = replace(paging, page_size=page_size)
         else:
             recovery = replace(recovery, company_file_key=company_file_key)
-        return self.moved(State.SENT, now, sessions=self.sessions + 1, paging=paging, recovery=recovery)
+        sessions = self.sessions + 1
+        return self.moved(State.SENT, now, sessions=sessions, paging=paging, recovery=recovery, sent_at=sent_at)
 
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:
         """Return the record in flight after it was put back into the queue.

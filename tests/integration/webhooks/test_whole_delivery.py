@@ -42,6 +42,7 @@ from tests.support.builders import (
 )
 from tests.support.services import services_with, using
 from tests.support.webhook_servers import RESPONSE, Exchange, Receiver
+from tests.support.webhooks import stream_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,8 +90,8 @@ class Stack:
 
     def stream(self, before: QueuedRequest, after: QueuedRequest) -> dict[str, Any]:
         """Call `deliver_webhook` with this change."""
-        images = {"SequenceNumber": "1", "OldImage": record_item(before), "NewImage": record_item(after)}
-        return deliver_webhook.handler({"Records": [{"dynamodb": images}]}, None)
+        images = {"OldImage": stream_image(record_item(before)), "NewImage": stream_image(record_item(after))}
+        return deliver_webhook.handler({"Records": [{"dynamodb": {"SequenceNumber": "1"} | images}]}, None)
 
     def planned_messages(self) -> list[dict[str, str]]:
         """Return the visible messages as Lambda passes them on."""

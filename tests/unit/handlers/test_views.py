@@ -50,6 +50,8 @@ INTERNAL = {
     "lost_responses",
     "failed_sessions",
     "last_session_id",
+    "sent_at",
+    "responded_at",
     "response_size",
     "response_chunks",
     "revision",

@@ -18,6 +18,7 @@ from handlers import forget_expired
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore
 from tests.support.services import services_with, using
+from tests.support.webhooks import stream_image
 
 LATER = NOON + timedelta(days=40)
 
@@ -56,7 +57,7 @@ def an_expired_record(store: FakeStore) -> QueuedRequest:
 
 def removal(record: QueuedRequest, number: int = 1) -> dict[str, Any]:
     """Return the stream record of a removal, as Lambda passes it on."""
-    return {"dynamodb": {"SequenceNumber": str(number), "OldImage": record_item(record, 1)}}
+    return {"dynamodb": {"SequenceNumber": str(number), "OldImage": stream_image(record_item(record, 1))}}
 
 
 def test_the_remains_of_an_expired_record_are_removed_once() -> None:

@@ -50,7 +50,8 @@ class RequestUpdate:
 
     def change(self, in_flight: InFlight) -> ChangeRequest:
         """Return the change of the request in flight."""
-        return ChangeRequest(in_flight.record, self.after, self.response_xml, self._search_text(in_flight.search_text))
+        after = replace(self.after, responded_at=self.after.updated_at) if self.response_xml else self.after
+        return ChangeRequest(in_flight.record, after, self.response_xml, self._search_text(in_flight.search_text))
 
     def _search_text(self, request_text: str) -> str | None:
         """Return the search text to store, or None to keep the stored text.
