@@ -142,7 +142,9 @@ class CompressedCodec(Generic[T]):
         return plain | {self.compressed_name: {"B": compressor.compress(text) + compressor.flush()}}
 
     def decompressed(self, item: Item) -> Item:
-        """Return the attributes that an item contains in compressed form. Stream images have them in base64."""
+        """Return the attributes that an item contains in compressed form, if any. Stream images have them in base64."""
+        if self.compressed_name not in item:
+            return {}
         stored = item[self.compressed_name]["B"]
         data = base64.b64decode(stored) if isinstance(stored, str) else bytes(stored)
         attributes: Item = json.loads(zlib.decompressobj(wbits=_RAW_DEFLATE, zdict=self.dictionary).decompress(data))
