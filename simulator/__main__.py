@@ -63,12 +63,17 @@ def main(
     sleep: Callable[[float], object] = time.sleep,
 ) -> int:
     """Run the command line and return the exit code. `transport` takes the place of HTTP in tests, `sleep` of waits."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.qwc is None and options.inspect is None:
+        parser.error("give --qwc FILE, or --inspect PORT for a QuickBooks without a Web Connector")
     terminal = Terminal.of(os.environ, sys.stdout, options.form)
     try:
         script = _script(options)
         company = _company(options)
         company.on_request = terminal.request
+        if options.qwc is None:
+            return _serve(company, script, options, terminal)
         run = _start(script, options, company, terminal, transport, sleep)
         with _inspection(run, options, terminal):
             return _run(run, options, terminal)
@@ -90,6 +95,18 @@ def _run(run: ScriptRun, options: argparse.Namespace, terminal: Terminal) -> int
             terminal.note("Stopped.")
             return EXIT_INTERRUPTED
     return _judge(run, options.report, failed=failed)
+
+
+def _serve(company: Company, script: Script, options: argparse.Namespace, terminal: Terminal) -> int:
+    """Serve the inspection API and the request processor without a Web Connector, until Ctrl-C."""
+    if script != Script() or options.once or options.report or options.every:
+        raise ValueError("scripts, faults, expectations, reports and sessions need --qwc FILE")
+    with serving(company, port=options.inspect) as url, _interruption() as stop:
+        terminal.note(f"The books are at {url}, and QBXML is answered at {url}qbxml")
+        stop.wait()
+    _save(company, options.company)
+    terminal.note("Stopped.")
+    return EXIT_OK
 
 
 @contextmanager
@@ -146,14 +163,20 @@ def _nothing(_percent: int, _text: str) -> None:
 
 
 def _run_until_stopped(run: ScriptRun, every: float | None, terminal: Terminal) -> None:
+    with _interruption() as stop:
+        run.run(stop, every)
+    terminal.note("Stopped.")
+
+
+@contextmanager
+def _interruption() -> Iterator[threading.Event]:
+    """Yield an event that Ctrl-C sets. A schedule ends between two calls, not in the middle of one."""
     stop = threading.Event()
-    # A schedule ends between two calls, not in the middle of one.
     before = signal.signal(signal.SIGINT, lambda _number, _frame: stop.set())
     try:
-        run.run(stop, every)
+        yield stop
     finally:
         signal.signal(signal.SIGINT, before)
-    terminal.note("Stopped.")
 
 
 def _run_sessions(run: ScriptRun, sessions: int, every: float | None) -> bool:
@@ -185,7 +208,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--qwc", required=True, metavar="FILE", help="the .qwc file of the connection")
+    parser.add_argument(
+        "--qwc", metavar="FILE", help="the .qwc file of the connection; not needed with --inspect for POST /qbxml alone"
+    )
     parser.add_argument(
         "--password-file",
         metavar="FILE|env",
@@ -320,11 +345,16 @@ def _company(options: argparse.Namespace) -> Company:
 
 def _after_session(company: Company, source: str, terminal: Terminal) -> Callable[[SessionResult], None]:
     def finish(result: SessionResult) -> None:
-        if source not in GENERATED:
-            company.save(source)
+        _save(company, source)
         terminal.session(result)
 
     return finish
+
+
+def _save(company: Company, source: str) -> None:
+    """Write a company that came from a file back to it."""
+    if source not in GENERATED:
+        company.save(source)
 
 
 class _Progress:

@@ -12,7 +12,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from simulator.basics.errors import HresultError
 from simulator.inspection.inspector import BadParameterError, Inspector, NotFoundError
+from simulator.inspection.processor import MAX_BODY_BYTES, RequestProcessor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
 DEFAULT_HOST = "127.0.0.1"
 MAX_TARGET_LENGTH = 2_000
 MAX_PARAMETERS = 20
+MAX_LENGTH_DIGITS = 15
 TIMEOUT_SECONDS = 10
+
+_PROCESSOR = "/qbxml"
 
 _PAGE = {
     "": ("page.html", "text/html; charset=utf-8"),
@@ -55,7 +60,7 @@ def serving(
     if not _is_loopback(host):
         raise ValueError(f"The inspection API listens on loopback only (127.0.0.1 or ::1), not on {host}.")
     inspector = Inspector(company) if more_problems is None else Inspector(company, more_problems)
-    server = _Server((host, port), partial(_Handler, inspector))
+    server = _Server((host, port), partial(_Handler, inspector, RequestProcessor(company)))
     thread = threading.Thread(target=server.serve_forever, name="inspection", daemon=True)
     thread.start()
     try:
@@ -85,7 +90,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers one connection. Every answer is JSON, but for the files of the page."""
+    """Answers one connection. Every answer is JSON, but for the files of the page and the responses of QuickBooks."""
 
     protocol_version = "HTTP/1.1"
     server_version = "qbxml-simulator"
@@ -93,8 +98,8 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = TIMEOUT_SECONDS
     server: _Server
 
-    def __init__(self, inspector: Inspector, *arguments: object) -> None:
-        self._inspector = inspector
+    def __init__(self, inspector: Inspector, processor: RequestProcessor, *arguments: object) -> None:
+        self._inspector, self._processor = inspector, processor
         super().__init__(*arguments)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
@@ -108,8 +113,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(self._inspector.get)
 
     def do_POST(self) -> None:
-        """Answer a reset, a snapshot or a restore."""
-        self._respond(lambda path, _: self._inspector.post(path))
+        """Answer a document of QBXML, a reset, a snapshot or a restore."""
+        if urlsplit(self.path).path == _PROCESSOR:
+            self._process()
+        else:
+            self._respond(lambda path, _: self._inspector.post(path))
 
     def do_DELETE(self) -> None:
         """Delete a snapshot."""
@@ -117,6 +125,26 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name of the base class
         """Print nothing, because the terminal shows the requests of the Web Connector."""
+
+    def _process(self) -> None:
+        refusal = self._refusal(MAX_BODY_BYTES)
+        if refusal is not None:
+            self._error(*refusal)
+            return
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            self.close_connection = True
+            return
+        try:
+            response = self._processor.process(body, _parameters(urlsplit(self.path).query))
+        except BadParameterError as error:
+            self._error(400, "bad_parameter", str(error))
+        except HresultError as error:
+            failure = {"hresult": error.hresult, "message": error.message, "detail": error.detail}
+            self._send_json(422, {"error": {"code": "hresult", **failure}})
+        else:
+            self._send(200, "text/xml; charset=utf-8", response.encode())
 
     def _respond(self, view: Callable[[list[str], dict[str, str]], Json]) -> None:
         refusal = self._refusal()
@@ -134,8 +162,8 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_json(200, body)
 
-    def _refusal(self) -> tuple[int, str, str] | None:
-        """Return the status, code and message of a request that is refused before it is read.
+    def _refusal(self, max_body_bytes: int = 0) -> tuple[int, str, str] | None:
+        """Return the status, code and message of a request that is refused before its body is read.
 
         The Host header must name this server: with DNS rebinding, a web page could reach it under another name. The
         Origin header, if there is one, must be this server's page: no other page may reset the books.
@@ -149,9 +177,20 @@ class _Handler(BaseHTTPRequestHandler):
             return 403, "wrong_origin", "A page of another site cannot use this API."
         if len(self.path) > MAX_TARGET_LENGTH:
             return 414, "url_too_long", f"The URL has more than {MAX_TARGET_LENGTH} characters."
-        if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
+        refusal = self._refusal_of_body(max_body_bytes)
+        if refusal is not None:
             self.close_connection = True
-            return 413, "body_not_allowed", "Send no request body."
+        return refusal
+
+    def _refusal_of_body(self, max_body_bytes: int) -> tuple[int, str, str] | None:
+        length, has_chunks = self.headers.get("Content-Length", "0"), "Transfer-Encoding" in self.headers
+        if not max_body_bytes:
+            return (413, "body_not_allowed", "Send no request body.") if length != "0" or has_chunks else None
+        if has_chunks or not length.isdecimal() or length == "0":
+            return 411, "length_required", "Send QBXML as the body, with its length as Content-Length."
+        # A longer number is not converted: Python refuses numbers of thousands of digits.
+        if len(length) > MAX_LENGTH_DIGITS or int(length) > max_body_bytes:
+            return 413, "body_too_large", f"The body has more than {max_body_bytes} bytes."
         return None
 
     def _error(self, status: int, code: str, message: str) -> None:

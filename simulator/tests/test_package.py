@@ -65,6 +65,14 @@ def test_the_wheel_holds_every_module_and_data_file(tmp_path: Path) -> None:
     assert [name for name in names if "tests" in name] == []
 
 
+def test_an_installation_enables_the_pytest_plugin(tmp_path: Path) -> None:
+    with zipfile.ZipFile(built_wheel(tmp_path)) as wheel:
+        name = next(name for name in wheel.namelist() if name.endswith("entry_points.txt"))
+        text = wheel.read(name).decode()
+
+    assert "[pytest11]\nqbxml-simulator = simulator.pytest_plugin\n" in text
+
+
 def test_the_installed_command_runs_outside_the_repository(tmp_path: Path) -> None:
     wheel = built_wheel(tmp_path)
     environment = tmp_path / "environment"

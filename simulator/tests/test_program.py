@@ -302,7 +302,9 @@ def test_the_password_can_be_in_the_environment(files: Path, monkeypatch: pytest
     assert service.parts("authenticate")[0]["strPassword"] == "from the environment"
 
 
-@pytest.mark.parametrize(("folder", "libraries"), [("", {"defusedxml", "urllib3"}), ("tests", TEST_LIBRARIES)])
+@pytest.mark.parametrize(
+    ("folder", "libraries"), [("", {"defusedxml", "pytest", "urllib3"}), ("tests", TEST_LIBRARIES)]
+)
 def test_the_simulator_and_its_tests_import_nothing_of_the_service(folder: str, libraries: set[str]) -> None:
     """They import the standard library, their libraries and the simulator."""
     imported = set()
