@@ -6,19 +6,32 @@ python3 customers.py
 from __future__ import annotations
 
 import sqlite3
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from qbxml_queue import Api, Failed, response_of
 from receiver import URL, Events
+
+OVERLAP = timedelta(minutes=70)
+"""Older versions of QuickBooks are an hour off in summer, and the clocks of two machines differ a little."""
+
+
+def start_of(queued_at: str, modified: str) -> str:
+    """Return when a query was queued, less OVERLAP, in the local time of the QuickBooks machine.
+
+    `modified` is a `TimeModified` from the same machine. Its offset shows the time zone. The result has no offset:
+    QuickBooks then reads it as its local time.
+    """
+    zone = datetime.fromisoformat(modified).tzinfo
+    return (datetime.fromisoformat(queued_at).astimezone(zone) - OVERLAP).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def sync(api: Api, events: Events, database: sqlite3.Connection, webhook_url: str) -> int:
     """Fetch the customers that changed since the last call, and return their number."""
     database.execute("CREATE TABLE IF NOT EXISTS customers (list_id TEXT PRIMARY KEY, full_name TEXT, modified TEXT)")
     parameters = {"iterate": "true", "max_returned": "100", "active": "All", "webhook_url": webhook_url}
-    dates = [datetime.fromisoformat(row[0]) for row in database.execute("SELECT modified FROM customers")]
-    if dates:
-        parameters["from_modified_date"] = max(dates).isoformat()
+    database.execute("CREATE TABLE IF NOT EXISTS syncs (started TEXT)")
+    for [started] in database.execute("SELECT started FROM syncs ORDER BY rowid DESC LIMIT 1").fetchall():
+        parameters["from_modified_date"] = started
     query = api.query("customers", **parameters)
     count = 0
     with database:  # one transaction: a sync that is interrupted starts again where this one started
@@ -29,6 +42,8 @@ def sync(api: Api, events: Events, database: sqlite3.Connection, webhook_url: st
                 row = (customer["ListID"], customer["FullName"], customer["TimeModified"])
                 database.execute("INSERT OR REPLACE INTO customers VALUES (?, ?, ?)", row)
                 count += 1
+        for [modified] in database.execute("SELECT modified FROM customers LIMIT 1").fetchall():
+            database.execute("INSERT INTO syncs VALUES (?)", [start_of(query["inserted_at"], modified)])
     return count
 
 
