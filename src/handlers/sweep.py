@@ -1,4 +1,4 @@
-"""Every five minutes: release silent sessions, remove deleted connections and plan overdue webhook attempts."""
+"""Every five minutes: release silent sessions, remove deleted connections, plan overdue webhook attempts."""
 
 import logging
 from dataclasses import asdict
@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
+from domain.maintenance.stopped_connections import StoppedConnections
 from domain.maintenance.sweep import sweep
 from handlers.common.bootstrap import services
 from handlers.common.logs import ServiceLogger
@@ -15,6 +16,9 @@ logger = ServiceLogger()
 RESERVE = timedelta(seconds=20)
 """Time reserved for the last step."""
 
+MAX_LOGGED_CONNECTIONS = 20
+"""The ids of connections that a log line names. Their number is exact."""
+
 
 def handler(_event: dict[str, Any], context: Any) -> None:
     """Sweep while the function has time."""
@@ -22,6 +26,14 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     clock = services().clock
     until = clock() + left - RESERVE
     swept = sweep(services().store, clock, until)
-    planned, all_planned = plan_overdue_webhooks(services().store, services().retry_queue, clock, until)
-    facts = asdict(swept) | {"webhooks_planned": planned, "finished": swept.finished and all_planned}
+    stopped = StoppedConnections(services().store, clock)
+    planned, all_planned = plan_overdue_webhooks(
+        services().store, services().retry_queue, clock, until, observe=stopped.look_at
+    )
+    facts = asdict(swept) | {
+        "webhooks_planned": planned,
+        "connections_stopped": len(stopped.ids),
+        "stopped_connections": stopped.ids[:MAX_LOGGED_CONNECTIONS],
+        "finished": swept.finished and all_planned,
+    }
     logger.always(logging.INFO, "sweep.done", **facts)

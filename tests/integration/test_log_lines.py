@@ -75,12 +75,24 @@ def test_powertools_alone_drops_lines_below_the_level(lines: list[dict[str, Any]
     ]
 
 
-@pytest.mark.parametrize(("error", "number"), [("THROTTLED", 1), ("-", 0), ("UNAUTHORIZED", 0)])
-def test_a_call_over_a_rate_limit_of_the_gateway_is_counted(error: str, number: int) -> None:
+@pytest.mark.parametrize(
+    ("error", "route", "calls", "web_connectors"),
+    [
+        ("THROTTLED", "/api/v1/connections", 1, 0),
+        ("THROTTLED", "/qbwc", 0, 1),
+        ("-", "/qbwc", 0, 0),
+        ("UNAUTHORIZED", "/api/v1/connections", 0, 0),
+    ],
+)
+def test_a_call_over_a_rate_limit_of_the_gateway_is_counted(
+    error: str, route: str, calls: int, web_connectors: int
+) -> None:
     access_log = TEMPLATE.api()["AccessLogSetting"]["Format"]
-    line = re.sub(r"\$context[.\w]+", "-", access_log.replace("$context.error.responseType", error))
+    access_log = access_log.replace("$context.error.responseType", error).replace("$context.resourcePath", route)
+    line = json.loads(re.sub(r"\$context[.\w]+", "-", access_log))
 
-    assert counted("ThrottledCalls", [json.loads(line)]) == number
+    assert counted("ThrottledCalls", [line]) == calls
+    assert counted("ThrottledWebConnectors", [line]) == web_connectors
 
 
 def test_every_metric_of_the_stack_that_has_an_alarm_comes_from_a_filter() -> None:

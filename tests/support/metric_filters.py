@@ -10,7 +10,7 @@ from local.template import Template
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_TERM = re.compile(r'\$\.(\w+) (=|>|IS) (?:"([^"]*)"|(\d+)|(TRUE|FALSE))')
+_TERM = re.compile(r'\$\.(\w+) (=|!=|>|IS) (?:"([^"]*)"|(\d+)|(TRUE|FALSE))')
 
 
 def counted(metric: str, lines: Iterable[Mapping[str, Any]]) -> int:
@@ -36,4 +36,4 @@ def _matches(line: Mapping[str, Any], name: str, operator: str, text: str, numbe
         return found is (truth == "TRUE")
     if operator == ">":
         return isinstance(found, int) and found > int(number)
-    return found == text
+    return (found == text) is (operator == "=")

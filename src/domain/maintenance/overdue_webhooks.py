@@ -22,11 +22,15 @@ from domain.timestamps import day_of, timestamp
 from domain.webhooks.ports import PlannedAttempt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
     from domain.ports import Clock
+    from domain.storage.counts import DayCounts
     from domain.storage.ports import Database
     from domain.webhooks.ports import RetryQueue
+
+    Observer: TypeAlias = Callable[[str, Sequence[DayCounts]], None]
 
 OVERDUE_AFTER = timedelta(hours=1)
 """A retry queue that works is never this late, even after an outage of SQS that lasts for minutes."""
@@ -42,15 +46,20 @@ ones, because most of them may wait for an attempt that is planned."""
 OVERDUE = "The attempt was overdue. It is planned again."
 
 
-def plan_overdue_webhooks(store: Database, retries: RetryQueue, clock: Clock, until: datetime) -> tuple[int, bool]:
+def plan_overdue_webhooks(
+    store: Database, retries: RetryQueue, clock: Clock, until: datetime, observe: Observer = lambda _id, _days: None
+) -> tuple[int, bool]:
     """Plan an attempt for each overdue webhook. Return their number, and whether all connections were looked at.
 
-    Starts no step after `until`. It may stop anywhere and run again at any time. The connections are looked at in a
-    different order in each run, so a run that stops early does not always leave the same ones.
+    `observe` gets each connection with the counts that were read. Starts no step after `until`. It may stop anywhere
+    and run again at any time. The connections are looked at in a different order in each run, so a run that stops early
+    does not always leave the same ones.
     """
     planned = 0
     for connection_id in _shuffled(_connection_ids(store), timestamp(clock())):
-        for record in _overdue_records(store, connection_id, clock):
+        days = _recent_days(store, connection_id, clock())
+        observe(connection_id, days)
+        for record in _overdue_records(store, connection_id, days, clock):
             if clock() >= until:
                 return planned, False
             planned += plan_attempt(store, retries, record, clock())
@@ -65,7 +74,8 @@ def overdue_webhooks(
     """Return records whose webhook is overdue, and whether these are all. Starts no step after `until`."""
     found: list[QueuedRequest] = []
     for connection_id in _shuffled(_connection_ids(store), timestamp(clock())):
-        for record in _overdue_records(store, connection_id, clock):
+        days = _recent_days(store, connection_id, clock())
+        for record in _overdue_records(store, connection_id, days, clock):
             if len(found) == max_records or clock() >= until:
                 return found, False
             found.append(record)
@@ -91,12 +101,18 @@ def _shuffled(ids: Iterable[str], run: str) -> list[str]:
     return sorted(ids, key=lambda connection_id: hashlib.sha256(f"{run}{connection_id}".encode()).digest())
 
 
-def _overdue_records(store: Database, connection_id: str, clock: Clock) -> Iterator[QueuedRequest]:
-    now = clock()
+def _recent_days(store: Database, connection_id: str, now: datetime) -> Sequence[DayCounts]:
+    """Return the counts of a connection's last days. There are none if it was deleted."""
     try:
-        days = store.day_counts(connection_id, day_of(timestamp(now - DAYS)))
-    except NotFound:  # it was deleted
-        return
+        return store.day_counts(connection_id, day_of(timestamp(now - DAYS)))
+    except NotFound:
+        return ()
+
+
+def _overdue_records(
+    store: Database, connection_id: str, days: Iterable[DayCounts], clock: Clock
+) -> Iterator[QueuedRequest]:
+    now = clock()
     last_day = day_of(timestamp(now - OVERDUE_AFTER))
     for counts in days:
         for (state, webhook_state), number in counts.of(UPDATED).items():

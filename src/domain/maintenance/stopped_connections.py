@@ -1,0 +1,55 @@
+"""Finds connections whose Web Connector has stopped calling although requests wait.
+
+A machine that is off at night or at the weekend is not a fault. Requests that wait while nobody has fetched them for a
+day need a person: the customer's machine is off or was replaced, Auto-Run is not ticked, or the password is wrong.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from domain.records.request import State
+from domain.timestamps import timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from domain.ports import Clock
+    from domain.records.connection import Connection
+    from domain.storage.counts import DayCounts
+    from domain.storage.ports import Database
+
+STOPPED_AFTER = timedelta(days=1)
+"""The longest polling interval is 15 minutes, so such a Web Connector has missed a hundred calls."""
+
+FORGOTTEN_AFTER = timedelta(days=4)
+"""A connection that was given up does not count for ever: the alarm would never be over, and would hide others. Until
+then, a machine that was turned off on a Friday is turned on again."""
+
+QUEUED = (State.WAITING, State.RETRYABLE)
+
+
+class StoppedConnections:
+    """Collects the ids of connections that have stopped calling. Each look costs one read if requests wait."""
+
+    def __init__(self, store: Database, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self.ids: list[str] = []
+
+    def look_at(self, connection_id: str, days: Iterable[DayCounts]) -> None:
+        """Look at a connection by the counts of its last days."""
+        if any(state in QUEUED and number > 0 for day in days for (state, _), number in day.inserted.items()):
+            connection = self._store.connection(connection_id)
+            if connection is not None and has_stopped(connection, self._clock()):
+                self.ids.append(connection_id)
+
+
+def has_stopped(connection: Connection, now: datetime) -> bool:
+    """Return whether the Web Connector last called between one and four days ago, and is expected to call."""
+    if connection.paused_at is not None or connection.deleted_at is not None:
+        return False
+    last_call = max(connection.last_connected_at or "", connection.last_worked_at or "")
+    return timestamp(now - FORGOTTEN_AFTER) <= last_call < timestamp(now - STOPPED_AFTER)
