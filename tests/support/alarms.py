@@ -10,7 +10,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 OK, ALARM, INSUFFICIENT_DATA = "OK", "ALARM", "INSUFFICIENT_DATA"
 
@@ -18,13 +18,13 @@ FURTHER_PERIODS = 2
 """An alarm looks at some more periods than it evaluates. CloudWatch does not say how many; the guide's examples with
 three periods show two more."""
 
-STATISTICS = {
+STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "Sum": sum,
     "Maximum": max,
     "Average": lambda values: sum(values) / len(values),
 }
 
-COMPARISONS = {
+COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "GreaterThanThreshold": lambda value, threshold: value > threshold,
     "GreaterThanOrEqualToThreshold": lambda value, threshold: value >= threshold,
     "LessThanThreshold": lambda value, threshold: value < threshold,
