@@ -176,6 +176,10 @@ class Reader:
         children = [child for child in node if child.tag not in skipped]
         stored = target if isinstance(target, Aggregate) else kind
         self._merge(children, kind, stored, fields, None)
+        if "Computed" in fields:
+            # A value that the request sets is not computed again, even if it is equal. The amount follows the others.
+            chosen = {child.tag for child in children} - {"Amount", "ItemRef"}
+            fields["Computed"] = {name: value for name, value in fields["Computed"].items() if name not in chosen}
         if self._is_mod and (children or _row_key(stored)):
             _check_complete(fields, kind, stored)
         if node.tag == "DataExt":

@@ -8,6 +8,7 @@ from simulator.basics.errors import RequestError
 from simulator.books.ledger import DEPOSITED, ZERO, Effects, Link, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import (
+    OPEN_TYPES,
     TransactionRules,
     account_type,
     check_series,
@@ -17,6 +18,7 @@ from simulator.rules.common import (
     refused,
     special_account,
 )
+from simulator.rules.requirements import check_owner
 from simulator.rules.settling import received
 from simulator.schema.values import money
 
@@ -66,8 +68,9 @@ class DepositRules(TransactionRules):
         line["IsOpen"] = "false"
         if not payment_id:
             line.setdefault("Amount", "0.00")
-            is_open = account_type(books, reference_id(line, "AccountRef")) in {"AccountsReceivable", "AccountsPayable"}
-            line["IsOpen"] = "true" if is_open else "false"
+            kind = account_type(books, reference_id(line, "AccountRef"))
+            check_owner(books, draft, kind, reference_id(line, "EntityRef"))
+            line["IsOpen"] = "true" if kind in OPEN_TYPES else "false"
             return
         payment = find_transaction(books, payment_id, DEPOSITABLE)
         amount = waiting_amount(books, payment, own=draft.before.id if draft.before is not None else "")

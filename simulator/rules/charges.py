@@ -39,6 +39,8 @@ class ChargeRules(SalesRules):
             note_computed(fields, former)
             if is_stock(item):
                 self.take_stock(books, fields, item)
+            else:
+                fields.pop("Stock", None)
         fields.setdefault("Amount", money(times(fields, decimal(fields, "Rate"))))
         account = fields.get("OverrideItemAccountRef") or draft.extra.get("OverrideItemAccountRef")
         if account is None and item is not None:

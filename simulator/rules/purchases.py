@@ -39,6 +39,7 @@ from simulator.rules.items import (
     unit_of,
 )
 from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
+from simulator.rules.requirements import check_owner
 from simulator.rules.sales import shown_lines
 from simulator.rules.settling import CREDITS, credit_links, settle_any
 from simulator.schema.values import money, number_text
@@ -82,7 +83,7 @@ class PurchaseRules(TransactionRules):
                 self.complete_group(books, draft, name, line)
                 amount = decimal(line, "TotalAmount")
             elif name == "ExpenseLineRet":
-                amount = self.complete_expense(books, line)
+                amount = self.complete_expense(books, draft, line)
             else:
                 amount = self.complete_line(books, draft, line, above)
             total += amount
@@ -108,11 +109,13 @@ class PurchaseRules(TransactionRules):
         """Return a number for the forms that QuickBooks numbers."""
         return super().next_ref_number(books, draft) if self.is_numbered else ""
 
-    def complete_expense(self, books: Books, line: Fields) -> Decimal:
-        """Fill in an expense line and return its amount."""
+    def complete_expense(self, books: Books, draft: Draft, line: Fields) -> Decimal:
+        """Fill in an expense line and return its amount. Raises `RequestError` 3180."""
         line.setdefault("Amount", "0.00")
         line.setdefault("AccountRef", special_account(books, "UncategorizedExpenses"))
-        line["IsOpen"] = "true" if account_type(books, reference_id(line, "AccountRef")) in OPEN_TYPES else "false"
+        kind = account_type(books, reference_id(line, "AccountRef"))
+        check_owner(books, draft, kind, reference_id(line, "CustomerRef") or draft.reference(self.entity))
+        line["IsOpen"] = "true" if kind in OPEN_TYPES else "false"
         return decimal(line, "Amount")
 
     def complete_group(self, books: Books, draft: Draft, name: str, line: Fields) -> None:

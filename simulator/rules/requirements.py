@@ -90,6 +90,9 @@ PARTIES: Mapping[str, tuple[str, str]] = {
 }
 """The fields that could name any customer, vendor, employee or other name, and take one kind only."""
 
+OWNERS: Mapping[str, str] = {"AccountsReceivable": "Customer", "AccountsPayable": "Vendor"}
+"""The kind of the name on a line to an open account, by account type."""
+
 NOT_NEGATIVE: Mapping[str, str] = {
     "Bill": "AmountDue",
     "Check": "Amount",
@@ -141,6 +144,13 @@ def check_signs(draft: Draft) -> None:
     field = NOT_NEGATIVE.get(draft.kind.name)
     if field and decimal(draft.fields, field) < ZERO:
         raise not_saved(draft, "The total of the transaction cannot be negative.")
+
+
+def check_owner(books: Books, draft: Draft, account_type: str, entity_id: str) -> None:
+    """Check that a line to receivables has a customer and one to payables a vendor. Raises `RequestError` 3180."""
+    owner, entity = OWNERS.get(account_type), books.lists.get(entity_id)
+    if owner and (entity is None or entity.kind.name != owner):
+        raise not_saved(draft, f"A line to an account of type {account_type} needs a {owner.lower()}.")
 
 
 def not_saved(draft: Draft, reason: str) -> RequestError:

@@ -174,6 +174,8 @@ class SalesRules(TransactionRules):
             sums.enter(decimal(line, "Amount"))
         if self.sign and is_stock(item):
             self.take_stock(books, line, item)
+        else:
+            line.pop("Stock", None)
         note_computed(line, former)
         model = draft.kind.fields[f"{draft.kind.name}LineRet"].content
         if "IsManuallyClosed" in model:
