@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str | None, str]] = {
     "create-app": ("name", "create an app with an API key; shows the key and the webhook secret once"),
     "list-apps": (None, "list all apps with their limits"),
     "show-app": ("app_id", "show an app with its limits and API keys"),
+    "delete-app": ("app_id", "delete an app without connections, with its API keys and webhook secrets"),
     "list-connections": ("app_id", "list the connections of an app"),
     "set-limits": ("app_id", "change the limits of an app"),
     "create-key": ("app_id", "create another API key; shows it once"),

@@ -1,8 +1,8 @@
 """The first thing to run after a deployment: what only the real stack can show, one line for each check.
 
 Usage: `make smoke STACK=qbxml-queue [REGION=…] [PROFILE=…]`. It takes one to five minutes. It uses an app of its own
-(`make smoke`), with a key and a connection that it creates and deletes. The app remains, because the service deletes no
-apps, and the next run uses it again.
+(`make smoke`), with a key and a connection, and deletes all three. A run that was interrupted leaves them, and the next
+run uses and deletes its app.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,12 @@ TOO_LARGE = 7 * 1024 * 1024
 WEBHOOK_SECONDS = 90
 LOG_SECONDS = 30
 """How long a webhook attempt may take, and after how much time CloudWatch Logs returns a line."""
+
+NEW_STACK = timedelta(hours=3)
+"""`PackMissing` looks at two whole hours."""
+
+INDEX_SECONDS = 10
+"""How long the index of an app's connections may show a connection that was deleted."""
 
 DATA_TABLES = ("QueuedRequestsTable", "QueueTable", "PayloadsTable", "CountsTable", "ConnectionsTable", "AppsTable")
 
@@ -72,6 +79,7 @@ class Smoke:
     log_group: str
     is_emulator: bool
     started: float = field(default_factory=time.time)
+    sleep: Callable[[float], None] = time.sleep
     app_id: str = ""
     key_hash: str = ""
     api_key: str = ""
@@ -92,11 +100,20 @@ class Smoke:
         self.password = self.api.call("POST", f"{self.connection}/password")["data"]["password"]
 
     def remove(self) -> None:
-        """Delete the connection and revoke the key."""
-        if self.connection_id:
-            self.api.request("DELETE", self.connection)
+        """Delete the app with its connections and its key. Raises SmokeError if that fails."""
+        if not self.app_id:
+            return
+        if self.api_key:
+            for connection in self.api.call("GET", "/api/v1/connections")["data"]:
+                self.api.request("DELETE", f"/api/v1/connections/{connection['id']}")
+        for _ in range(INDEX_SECONDS):
+            result = self.operate("delete_app", app_id=self.app_id)
+            if "error" not in result:
+                return
+            self.sleep(1)
         if self.key_hash:
             self.operate("revoke_key", key_hash=self.key_hash)
+        raise SmokeError(f"the app {self.app_id} was not deleted: {result['error']['message']}")
 
     @property
     def api(self) -> Api:
@@ -298,15 +315,24 @@ def log_lines(smoke: Smoke) -> str:
 
 
 def alarms(smoke: Smoke) -> str:
-    """Check that no alarm fires."""
+    """Check that no alarm fires. Those on jobs that did not run fire in a new stack, until the jobs have run."""
     pages = smoke.clients("cloudwatch").get_paginator("describe_alarms").paginate(AlarmNamePrefix=f"{smoke.stack}-")
     states = {alarm["AlarmName"]: alarm["StateValue"] for page in pages for alarm in page["MetricAlarms"]}
     firing = sorted(name for name, state in states.items() if state == "ALARM")
-    if firing:
-        raise SmokeError(f"these alarms fire: {', '.join(firing)}")
+    early = [name for name in firing if "MissingAlarm" in name] if _is_new(smoke) else []
+    if len(firing) > len(early):
+        raise SmokeError(f"these alarms fire: {', '.join(name for name in firing if name not in early)}")
     if not states:
         raise SmokeError("there are no alarms")
+    if early:
+        return f"{len(states)} alarms; {', '.join(early)} will end when the jobs have run for some hours"
     return f"{len(states)} alarms, none fires"
+
+
+def _is_new(smoke: Smoke) -> bool:
+    """Return whether the stack was created so recently that the hourly periods of an alarm are not full."""
+    created = deploy_check.stack_description(smoke.clients("cloudformation"), smoke.stack).get("CreationTime")
+    return created is not None and datetime.now(UTC) - created < NEW_STACK
 
 
 def protection(smoke: Smoke) -> str:

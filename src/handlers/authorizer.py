@@ -25,6 +25,8 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     if key.revoked_at:
         raise _refused("revoked", key_hash=key_hash, app_id=key.app_id)
     app = services().store.app(key.app_id)
+    if app is None:  # it was deleted
+        raise _refused("unknown", key_hash=key_hash, app_id=key.app_id)
     # The whole stage, not only this method: API Gateway caches the policy for the key's other calls.
     api, stage, *_ = event["methodArn"].split("/")
     return {
@@ -33,7 +35,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
             "Version": "2012-10-17",
             "Statement": [{"Action": "execute-api:Invoke", "Effect": "Allow", "Resource": f"{api}/{stage}/*"}],
         },
-        "context": {"app_id": key.app_id, "scope": key.scope.value, **(asdict(app.limits) if app else {})},
+        "context": {"app_id": key.app_id, "scope": key.scope.value, **asdict(app.limits)},
     }
 
 

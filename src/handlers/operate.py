@@ -59,6 +59,12 @@ def show_app(*, app_id: str) -> dict[str, Any]:
     }
 
 
+def delete_app(*, app_id: str) -> dict[str, Any]:
+    """Delete an app that has no connections, with its API keys and webhook secrets."""
+    services().administration.delete_app(app_id)
+    return {"app_id": app_id, "deleted": True}
+
+
 def list_connections(*, app_id: str) -> dict[str, Any]:
     """List the connections of an app, oldest first."""
     services().administration.app(app_id)
@@ -178,6 +184,7 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
         create_app,
         list_apps,
         show_app,
+        delete_app,
         list_connections,
         set_limits,
         create_key,

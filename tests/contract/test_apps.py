@@ -139,3 +139,20 @@ def test_no_use_is_lost_when_many_are_added_at_once(store: AnyStore) -> None:
         totals = list(threads.map(lambda _: store.add_usage(APP_ID, "waiting", 2).total, range(40)))
 
     assert sorted(totals) == list(range(2, 82, 2))
+
+
+def test_a_removed_app_leaves_no_key_and_no_other_app_loses_one(store: AnyStore) -> None:
+    for app_id in (APP_ID, OTHER_APP_ID):
+        store.commit(Put(None, App(app_id, "Shop", timestamp(NOON), ("whsec_a",))))
+    mine = [ApiKey(f"{number:064x}", APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON)) for number in range(3)]
+    other = ApiKey("ff" * 32, OTHER_APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON))
+    for key in (*mine, other):
+        store.commit(Put(None, key))
+
+    store.remove_app(APP_ID)
+    store.remove_app(APP_ID)  # as after an interruption
+
+    assert store.app(APP_ID) is None
+    assert [store.api_key(key.hash) for key in mine] == [None] * 3
+    assert list(store.app_ids()) == [OTHER_APP_ID]
+    assert store.api_keys_of(OTHER_APP_ID) == [other]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LINE = {"level": "INFO", "timestamp": "2026-11-22T12:00:00.000+00:00", "message": "web_connector.called"}
+OLD_STACK = {"Stacks": [{"CreationTime": datetime(2026, 1, 1, tzinfo=UTC)}]}
 PARAMETERS = [{"ParameterKey": "ProtectTables", "ParameterValue": "true"}]
 
 
@@ -117,7 +120,70 @@ def test_the_stack_is_cleaned_up_if_the_preparation_fails() -> None:
     ],
 )
 def test_no_alarm_may_fire(alarms: list[dict[str, str]], *, passes: bool) -> None:
-    assert outcome(smoke.alarms, describe_alarms={"MetricAlarms": alarms}) is passes
+    assert outcome(smoke.alarms, describe_alarms={"MetricAlarms": alarms}, describe_stacks=OLD_STACK) is passes
+
+
+@pytest.mark.parametrize(("hours", "passes"), [(1, True), (4, False)])
+def test_the_alarms_on_jobs_that_did_not_run_may_fire_in_a_new_stack(hours: int, *, passes: bool) -> None:
+    stack = {"Stacks": [{"CreationTime": datetime.now(UTC) - timedelta(hours=hours)}]}
+    late = [{"AlarmName": "queue-PackMissingAlarm-X1", "StateValue": "ALARM"}]
+    other = [*late, {"AlarmName": "queue-ApiErrorsAlarm-X2", "StateValue": "ALARM"}]
+
+    assert outcome(smoke.alarms, describe_alarms={"MetricAlarms": late}, describe_stacks=stack) is passes
+    assert not outcome(smoke.alarms, describe_alarms={"MetricAlarms": other}, describe_stacks=stack)
+
+
+class Service(Smoke):
+    """A stack whose operator function and API are in memory. `refusals` is how often it refuses to delete the app."""
+
+    refusals = 0
+    calls: list[tuple[str, ...]]
+
+    def operate(self, operation: str, **arguments: str) -> dict[str, Any]:
+        """Note the call."""
+        self.calls.append((operation, *arguments.values()))
+        if operation == "delete_app" and self.refusals > 0:
+            self.refusals -= 1
+            return {"error": {"message": "has 1 connection(s). Delete them first."}}
+        return {}
+
+    @property
+    def api(self) -> Any:
+        """Return two connections, one of an earlier run."""
+        return SimpleNamespace(
+            call=lambda *_: {"data": [{"id": "c1"}, {"id": "c2"}]}, request=lambda *call: self.calls.append(call)
+        )
+
+
+def a_service(refusals: int) -> Service:
+    service = Service(Aws(), "queue", "https://queue.example.com", "operate", "logs", is_emulator=False)
+    service.calls, service.refusals = [], refusals
+    service.sleep = lambda _seconds: None
+    service.app_id, service.api_key, service.key_hash = "app", "sk_a", "ab"
+    return service
+
+
+@pytest.mark.parametrize("refusals", [0, 1])
+def test_the_app_is_deleted_with_the_connections_of_every_run(refusals: int) -> None:
+    """The index of connections may show a deleted one for a moment."""
+    service = a_service(refusals)
+
+    service.remove()
+
+    assert service.calls == [
+        ("DELETE", "/api/v1/connections/c1"),
+        ("DELETE", "/api/v1/connections/c2"),
+        *[("delete_app", "app")] * (refusals + 1),
+    ]
+
+
+def test_the_key_is_revoked_if_the_app_cannot_be_deleted() -> None:
+    service = a_service(refusals=1_000)
+
+    with pytest.raises(SmokeError, match="was not deleted: has 1 connection"):
+        service.remove()
+
+    assert service.calls[-1] == ("revoke_key", "ab")
 
 
 @pytest.mark.parametrize(

@@ -393,6 +393,12 @@ class FakeStore:
         mine = [key for key in self.api_keys.values() if key.app_id == app_id]
         return sorted(mine, key=lambda key: (key.inserted_at, key.hash))
 
+    def remove_app(self, app_id: str) -> None:
+        """Remove an app after its API keys."""
+        for key in self.api_keys_of(app_id):
+            del self.api_keys[key.hash]
+        self.apps.pop(app_id, None)
+
     # --- Usages
 
     def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:  # noqa: ARG002

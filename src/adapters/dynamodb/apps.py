@@ -62,6 +62,11 @@ class Apps:
         query = key_query(self._dynamodb.tables.apps, {KEY_OF: app_id}, index=KEYS_OF_APP)
         return [API_KEYS.entity(item) for item in self._dynamodb.query(query)]
 
+    def remove_app(self, app_id: str) -> None:
+        """Delete an app after its API keys, with one call for each."""
+        for item_id in [*(key.hash for key in self.api_keys_of(app_id)), app_id]:
+            self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.apps, Key=keys.id_key(item_id))
+
     def put_app(self, change: Put[App]) -> list[Operation]:
         """Return the operation that stores an app."""
         return [put_entity(self._dynamodb.tables.apps, APPS, change, APP_MARK)]

@@ -38,7 +38,7 @@ class DynamoDBStore:
     `client` and `tables` are for programs and tests that go past the port.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one line for each method of the port
         self,
         client: Any,
         tables: TableNames,
@@ -89,6 +89,7 @@ class DynamoDBStore:
         self.apps_by_age = apps.apps_by_age
         self.api_key = apps.api_key
         self.api_keys_of = apps.api_keys_of
+        self.remove_app = apps.remove_app
 
         usages = Usages(dynamodb)
         self.add_usage = usages.add_usage

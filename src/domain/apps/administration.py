@@ -9,6 +9,7 @@ import base64
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from domain.errors import InvalidRequest
 from domain.records.app import ApiKey, App, Scope, api_key_hash
 from domain.records.ownership import not_found
 from domain.storage.changes import Put
@@ -66,6 +67,16 @@ class Administration:
         if app is None:
             raise not_found("app")
         return app
+
+    def delete_app(self, app_id: str) -> None:
+        """Delete an app with its API keys and webhook secrets. Raises InvalidRequest if it has connections.
+
+        A key that the index does not show yet stays, and is refused because its app does not exist.
+        """
+        self.app(app_id)
+        if connection_ids := self._store.connection_ids_of(app_id):
+            raise InvalidRequest.of("app_id", f"has {len(connection_ids)} connection(s). Delete them first.")
+        self._store.remove_app(app_id)
 
     def set_limits(self, app_id: str, **limits: int) -> App:
         """Change the given limits of an app and return the app."""

@@ -193,6 +193,9 @@ class Database(Protocol):
     def api_key(self, key_hash: str) -> ApiKey | None:
         """Return the key with this hash, revoked or not."""
 
+    def remove_app(self, app_id: str) -> None:
+        """Remove an app after its API keys. May be interrupted and repeated."""
+
     def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
         """Return an app's keys, oldest first."""
 

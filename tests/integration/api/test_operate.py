@@ -12,6 +12,7 @@ from domain.errors import Unauthorized
 from domain.records.app import Limits
 from domain.records.request import State
 from domain.records.webhook import WebhookState
+from domain.storage.changes import Put
 from domain.storage.counts import INSERTED, CountKey
 from handlers import authorizer, operate
 from tests.support.api_client import ApiClient, basic
@@ -49,6 +50,45 @@ def test_an_app_and_its_keys_are_created_shown_once_and_revoked() -> None:
     assert (first.status, second.status) == (200, 401)
     assert revoked_key["revoked_at"]
     assert do("revoke_key", key_hash=key["key_hash"]) == revoked_key
+
+
+def test_an_app_without_connections_is_deleted_with_its_keys(deployment: Deployment) -> None:
+    app = do("create_app", name="Warehouse")
+    key = do("create_key", app_id=app["app_id"])
+
+    assert do("delete_app", app_id=app["app_id"]) == {"app_id": app["app_id"], "deleted": True}
+
+    assert ApiClient(key["api_key"]).call("GET", "/api/v1/connections").status == 401
+    assert deployment.store.api_key(key["key_hash"]) is None
+    assert app["app_id"] not in [listed["app_id"] for listed in do("list_apps")["apps"]]
+    assert do("delete_app", app_id=app["app_id"])["error"]["code"] == "not_found"
+
+
+@pytest.mark.usefixtures("deployment")
+def test_an_app_with_a_connection_is_kept_until_the_connection_is_deleted() -> None:
+    app = do("create_app", name="Warehouse")
+    client = ApiClient(do("create_key", app_id=app["app_id"])["api_key"])
+    connection_id = client.call("POST", "/api/v1/connections", {"name": "Books"}).json["data"]["id"]
+
+    error = do("delete_app", app_id=app["app_id"])["error"]
+
+    assert error["code"] == "invalid_request"
+    assert "has 1 connection" in error["message"]
+    assert client.call("GET", "/api/v1/connections").status == 200
+    assert client.call("DELETE", f"/api/v1/connections/{connection_id}").status == 204
+    assert do("delete_app", app_id=app["app_id"])["deleted"]
+
+
+def test_a_key_whose_app_was_deleted_is_refused(deployment: Deployment) -> None:
+    """The index of keys lags: a key that was just created may outlive its app."""
+    app = do("create_app", name="Warehouse")
+    key = do("create_key", app_id=app["app_id"])
+    stored_key = deployment.store.api_key(key["key_hash"])
+    assert stored_key
+    do("delete_app", app_id=app["app_id"])
+    deployment.store.commit(Put(None, stored_key))
+
+    assert ApiClient(key["api_key"]).call("GET", "/api/v1/connections").status == 401
 
 
 def test_two_webhook_secrets_are_active_while_rotating(deployment: Deployment) -> None:
@@ -96,6 +136,7 @@ def test_a_wrong_command_is_refused_with_the_reason(event: dict[str, Any], field
     "operation",
     [
         "create_key",
+        "delete_app",
         "list_connections",
         "list_keys",
         "retire_old_webhook_secrets",

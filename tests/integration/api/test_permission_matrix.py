@@ -13,7 +13,7 @@ from adapters.dynamodb import DynamoDBStore
 from domain.errors import Conflict
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
-from domain.records.app import Limits, api_key_hash
+from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
 from domain.records.request import State
 from domain.records.session import InFlight
 from domain.records.webhook import Webhook, WebhookState
@@ -40,6 +40,7 @@ from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
     NOON,
+    OTHER_APP_ID,
     REQUEST_XML,
     FixedClock,
     a_connection,
@@ -129,11 +130,14 @@ def operates(recorder: Recorder) -> None:
     recorder.store.commit(AddRequest(overdue, REQUEST_XML, "ann"))
     day = day_of(timestamp(NOON))
     recorder.store.add_to_counts({CountKey(CONNECTION_ID, day, INSERTED, State.SENT, WebhookState.PENDING): 1})
+    recorder.store.commit(Put(None, App(OTHER_APP_ID, "Old shop", timestamp(NOON), ("secret",))))
+    recorder.store.commit(Put(None, ApiKey("ab" * 32, OTHER_APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON))))
     invoke(
         recorder,
         "operate",
         {"operation": "list_apps"},
         {"operation": "show_app", "app_id": APP_ID},
+        {"operation": "delete_app", "app_id": OTHER_APP_ID},
         {"operation": "list_connections", "app_id": APP_ID},
         {"operation": "set_limits", "app_id": APP_ID, "waiting": "10"},
         {"operation": "create_key", "app_id": APP_ID},
