@@ -46,8 +46,6 @@ HRESULTS = {
 }
 """The HRESULTs that the simulated QuickBooks names, with their texts. The keys are spelled as in QuickBooks."""
 
-LINK_CLOSED = 570
-"""The status of a link to a closed order. The number is that of a warning, but QuickBooks stores nothing."""
 PARSE_ERROR = "0x80040400"
 OTHER_FILE_OPEN = "0x8004040A"
 UNSUPPORTED_VERSION = "0x80040423"

@@ -7,7 +7,7 @@ prefix is a part of the name, and `xmlns` is an attribute.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import TreeBuilder
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers.expat import ExpatError
 from xml.sax.handler import feature_string_interning
 
@@ -16,7 +16,6 @@ from defusedxml.expatreader import DefusedExpatParser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from xml.etree.ElementTree import Element
 
 XML_ERRORS = (ExpatError, DefusedXmlException, ValueError, LookupError)
 """The errors for malformed XML, a DTD, and an encoding that cannot be read."""
@@ -75,3 +74,11 @@ class Scope:
     def _resolved(self, name: str) -> tuple[str | None, str]:
         prefix, _, local_name = name.rpartition(":")
         return self._namespaces.get(prefix), local_name
+
+
+def without(element: Element, name: str) -> Element:
+    """Return a copy of an element without the children of a name, at any depth."""
+    copy = Element(element.tag, element.attrib)
+    copy.text, copy.tail = element.text, element.tail
+    copy.extend(without(child, name) for child in element if child.tag != name)
+    return copy

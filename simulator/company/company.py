@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.basics.clock import MachineClock, zone_named
-from simulator.basics.errors import LINK_CLOSED, OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
-from simulator.basics.xml_trees import XML_ERRORS, read_tree
+from simulator.basics.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
+from simulator.basics.statuses import NOT_RETURNED, NOTES_LOST, severity_of
+from simulator.basics.xml_trees import XML_ERRORS, read_tree, without
 from simulator.company.dispatch import respond
 from simulator.company.lock import CompanyLock
 from simulator.company.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
@@ -28,7 +29,7 @@ from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDER
 from simulator.requests.context import Context, OpenIterator
 from simulator.requests.events import RequestEvent, event_of
 from simulator.requests.facts import Product
-from simulator.requests.responses import Renderer, Response, opening_tag, response_lines
+from simulator.requests.responses import Renderer, Response, opening_tag, representable, response_lines
 from simulator.rules import preferences
 from simulator.schema import schema
 from simulator.schema.checking import check_message_set, parse_error
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from simulator.basics.errors import RequestError
     from simulator.books import Books, Fields
     from simulator.company.message_sets import Answer
+    from simulator.schema.model import Element as SchemaElement
     from simulator.schema.model import Version
 
 US_PRODUCT = Product()
@@ -48,7 +50,6 @@ DEFAULT_PATH = "C:\\Company Files\\Simulated Company.QBW"
 GENERATED = ("wholesale", "empty", "large")
 """The companies that are made in memory, by the word for each."""
 FILE_FORMAT = 4
-FIRST_ERROR_STATUS = 1000
 
 _PROLOGUE = re.compile(r"<\?xml [^>]*\?>\s*<\?qbxml version=[\"']([^\"']*)[\"']\s*\?>\s*<QBXML>")
 
@@ -70,7 +71,7 @@ class Execution:
     @property
     def succeeded(self) -> bool:
         """Return whether the request succeeded. If its status has the severity Error, nothing changed."""
-        return self.status_code < FIRST_ERROR_STATUS and self.status_code != LINK_CLOSED
+        return severity_of(self.status_code) != "Error"
 
     @property
     def is_write(self) -> bool:
@@ -283,6 +284,14 @@ class Company:
             self.message_sets.stored = MessageSets.from_json(deepcopy(snapshot.message_sets)).stored
             self.executed[:] = snapshot.executed
 
+    def edit(self, record_id: str) -> None:
+        """Save a record as a user does in QuickBooks: it gets a new EditSequence. Raises `LookupError` without one."""
+        with self.lock:
+            record = self.books.lists.get(record_id) or self.books.transaction(record_id)
+            if record is None:
+                raise LookupError(f"There is no record {record_id}.")
+            self.books.touch(record)
+
     def begin_session(self, application: str, path: str = "") -> CompanySession:
         """Open the company for an application. '' means the file that is open in QuickBooks.
 
@@ -335,8 +344,8 @@ class CompanySession:
         """Begin to execute a QBXML document, and return the function that ends the execution with the response.
 
         The books change and the response is stored at the end. Until then, QuickBooks does not know the message set.
-        Faults use the other parameters: with `refusal`, every request gets this status and is not executed. `keeping`
-        says how the response to the message set is stored.
+        Faults use the other parameters: with `refusal`, every request gets this status. It is executed if the status is
+        a warning. `keeping` says how the response to the message set is stored.
         Raises `HresultError`: 0x80040400 for text that cannot be parsed, 0x80040423 for a qbXML version that this
         QuickBooks does not support, 0x8004040D after the end of the session.
         """
@@ -404,6 +413,7 @@ class CompanySession:
             started = time.perf_counter()
             with self._company.lock.shared() if request.tag.endswith("QueryRq") else nullcontext():
                 response = self._respond(request, macros, refusal)
+                response = representable(response, _response_model(request), requested)
                 lines += _lines(message_set, request, response, renderer)
             if self._company.on_request is not None:
                 self._company.on_request(event_of(request, response, time.perf_counter() - started))
@@ -421,8 +431,18 @@ class CompanySession:
         return lines
 
     def _respond(self, request: Element, macros: dict[str, str], refusal: RequestError | None) -> Response:
-        if refusal is not None:
+        if refusal is not None and severity_of(refusal.code) == "Error":
             return Response.error(refusal.code, refusal.message)
+        if refusal is not None and refusal.code == NOTES_LOST:
+            request = without(request, "Notes")
+        response = self._executed(request, macros)
+        if refusal is None or response.severity == "Error":
+            return response
+        rows = [] if refusal.code == NOT_RETURNED else response.rows
+        severity = severity_of(refusal.code)
+        return replace(response, code=refusal.code, severity=severity, message=refusal.message, rows=rows)
+
+    def _executed(self, request: Element, macros: dict[str, str]) -> Response:
         company = self._company
         if self._books is not company.books:  # the company was restored from a snapshot
             self._books = company.books
@@ -431,9 +451,12 @@ class CompanySession:
         return respond(Context(request, model, company.books, company, company.new_guid, self._iterators, macros))
 
 
+def _response_model(request: Element) -> SchemaElement:
+    return schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
+
+
 def _lines(message_set: Element, request: Element, response: Response, renderer: Renderer) -> list[str]:
     """Return the response to one request as lines of XML, without its records if the message set says so."""
-    model = schema().responses[f"{request.tag.removesuffix('Rq')}Rs"]
     if message_set.get("responseData") == "includeNone":
         response = replace(response, rows=[])
-    return response_lines(model, request.get("requestID"), response, renderer)
+    return response_lines(_response_model(request), request.get("requestID"), response, renderer)

@@ -7,10 +7,12 @@ queries that the Web Connector makes by itself when a session begins (host, comp
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from simulator.basics.errors import PARSE_ERROR, ConnectorClosed, HresultError, RequestError
+from simulator.basics.statuses import example_of
 from simulator.company import Company, CompanySession
 from simulator.company.message_sets import Keeping
 from simulator.faults.forms import Event
@@ -29,26 +31,12 @@ NO_ANSWER = "QuickBooks does not answer"
 OTHER_FILE_ID = "{0FF1CE00-0000-4000-8000-0000000000FF}"
 OTHER_PATH = "C:\\Company Files\\Another Company.QBW"
 
-LOCK_MESSAGES = {
-    3175: (
-        "There was an error adding, modifying or deleting an object because it is already in use."
-        "  QuickBooks error message: The internals could not be locked.  They are in use by another user."
-    ),
-    3176: (
-        "There was an error when saving because a related object is in use."
-        "  QuickBooks error message: QuickBooks failed to acquire the lock for the object: the list element is in use."
-    ),
-    3180: (
-        "There was an error when saving an element.  QuickBooks error message: "
-        "This list has been modified by another user."
-    ),
-}
-"""The messages of QuickBooks while another user works on the same object: all three pass."""
-
 _OWN_QUESTION = '<HostQueryRq requestID="0" />\n<CompanyQueryRq requestID="1">'
 _REQUESTS = re.compile(r"<([A-Za-z0-9]+Rq)[\s/>]")
 _SET_IDS = re.compile(r'\b(new|old)MessageSetID\s*=\s*["\']([^"\']*)["\']')
 _LEAF = re.compile(r"(<(\w+)>)([^<]+</\2>)")
+_CHANGED = re.compile(r"<\w+Mod>\s*<(?:ListID|TxnID)>([^<]+)<")
+_VERBS = re.compile(r"(Add|Mod|Query|Del|Void|Merge)?Rq$")
 _FORBIDDEN = "&#x1F;"
 _MEGABYTE = 1_000_000
 
@@ -57,8 +45,8 @@ def kinds_of(text: str) -> set[str]:
     """Return the kinds of a QBXML document that the key `request` of a fault can name.
 
     The kinds are the names of its requests, `reads` if it has a query, `pages` if it has the next page of an iterator,
-    and `writes` if it has any other request. Without a request it is `checks` (asks for a stored response) or `clears`
-    (deletes a stored response).
+    `writes` if it has any other request, and `mods` if it changes a record. Without a request it is `checks` (asks for
+    a stored response) or `clears` (deletes a stored response).
     """
     names = set(_REQUESTS.findall(text)) - {"QBXMLMsgsRq"}
     ids = dict(_SET_IDS.findall(text))
@@ -71,7 +59,14 @@ def kinds_of(text: str) -> set[str]:
             kinds.add("pages")
     if any(not name.endswith("QueryRq") for name in names):
         kinds.add("writes")
+    if any(name.endswith("ModRq") for name in names):
+        kinds.add("mods")
     return kinds
+
+
+def kind_of_request(name: str) -> str:
+    """Return the kind of record that a request is about, `Invoice` for InvoiceAddRq."""
+    return _VERBS.sub("", name)
 
 
 def _with_forbidden_character(response: str) -> str:
@@ -202,7 +197,8 @@ class FaultySession:
         raise HresultError(fault.hresult, fault.message, detail="injected")
 
     def _refuse(self, fault: Fault, text: str) -> str:
-        message = fault.message or LOCK_MESSAGES.get(fault.code, "An error that was ordered from the simulator.")
+        names = [name for name in _REQUESTS.findall(text) if name != "QBXMLMsgsRq"]
+        message = fault.message or example_of(fault.code, kind_of_request(names[0]) if names else "record")
         return self._session.process_request(text, refusal=RequestError(fault.code, message))
 
     def _answer_for_the_set(self, fault: Fault, text: str) -> str:
@@ -261,6 +257,12 @@ class FaultySession:
         self._session.forget_iterators()
         return self._session.process_request(text)
 
+    def _user_edits(self, _fault: Fault, text: str) -> str:
+        for record_id in _CHANGED.findall(text):
+            with suppress(LookupError):
+                self._company.edit(record_id)
+        return self._session.process_request(text)
+
     def _forget(self, _fault: Fault, text: str) -> str:
         with self._company.lock:
             self._company.message_sets.forget(self._application)
@@ -284,6 +286,7 @@ class FaultySession:
         "unreadable": _unreadable,
         "forbidden-characters": _forbidden_characters,
         "expire-iterator": _expire_iterator,
+        "user-edits": _user_edits,
         "forget": _forget,
         "store-badly": _store_badly,
         "cannot-store": _cannot_store,

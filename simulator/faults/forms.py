@@ -27,7 +27,7 @@ METHODS = (
 _WITHOUT_TICKET = {"serverVersion", "clientVersion", "authenticate"}
 PLACES = ("process", "session", *METHODS)
 
-KINDS = ("reads", "writes", "pages", "checks", "clears")
+KINDS = ("reads", "writes", "mods", "pages", "checks", "clears")
 """The values of `request` besides the names of requests, as `simulator.faults.company.kinds_of` returns them."""
 
 
@@ -64,7 +64,11 @@ _PROCESS = {
         {"hresult": "0x800706BE", "message": None, "after_execution": False},
         "hresult",
     ),
-    "status": Form("every request is refused with this status", {"code": 3175, "message": None}, "code"),
+    "status": Form(
+        "every request gets this status; it is done if the status is a warning",
+        {"code": 3175, "message": None},
+        "code",
+    ),
     "message-set-status": Form(
         "the message set as a whole is answered with this status; with after_execution it was done",
         {"code": 9001, "after_execution": False},
@@ -95,6 +99,7 @@ _PROCESS = {
     "unreadable": Form("half of the response comes", {}),
     "forbidden-characters": Form("the response has a reference to a character that XML forbids", {}),
     "expire-iterator": Form("the iterator is gone: status 3000; counts pages only, unless told", {}),
+    "user-edits": Form("a user saves the record just before it is changed: 3200; counts Mods only, unless told", {}),
     "forget": Form("QuickBooks has forgotten all kept responses before this request", {}),
     "store-badly": Form("the response is kept so that it cannot be read again: 9002", {}),
     "cannot-store": Form("the request is done and its response cannot be kept: 9005", {}),
@@ -128,6 +133,9 @@ OPEN_ERRORS = {
 
 LATE = frozenset({"late-duplicate", "sleep", "slow", "run-on", "execute-late"})
 """The actions that finish at the event `until`. Other actions last until that event."""
+
+_COUNTS_ONLY = {"expire-iterator": "pages", "user-edits": "mods"}
+"""The requests that an action counts if its step does not say."""
 
 _COMMON = ("on", "do", "nth", "call", "times", "request", "machine", "until", "name", "about")
 EVENT_KEYS = ("on", "nth", "call", "request", "machine")
@@ -221,8 +229,8 @@ class Fault:
                 raise ValueError(f"{action} has no {key!r}; {_nearest(key, (*form.keys, *_COMMON))}")
             if key in form.keys and key != "until":
                 values[key] = _checked(key, value)
-        if action == "expire-iterator" and event.request is None:
-            event = Event(event.on, event.nth, "pages", event.machine)
+        if action in _COUNTS_ONLY and event.request is None:
+            event = Event(event.on, event.nth, _COUNTS_ONLY[action], event.machine)
         times = step.get("times", 1)
         _check(type(times) is int and times > 0, f"times is a number from 1, not {times!r}")
         values["until"] = _event(step["until"]) if "until" in step else None

@@ -82,6 +82,10 @@ class Inspector:
                     assert self._first is not None  # noqa: S101 - __post_init__ takes it
                     self.company.restore(self._first)
                     return views.summary(self.company, len(self._problems()))
+                case ["lists" | "transactions" as name, kind, record_id, "edit"]:
+                    self._record(kind, record_id, is_list=name == "lists")
+                    self.company.edit(record_id)
+                    return self._record(kind, record_id, is_list=name == "lists")
                 case ["preferences", name, value]:
                     try:
                         self.company.set_preference(name, value)

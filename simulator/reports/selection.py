@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulator.basics.date_macros import date_range
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import STATUSES
 from simulator.books.kinds import GROUPS, ITEMS
 from simulator.books.records import reference_id
 from simulator.reports.cash import cash_postings
@@ -216,7 +217,7 @@ class Selection:
             first = values.day("FromReportDate", dates.findtext("FromReportDate", "")) or date.min
             last = values.day("ToReportDate", dates.findtext("ToReportDate", "")) or date.max
             if first > last:
-                raise RequestError(3030, 'Invalid date range: the "From" date is greater than the "To" date.')
+                raise RequestError(3030, STATUSES[3030].text)
         return Period(first.isoformat(), last.isoformat())
 
     def _modified(self) -> tuple[float, float] | None:

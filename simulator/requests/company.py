@@ -11,6 +11,7 @@ from simulator.requests.query import NO_MATCH
 from simulator.requests.reading import Reader
 from simulator.requests.responses import Response
 from simulator.rules.lists import TAX_LINES
+from simulator.rules.preferences import is_on
 from simulator.schema.values import is_true
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ FORM_1099 = "form_1099"
 def host(context: Context) -> Response:
     """Answer HostQueryRq."""
     sizes = is_true(context.node.findtext("IncludeListMetaData/IncludeMaxCapacity"))
-    return _with_fields(context, "HostRet", facts.host(context.facts.product, list_sizes=sizes))
+    mode = "SingleUser" if is_on(context.books, "single_user_mode") else "MultiUser"
+    return _with_fields(context, "HostRet", facts.host(context.facts.product, list_sizes=sizes, file_mode=mode))
 
 
 def company(context: Context) -> Response:

@@ -174,7 +174,7 @@ def preferences(facts: CompanyFacts, books: Books) -> Fields:
         },
         "SalesTaxPreferences": tax_preferences(books),
         "TimeTrackingPreferences": {"FirstDayOfWeek": "Monday"},
-        "CurrentAppAccessRights": {"IsAutomaticLoginAllowed": "false", "IsPersonalDataAccessAllowed": "false"},
+        "CurrentAppAccessRights": {"IsAutomaticLoginAllowed": "false"},
         "ItemsAndInventoryPreferences": {
             "EnhancedInventoryReceivingEnabled": "false",
             "IsTrackingSerialOrLotNumber": "None",

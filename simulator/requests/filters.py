@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.basics.date_macros import date_range
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import STATUSES
 from simulator.books import GROUPS
 from simulator.books.kinds import ITEMS
 from simulator.books.records import reference_id
@@ -129,7 +130,7 @@ def tests_of_range(node: Node | None, field: str, zone: tzinfo) -> list[TimeTest
     first = values.moment(f"From{field}", node.findtext(f"From{field}", ""), zone)
     last = values.moment(f"To{field}", node.findtext(f"To{field}", ""), zone)
     if first is not None and last is not None and first > last:
-        raise RequestError(3030, 'Invalid date range: the "From" date is greater than the "To" date.')
+        raise RequestError(3030, STATUSES[3030].text)
     result: list[TimeTest] = []
     if first is not None:
         earliest = first.timestamp()
@@ -181,7 +182,7 @@ def _days(node: Node, from_name: str, to_name: str) -> tuple[date, date]:
     first = values.day(from_name, node.findtext(from_name, "")) or date.min
     last = values.day(to_name, node.findtext(to_name, "")) or date.max
     if first > last:
-        raise RequestError(3030, 'Invalid date range: the "From" date is greater than the "To" date.')
+        raise RequestError(3030, STATUSES[3030].text)
     return first, last
 
 

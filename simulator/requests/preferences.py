@@ -8,7 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
-from simulator.rules.preferences import NOT_AVAILABLE, PREFERENCES, is_on
+from simulator.basics.statuses import STATUSES
+from simulator.rules.preferences import PREFERENCES, is_on
 from simulator.schema import Aggregate, schema
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def hidden_elements(books: Books) -> Mapping[Element, str]:
 
 
 def check_preferences(books: Books, node: Node, model: Element) -> None:
-    """Refuse a request that uses what is off. Raises `RequestError` 3250."""
+    """Refuse a request that uses what is off. Raises `RequestError` 3162, 3250, 3260, 3262 or 3263."""
     covered = _covered(_switched_off(books))
     if node.tag in covered.requests:
         raise _refusal(node.tag, covered.requests[node.tag])
@@ -64,7 +65,9 @@ def _check(node: Node, model: Element, covered: _Covered) -> None:
 
 
 def _refusal(what: str, name: str) -> RequestError:
-    return RequestError(3250, f"{NOT_AVAILABLE}: {what}. Turn on the preference {name}.")
+    code = PREFERENCES[name].status
+    text = STATUSES[code].text.removesuffix(".")
+    return RequestError(code, f"{text}: {what}. Turn on the preference {name}.")
 
 
 def _switched_off(books: Books) -> frozenset[str]:

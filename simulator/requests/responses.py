@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from simulator.basics.statuses import STATUSES
 from simulator.requests.preferences import hidden_elements
 from simulator.schema import Aggregate, Element
 
@@ -107,6 +108,18 @@ class Renderer:
             elif name in mixed:
                 for member_name, member in value.get(mixed[name], ()):
                     self.render(kind.elements[member_name], member, lines)
+
+
+def representable(response: Response, model: Element, version: Version) -> Response:
+    """Return a response without the objects that a version of qbXML does not have: with status 501 if it had any."""
+    newer = [row for row in response.rows if model.content[row[0]].since > version]
+    if not newer:
+        return response
+    name, fields = newer[0]
+    value = next((fields[field] for field in ("FullName", "Name", "TxnID", "ListID") if field in fields), "")
+    message = STATUSES[501].text.format(object=name.removesuffix("Ret"), value=value)
+    rows = [row for row in response.rows if row not in newer]
+    return replace(response, code=501, severity="Warn", message=message, rows=rows)
 
 
 def response_lines(model: Element, request_id: str | None, response: Response, renderer: Renderer) -> list[str]:

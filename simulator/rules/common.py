@@ -242,19 +242,18 @@ class TransactionRules(Rules):
     def check_delete(self, books: Books, record: Record) -> None:
         """Refuse to delete a transaction of a closed period, or one that is deposited. Raises 3160 or 3161."""
         self._check_open(books, record.fields.get("TxnDate", ""), DELETION_CLOSED, "delete")
-        self._check_not_deposited(books, record)
+        if is_deposited(books, record):
+            message = f'Cannot delete the object specified by the id = "{record.id}".  It has been deposited.'
+            raise RequestError(3160, message)
 
     def check_void(self, books: Books, record: Record) -> None:
-        """Refuse to void a transaction of a closed period, or one that is deposited. Raises 3160 or 3171."""
+        """Refuse to void a transaction of a closed period, or one that is deposited. Raises 3171 or 3185."""
         self._check_open(books, record.fields.get("TxnDate", ""))
-        self._check_not_deposited(books, record)
-
-    def _check_not_deposited(self, books: Books, record: Record) -> None:
-        for link in books.ledger.links(record.id):
-            if link.kind == DEPOSITED and link.target == record.id:
-                raise RequestError(
-                    3160, f'Cannot delete the object specified by the id = "{record.id}".  It has been deposited.'
-                )
+        if is_deposited(books, record):
+            message = (
+                f"There was an error when voiding a {record.kind.name}.  QuickBooks error message: It is deposited."
+            )
+            raise RequestError(3185, message)
 
     def _check_open(self, books: Books, day: str, code: int = CHANGE_CLOSED, verb: str = "modify") -> None:
         closed = value_of(books, CLOSING_DATE)
@@ -268,6 +267,11 @@ class TransactionRules(Rules):
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the links to other transactions."""
         return {"LinkedTxn": linked_transactions(books, record)} if "LinkedTxn" in record.kind.fields else {}
+
+
+def is_deposited(books: Books, record: Record) -> bool:
+    """Return whether a deposit contains a payment."""
+    return any(link.kind == DEPOSITED and link.target == record.id for link in books.ledger.links(record.id))
 
 
 def check_series(fields: Fields, account: str) -> str:

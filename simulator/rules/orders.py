@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from simulator.basics.errors import LINK_CLOSED, RequestError
+from simulator.basics.errors import RequestError
+from simulator.basics.statuses import LINK_CLOSED
 from simulator.books.ledger import BY_QUANTITY, ZERO, Link
 from simulator.rules.common import decimal, find_transaction, flat_lines, no_transaction, refused
 from simulator.schema.values import number_text
@@ -142,7 +143,7 @@ def _check_party(draft: Draft, order: Record) -> None:
 
 
 def _closed(order: Record) -> RequestError:
-    return RequestError(LINK_CLOSED, f'The transaction "{order.id}" to link to is already closed.')
+    return RequestError(LINK_CLOSED, f'Unable to link to transaction "{order.id}" because it has already been closed.')
 
 
 def order_links(record: Record) -> tuple[Link, ...]:

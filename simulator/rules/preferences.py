@@ -1,6 +1,6 @@
-"""The preferences of a company file: switches for features, and the closing date.
+"""The preferences of a company file: switches for features and permissions, and the closing date.
 
-What a preference that is off covers is refused with 3250 and is not in responses. Records keep what they have: it is
+What a preference that is off covers is refused and is not in responses. Records keep what they have: it is
 there again when the preference is on. `PREFERENCES` declares what each of them covers.
 
 A company that charges no sales tax still has sales tax codes of items and lines, and taxes of 0.00. That is how genuine
@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
+from simulator.basics.statuses import STATUSES
 from simulator.books.kinds import KINDS
+from simulator.schema import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,8 +28,8 @@ ON, OFF = "on", "off"
 CLOSING_DATE = "closing_date"
 HOME_CURRENCY = "HomeCurrencyRef"
 """The key of the home currency in the preferences of the books."""
-NOT_AVAILABLE = "This feature is not enabled or not available in this version of QuickBooks"
-"""The beginning of the message of every status 3250."""
+NOT_AVAILABLE = STATUSES[3250].text.removesuffix(".")
+"""The beginning of the message of most statuses 3250."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Preference:
     * an element of the records of one kind: `Customer/SalesTaxCodeRef`
     * a value of an element of requests: `IncludeColumn=Class`
 
-    `flags` are the elements of PreferencesRet that show it.
+    `flags` are the elements of PreferencesRet that show it. `status` is the one that refuses.
     """
 
     about: str
@@ -49,6 +51,7 @@ class Preference:
     kinds: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
+    status: int = 3250
 
 
 PREFERENCES: Mapping[str, Preference] = {
@@ -145,6 +148,27 @@ PREFERENCES: Mapping[str, Preference] = {
         kinds=("PriceLevel",),
         covers=("PriceLevelRef",),
         flags=("SalesAndCustomersPreferences/PriceLevels/IsUsingPriceLevels",),
+    ),
+    "single_user_mode": Preference(
+        "The company file is open in single-user mode.",
+        covers=("ListMergeRq",),
+        status=3162,
+    ),
+    "reports_permitted": Preference(
+        "The QuickBooks user may see reports.",
+        covers=tuple(name for name in schema().requests if name.endswith("ReportQueryRq")),
+        status=3260,
+    ),
+    "personal_data_permitted": Preference(
+        "The application may access personal data.",
+        covers=("SSN",),
+        flags=("CurrentAppAccessRights/IsPersonalDataAccessAllowed",),
+        status=3262,
+    ),
+    "writes_permitted": Preference(
+        "The application may change the company.",
+        covers=tuple(name for name in schema().requests if not name.endswith("QueryRq")),
+        status=3263,
     ),
     CLOSING_DATE: Preference(
         "The books are closed up to this day: a date, or off.",

@@ -2,8 +2,8 @@
 
 QuickBooks offers only these accounts and names in its forms. Where its documentation is silent, a rule follows from
 double entry: a transfer moves money between accounts of the balance sheet, and a total below zero belongs on a credit.
-Status 3210 refuses a field. 3180 refuses to save the transaction. The wording after "QuickBooks error message:" is our
-own.
+Status 3210 refuses a field. 3180 refuses to save a new transaction, 3170 a changed one. 3270 refuses an amount without
+an account. The wording after "QuickBooks error message:" is our own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import STATUSES
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.rules.common import check_account_type, decimal, refused
@@ -93,6 +94,15 @@ PARTIES: Mapping[str, tuple[str, str]] = {
 OWNERS: Mapping[str, str] = {"AccountsReceivable": "Customer", "AccountsPayable": "Vendor"}
 """The kind of the name on a line to an open account, by account type."""
 
+_NEEDS_ACCOUNT = {
+    "CashBackInfoRet",
+    "DepositLineRet",
+    "ExpenseLineRet",
+    "JournalCreditLine",
+    "JournalDebitLine",
+}
+"""The lines that name their account, unless they stand for a payment."""
+
 NOT_NEGATIVE: Mapping[str, str] = {
     "Bill": "AmountDue",
     "Check": "Amount",
@@ -135,6 +145,9 @@ def _check_lines(books: Books, draft: Draft, types: Mapping[str, tuple[str, ...]
         for field, value in line.items():
             if f"{name}/{field}" in types:
                 check_account_type(books, line, field, types[f"{name}/{field}"])
+            elif field == "Amount" and name in _NEEDS_ACCOUNT and decimal(line, field) and "AccountRef" not in line:
+                if not line.get("PaymentTxnID") and "TxnID" not in line:
+                    raise no_account()
             elif field == "BillableStatus" and value == "Billable" and not line.get("CustomerRef"):
                 raise not_saved(draft, "A billable line needs a customer.")
 
@@ -155,6 +168,12 @@ def check_owner(books: Books, draft: Draft, account_type: str, entity_id: str) -
 
 def not_saved(draft: Draft, reason: str) -> RequestError:
     """Return the error for a transaction that QuickBooks refuses to save."""
+    code, verb = (3180, "saving") if draft.before is None else (3170, "modifying")
     return RequestError(
-        3180, f"There was an error when saving a {draft.kind.name}.  QuickBooks error message: {reason}"
+        code, f"There was an error when {verb} a {draft.kind.name}.  QuickBooks error message: {reason}"
     )
+
+
+def no_account() -> RequestError:
+    """Return the error for an amount that does not say to which account it posts."""
+    return RequestError(3270, STATUSES[3270].text)

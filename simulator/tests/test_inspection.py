@@ -239,3 +239,13 @@ def test_preferences_are_read_and_set(client: Client) -> None:
     assert (refused[0], refused[1]["error"]["code"]) == (400, "bad_parameter")
     assert client.post("/reset")
     assert client.get("/preferences") == {**client.company.preferences, "classes": "on", "closing_date": "off"}
+
+
+def test_a_user_can_edit_a_record(client: Client) -> None:
+    customer = client.get("/lists/Customer?limit=1")["data"][0]
+
+    edited = client.post(f"/lists/Customer/{quote(customer['ListID'])}/edit")
+
+    assert edited["record"]["EditSequence"] > customer["EditSequence"]
+    assert client.send("POST", "/lists/Customer/80000000-1/edit")[0] == 404
+    assert client.send("POST", f"/lists/Vendor/{quote(customer['ListID'])}/edit")[0] == 404

@@ -10,9 +10,10 @@ import defusedxml.ElementTree
 import pytest
 
 from simulator import Company
+from simulator.basics.statuses import STATUSES
 from simulator.requests.editions import supported
 from simulator.requests.facts import Product
-from simulator.rules.preferences import CLOSING_DATE, NOT_AVAILABLE, OFF, ON, PREFERENCES
+from simulator.rules.preferences import CLOSING_DATE, OFF, ON, PREFERENCES
 from simulator.schema import schema
 from simulator.tests.bookkeeping import Bookkeeper
 from simulator.tests.random_requests import random_request
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 SWITCHES = [name for name in PREFERENCES if name != CLOSING_DATE]
+FEATURES = [name for name in SWITCHES if PREFERENCES[name].status == 3250]
 MACRO_ERRORS = range(9100, 9200)
 """Statuses of a macro that no request defines. They come first."""
 ROUNDS = 3
 """Random requests of each type."""
+RARE = {"EmployeeAddRq": 20, "ListMergeRq": 20}
+"""Further random requests of the types that a preference covers in part."""
 
 
 def company_with(value: str, *names: str, **fields: Any) -> Company:
@@ -62,13 +66,13 @@ def uses(request: Element, name: str) -> bool:
 def every_random_request(company: Company, seed: int) -> Iterator[tuple[str, Element]]:
     chance = random.Random(seed)
     for model in schema().requests.values():
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS + RARE.get(model.name, 0)):
             text = random_request(model, company.books, chance)
             yield text, defusedxml.ElementTree.fromstring(text)
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_a_request_that_uses_what_is_off_is_refused_with_3250_and_no_other_is(name: str) -> None:
+def test_a_request_that_uses_what_is_off_is_refused_with_its_status_and_no_other_is(name: str) -> None:
     company = company_with(ON, *SWITCHES)
     company.set_preference(name, OFF)
     refused = 0
@@ -85,8 +89,9 @@ def test_a_request_that_uses_what_is_off_is_refused_with_3250_and_no_other_is(na
         assert "Turn on" not in message or is_refused
         if is_refused:
             refused += 1
-            assert response.get("statusCode") == "3250"
-            assert message.startswith(f"{NOT_AVAILABLE}: ")
+            status = PREFERENCES[name].status
+            assert response.get("statusCode") == str(status)
+            assert message.startswith(STATUSES[status].text.removesuffix("."))
             assert not len(response)
 
     assert refused > ROUNDS
@@ -170,6 +175,8 @@ def test_preferences_query_shows_each_switch(name: str, value: str) -> None:
     assert company.preferences[name] == value
     for flag in PREFERENCES[name].flags:
         assert shown.findtext(flag) == ("true" if value == ON else "false")
+    mode = ask(company, "<HostQueryRq/>")[0].findtext("HostRet/QBFileMode")
+    assert (mode == "SingleUser") == (company.preferences["single_user_mode"] == ON)
     assert (shown.find("SalesTaxPreferences") is not None) == (company.preferences["sales_tax"] == ON)
 
 
@@ -315,4 +322,4 @@ def test_a_request_can_name_an_element_that_is_off_only_as_one_not_to_return() -
 def test_the_text_of_a_document_does_not_matter_to_preferences() -> None:
     text = document("<CustomerAddRq><CustomerAdd><Name>ClassRef</Name></CustomerAdd></CustomerAddRq>")
 
-    assert 'statusCode="0"' in company_with(OFF, *SWITCHES).process_request(text)
+    assert 'statusCode="0"' in company_with(OFF, *FEATURES).process_request(text)
