@@ -200,8 +200,8 @@ format: .venv/.installed ## Format the code
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: .venv/.installed ## Measure imports, calls to the local stack with 10,000 records, how fast a queue drains, and the simulated company
-	$(BIN)/python -m benchmarks.import_times
+bench: .venv/.installed $(TOOLS)/runtime/.installed ## Measure cold starts, calls to the local stack with 10,000 records, how fast a queue drains, and the simulated company
+	$(BIN)/python -m benchmarks.cold_starts
 	$(BIN)/python -m benchmarks.local_stack
 	$(BIN)/python -m benchmarks.draining
 	$(BIN)/python -m benchmarks.simulated_books

@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from local.botocore_data import write_pruned
+from local.lazy_packages import make_lazy
 from local.programs import ROOT
 from local.template import Template
 
@@ -44,8 +46,7 @@ ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
 PLATFORMS = ("manylinux_2_17", "manylinux2014")
 """Wheels for glibc 2.17 and later: Lambda's Amazon Linux 2 (python3.11) has 2.26, Amazon Linux 2023 has 2.34."""
 
-AWS_SERVICES = ("dynamodb", "sqs")
-"""The services that the functions call: botocore's descriptions of all others would be nine tenths of the artifact."""
+BOTOCORE_DATA = Path("botocore", "data")
 
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 """One date for every file, so the same code gives the same bytes and is uploaded once."""
@@ -115,6 +116,11 @@ def build(target: Target, output: Path) -> bool:
     code = output / CODE
     shutil.rmtree(output, ignore_errors=True)
     shutil.copytree(packages, code, ignore=_unused, copy_function=os.link)
+    write_pruned(packages / BOTOCORE_DATA, code / BOTOCORE_DATA)
+    try:
+        make_lazy(code)
+    except ValueError as error:
+        raise BuildError(f"{error}. Remove the package from PACKAGES in local/lazy_packages.py") from None
     shutil.copytree(
         ROOT / "src", code, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "requirements*")
     )
@@ -180,13 +186,13 @@ def _packages(target: Target, cache: Path) -> Path:
     return folder
 
 
-def _unused(folder: str, names: list[str]) -> set[str]:
-    """Return the files that no function needs: programs, and botocore's descriptions of unused services."""
+def _unused(folder: str, _names: list[str]) -> set[str]:
+    """Return what is not copied: programs, which no function needs, and botocore's data (`write_pruned`)."""
     match Path(folder).parts[-2:]:
         case ("packages", _):
             return {"bin"}
-        case ("botocore", "data"):
-            return {name for name in names if (Path(folder) / name).is_dir() and name not in AWS_SERVICES}
+        case (_, "botocore"):
+            return {"data"}
     return set()
 
 

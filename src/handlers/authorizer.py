@@ -7,10 +7,11 @@ from typing import Any
 
 from domain.errors import Unauthorized
 from domain.records.app import api_key_hash
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
+end_init(lambda services: services.store)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb.records import RECORDS
 from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import Deferred, needs_first_attempt
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.webhook_batch import attempt_all, batch_response, logger
 
 if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
     from domain.webhooks.delivery import Attempted
+
+end_init(lambda services: services.deliverer)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:

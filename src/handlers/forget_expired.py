@@ -4,10 +4,11 @@ from typing import Any
 
 from adapters.dynamodb.records import RECORDS
 from domain.maintenance.retention import forget_record
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
+end_init(lambda services: services.store)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:

@@ -9,9 +9,11 @@ from typing import Any
 from domain.connections.onboarding import is_connected
 from domain.errors import NotFound, ServiceError
 from domain.web_connector.protocol import qwc
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.http import header, public_url, response
 from handlers.rest.errors import STATUSES
+
+end_init(lambda services: services.onboarding)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from domain.errors import InvalidRequest, ServiceError
 from domain.maintenance import overdue_webhooks as overdue
 from domain.maintenance.recount import count_differences, mend_counts
 from domain.records.app import Limits, Scope
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from domain.records.app import ApiKey, App
 
 logger = ServiceLogger()
+end_init(lambda services: services.administration)
 
 MAX_LIMIT = 10_000_000_000
 

@@ -5,10 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 from domain.maintenance.search_packing import Share, pack_days
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
+end_init(lambda services: services.store)
 
 RESERVE = timedelta(seconds=60)
 """Time reserved for the last steps, each of which makes up to 1,000 writes, eight at a time."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from adapters.sqs import planned_attempt_of
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.webhook_batch import attempt_all, batch_response
 
 if TYPE_CHECKING:
     from domain.webhooks.delivery import Attempted
+
+end_init(lambda services: services.deliverer)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:

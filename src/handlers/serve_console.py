@@ -12,7 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from handlers.common.bootstrap import end_init
 from handlers.common.http import SECURITY_HEADERS, header, response
+
+end_init()
 
 _SOURCE = Path(__file__).resolve().parents[1]
 _CONSOLE = _SOURCE / "console"

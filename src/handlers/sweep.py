@@ -8,10 +8,11 @@ from typing import Any
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
 from domain.maintenance.stopped_connections import StoppedConnections
 from domain.maintenance.sweep import sweep
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
+end_init(lambda services: (services.store, services.retry_queue))
 
 RESERVE = timedelta(seconds=20)
 """Time reserved for the last step."""

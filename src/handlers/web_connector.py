@@ -7,11 +7,12 @@ from typing import Any
 
 from domain.web_connector.protocol import qwc, wsdl
 from domain.web_connector.session.login import INVALID_USER
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.http import public_url, response
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
+end_init(lambda services: services.web_connector)
 
 GREETING = (
     "This is the Web Connector endpoint of qbxml-queue. Open a .qwc file with the QuickBooks Web Connector to use it."

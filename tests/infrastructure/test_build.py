@@ -1,21 +1,24 @@
-"""The output of `make build`. The packages are fakes: fetching the real ones needs a package index."""
+"""The output of `make build`. The packages are fakes, except for botocore's data: fetching needs a package index."""
 
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import botocore
 import pytest
 
 from local import build
+from local.botocore_data import OPERATIONS, SHARED
+from local.lazy_packages import PACKAGES
 from local.programs import ROOT
 from local.template import Template
 
-if TYPE_CHECKING:
-    from pathlib import Path
+DATA = Path(botocore.__file__).parent / "data"
 
 OTHER = build.Target("python3.13" if build.HERE.runtime != "python3.13" else "python3.12", "arm64")
 UNCHECKED_HASH = b"\x01\x00\x00\x00"
@@ -30,12 +33,19 @@ def with_packages(folder: Path, target: build.Target) -> Path:
     for name in (
         "package/main.py",
         "bin/jp.py",
-        *(f"botocore/data/{service}/x.json" for service in ("dynamodb", "ec2")),
+        "botocore/client.py",
+        "botocore/data/ec2/x.json",
+        *(f"{package}/module.py" for package in PACKAGES),
     ):
         path = packages / name
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("answer = 42\n", encoding="utf-8")
-    (packages / "botocore" / "data" / "endpoints.json").write_text("{}", encoding="utf-8")
+    for package in PACKAGES:
+        (packages / package / "__init__.py").write_text("from .module import answer\n", encoding="utf-8")
+    for name in SHARED:
+        shutil.copy(DATA / f"{name}.json", packages / build.BOTOCORE_DATA)
+    for service in OPERATIONS:
+        shutil.copytree(DATA / service, packages / build.BOTOCORE_DATA / service)
     (packages / "broken.py").write_text("this is not Python\n", encoding="utf-8")
     return folder / "build"
 
@@ -52,8 +62,37 @@ def test_the_artifact_has_the_source_and_the_packages_without_unused_files(tmp_p
 
     artifact = names(output)
     assert {"handlers/authorizer.py", "domain/errors.py", "package/main.py"} <= artifact
-    assert {"botocore/data/dynamodb/x.json", "botocore/data/endpoints.json"} <= artifact
+    assert {"botocore/client.py", "botocore/data/endpoints.json"} <= artifact
+    assert {f"botocore/data/{service}" for service in OPERATIONS} <= {name.rsplit("/", 2)[0] for name in artifact}
     assert not {"bin/jp.py", "botocore/data/ec2/x.json", "requirements.txt"} & artifact
+
+
+def test_a_build_does_not_change_the_packages_that_the_next_one_uses(tmp_path: Path) -> None:
+    output = with_packages(tmp_path, build.HERE)
+
+    build.build(build.HERE, output)
+
+    (endpoints,) = tmp_path.glob("packages/*/botocore/data/endpoints.json")
+    assert endpoints.read_bytes() == (DATA / "endpoints.json").read_bytes()
+    for package in PACKAGES:
+        (source,) = tmp_path.glob(f"packages/*/{package}/__init__.py")
+        assert source.read_text(encoding="utf-8") == "from .module import answer\n"
+        assert "__getattr__" in (output / build.CODE / package / "__init__.py").read_text(encoding="utf-8")
+
+
+def test_a_package_that_cannot_be_made_lazy_stops_the_build_and_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = with_packages(tmp_path, build.HERE)
+    (source,) = tmp_path.glob(f"packages/*/{PACKAGES[0]}/__init__.py")
+    source.write_text("from .module import answer\nanswer += 1\n", encoding="utf-8")
+
+    status = build.main(
+        ["--runtime", build.HERE.runtime, "--architecture", build.HERE.architecture, "--output", str(output)]
+    )
+
+    assert status == 1
+    assert f"{PACKAGES[0]}/__init__.py, line 2 does more than import names" in capsys.readouterr().err
 
 
 def test_every_module_gets_bytecode_that_python_uses_without_a_check(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The composition root: the one module that chooses the implementation of every port.
 
 It also keeps the use cases that have a cache, and those that several functions call. Imports are inside the properties,
-so a Lambda function loads only what it uses (`benchmarks/import_times.py`).
+so a Lambda function loads only what it uses (`benchmarks/cold_starts.py`).
 """
 # ruff: noqa: PLC0415 - an import at the top would slow down every function's cold start
 
@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from handlers.common import init_phase
 from handlers.common.settings import Settings
 
 if TYPE_CHECKING:
@@ -221,3 +222,14 @@ Services.current = Services()
 def services() -> Services:
     """Return the services of this process."""
     return Services.current
+
+
+def end_init(part: Callable[[Services], object] = lambda _: None) -> None:
+    """End Lambda's init phase: build the part of the services that every call needs. It makes no call to AWS.
+
+    Every module with a handler calls it once, after its imports. Outside Lambda it does nothing, and each part is
+    built when it is first used.
+    """
+    if init_phase.IN_LAMBDA:
+        part(services())
+    init_phase.end()

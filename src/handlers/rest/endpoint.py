@@ -23,7 +23,7 @@ from domain.errors import (
     UnsupportedMediaType,
 )
 from domain.records.app import Scope
-from handlers.common.bootstrap import services
+from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 from handlers.rest import request_checks
 from handlers.rest.errors import InternalError, error_response, expected
@@ -145,6 +145,8 @@ class Endpoint:
             powertools_path = operation.path.replace("{", "<").replace("}", ">")
             responder = self._responder(_parameters(signature, path))
             self.resolver.route(powertools_path, method, operation_id=operation.id, status_code=status)(responder)
+        # An endpoint that neither reads nor changes anything has no table.
+        end_init(lambda services: services.quotas if is_read or changes else None)
 
     def _responder(self, parameters: Sequence[inspect.Parameter]) -> Callable[..., Response[Any]]:
         """Return a function for Powertools that has these parameters and renders the result of our function."""
