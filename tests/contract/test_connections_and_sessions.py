@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from domain.errors import Conflict
-from domain.records.session import KEPT_SECONDS
+from domain.records.session import KEPT_SECONDS, LIVE_SHARDS
 from domain.storage.changes import (
     AddRequest,
+    CountBeginning,
     Put,
     RequireConnection,
 )
@@ -116,6 +119,94 @@ def test_the_sweep_finds_open_sessions_that_are_silent(store: AnyStore) -> None:
 
     assert list(store.silent_sessions(timestamp(LATER), 10)) == [silent_longer, silent]
     assert list(store.silent_sessions(timestamp(LATER), 1)) == [silent_longer]
+
+
+def test_silent_sessions_of_all_shards_are_found_the_longest_silent_first(store: AnyStore) -> None:
+    sessions = [
+        a_session(id=f"{shard:064x}", shard=shard, last_call_at=timestamp(NOON - timedelta(seconds=7 * (shard % 5))))
+        for shard in range(LIVE_SHARDS)
+    ]
+    for session in sessions:
+        store.commit(Put(None, session))
+
+    calls = [session.last_call_at for session in store.silent_sessions(timestamp(LATER), LIVE_SHARDS)]
+
+    assert len(calls) == LIVE_SHARDS
+    assert calls == sorted(calls)
+
+
+@pytest.mark.parametrize("seconds", [0, 1, 29, 30, 31, 59])
+def test_a_session_is_silent_exactly_if_its_last_call_was_before_the_timestamp(store: AnyStore, seconds: int) -> None:
+    moment = NOON + timedelta(seconds=30)
+    store.commit(Put(None, a_session(last_call_at=timestamp(NOON + timedelta(seconds=seconds)))))
+
+    assert bool(store.silent_sessions(timestamp(moment), 10)) is (seconds < 30)
+
+
+def test_live_sessions_are_counted_by_shard_and_by_the_minute_of_their_last_call(store: AnyStore) -> None:
+    for number, (shard, minutes) in enumerate([(0, 0), (0, 1), (0, 5), (7, 5)]):
+        call = timestamp(NOON + timedelta(minutes=minutes, seconds=30))
+        store.commit(Put(None, a_session(id=f"{number:064x}", shard=shard, last_call_at=call)))
+    ended = a_session(id="ff" * 32, last_call_at=timestamp(NOON + timedelta(minutes=5)))
+    store.commit(Put(None, ended))
+    store.commit(Put(ended, ended.called(NOON + timedelta(minutes=5), ended=True)))
+
+    def count(shard: int, minutes: float) -> int:
+        return store.live_sessions(shard, timestamp(NOON + timedelta(minutes=minutes)))
+
+    assert [count(0, minutes) for minutes in (0, 0.9, 1, 1.9, 2, 5.9, 6)] == [3, 3, 2, 2, 1, 1, 0]
+    assert (count(7, 0), count(8, 0)) == (1, 0)
+
+
+def test_the_index_of_live_sessions_changes_once_a_minute(emulated: DynamoDBStore) -> None:
+    def entry() -> tuple[str, str]:
+        item = emulated.client.scan(TableName=emulated.tables.sessions)["Items"][0]
+        return item["live"]["S"], item["live_minute"]["S"]
+
+    session = a_session(shard=5, last_call_at=timestamp(NOON))
+    emulated.commit(Put(None, session))
+    entries = [entry()]
+    for seconds in range(1, 180, 3):
+        after = session.called(NOON + timedelta(seconds=seconds))
+        emulated.commit(Put(session, after))
+        session = after
+        if entry() != entries[-1]:
+            entries.append(entry())
+
+    assert len(entries) == 3
+    assert {shard for shard, _ in entries} == {"5"}
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_sessions_that_begin_are_counted_up_to_the_limit_of_their_shard_and_period(store: AnyStore, limit: int) -> None:
+    counting = CountBeginning(shard=3, period=1_000, limit=limit, expires_at=5_000)
+    sessions = [a_session(id=f"{number:064x}") for number in range(limit + 1)]
+    for session in sessions[:limit]:
+        store.commit(Put(None, session), counting)
+
+    with pytest.raises(Conflict) as conflict:
+        store.commit(Put(None, sessions[limit]), counting)
+
+    assert conflict.value.change == counting
+    assert store.session(sessions[limit].id) is None
+    for other in (replace(counting, shard=4), replace(counting, period=1_002)):
+        store.commit(Put(None, a_session(id=f"{other.shard}{other.period}")), other)
+
+
+def test_sessions_that_begin_at_the_same_time_do_not_exceed_the_limit(emulated: DynamoDBStore) -> None:
+    counting = CountBeginning(shard=0, period=1_000, limit=5, expires_at=5_000)
+
+    def begin(number: int) -> bool:
+        try:
+            emulated.commit(Put(None, a_session(id=f"{number:064x}")), counting)
+        except Conflict:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        begun = list(threads.map(begin, range(40)))
+
+    assert sum(begun) == 5
 
 
 def test_only_ended_sessions_expire(emulated: DynamoDBStore) -> None:

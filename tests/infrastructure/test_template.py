@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from domain.web_connector.session.admission import CALLS_OF_A_SESSION
+from handlers.common.bootstrap import Services
+from handlers.common.settings import Settings
 from local.permissions import as_list
 from local.template import Template, TemplateError
 from tests.support.api_client import routes
@@ -48,15 +51,35 @@ def throttles() -> dict[tuple[str, str], dict[str, Any]]:
 def test_the_endpoint_that_checks_passwords_is_throttled() -> None:
     settings = throttles()["POST", "/qbwc"]
 
-    assert 1 <= settings["ThrottlingRateLimit"] == settings["ThrottlingBurstLimit"]
+    assert 1 <= settings["ThrottlingRateLimit"] <= settings["ThrottlingBurstLimit"]
+
+
+@pytest.mark.parametrize("calls", [None, 1, 77, 400, 10_000])
+@pytest.mark.parametrize("concurrency", [None, 8, 300])
+def test_the_rate_limit_of_web_connectors_is_twice_what_all_their_sessions_use(
+    calls: int | None, concurrency: int | None
+) -> None:
+    given = {"WebConnectorCallsPerSecond": calls, "ConcurrencyAlarmAt": concurrency}
+    template = Template.load("template.yaml", {name: str(value) for name, value in given.items() if value})
+    (function,) = (function for function in template.functions() if function.logical_id == "WebConnectorFunction")
+    services = Services(Settings(function.environment), client=lambda _name: None)
+    methods = {setting["ResourcePath"] + setting["HttpMethod"]: setting for setting in template.api()["MethodSettings"]}
+    rate = int(methods["/~1qbwcPOST"]["ThrottlingRateLimit"])
+
+    budget = services.max_sessions
+
+    assert 2 * budget * CALLS_OF_A_SESSION <= max(rate, 2 * CALLS_OF_A_SESSION)
+    assert budget <= int(function.environment["CONCURRENCY_ALARM_AT"])
+    assert methods["/~1qbwcGET"]["ThrottlingRateLimit"] == methods["/~1qbwcPOST"]["ThrottlingRateLimit"]
 
 
 def test_every_method_is_throttled_and_those_without_a_key_more_than_others() -> None:
     limits = {method: settings["ThrottlingRateLimit"] for method, settings in throttles().items()}
     anonymous = {(route.method, route.path) for route in routes() if route.open}
+    of_web_connectors = {("GET", "/qbwc"), ("POST", "/qbwc")}
 
     assert limits.keys() == {("*", "*"), *anonymous}
-    assert all(limits[method] < limits["*", "*"] for method in anonymous)
+    assert all(limits[method] < limits["*", "*"] for method in anonymous - of_web_connectors)
 
 
 def test_no_role_has_wildcards() -> None:

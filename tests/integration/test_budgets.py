@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
-from itertools import count
+from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -354,6 +354,62 @@ def test_authenticate_without_work_is_three_calls(bench: Bench) -> None:
     assert "<string>none</string>" in bench.soap("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
 
     assert bench.calls.take() <= 3
+
+
+def test_a_poll_without_work_writes_once_in_ten_minutes_and_closing_it_makes_no_call(bench: Bench) -> None:
+    bench.set(inserted_at="2026-03-01T00:00:00.000000Z")
+    operations = []
+    for _ in range(6):
+        bench.calls.clear()
+        ticket = bench.log_in()
+        bench.soap("closeConnection", ticket=ticket)
+        operations.append(dict(bench.calls))
+        bench.clock.advance(seconds=270)
+
+    unrecorded = {"GetItem": 1, "Query": 1}
+    recorded = unrecorded | {"PutItem": 1}
+    assert operations == [recorded, unrecorded, unrecorded, recorded, unrecorded, unrecorded]
+
+
+def test_a_login_counts_the_live_sessions_beside_its_calls_once_a_second(bench: Bench) -> None:
+    bench.set(last_connected_at=timestamp(NOON))
+    bench.web_connector = WebConnector(bench.store, bench.clock, SequentialIds(), CountingSecrets(), max_sessions=50)
+    operations = []
+    for _ in range(2):
+        bench.queue_without_key()
+        bench.calls.clear()
+        ticket = bench.log_in()
+        operations.append(dict(bench.calls))
+        bench.soap("closeConnection", ticket=ticket)
+        bench.clock.now -= timedelta(seconds=1)  # queueing advanced it
+
+    # The front of the queue and, from another thread, the index of live sessions.
+    assert operations == [{"GetItem": 1, "Query": queries, "TransactWriteItems": 1} for queries in (2, 1)]
+
+
+@pytest.mark.parametrize(("minutes", "units"), [(0, 2), (3, 4)])
+def test_the_index_of_live_sessions_takes_a_write_at_the_begin_and_the_end_and_two_for_a_minute_with_calls(
+    bench: Bench, minutes: int, units: int
+) -> None:
+    """A changed entry is written twice, because its key changes."""
+    entries: list[tuple[Any, ...]] = [()]
+
+    def call(method: str, **values: str) -> str:
+        reply = bench.soap(method, **values)
+        (item,) = bench.store.client.scan(TableName=bench.store.tables.sessions)["Items"]
+        entries.append(tuple(item[name]["S"] for name in ("live", "live_minute") if name in item))
+        return reply
+
+    bench.queue_without_key()
+    bench.clock.now = NOON + timedelta(minutes=5)
+    reply = call("authenticate", strUserName=CONNECTION_ID, strPassword=PASSWORD)
+    ticket = reply.partition("<string>")[2].partition("<")[0]
+    call("sendRequestXML", ticket=ticket, strHCPResponse="")
+    bench.clock.advance(minutes=minutes)
+    call("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
+    call("closeConnection", ticket=ticket)
+
+    assert sum(bool(before) + bool(after) for before, after in pairwise(entries) if before != after) == units
 
 
 @pytest.mark.parametrize(

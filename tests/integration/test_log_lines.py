@@ -28,6 +28,9 @@ def log_lines(level: str) -> list[dict[str, Any]]:
         **{name: value for name, value in function.environment.items() if name.startswith("POWERTOOLS_")},
         "EXECUTION_SECONDS": "3600",
         "DORMANT_POLL_SECONDS": "900",
+        "MAX_SESSIONS": "50",
+        "WEB_CONNECTOR_CALLS_PER_SECOND": "1000",
+        "CONCURRENCY_ALARM_AT": "800",
         # Lambda sets this variable to the level of its own filter.
         "AWS_LAMBDA_LOG_LEVEL": function.properties["LoggingConfig"]["ApplicationLogLevel"],
         **{f"AWS_{name}": "none" for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY")},

@@ -22,6 +22,7 @@ from domain.storage.changes import (
     Change,
     ChangeRequest,
     ClaimIdempotencyKey,
+    CountBeginning,
     ForgetRequest,
     IdempotencyClaim,
     Put,
@@ -30,7 +31,7 @@ from domain.storage.changes import (
 )
 from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
 from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, Usage
-from domain.timestamps import day_of
+from domain.timestamps import day_of, minute_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -72,6 +73,10 @@ class FakeBatch:
             bodies.append(text if size <= max_total_bytes else None)
             max_total_bytes -= size if size <= max_total_bytes else 0
         return list(map(ListedRequest, records, bodies[: len(records)], bodies[len(records) :]))
+
+
+def _counter(change: CountBeginning) -> tuple[str, str]:
+    return f"sessions#{change.shard}", f"begun#{change.period}"
 
 
 class FakeStore:
@@ -126,6 +131,9 @@ class FakeStore:
             case ClaimIdempotencyKey():
                 current = claim = self.claims.get((change.app_id, change.key))
                 holds = claim is None or claim.expires_at <= change.now
+            case CountBeginning():
+                current = None
+                holds = self.usages.get(_counter(change), Usage(0)).total < change.limit
             case Put(before=before, after=after):
                 entities, key = self._place_of(after)
                 current = stored = entities.get(key)
@@ -151,6 +159,9 @@ class FakeStore:
                 del self.bodies[before.id]
             case ClaimIdempotencyKey():
                 self.claims[change.app_id, change.key] = change.claim
+            case CountBeginning():
+                begun = self.usages.get(_counter(change), Usage(0))
+                self.usages[_counter(change)] = replace(begun, total=begun.total + 1)
             case Put(after=after):
                 entities, key = self._place_of(after)
                 entities[key] = after
@@ -369,6 +380,12 @@ class FakeStore:
         ]
         silent = [session for session in sessions if session and not session.ended and session.last_call_at < before]
         return sorted(silent, key=lambda session: session.last_call_at)[:limit]
+
+    def live_sessions(self, shard: int, since: str) -> int:
+        """Return the number of live sessions of a shard with a call since the minute of the timestamp."""
+        entries = self.lag.entries("sessions", "live") if self.lag else list(self.sessions.values())
+        live = (session for session in entries if not session.ended and session.shard == shard)
+        return sum(minute_of(session.last_call_at) >= minute_of(since) for session in live)
 
     # --- Apps
 

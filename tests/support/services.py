@@ -21,6 +21,9 @@ ENVIRONMENT = {
     "BASE_URL": "",
     "EXECUTION_SECONDS": "1800",
     "DORMANT_POLL_SECONDS": "900",
+    "MAX_SESSIONS": "0",
+    "WEB_CONNECTOR_CALLS_PER_SECOND": "1000",
+    "CONCURRENCY_ALARM_AT": "800",
 }
 """The template's defaults."""
 

@@ -10,7 +10,7 @@ from domain.queueing import waiting_reason
 from domain.records.request import QUEUED, Recovery, State
 from domain.records.sync_window import SyncWindow
 from domain.timestamps import timestamp
-from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
+from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, turn_in_window
 from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_record
 
 IN_USE = {"last_connected_at": "2026-03-14T11:30:00.000000Z", "password_hash": "scrypt$"}
@@ -58,6 +58,9 @@ def test_a_connection_that_was_seen_recently_has_no_waiting_reason() -> None:
         ((DIALOG, CLOSED, LONG_AGO), "quickbooks_unreachable"),
         ((CLOSED, LONG_AGO), "outside_sync_window"),
         ((LONG_AGO,), "not_seen"),
+        (({"deferrals": 1},), "service_busy"),
+        (({"deferrals": 1}, LONG_AGO), "not_seen"),
+        (({"deferrals": 1}, CLOSED), "outside_sync_window"),
     ],
 )
 def test_the_reason_of_highest_precedence_is_shown(parts: tuple[dict[str, Any], ...], expected: str) -> None:
@@ -129,8 +132,25 @@ def test_a_closed_window_has_its_opening_time_and_time_zone() -> None:
     assert "22:00 (Europe/Berlin)" in waiting.message
 
 
+def test_a_running_session_is_not_deferred() -> None:
+    assert reason({"deferrals": 1, "session_id": "ab"}) is None
+
+
 def test_an_open_window_is_not_a_reason() -> None:
-    assert reason({"sync_window": SyncWindow("12:00", "14:00", "UTC")}) is None
+    assert reason({"sync_window": SyncWindow("11:45", "14:00", "UTC")}) is None
+
+
+def test_a_window_that_is_open_before_the_turn_of_the_connection_is_a_reason_with_the_time_of_the_turn() -> None:
+    window = SyncWindow("12:00", "14:00", "UTC")
+    turn = turn_in_window(a_connection(sync_window=window), NOON)
+
+    waits = reason({"sync_window": window})
+
+    assert waits
+    assert turn
+    assert waits.code == "outside_sync_window"
+    assert "opened at 12:00 (UTC)" in waits.message
+    assert timestamp(turn) in waits.message
 
 
 def test_a_web_connector_is_not_seen_after_three_of_the_longest_intervals() -> None:

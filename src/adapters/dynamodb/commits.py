@@ -19,6 +19,7 @@ from domain.storage.changes import (
     Change,
     ChangeRequest,
     ClaimIdempotencyKey,
+    CountBeginning,
     ForgetRequest,
     Put,
     RemoveRequest,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.response_chunks import ResponseChunks
     from adapters.dynamodb.sessions import Sessions
     from adapters.dynamodb.transactions import Transactions
+    from adapters.dynamodb.usages import Usages
     from domain.storage.counts import CountKey
 
     OperationsOf = Mapping[type, Callable[[Any], list[Operation]]]
@@ -56,6 +58,7 @@ class Commits:
         connections: Connections,
         sessions: Sessions,
         apps: Apps,
+        usages: Usages,
         idempotency_keys: IdempotencyKeys,
     ) -> None:
         self._dynamodb = dynamodb
@@ -74,6 +77,7 @@ class Commits:
             ForgetRequest: requests.forget,
             RequireConnection: connections.require,
             ClaimIdempotencyKey: idempotency_keys.claim,
+            CountBeginning: usages.count_beginning,
         }
 
     def commit(self, *changes: Change) -> None:

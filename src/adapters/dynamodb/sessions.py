@@ -25,6 +25,7 @@ LIVE = Index("live")
 rewritten at most once a minute."""
 LIVE_SHARD = "live"
 LIVE_MINUTE = "live_minute"
+LAST_MINUTE = "9999"
 
 SESSIONS = Codec(Session, renamed={"id": SESSION_ID})
 
@@ -57,6 +58,13 @@ class Sessions:
         # The index may lag behind the sessions, and has only the minute.
         silent = [session for session in sessions if not session.ended and session.last_call_at < before]
         return sorted(silent, key=lambda session: session.last_call_at)[:limit]
+
+    def live_sessions(self, shard: int, since: str) -> int:
+        """Return the number of live sessions of a shard with a call since that minute. Reads one page of the index."""
+        table, minutes = self._dynamodb.tables.sessions, (LIVE_MINUTE, minute_of(since), LAST_MINUTE)
+        query = key_query(table, {LIVE_SHARD: str(shard)}, index=LIVE, between=minutes)
+        count: int = self._dynamodb.client.query(**query, Select="COUNT")["Count"]
+        return count
 
     def put(self, change: Put[Session]) -> list[Operation]:
         """Return the operation that stores a session, live or about to expire."""

@@ -81,7 +81,7 @@ class DynamoDBStore:
 
         sessions = Sessions(dynamodb)
         self.session = sessions.session
-        self.silent_sessions = sessions.silent_sessions
+        self.silent_sessions, self.live_sessions = sessions.silent_sessions, sessions.live_sessions
 
         apps = Apps(dynamodb)
         self.app = apps.app
@@ -126,5 +126,6 @@ class DynamoDBStore:
             connections=connections,
             sessions=sessions,
             apps=apps,
+            usages=usages,
             idempotency_keys=IdempotencyKeys(dynamodb),
         ).commit

@@ -1,4 +1,4 @@
-"""The table of usages: counters of the calls of apps."""
+"""The table of usages: counters of the calls of apps, and of the sessions that begin."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec
+from adapters.dynamodb.operations import Operation
 from domain.storage.ports import Usage
 
 if TYPE_CHECKING:
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
+    from domain.storage.changes import CountBeginning
 
 COUNTER = "counter"
+
+SESSIONS = "sessions"
+"""Begins the keys of the counters of sessions, which belong to no app."""
 
 USAGES = Codec(Usage)
 
@@ -23,7 +28,7 @@ def usage_key(app_id: str, counter: str) -> Item:
 
 
 class Usages:
-    """Adds to counters. A counter is not an entity: no transaction changes it."""
+    """Adds to counters, which are not entities. Only the login of a Web Connector changes one in its transaction."""
 
     def __init__(self, dynamodb: DynamoDB) -> None:
         self._dynamodb = dynamodb
@@ -41,6 +46,22 @@ class Usages:
             ReturnValues="ALL_NEW",
         )["Attributes"]
         return USAGES.entity(item)
+
+    def count_beginning(self, change: CountBeginning) -> list[Operation]:
+        """Return the operation that counts a session among those that begin in a shard and a period."""
+        entry = {
+            "TableName": self._dynamodb.tables.usages,
+            "Key": usage_key(f"{SESSIONS}#{change.shard}", f"begun#{change.period}"),
+            "ConditionExpression": "attribute_not_exists(#total) OR #total < :limit",
+            "UpdateExpression": f"ADD #total :one SET {keys.EXPIRES_AT} = :expiry",
+            "ExpressionAttributeNames": {"#total": "total"},
+            "ExpressionAttributeValues": {
+                ":limit": {"N": str(change.limit)},
+                ":one": {"N": "1"},
+                ":expiry": {"N": str(change.expires_at)},
+            },
+        }
+        return [Operation({"Update": entry}, change)]
 
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter with one call."""

@@ -10,23 +10,27 @@ Only one reason is shown. This is the order of precedence; reasons that need a p
    problem that a person has to solve.
 5. `outside_sync_window`: it ends by itself. It precedes `not_seen`, because the machine may be off at these hours.
 6. `not_seen`: the Web Connector has not called for longer than any interval that the service sets.
-7. `recovering`, `requests_ahead`, `next_session`: nothing blocks the request. They say what happens next.
+7. `service_busy`: it ends by itself too.
+8. `recovering`, `requests_ahead`, `next_session`: nothing blocks the request. They say what happens next.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE
 from domain.records.request import QUEUED, State
 from domain.timestamps import timestamp
-from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
+from domain.web_connector.session.polling import (
+    MAX_POSTPONEMENT_SECONDS,
+    MIN_USER_INTERVAL_SECONDS,
+    turn_in_window,
+)
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from domain.records.connection import Backoff, Connection
     from domain.records.request import QueuedRequest
 
@@ -40,6 +44,7 @@ CODES = (
     "quickbooks_unreachable",
     "outside_sync_window",
     "not_seen",
+    "service_busy",
     "recovering",
     "requests_ahead",
     "next_session",
@@ -93,9 +98,11 @@ def of_request(
             f"A session is running and will send it{again}.",
             "If the Web Connector has stopped, choose Update Selected in it to start a new session.",
         )
+    session_at = next_session_at(connection, now) if connection else None
+    expected = f", which is expected at {timestamp(session_at)}" if session_at else ""
     return WaitingReason(
         "next_session",
-        f"It will be sent{again} when the Web Connector next calls.",
+        f"It will be sent{again} when the Web Connector next calls{expected}.",
         "To send it now, choose Update Selected in the Web Connector.",
     )
 
@@ -132,14 +139,48 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
         return _backs_off(backoff, error, url)
     if error:
         return _reported(error, not_seen)
-    window = connection.sync_window
-    if window and not window.is_open(now):
-        return WaitingReason(
-            "outside_sync_window",
-            f"The sync window is closed. It opens at {window.opens} ({window.time_zone}).",
-            f"To send sooner, change the connection's sync_window: PATCH {url}.",
-        )
-    return WaitingReason("not_seen", not_seen, _NOT_SEEN_HINT) if not_seen else None
+    missing = WaitingReason("not_seen", not_seen, _NOT_SEEN_HINT) if not_seen else None
+    return _waits_its_turn(connection, now, url) or missing or _is_deferred(connection)
+
+
+def _is_deferred(connection: Connection) -> WaitingReason | None:
+    """Return the reason if the last login opened no session because too many were running."""
+    if not connection.deferrals or connection.session_id:
+        return None
+    message = "Too many sessions of other connections are running. The Web Connector was asked to call again later."
+    return WaitingReason("service_busy", message)
+
+
+def _waits_its_turn(connection: Connection, now: datetime, url: str) -> WaitingReason | None:
+    """Return the reason if the connection waits for its turn in the sync window."""
+    window, turn = connection.sync_window, turn_in_window(connection, now)
+    if window is None or turn is None:
+        return None
+    opens = f"opened at {window.opens}" if window.is_open(now) else f"is closed. It opens at {window.opens}"
+    return WaitingReason(
+        "outside_sync_window",
+        f"The sync window {opens} ({window.time_zone}). The turn of this connection begins at {timestamp(turn)}.",
+        f"To send sooner, change the connection's sync_window: PATCH {url}.",
+    )
+
+
+def next_session_at(connection: Connection, now: datetime) -> datetime | None:
+    """Return when the next session is expected, if the Web Connector polls as the service asked it to.
+
+    Return None while a session is running or the connection is paused, and if no Web Connector was seen for a while.
+    Polls without work are recorded only every ten minutes, so the later ones are computed from the interval.
+    """
+    last_seen = max(connection.last_connected_at or "", connection.last_worked_at or "")
+    if connection.session_id or connection.paused_at or not last_seen or last_seen < timestamp(now - NOT_SEEN_AFTER):
+        return None
+    was_poll = last_seen == connection.last_connected_at
+    interval = timedelta(seconds=(connection.postponed_seconds if was_poll else 0) or MIN_USER_INTERVAL_SECONDS)
+    seen = datetime.fromisoformat(last_seen)
+    call = seen + max(1, ceil((now - seen) / interval)) * interval
+    backoff = connection.backoff
+    if backoff and timestamp(call) < backoff.until:
+        call = datetime.fromisoformat(backoff.until)
+    return turn_in_window(connection, call) or call
 
 
 def _not_logged_in(connection: Connection, url: str) -> WaitingReason | None:

@@ -95,6 +95,19 @@ class ClaimIdempotencyKey:
 
 
 @dataclass(frozen=True, slots=True)
+class CountBeginning:
+    """Count a session among those of its shard that begin in the same period. Fewer than `limit` must have begun.
+
+    `period` and `expires_at` are in Unix seconds. The Conflict contains nothing.
+    """
+
+    shard: int
+    period: int
+    limit: int
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class Put(Generic[Entity]):
     """Store an entity that is not a request. `before` is None for a new one.
 
@@ -113,6 +126,7 @@ Change: TypeAlias = (
     | ForgetRequest
     | RequireConnection
     | ClaimIdempotencyKey
+    | CountBeginning
     | Put["App"]
     | Put["ApiKey"]
     | Put["Connection"]

@@ -179,6 +179,12 @@ class Database(Protocol):
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return live sessions with a last call before the timestamp, oldest call first. Reads an index."""
 
+    def live_sessions(self, shard: int, since: str) -> int:
+        """Return the number of live sessions of a shard with a recorded call since the minute of the timestamp.
+
+        Reads an index.
+        """
+
     # --- Apps and their API keys
 
     def app(self, app_id: str) -> App | None:

@@ -62,12 +62,14 @@ class WebConnector:
         execution_seconds: int = MAX_EXECUTION_SECONDS,
         *,
         dormant_seconds: int = MAX_POSTPONEMENT_SECONDS,
+        max_sessions: int | None = None,
     ) -> None:
+        login = Login(
+            store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds, max_sessions=max_sessions
+        )
         session = SessionService(store, clock, new_id)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
-            "authenticate": Login(
-                store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds
-            ).authenticate,
+            "authenticate": login.authenticate,
             "sendRequestXML": session.send_request_xml,
             "receiveResponseXML": session.receive_response_xml,
             "connectionError": session.connection_error,

@@ -196,7 +196,16 @@ class Services:
             self.secrets,
             self.settings.execution_seconds,
             dormant_seconds=self.settings.dormant_poll_seconds,
+            max_sessions=self.max_sessions,
         )
+
+    @cached_property
+    def max_sessions(self) -> int:
+        """The number of Web Connector sessions that may run at once."""
+        from domain.web_connector.session.admission import max_sessions
+
+        calls_per_second, concurrency = self.settings.web_connector_calls_per_second, self.settings.concurrency_alarm_at
+        return self.settings.max_sessions or max_sessions(calls_per_second, concurrency)
 
     @cached_property
     def deliverer(self) -> Deliverer:

@@ -57,6 +57,21 @@ class Settings:
         """How often the Web Connector of a connection polls after a day without work."""
         return int(self._environment["DORMANT_POLL_SECONDS"])
 
+    @property
+    def max_sessions(self) -> int:
+        """The number of Web Connector sessions that may run at once. 0 derives it from the two limits below."""
+        return int(self._environment["MAX_SESSIONS"])
+
+    @property
+    def web_connector_calls_per_second(self) -> int:
+        """The rate limit of all Web Connectors."""
+        return int(self._environment["WEB_CONNECTOR_CALLS_PER_SECOND"])
+
+    @property
+    def concurrency_alarm_at(self) -> int:
+        """The number of functions that run at once above which an alarm fires."""
+        return int(self._environment["CONCURRENCY_ALARM_AT"])
+
     def _switch(self, name: str) -> bool:
         value = self._environment[name].lower()
         if value not in {"", "0", "1", "false", "true"}:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import TypedDict
 
-from domain.queueing.waiting_reason import of_connection
+from domain.queueing.waiting_reason import next_session_at, of_connection
 from domain.records.session import MAX_LINGER_SECONDS
+from domain.timestamps import timestamp
 from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
@@ -88,6 +89,13 @@ class ConnectionView(TypedDict):
     paused_at: Moment | None
     redirect_url: Annotated[str | None, Schema("Where the onboarding page sends the customer at the end")]
     onboarding_expires_at: Moment | None
+    next_session_at: Annotated[
+        Moment | None,
+        Schema(
+            "When the next session is expected, if the Web Connector polls as the service asked it to. Null while a "
+            "session is running or the connection is paused, and if the Web Connector was not seen for 45 minutes"
+        ),
+    ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]
     links: ConnectionLinks
     inserted_at: Moment
@@ -112,6 +120,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
 
     Only the response to the creation of an onboarding link has its URL, because the token is stored as a hash.
     """
+    session_at = next_session_at(stored, now)
     window, link = stored.sync_window, stored.onboarding
     return {
         "id": stored.id,
@@ -135,6 +144,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "paused_at": stored.paused_at,
         "redirect_url": link.redirect_url if link else None,
         "onboarding_expires_at": link.expires_at if link else None,
+        "next_session_at": timestamp(session_at) if session_at else None,
         "waiting_reason": waiting_reason(of_connection(stored, now)),
         "links": {
             "self": f"/api/v1/connections/{stored.id}",

@@ -53,6 +53,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "sync_window": None,
         "linger_seconds": 0,
         "paused_at": None,
+        "next_session_at": None,
         "waiting_reason": data["waiting_reason"],
         "redirect_url": None,
         "onboarding_expires_at": None,

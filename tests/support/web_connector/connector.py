@@ -131,6 +131,7 @@ class Connector:
     call_milliseconds: int = 100
     execution_seconds: int = MAX_EXECUTION_SECONDS
     dormant_seconds: int = MAX_POSTPONEMENT_SECONDS
+    max_sessions: int | None = None
     last: SoapResponse | None = None
     store_of_endpoint: Any = None
     """The endpoint's store, if it is not `store` itself."""
@@ -145,6 +146,7 @@ class Connector:
             CountingSecrets(),
             self.execution_seconds,
             dormant_seconds=self.dormant_seconds,
+            max_sessions=self.max_sessions,
         )
 
     def connect(self, **fields: Any) -> Connection:

@@ -17,6 +17,9 @@ VARIABLES = {
     "RETENTION_DAYS": lambda settings: settings.retention_days,
     "EXECUTION_SECONDS": lambda settings: settings.execution_seconds,
     "DORMANT_POLL_SECONDS": lambda settings: settings.dormant_poll_seconds,
+    "MAX_SESSIONS": lambda settings: settings.max_sessions,
+    "WEB_CONNECTOR_CALLS_PER_SECOND": lambda settings: settings.web_connector_calls_per_second,
+    "CONCURRENCY_ALARM_AT": lambda settings: settings.concurrency_alarm_at,
     "QUEUED_REQUESTS_TABLE": lambda settings: settings.table("queued_requests"),
 }
 

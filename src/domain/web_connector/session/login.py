@@ -23,14 +23,15 @@ from domain.records.session import (
     Session,
     session_id,
 )
-from domain.storage.changes import Put
+from domain.storage.changes import CountBeginning, Put
 from domain.storage.ports import IndexDays
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import polling
-from domain.web_connector.session.claims import commit
+from domain.web_connector.session.admission import Admission
+from domain.web_connector.session.claims import commit, front
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import (
     connection_fields,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from domain.storage.changes import Change, ChangeRequest
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.session.admission import Reading
 
 TICKET_BYTES = 16
 """128 random bits, because the ticket is the only credential of all later calls."""
@@ -61,6 +63,10 @@ MIN_INTERVAL = str(polling.MIN_INTERVAL_SECONDS)
 
 FAILURE_INTERVAL = timedelta(minutes=1)
 """Minimum time between two recorded failures of one user, so that calls with a wrong password cause few writes."""
+
+DEFERRED = "sessions_full"
+NOT_COUNTED = "sessions_not_counted"
+"""Values of `problem` in the log line of a login."""
 
 BUSY_SECONDS_OF_A_WRITE = 5 * 60
 BUSY_SECONDS_OF_A_READ = 2 * 60
@@ -86,7 +92,8 @@ request in flight, but an index can show former states."""
 class Opening:
     """A login with the correct password, which can open a session.
 
-    `former` is the live session of the connection, which then ends.
+    `former` is the live session of the connection, which then ends. `shard` is that of the new session. `reading` is
+    the number of its live sessions, or None if the login is admitted however many there are.
     """
 
     connection: Connection
@@ -95,6 +102,8 @@ class Opening:
     now: datetime
     execution_seconds: int
     dormant_seconds: int
+    shard: int
+    reading: Reading | None
 
     @property
     def session_id(self) -> str:
@@ -115,10 +124,31 @@ class Opening:
         """Whether nothing may be sent to the connection now."""
         return polling.postponement_while_held(self._free, self.now) > 0
 
+    def is_full(self, conflict: Conflict | None) -> bool:
+        """Whether too many sessions are running. `conflict` is that of the former attempt to begin this one."""
+        if self.reading is None:
+            return False
+        return self.reading.is_full or (conflict is not None and isinstance(conflict.change, CountBeginning))
+
     @property
     def _free(self) -> Connection:
         """The connection after the end of its former session."""
         return replace(self.connection, **connection_fields(self.former)) if self.former else self.connection
+
+    def deferred(self) -> Decision:
+        """Return the decision to open no session because too many are running, although a request waits."""
+        connection, moment = self.connection, timestamp(self.now)
+        seconds = polling.deferral(connection)
+        after = connection.changed(
+            moment,
+            last_connected_at=moment,
+            login_failed_at=None,
+            session_id=None,
+            postponed_seconds=seconds,
+            deferrals=connection.deferrals + 1,
+        )
+        reply = Reply((NO_SESSION, NOTHING_TO_DO, str(seconds), MIN_INTERVAL), connection.id, problem=DEFERRED)
+        return Decision(reply, [Put(connection, after)])
 
     def without_request(self, release: ChangeRequest | None) -> Decision:
         """Return the decision to record the call and to open no session. `release` is the former session's request."""
@@ -138,6 +168,7 @@ class Opening:
             session_id=self.session_id if first else None,
             message_set_to_forget=None if first else to_forget,
             postponed_seconds=postponed_seconds,
+            deferrals=0,
         )
         changes: list[Change] = [] if self._is_recorded(after) else [Put(connection, after)]
         if self.former:
@@ -154,10 +185,13 @@ class Opening:
             message_set_to_forget=to_forget,
             backoff=free.backoff,
             limits=self.limits,
-            shard=int(self.session_id, 16) % LIVE_SHARDS,
+            shard=self.shard,
         )
-        reply = Reply((self.ticket, company_file(connection), "", MIN_INTERVAL), connection.id, first.record.id)
-        return Decision(reply, [*changes, Put(None, session)])
+        counted = self.reading.counted(self.now) if self.reading else []
+        problem = NOT_COUNTED if self.reading and not counted else None
+        result = self.ticket, company_file(connection), "", MIN_INTERVAL
+        reply = Reply(result, connection.id, first.record.id, problem)
+        return Decision(reply, [*changes, Put(None, session), *counted])
 
     def _is_recorded(self, after: Connection) -> bool:
         """Whether the last change of the connection was a call not long ago, and this call changes nothing else."""
@@ -173,6 +207,7 @@ class Login:
 
     `execution_seconds` is how long QuickBooks may execute one request, at most MAX_EXECUTION_SECONDS.
     `dormant_seconds` is the longest time between two calls after a day without work, at most MAX_POSTPONEMENT_SECONDS.
+    `max_sessions` is the number of sessions that may run at once (`admission.py`); None means any number.
     """
 
     def __init__(
@@ -183,6 +218,7 @@ class Login:
         execution_seconds: int = MAX_EXECUTION_SECONDS,
         *,
         dormant_seconds: int = polling.MAX_POSTPONEMENT_SECONDS,
+        max_sessions: int | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -190,10 +226,12 @@ class Login:
         self._passwords = passwords.Checks(secrets)
         self._execution_seconds = execution_seconds
         self._dormant_seconds = dormant_seconds
+        self._admission = Admission(store, clock, max_sessions, secrets) if max_sessions else None
 
     def authenticate(self, call: Call) -> Reply:
-        """Open a session if the password is correct and there is work. Makes three calls to the store.
+        """Open a session if the password is correct, there is work, and not too many sessions are running.
 
+        Makes three calls to the store, one after the other, and counts the live sessions beside them once a second.
         Without work it makes two, and a third that records the time of the call if the last one is not recent.
         Nothing is sent while the connection is paused or outside its sync window. The connection's former session
         ends, unless QuickBooks is probably working on its request: then the reply is `busy`. The check of an unknown
@@ -209,6 +247,7 @@ class Login:
             return Reply((NO_SESSION, BUSY), username)
 
     def _log_in(self, username: str, password: str, conflict: Conflict | None) -> Reply:
+        reading = self._admission.begin_reading() if self._admission else None
         connection = self._store.connection(username)
         if connection and connection.deleted_at:
             connection = None
@@ -224,13 +263,30 @@ class Login:
         live = None if former is None or former.ended else corrected(former, conflict)
         # A new ticket for each attempt: if we conflicted with our own earlier commit, that session is superseded.
         ticket = self._secrets(TICKET_BYTES).hex()
-        opening = Opening(connection, live, ticket, now, self._execution_seconds, self._dormant_seconds)
+        session = session_id(ticket)
+        takes_over = connection.session_id is not None and (former is None or live is not None)
+        opening = Opening(
+            connection,
+            live,
+            ticket,
+            now,
+            self._execution_seconds,
+            self._dormant_seconds,
+            shard=reading.shard if reading else int(session, 16) % LIVE_SHARDS,
+            reading=None if takes_over or is_being_set_up(connection, now) else reading,
+        )
         if connection.session_id and former is None:
             release = release_without_session(self._store, connection, now, opening.limits)
         else:
             release = request_release(live, now, Ending.TAKEN_OVER) if live else None
-        decision = opening.without_request(release) if opening.is_held else Claiming(opening.decide, release)
-        return commit(self._store, decision, connection.id, opening.session_id, now)
+        if opening.is_held:
+            return commit(self._store, opening.without_request(release), connection.id, session, now)
+        if opening.is_full(conflict) and front(self._store, connection.id, session, now):
+            return commit(self._store, opening.deferred(), connection.id, session, now)
+        reply = commit(self._store, Claiming(opening.decide, release), connection.id, session, now)
+        if reading and reply.request_id:
+            reading.begun += 1
+        return reply
 
     def _record_failure(self, connection: Connection) -> None:
         """Record when the login failed, so that the owner of the connection can see it."""
@@ -242,6 +298,12 @@ class Login:
         # After a conflict, the next failure is recorded instead.
         with suppress(Conflict):
             self._store.commit(Put(connection, connection.changed(moment, login_failed_at=moment)))
+
+
+def is_being_set_up(connection: Connection, now: datetime) -> bool:
+    """Whether a customer is probably waiting for the first call of the Web Connector."""
+    link = connection.onboarding
+    return connection.last_connected_at is None or (link is not None and link.expires_at > timestamp(now))
 
 
 def company_file(connection: Connection) -> str:

@@ -11,6 +11,7 @@ Without it, the user's own interval counts, which the `.qwc` file sets to a minu
 | no work, but some recently | `none` | 15 s | | work comes in bursts, and new connections are being tried out |
 | no work for 15 minutes | `none` | 15 s | 240 to 300 s | each poll costs five calls, and most polls have no work |
 | no work for a day | `none` | 15 s | `dormant_seconds`, or a fifth less | it costs a third of that |
+| work, but too many sessions are running | `none` | 15 s | 60 to 600 s, longer each time | `admission.py` |
 | sync window closed | `none` | 15 s | until the connection's turn, 60 to 900 s | the window may be changed meanwhile |
 | connection paused | `none` | 15 s | 720 to 900 s | the connection may be resumed meanwhile |
 | backoff | `none` | 15 s | until it ends or a fifth more, at least 60 s | QuickBooks failed repeatedly |
@@ -100,6 +101,15 @@ def postponement(connection: Connection, now: datetime, dormant_seconds: int = M
         return 0
     is_dormant = last_work <= timestamp(now - DORMANT_AFTER)
     return _shortened(dormant_seconds if is_dormant else IDLE_POSTPONEMENT_SECONDS, connection)
+
+
+def deferral(connection: Connection) -> int:
+    """Return the postponement in seconds of a login that was not admitted. It grows while the connection is deferred.
+
+    Those that were deferred together come back over a time as long as the shortest postponement of them.
+    """
+    shortest = min(MIN_USER_INTERVAL_SECONDS * 2 ** min(connection.deferrals, 8), IDLE_POSTPONEMENT_SECONDS)
+    return int(shortest * (1 + place(connection.id)))
 
 
 def _shortened(seconds: int, connection: Connection) -> int:

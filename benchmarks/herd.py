@@ -1,0 +1,423 @@
+"""Simulate many Web Connectors at once: how long the work takes, and whether a rate limit cuts a session.
+
+Run `python -m benchmarks.herd [options]`; `--help` lists them. By default 1,000 connections with 20 requests each have
+one sync window, and 10,000 connections are idle. Logins, polling, admission, sending and receiving are the code of the
+service; the database is in memory, and its index lags half a second. Simulated are time, the Web Connectors, API
+Gateway's rate limit (a token bucket) and Lambda's processes: each serves one call at a time and keeps its own count of
+sessions.
+
+A session is *cut* if one of its calls after `authenticate` is refused, and a response is *lost* if that call carries
+it. A refused login costs a minute and nothing else. The *ideal* drain uses the whole limit, or all functions if they
+are fewer, from the first second on, and at least the time of one session. `--before` adds a run with the rules of
+before: 100 calls a second, the same turn for all, no admission, and idle connections that poll every five minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+from collections import Counter, defaultdict, deque
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from domain.records.request import QUEUED, QueuedRequest
+from domain.records.session import Session
+from domain.records.sync_window import SyncWindow
+from domain.storage.changes import AddRequest, Put
+from domain.timestamps import minute_of, timestamp
+from domain.web_connector.protocol.soap import Call
+from domain.web_connector.session.admission import max_sessions
+from domain.web_connector.session.login import Login
+from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS, place
+from domain.web_connector.session.service import SessionService
+from local.template import Template
+from tests.support.builders import a_connection, a_record
+from tests.support.fake_store import FakeStore
+from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH
+from tests.support.web_connector.quickbooks import hcp, response_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from domain.storage.changes import Change
+
+OPENING = datetime(2026, 3, 14, 22, tzinfo=UTC)
+INDEX_LAG = timedelta(seconds=0.5)
+FUNCTION_SECONDS = 0.03
+START_OF_QUICKBOOKS_SECONDS = 1.0
+CALLS_WITHOUT_WORK = 5
+"""The calls of a login without work: a `GET`, `serverVersion`, `clientVersion`, `authenticate`, `closeConnection`."""
+
+XML = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="{}"/></QBXMLMsgsRq></QBXML>'
+
+
+@dataclass(frozen=True, slots=True)
+class Herd:
+    """The connections, and the limits that they meet. `sessions` is the budget; None admits every login.
+
+    With `window_minutes` 0, all connections with work call in the same second, and there is no window.
+    """
+
+    connections: int = 1_000
+    requests: int = 20
+    idle: int = 10_000
+    window_minutes: int = 120
+    calls_per_second: int = 1_000
+    burst: int = 5_000
+    concurrency: int = 1_000
+    sessions: int | None = 50
+    dormant_seconds: int = MAX_POSTPONEMENT_SECONDS
+    trip_ms: int = 100
+    work_ms: int = 150
+    same_place: bool = False
+    idle_hours: int = 1
+    seed: int = 1
+
+
+@dataclass
+class Result:
+    """What happened. Times are in seconds since the opening of the window."""
+
+    cut: int = 0
+    lost: int = 0
+    refused_logins: int = 0
+    deferred: int = 0
+    responses: int = 0
+    drained_at: float | None = None
+    ideal: float = 0.0
+    peak_calls: int = 0
+    peak_sessions: int = 0
+    peak_functions: int = 0
+
+
+class HerdStore(FakeStore):
+    """The store in memory, without counts, with a queue for each connection, and an index of sessions that lags."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+        self._queues: dict[str, deque[str]] = defaultdict(deque)
+        self._shown: dict[str, Session] = {}
+        self._to_show: deque[tuple[datetime, Session]] = deque()
+
+    def commit(self, *changes: Change) -> None:
+        """Check every condition, then do every change."""
+        for change in changes:
+            self._check(change)
+        for change in changes:
+            self._do(change)
+            match change:
+                case AddRequest(record=record):
+                    self._queues[record.connection_id].append(record.id)
+                case Put(after=Session() as session):
+                    self._to_show.append((self._clock() + INDEX_LAG, session))
+                case _:
+                    pass
+
+    def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
+        """Return the next requests to send."""
+        queue, front = self._queues[connection_id], list[QueuedRequest]()
+        while queue and not _may_be_sent(self.records[queue[0]]):
+            queue.popleft()
+        for request_id in queue:
+            record = self.records[request_id]
+            if isinstance(record, QueuedRequest) and record.state in QUEUED:
+                front.append(record)
+            if len(front) == limit:
+                break
+        return sorted(front, key=lambda record: record.place_in_queue)
+
+    def live_sessions(self, shard: int, since: str) -> int:
+        """Count the sessions that the index shows."""
+        while self._to_show and self._to_show[0][0] <= self._clock():
+            _, session = self._to_show.popleft()
+            if session.ended:
+                self._shown.pop(session.id, None)
+            else:
+                self._shown[session.id] = session
+        shown = (session for session in self._shown.values() if session.shard == shard)
+        return sum(minute_of(session.last_call_at) >= minute_of(since) for session in shown)
+
+
+def _may_be_sent(record: object) -> bool:
+    return isinstance(record, QueuedRequest) and not record.state.value.startswith(("response", "error"))
+
+
+@dataclass
+class Clock:
+    """The simulated time."""
+
+    now: datetime = OPENING
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        return self.now
+
+
+class Process:
+    """A process of the function: its own caches, and one call at a time."""
+
+    def __init__(self, simulation: Simulation, number: int) -> None:
+        herd, store, clock = simulation.herd, simulation.store, simulation.clock
+        random = Random(f"{herd.seed}/{number}")  # noqa: S311 - no secrets
+        login = Login(store, clock, random.randbytes, dormant_seconds=herd.dormant_seconds, max_sessions=herd.sessions)
+        session = SessionService(store, clock, lambda: "")
+        self.methods: dict[str, Callable[[Call], Any]] = {
+            "authenticate": login.authenticate,
+            "sendRequestXML": session.send_request_xml,
+            "receiveResponseXML": session.receive_response_xml,
+            "closeConnection": session.close_connection,
+        }
+        self.free_at = clock.now
+
+
+class Refused(Exception):
+    """429: the rate limit, or no function is free."""
+
+
+@dataclass
+class Machine:
+    """A Web Connector. Each step of `update` is a call; the simulation runs the steps of all machines in order."""
+
+    connection_id: str
+    has_work: bool
+    hcp: str = field(default_factory=hcp)
+
+
+class Simulation:
+    """Runs a herd."""
+
+    def __init__(self, herd: Herd) -> None:
+        self.herd = herd
+        self.clock = Clock()
+        self.store = HerdStore(self.clock)
+        self.result = Result()
+        self._random = Random(herd.seed)  # noqa: S311 - no secrets
+        self._processes: list[Process] = []
+        self._tokens = float(herd.burst)
+        self._filled_at = OPENING
+        self._events: list[tuple[datetime, int, Iterator[timedelta]]] = []
+        self._number = 0
+        self._calls: Counter[int] = Counter()
+        self._live: set[str] = set()
+        self._to_receive = herd.connections * herd.requests
+
+    # --- The service
+
+    def call(self, method: str, **parameters: str) -> Any:
+        """Make a call now. Raises Refused."""
+        now = self.clock.now
+        self._calls[int(now.timestamp())] += 1
+        self._take_token(now)
+        process = self._free_process(now)
+        process.free_at = now + timedelta(seconds=FUNCTION_SECONDS)
+        handler = process.methods.get(method)
+        return handler(Call(method, parameters)).result if handler else ""
+
+    def _take_token(self, now: datetime) -> None:
+        filled = (now - self._filled_at).total_seconds() * self.herd.calls_per_second
+        self._tokens, self._filled_at = min(float(self.herd.burst), self._tokens + filled), now
+        if self._tokens < 1:
+            raise Refused
+        self._tokens -= 1
+
+    def _free_process(self, now: datetime) -> Process:
+        busy = 0
+        for process in self._processes:
+            if process.free_at <= now:
+                return process
+            busy += 1
+        self.result.peak_functions = max(self.result.peak_functions, busy + 1)
+        if busy >= self.herd.concurrency:
+            raise Refused
+        self._processes.append(Process(self, len(self._processes)))
+        return self._processes[-1]
+
+    # --- A Web Connector
+
+    def machine(self, connection_id: str) -> Iterator[timedelta]:
+        """Run updates forever. Yields the time until the next step."""
+        while True:
+            wait = yield from self._update(connection_id)
+            yield timedelta(seconds=wait)
+
+    def _update(self, connection_id: str) -> Any:
+        """Run one update. Returns the seconds until the next one."""
+        trip = timedelta(milliseconds=self.herd.trip_ms)
+        try:
+            for method in ("GET", "serverVersion", "clientVersion"):
+                self.call(method)
+                yield trip
+            reply = self.call("authenticate", strUserName=connection_id, strPassword=PASSWORD)
+            ticket, status, postpone = (*reply, "")[:3]
+            yield trip
+        except Refused:
+            self.result.refused_logins += 1
+            return MIN_USER_INTERVAL_SECONDS
+        if status:
+            with suppress(Refused):
+                self.call("closeConnection", ticket=ticket)
+            self.result.deferred += status == "none" and self.store.connections[connection_id].deferrals > 0
+            return int(postpone or MIN_USER_INTERVAL_SECONDS)
+        self._live.add(connection_id)
+        self.result.peak_sessions = max(self.result.peak_sessions, len(self._live))
+        try:
+            yield from self._session(ticket, trip)
+        except Refused:
+            self.result.cut += 1
+        finally:
+            self._live.discard(connection_id)
+        return MIN_USER_INTERVAL_SECONDS
+
+    def _session(self, ticket: str, trip: timedelta) -> Iterator[timedelta]:
+        yield timedelta(seconds=START_OF_QUICKBOOKS_SECONDS)
+        facts, progress = hcp(), 0
+        while progress < 100:
+            request = self.call("sendRequestXML", ticket=ticket, strHCPResponse=facts)
+            yield trip
+            if not request:
+                break
+            facts = ""
+            yield timedelta(milliseconds=self.herd.work_ms)
+            try:
+                progress = self.call("receiveResponseXML", ticket=ticket, response=response_to(request))
+            except Refused:
+                self.result.lost += 1
+                raise
+            yield trip
+            if progress < 0:
+                break
+            self.result.responses += 1
+            self.result.drained_at = (self.clock.now - OPENING).total_seconds()
+        self.call("closeConnection", ticket=ticket)
+
+    # --- The herd
+
+    def run(self, max_minutes: int) -> Result:
+        """Run until all work is done, and ten minutes longer. Ends `max_minutes` after the opening at the latest."""
+        herd = self.herd
+        first = OPENING if herd.window_minutes == 0 else OPENING - timedelta(minutes=16)
+        self.clock.now = self._filled_at = first
+        for connection_id in self._add_connections():
+            connection = self.store.connections[connection_id]
+            spread = 15 * 60 if herd.idle_hours >= 24 or connection.sync_window else 5 * 60
+            at_once = herd.window_minutes == 0 and bool(self.store.queue_front(connection_id, 1))
+            phase = timedelta() if at_once else timedelta(seconds=self._random.uniform(0, spread))
+            self._add_event(first + phase, self.machine(connection_id))
+        end = OPENING + timedelta(minutes=max_minutes)
+        while self._events and self.clock.now < end:
+            self.clock.now, _, machine = heapq.heappop(self._events)
+            self._add_event(self.clock.now + next(machine), machine)
+            if self.result.responses >= self._to_receive:
+                end = min(end, OPENING + timedelta(seconds=self.result.drained_at or 0, minutes=10))
+        self.result.peak_calls = max(self._calls.values(), default=0)
+        self.result.ideal = self._ideal()
+        return self.result
+
+    def _add_event(self, moment: datetime, machine: Iterator[timedelta]) -> None:
+        self._number += 1
+        heapq.heappush(self._events, (moment, self._number, machine))
+
+    def _add_connections(self) -> Iterator[str]:
+        herd = self.herd
+        opens = OPENING.strftime("%H:%M")
+        closes = (OPENING + timedelta(minutes=herd.window_minutes)).strftime("%H:%M")
+        window = SyncWindow(opens, closes, "UTC") if herd.window_minutes else None
+        worked = timestamp(OPENING - timedelta(hours=herd.idle_hours))
+        known = {
+            "inserted_at": "2026-01",
+            "last_connected_at": worked,
+            "last_worked_at": worked,
+            "password_hash": PASSWORD_HASH,
+        }
+        facts = {"qbxml_version": "16.0", "country": "US", "quickbooks_product_name": "QuickBooks Enterprise 24"}
+        for number in range(herd.connections + herd.idle):
+            connection_id = self._new_id()
+            has_work = number < herd.connections
+            fields = known | facts | ({"sync_window": window} if has_work else {})
+            self.store.commit(Put(None, a_connection(id=connection_id, **fields)))
+            for request in range(herd.requests if has_work else 0):
+                moment = timestamp(OPENING - timedelta(hours=2) + timedelta(seconds=request))
+                label = f"{number}-{request}"
+                record = a_record(
+                    id=label, connection_id=connection_id, request_label=label, inserted_at=moment, updated_at=moment
+                )
+                self.store.commit(AddRequest(record, XML.format(label), ""))
+            yield connection_id
+
+    def _new_id(self) -> str:
+        while True:
+            bits = f"{self._random.getrandbits(128):032x}"
+            new_id = f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-8{bits[17:20]}-{bits[20:]}"
+            if not self.herd.same_place or place(new_id) < 0.001:
+                return new_id
+
+    def _ideal(self) -> float:
+        herd = self.herd
+        calls = CALLS_WITHOUT_WORK + 2 * herd.requests
+        one = calls * herd.trip_ms / 1000 + herd.requests * herd.work_ms / 1000 + START_OF_QUICKBOOKS_SECONDS
+        rate = min(herd.calls_per_second, herd.concurrency / FUNCTION_SECONDS)
+        return max(one, calls * herd.connections / rate)
+
+
+def before(herd: Herd) -> Herd:
+    """Return the herd under the rules of before."""
+    return replace(herd, calls_per_second=100, burst=100, sessions=None, dormant_seconds=300, same_place=True)
+
+
+def show(name: str, result: Result, herd: Herd) -> None:
+    """Print a result."""
+    expected = herd.connections * herd.requests
+    drained = f"{result.drained_at:,.0f} s" if result.responses >= expected else "not within the time"
+    budget = herd.sessions or "any number of"
+    print(f"{name}: {herd.calls_per_second} calls a second, burst {herd.burst}, {budget} sessions")
+    print(f"  sessions cut {result.cut:,} · responses lost {result.lost:,} · logins refused {result.refused_logins:,}")
+    print(f"  responses {result.responses:,} of {expected:,} · drained: {drained} · ideal {result.ideal:,.0f} s")
+    print(f"  logins deferred {result.deferred:,} · at most {result.peak_sessions:,} sessions, ", end="")
+    print(f"{result.peak_calls:,} calls in a second, {result.peak_functions:,} functions at once")
+
+
+def _parser() -> argparse.ArgumentParser:
+    default, template = Herd(), Template.load().document["Parameters"]
+    limit, burst = (template[name]["Default"] for name in ("WebConnectorCallsPerSecond", "WebConnectorBurst"))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.herd", description=__doc__)
+    texts = {
+        "connections": (default.connections, "connections with work"),
+        "requests": (default.requests, "requests of each of them"),
+        "idle": (default.idle, "connections without work"),
+        "window-minutes": (default.window_minutes, "length of the sync window; 0: no window, all call at once"),
+        "idle-hours": (default.idle_hours, "hours since the last work of all connections; 24: they poll less"),
+        "calls-per-second": (limit, "rate limit (WebConnectorCallsPerSecond)"),
+        "burst": (burst, "its burst (WebConnectorBurst)"),
+        "concurrency": (default.concurrency, "functions that may run at once"),
+        "sessions": (0, "sessions that may run at once (MaxSessions); 0: derived from the limits"),
+        "trip-ms": (default.trip_ms, "time of a call, as the Web Connector sees it"),
+        "work-ms": (default.work_ms, "time of a request in QuickBooks"),
+        "seed": (default.seed, "of all random numbers"),
+    }
+    for name, (number, text) in texts.items():
+        parser.add_argument(f"--{name}", type=int, default=number, help=f"{text} ({number})")
+    parser.add_argument("--max-minutes", type=int, default=120, help="simulated minutes after the opening (120)")
+    parser.add_argument("--before", action="store_true", help="also run the rules of before")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the herd and print what happened. Returns 1 if a session was cut or a response lost."""
+    options = vars(_parser().parse_args(arguments))
+    max_minutes, with_before = options.pop("max_minutes"), options.pop("before")
+    options["sessions"] = options["sessions"] or max_sessions(options["calls_per_second"], options["concurrency"])
+    herd = Herd(**options)
+    if with_before:
+        former = before(herd)
+        show("Rules of before", Simulation(former).run(max_minutes), former)
+    result = Simulation(herd).run(max_minutes)
+    show("Now", result, herd)
+    return 1 if result.cut or result.lost else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

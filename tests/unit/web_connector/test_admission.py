@@ -1,0 +1,403 @@
+"""Admission: a login beyond the budget of sessions is postponed, whoever counts and whatever goes wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+
+from domain.connections.service import ConnectionService
+from domain.maintenance.sweep import sweep
+from domain.queueing.waiting_reason import next_session_at, of_connection
+from domain.records.connection import OnboardingLink
+from domain.records.session import LIVE_SHARDS
+from domain.records.sync_window import SyncWindow
+from domain.storage.changes import Put
+from domain.timestamps import timestamp
+from domain.web_connector.session.admission import COUNTED_FOR, PERIOD_SECONDS, max_sessions
+from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, place, turn_in_window
+from tests.support.builders import APP_ID, NOON, counting_bytes
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.quickbooks import response_to
+
+SEEN = {"last_connected_at": timestamp(NOON), "inserted_at": "2026-01"}
+
+
+def connection_ids(count: int) -> list[str]:
+    random = Random(count)
+    return [f"{random.getrandbits(32):08x}-0000-4000-8000-{number:012x}" for number in range(count)]
+
+
+def a_service(budget: int, connections: int, **fields: Any) -> tuple[Connector, list[str]]:
+    """Return a service with this budget, and connections with a request each."""
+    qbwc = Connector(max_sessions=budget)
+    ids = connection_ids(connections)
+    for connection_id in ids:
+        qbwc.connect(id=connection_id, **(SEEN | fields))
+        qbwc.queue(connection_id=connection_id)
+    return qbwc, ids
+
+
+def another_process(qbwc: Connector) -> Connector:
+    """Return a process that shares the database and the clock with `qbwc`."""
+    return Connector(store=qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, max_sessions=qbwc.max_sessions)
+
+
+def live(qbwc: Connector) -> int:
+    return sum(not session.ended for session in qbwc.store.sessions.values())
+
+
+@pytest.mark.parametrize("budget", [1, 3, 8, 50, 200])
+def test_one_process_never_begins_more_sessions_than_the_budget(budget: int) -> None:
+    qbwc, ids = a_service(budget, 2 * budget + 10)
+
+    start, replies = qbwc.clock.now, []
+    for number, connection_id in enumerate(ids):
+        # A call advances the clock by a second before it is made.
+        qbwc.clock.now = start + timedelta(seconds=number / 4 - 1)
+        replies.append(qbwc.authenticate(username=connection_id))
+
+    assert live(qbwc) == replies.count("") <= budget
+    assert live(qbwc) >= 0.7 * budget
+    assert set(replies) == {"", "none"}
+
+
+@pytest.mark.parametrize(("budget", "processes"), [(8, 30), (50, 100)])
+def test_processes_that_start_at_once_stay_within_the_budget_of_a_period(budget: int, processes: int) -> None:
+    """None of them has seen the sessions of the others, because the index does not show them yet."""
+    qbwc, ids = a_service(budget, processes)
+    qbwc.store.live_sessions = lambda _shard, _since: 0  # type: ignore[assignment,method-assign]
+    start = qbwc.clock.now.replace(second=0, microsecond=0) + timedelta(minutes=1)
+
+    for number, connection_id in enumerate(ids):
+        qbwc.clock.now = start - timedelta(seconds=1) + PERIOD_SECONDS * timedelta(seconds=number / processes)
+        other = another_process(qbwc)
+        other.authenticate(username=connection_id)
+
+    assert 0 < live(qbwc) <= 2 * budget  # the calls fall into two periods
+
+
+def test_a_place_is_free_again_when_a_session_ends() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    assert another_process(qbwc).authenticate(username=second) == "none"
+
+    qbwc.close()
+    qbwc.clock.advance(seconds=PERIOD_SECONDS)
+
+    assert another_process(qbwc).authenticate(username=second) == ""
+
+
+def test_a_deferred_login_costs_no_more_calls_than_another_and_keeps_the_request() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    qbwc.clock.advance(seconds=PERIOD_SECONDS)
+
+    assert qbwc.authenticate(username=second) == "none"
+
+    assert qbwc.store.calls == {"connection": 1, "queue_front": 1, "commit": 1}
+    assert sorted(qbwc.states()) == ["ticketed", "waiting"]
+    assert (qbwc.close(), qbwc.store.calls.total()) == ("OK", 0)
+    assert qbwc.last
+    assert qbwc.store.connections[second].deferrals == 1
+
+
+def test_a_connection_without_work_is_not_deferred() -> None:
+    qbwc, (first,) = a_service(1, 1)
+    idle = connection_ids(2)[1]
+    qbwc.connect(id=idle, **(SEEN | {"last_worked_at": timestamp(NOON - timedelta(hours=1))}))
+    qbwc.authenticate(username=first)
+
+    assert qbwc.authenticate(username=idle) == "none"
+
+    assert int(qbwc.schedule[0]) == int(300 * (1 - place(idle) / 5))
+    assert qbwc.store.connections[idle].deferrals == 0
+
+
+def test_a_deferred_connection_comes_back_later_each_time_and_at_most_after_ten_minutes() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    waits = []
+    for _ in range(6):
+        session = next(iter(qbwc.store.sessions.values()), None)
+        if session:  # it makes a call from time to time
+            qbwc.store.commit(Put(session, session.called(qbwc.clock.now)))
+        else:
+            qbwc.authenticate(username=first)
+        qbwc.clock.advance(seconds=PERIOD_SECONDS)
+        assert qbwc.authenticate(username=second) == "none"
+        waits.append(int(qbwc.schedule[0]))
+        qbwc.clock.advance(seconds=waits[-1])
+
+    share = 1 + place(second)
+    assert waits == [int(seconds * share) for seconds in (60, 120, 240, 300, 300, 300)]
+    assert max(waits) < 600
+
+
+def test_connections_that_are_deferred_together_come_back_apart() -> None:
+    qbwc, ids = a_service(1, 100)
+    for connection_id in ids:
+        qbwc.authenticate(username=connection_id)
+
+    waits = sorted(connection.postponed_seconds for connection in qbwc.store.connections.values())
+
+    assert waits[0] == 0  # the one with a session
+    assert 60 <= waits[1] < 63
+    assert 115 < waits[-1] < 120
+    assert max(after - before for before, after in pairwise(waits[1:])) < 10
+
+
+def test_the_next_session_of_a_deferred_connection_resets_its_postponement() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    assert another_process(qbwc).authenticate(username=second) == "none"
+    qbwc.close()
+    qbwc.clock.advance(minutes=2)
+
+    assert qbwc.authenticate(username=second) == ""
+
+    assert qbwc.store.connections[second].deferrals == 0
+
+
+def test_the_reason_and_the_next_session_of_a_deferred_connection_are_shown() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    another_process(qbwc).authenticate(username=second)
+    connection = qbwc.store.connections[second]
+
+    reason = of_connection(connection, qbwc.clock.now)
+
+    assert reason
+    assert reason.code == "service_busy"
+    called_at = datetime.fromisoformat(connection.last_connected_at or "")
+    assert next_session_at(connection, qbwc.clock.now) == called_at + timedelta(seconds=connection.postponed_seconds)
+
+
+# --- what is always admitted
+
+
+def test_a_takeover_is_always_admitted_because_it_ends_a_session() -> None:
+    qbwc, (first,) = a_service(1, 1)
+    qbwc.authenticate(username=first)
+    qbwc.clock.advance(seconds=PERIOD_SECONDS)
+
+    assert qbwc.authenticate(username=first) == ""
+
+    assert live(qbwc) == 1
+
+
+def test_a_login_whose_former_session_is_missing_is_always_admitted() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    lost = qbwc.store.connections[second]
+    qbwc.store.commit(Put(lost, lost.changed(timestamp(qbwc.clock.now), session_id="ab" * 32)))
+
+    assert qbwc.authenticate(username=second) == ""
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"last_connected_at": None},
+        {"onboarding": OnboardingLink("hash", timestamp(NOON), timestamp(NOON + timedelta(hours=48)))},
+    ],
+)
+def test_a_connection_that_is_being_set_up_is_always_admitted(fields: dict[str, Any]) -> None:
+    qbwc, (first,) = a_service(1, 1)
+    new = connection_ids(2)[1]
+    qbwc.connect(id=new, **(SEEN | fields))
+    qbwc.queue(connection_id=new)
+    qbwc.authenticate(username=first)
+
+    assert qbwc.authenticate(username=new) == ""
+
+
+def test_an_expired_onboarding_link_admits_nothing() -> None:
+    qbwc, (first,) = a_service(1, 1)
+    old = connection_ids(2)[1]
+    expired = OnboardingLink("hash", timestamp(NOON - timedelta(hours=48)), timestamp(NOON))
+    qbwc.connect(id=old, **(SEEN | {"onboarding": expired}))
+    qbwc.queue(connection_id=old)
+    qbwc.authenticate(username=first)
+
+    assert qbwc.authenticate(username=old) == "none"
+
+
+# --- the count
+
+
+def test_logins_are_admitted_if_the_sessions_cannot_be_counted() -> None:
+    qbwc, ids = a_service(1, 5)
+
+    def unreadable(_shard: int, _since: str) -> int:
+        raise ConnectionError("the index cannot be read")
+
+    qbwc.store.live_sessions = unreadable  # type: ignore[assignment,method-assign]
+
+    assert [qbwc.authenticate(username=connection_id) for connection_id in ids] == [""] * 5
+
+    assert qbwc.last
+    assert qbwc.last.log["problem"] == "sessions_not_counted"
+    assert not qbwc.store.usages
+
+
+def test_a_count_that_takes_too_long_does_not_hold_up_a_login() -> None:
+    from threading import Event  # noqa: PLC0415 - only this test waits for a thread
+
+    qbwc, (first,) = a_service(1, 1)
+    end = Event()
+    qbwc.store.live_sessions = lambda _shard, _since: 99 * end.wait(20)  # type: ignore[assignment,method-assign]
+
+    assert qbwc.authenticate(username=first) == ""
+
+    end.set()
+
+
+def test_a_process_reads_the_count_at_most_once_a_second() -> None:
+    qbwc, ids = a_service(400, 100)
+    readings: list[tuple[int, datetime]] = []
+
+    def reading(shard: int, _since: str) -> int:
+        readings.append((shard, qbwc.clock.now))
+        return 0
+
+    qbwc.store.live_sessions = reading  # type: ignore[assignment,method-assign]
+    start = qbwc.clock.now
+    for number, connection_id in enumerate(ids):
+        # A call advances the clock by a second before it is made.
+        qbwc.clock.now = start + timedelta(seconds=number / 10 - 1)
+        qbwc.authenticate(username=connection_id)
+
+    assert len(readings) == 10
+    assert len({shard for shard, _ in readings}) == 10
+
+
+def test_a_session_whose_machine_was_switched_off_leaves_the_count_before_it_is_swept() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    qbwc.clock.advance(seconds=COUNTED_FOR.total_seconds() - 2)
+    assert qbwc.authenticate(username=second) == "none"
+
+    qbwc.clock.advance(seconds=62)
+
+    assert qbwc.authenticate(username=second) == ""
+    assert live(qbwc) == 2
+
+
+@pytest.mark.parametrize("skew", [-90, -59, 59, 90])
+def test_a_clock_that_is_wrong_by_a_minute_counts_the_same_sessions(skew: int) -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    other = another_process(qbwc)
+    other.clock = type(qbwc.clock)(qbwc.clock.now + timedelta(seconds=skew))
+    other.__post_init__()
+
+    assert other.authenticate(username=second) == "none"
+
+
+def test_every_shard_is_used_and_swept() -> None:
+    budget = 16 * LIVE_SHARDS
+    qbwc, ids = a_service(budget, budget)
+    for connection_id in ids:
+        qbwc.authenticate(username=connection_id)
+    assert {session.shard for session in qbwc.store.sessions.values()} == set(range(LIVE_SHARDS))
+
+    qbwc.clock.advance(minutes=40)
+    swept = sweep(qbwc.store, qbwc.clock, qbwc.clock.now + timedelta(hours=1))
+
+    assert (swept.sessions_released, live(qbwc)) == (budget, 0)
+
+
+def test_a_shard_of_another_budget_is_still_ended_by_its_next_login() -> None:
+    """A session keeps its shard when the budget, and with it the number of shards, is changed."""
+    qbwc, (first,) = a_service(400, 1)
+    qbwc.authenticate(username=first)
+    request = qbwc.send()
+    smaller = replace(qbwc, max_sessions=1)
+    smaller.ticket = qbwc.ticket
+
+    assert smaller.receive(response_to(request)) == 100
+    assert smaller.close() == "OK"
+
+    assert live(qbwc) == 0
+
+
+# --- the budget
+
+
+def test_the_budget_is_one_session_for_20_calls_a_second_and_at_most_one_for_each_function() -> None:
+    assert max_sessions(1_000, 800) == 50
+    assert max_sessions(1_000, 8) == 8
+    assert max_sessions(100, 800) == 5
+    assert max_sessions(1, 1) == 1
+    random = Random(1)
+    for _ in range(200):
+        calls, functions = random.randrange(1, 10_001), random.randrange(1, 5_000)
+        assert max_sessions(calls, functions) * 20 <= max(calls, 20)
+        assert max_sessions(calls, functions) <= functions
+
+
+# --- the next session
+
+
+def a_seen_connection(**fields: Any) -> Any:
+    qbwc = Connector()
+    return qbwc.connect(**({"last_connected_at": timestamp(NOON), "inserted_at": "2026-01"} | fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "minutes", "expected_minutes"),
+    [
+        ({}, 0, 1),
+        ({"postponed_seconds": 300}, 0, 5),
+        ({"postponed_seconds": 300}, 5, 5),
+        ({"postponed_seconds": 300}, 6, 10),
+        ({"postponed_seconds": 900}, 14, 15),
+        ({"last_worked_at": timestamp(NOON + timedelta(minutes=3)), "postponed_seconds": 300}, 3.5, 4),
+        ({"postponed_seconds": 300}, 46, None),
+        ({"paused_at": timestamp(NOON)}, 1, None),
+        ({"session_id": "ab" * 32}, 1, None),
+        ({"last_connected_at": None}, 1, None),
+    ],
+)
+def test_the_next_session_follows_from_the_last_call(
+    fields: dict[str, Any], minutes: float, expected_minutes: float | None
+) -> None:
+    expected = None if expected_minutes is None else NOON + timedelta(minutes=expected_minutes)
+
+    assert next_session_at(a_seen_connection(**fields), NOON + timedelta(minutes=minutes)) == expected
+
+
+def test_the_next_session_outside_a_sync_window_is_at_the_turn_of_the_connection() -> None:
+    connection = a_seen_connection(sync_window=SyncWindow("22:00", "06:00", "UTC"), postponed_seconds=855)
+    turn = turn_in_window(connection, NOON)
+
+    assert next_session_at(connection, NOON + timedelta(minutes=3)) == turn
+    assert turn
+    assert NOON.replace(hour=22) < turn < NOON.replace(hour=22, minute=10)
+
+
+def test_the_next_session_is_never_in_the_past_nor_further_away_than_one_postponement() -> None:
+    random = Random(3)
+    for _ in range(200):
+        connection = a_seen_connection(postponed_seconds=random.choice([0, random.randrange(60, 900)]))
+        now = NOON + timedelta(seconds=random.uniform(0, 45 * 60))
+        moment = next_session_at(connection, now)
+        assert moment
+        assert now <= moment <= now + timedelta(seconds=MAX_POSTPONEMENT_SECONDS)
+
+
+def test_a_pause_of_a_deferred_connection_is_its_reason() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    another_process(qbwc).authenticate(username=second)
+    service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
+    paused = service.pause(APP_ID, second)
+
+    reason = of_connection(paused, qbwc.clock.now)
+
+    assert reason
+    assert reason.code == "paused"
