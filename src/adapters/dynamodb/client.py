@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from domain.errors import TooManyRequests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.codec import Codec
     from adapters.dynamodb.keys import Item, TableNames
@@ -120,8 +120,11 @@ class DynamoDB:
                 return key
             query["ExclusiveStartKey"] = key
 
-    def batch_get(self, keys: Mapping[str, Sequence[Item]]) -> dict[str, list[Item]]:
-        """Return the items that exist, by table, read consistently. Makes one call for each 100 keys."""
+    def batch_get(self, keys: Mapping[str, Sequence[Item]], eventually: Collection[str] = ()) -> dict[str, list[Item]]:
+        """Return the items that exist, by table. Makes one call for each 100 keys.
+
+        The reads are consistent, but for the tables in `eventually`.
+        """
         items: dict[str, list[Item]] = {table: [] for table in keys}
         open_keys = [(table, key) for table, table_keys in keys.items() for key in table_keys]
         backoff = self.backoff(BATCH_GET)
@@ -129,7 +132,7 @@ class DynamoDB:
             batch, open_keys = open_keys[:MAX_BATCH_KEYS], open_keys[MAX_BATCH_KEYS:]
             requests: dict[str, dict[str, Any]] = {}
             for table, key in batch:
-                requests.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(key)
+                requests.setdefault(table, {"Keys": [], "ConsistentRead": table not in eventually})["Keys"].append(key)
             result = self.client.batch_get_item(RequestItems=requests)
             for table, table_items in result["Responses"].items():
                 items[table].extend(table_items)

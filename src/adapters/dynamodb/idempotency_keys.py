@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
@@ -11,10 +12,14 @@ from domain.storage.changes import ClaimIdempotencyKey, IdempotencyClaim
 
 if TYPE_CHECKING:
     from adapters.dynamodb.client import DynamoDB
-
-KEY = "key"
+    from adapters.dynamodb.keys import Item
 
 IDEMPOTENCY_CLAIMS = Codec(IdempotencyClaim)
+
+
+def idempotency_key(app_id: str, key: str) -> Item:
+    """Return the key of a claim: a hash, so that the claims of one app are spread over all partitions."""
+    return keys.id_key(hashlib.sha256(f"{app_id}#{key}".encode()).hexdigest())
 
 
 class IdempotencyKeys:
@@ -27,9 +32,9 @@ class IdempotencyKeys:
         """Return the operation that claims a key."""
         operation = put_if(
             self._dynamodb.tables.idempotency_keys,
-            IDEMPOTENCY_CLAIMS.item(change.claim) | {keys.APP_ID: {"S": change.app_id}, KEY: {"S": change.key}},
+            IDEMPOTENCY_CLAIMS.item(change.claim) | idempotency_key(change.app_id, change.key),
             # DynamoDB removes expired keys within days, not at once.
-            f"attribute_not_exists({keys.APP_ID}) OR {keys.EXPIRES_AT} <= :now",
+            f"attribute_not_exists({keys.ID}) OR {keys.EXPIRES_AT} <= :now",
             change,
             IDEMPOTENCY_CLAIMS.entity,
             values={":now": {"N": str(change.now)}},

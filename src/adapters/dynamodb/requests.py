@@ -203,7 +203,9 @@ class Requests:
                     *keys.response_chunk_keys(request_id, response_chunks),
                 ],
                 tables.apps: [keys.id_key(app_id)],
-            }
+            },
+            # Half the units, because all webhooks of an app read the same item.
+            eventually={tables.apps},
         )
         record = next(map(request_from_item, items[tables.queued_requests]), None)
         if not isinstance(record, QueuedRequest):
