@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, make_dataclass
+from dataclasses import dataclass, fields, is_dataclass, make_dataclass, replace
 from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+from uuid import uuid4
 
 import pytest
 
@@ -102,7 +103,11 @@ def the_connection(store: AnyStore) -> tuple[object, object]:
 
 
 def the_session(store: AnyStore) -> tuple[object, object]:
-    session = filled_entity(Session)
+    filled = filled_entity(Session)
+    assert filled.in_flight
+    # The ids of requests are UUIDs, which are stored in a shorter form.
+    ids = tuple(str(uuid4()) for _ in filled.held_ids)
+    session = replace(filled, in_flight=replace(filled.in_flight, request_ids=ids))
     store.commit(Put(None, session))
     return session, store.session(session.id)
 

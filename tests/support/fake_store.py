@@ -16,7 +16,7 @@ from domain.maintenance.retention import expires_at
 from domain.records.app import App
 from domain.records.connection import Connection
 from domain.records.request import QUEUED, ListedRequest, QueuedRequest, StoredRequest, Tombstone
-from domain.records.session import Session
+from domain.records.session import HeldRequest, Session
 from domain.storage.changes import (
     AddRequest,
     Change,
@@ -271,6 +271,15 @@ class FakeStore:
         if bodies is None:
             raise NotFound("The request does not exist.")
         return bodies.request_xml
+
+    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+        """Return the requests in flight of a session, and the front of its queue."""
+        held = [
+            HeldRequest(record, self.bodies[record.id].request_xml if record.id in self.bodies else None)
+            for request_id in session.held_ids
+            if isinstance(record := self.records.get(request_id), QueuedRequest) and session.holds(record)
+        ]
+        return held, self.queue_front(session.connection_id, front) if front else ()
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the next requests to send."""

@@ -15,6 +15,7 @@ from adapters.dynamodb.records import request_from_item
 from adapters.dynamodb.torn_reads import TORN_READ, PartMissing, consistently
 from domain.errors import NotFound, TooManyRequests, Unavailable
 from domain.records.request import QUEUED, QueuedRequest, Tombstone
+from domain.records.session import HeldRequest
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
     from adapters.dynamodb.queue import Queue
     from domain.records.connection import Connection
+    from domain.records.session import Session
     from domain.storage.ports import RequestBatch
 
 
@@ -159,6 +161,40 @@ class Requests:
         with_bodies = [record for request_id, record in records.items() if request_id in bodies]
         return StoredBatch(with_bodies, bodies, self._payloads)
 
+    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+        """Return the requests in flight of a session with one read, and in parallel the front of its queue.
+
+        Another read fetches the chunks of large requests.
+        """
+        if not front:
+            return self._held_requests(session), ()
+        with ThreadPoolExecutor(1) as reader:
+            queue_read = reader.submit(self._queue.queue_front, session.connection_id, front)
+            return self._held_requests(session), queue_read.result()
+
+    def _held_requests(self, session: Session) -> list[HeldRequest]:
+        tables = self._dynamodb.tables
+        items = self._dynamodb.batch_get(
+            {
+                tables.queued_requests: [keys.id_key(request_id) for request_id in session.held_ids],
+                tables.payloads: [keys.payload_key(request_id) for request_id in session.held_ids],
+            }
+        )
+        records = {record.id: record for record in map(request_from_item, items[tables.queued_requests])}
+        bodies = {item[keys.REQUEST_ID]["S"]: Bodies.of([item]) for item in items[tables.payloads]}
+        return [
+            HeldRequest(record, self._request_of(bodies.get(record.id), record.id))
+            for request_id in session.held_ids
+            if isinstance(record := records.get(request_id), QueuedRequest) and session.holds(record)
+        ]
+
+    def _request_of(self, bodies: Bodies | None, request_id: str) -> str | None:
+        """Return the request in these bodies, or None if it is missing."""
+        try:
+            return unpack(self._complete(bodies, request_id).packed_request) if bodies else None
+        except PartMissing:
+            return None
+
     def _complete(self, bodies: Bodies, request_id: str, response_chunks: str = "") -> Bodies:
         """Return the bodies with the chunks of the request and the response that are still missing."""
         return bodies | self._payloads(bodies.missing_chunks(request_id, response_chunks))
@@ -170,8 +206,7 @@ class Requests:
         """Return the request XML with one read, or two reads if it is in chunks. Raises NotFound."""
 
         def read() -> str:
-            item = self._dynamodb.get(self._dynamodb.tables.payloads, keys.payload_key(request_id))
-            bodies = Bodies.of([item] if item else [])
+            bodies = Bodies.of(self._payloads([keys.payload_key(request_id)]))
             if bodies is None:
                 raise PartMissing(request_id)
             return unpack(self._complete(bodies, request_id).packed_request)

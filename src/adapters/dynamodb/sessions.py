@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import DynamoDB, Index, key_query
@@ -12,13 +15,16 @@ from domain.records.session import LIVE_SHARDS, Session
 from domain.timestamps import minute_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from adapters.dynamodb.keys import Item
     from domain.storage.changes import Put
 
 SESSION_ID = "ticket"
 """The hash of the session ticket."""
+
+ID_BYTES = 16
+"""The size of a UUID, which is the id of a request."""
 
 LIVE = Index("live")
 """The sparse index of live sessions, in `LIVE_SHARDS` partitions. It has the minute of the last call, so an entry is
@@ -27,7 +33,38 @@ LIVE_SHARD = "live"
 LIVE_MINUTE = "live_minute"
 LAST_MINUTE = "9999"
 
-SESSIONS = Codec(Session, renamed={"id": SESSION_ID})
+
+class _SessionCodec(Codec[Session]):
+    """Stores the ids of all requests in flight as one text of 16 bytes for each id, in Base64.
+
+    An item with the ids of 20 requests is then written for one unit, which covers 1,024 bytes.
+    """
+
+    def item(self, entity: Session) -> Item:
+        """Return the item of a session."""
+        return super().item(_with_ids(entity, lambda request_ids: (_packed(request_ids),)))
+
+    def entity(self, item: Item) -> Session:
+        """Return the session of an item."""
+        return _with_ids(super().entity(item), lambda stored: tuple(_unpacked(*stored)))
+
+
+def _with_ids(session: Session, convert: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Session:
+    if session.in_flight is None:
+        return session
+    return replace(session, in_flight=replace(session.in_flight, request_ids=convert(session.held_ids)))
+
+
+def _packed(request_ids: Sequence[str]) -> str:
+    return urlsafe_b64encode(b"".join(UUID(request_id).bytes for request_id in request_ids)).decode()
+
+
+def _unpacked(packed: str) -> list[str]:
+    data = urlsafe_b64decode(packed)
+    return [str(UUID(bytes=data[start : start + ID_BYTES])) for start in range(0, len(data), ID_BYTES)]
+
+
+SESSIONS = _SessionCodec(Session, renamed={"id": SESSION_ID})
 
 
 def session_key(session_id: str) -> Item:

@@ -71,6 +71,7 @@ class DynamoDBStore:
         self.request_detail = requests.request_detail
         self.request_batch = requests.request_batch
         self.request_xml = requests.request_xml
+        self.held_requests = requests.held_requests
         self.delivery = requests.delivery
 
         connections = Connections(dynamodb)

@@ -6,17 +6,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.connections.service import live_session
-from domain.errors import Conflict, ConnectionActive
+from domain.errors import ConnectionActive
 from domain.records.ownership import owned_connection
 from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
-from domain.web_connector.session.end import corrected, end_of_session
+from domain.web_connector.session.end import end_of_session
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from domain.errors import Conflict
     from domain.ports import Clock
     from domain.records.session import Session
     from domain.storage.changes import Change
@@ -31,14 +32,14 @@ def remove_connection(store: Database, clock: Clock, app_id: str, connection_id:
     Raises NotFound, TooManyRequests, or ConnectionActive if a Web Connector session is live.
     """
 
-    def attempt(conflict: Conflict | None) -> None:
+    def attempt(_: Conflict | None) -> None:
         connection = owned_connection(store.connection(connection_id), app_id)
         now = clock()
         changes: list[Change] = []
         if session := live_session(store, connection):
             _refuse_while_live(session, now)
             # The removal itself frees the connection.
-            changes += end_of_session(corrected(session, conflict), None, now, REASON)
+            changes += end_of_session(session, store.held_requests(session)[0], None, now, REASON)
         store.commit(*changes, Put(connection, connection.removed(timestamp(now))))
 
     commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")

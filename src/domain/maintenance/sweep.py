@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.records.session import SILENCE_SECONDS
 from domain.timestamps import timestamp
-from domain.web_connector.session.end import corrected, end_of_session
+from domain.web_connector.session.end import end_of_session
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -74,10 +74,7 @@ def _release_sessions(store: Database, clock: Clock, until: datetime) -> tuple[i
 def _release(store: Database, session: Session, now: datetime) -> bool:
     connection = store.connection(session.connection_id)
     try:
-        try:
-            store.commit(*end_of_session(session, connection, now, SILENT))
-        except Conflict as conflict:
-            store.commit(*end_of_session(corrected(session, conflict), connection, now, SILENT))
+        store.commit(*end_of_session(session, store.held_requests(session)[0], connection, now, SILENT))
     except (Conflict, TooManyRequests, Unavailable):
         # The session has just received a call, or its connection is being changed. The next sweep tries again.
         return False

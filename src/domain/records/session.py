@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from domain import qbxml
 from domain.records.connection import Backoff, Connection
-from domain.records.request import QueuedRequest, State
+from domain.records.request import IN_FLIGHT, QueuedRequest
+from domain.records.search_text import searchable_text
 from domain.timestamps import timestamp
 
 SILENCE_SECONDS = 30 * 60
@@ -46,18 +49,39 @@ def session_id(ticket: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class InFlight:
-    """The request that a session has claimed or sent. No other caller changes a record in these states.
+class HeldRequest:
+    """A request that a session has claimed or sent, as it is stored. No other caller changes it in these states.
 
-    `search_text` is the search text of the request without its response. Storing it here saves a read. `parse_error` is
+    `request_xml` is None if the body is missing or was not read.
+    """
+
+    record: QueuedRequest
+    request_xml: str | None = None
+
+    @property
+    def search_text(self) -> str:
+        """The search text of the request without its response, or '' if it cannot be made."""
+        # An error in one request must not block the requests behind it.
+        with suppress(Exception):
+            if self.request_xml is not None:
+                request = qbxml.stored_request(self.request_xml, self.record.qbxml_version)
+                return searchable_text(self.record, request)
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """The ids of the requests that a session has claimed or sent, in the order of sending.
+
+    `is_next_page` means that the request is the next page of an open iterator and was not sent. `parse_error` is
     a message that QuickBooks reported for a write. The message may belong to an earlier request, so QuickBooks is asked
     for the stored response before the message is accepted. `repeated_remaining` is the `iteratorRemainingCount` of a
     response to a later page that did not fall. That response may be a duplicate of an earlier page, so the session
     waits for another one until the Web Connector asks for the next request.
     """
 
-    record: QueuedRequest
-    search_text: str = ""
+    request_ids: tuple[str, ...]
+    is_next_page: bool = False
     parse_error: str | None = None
     repeated_remaining: int | None = None
 
@@ -156,8 +180,20 @@ class Session:
     @property
     def has_page_to_send(self) -> bool:
         """Whether the next page of an open iterator is in flight and was not sent. The session must not end now."""
-        record = self.in_flight and self.in_flight.record
-        return bool(record and not self.ended and record.state is State.TICKETED and record.paging.page > 1)
+        return self.in_flight is not None and self.in_flight.is_next_page and not self.ended
+
+    @property
+    def held_ids(self) -> tuple[str, ...]:
+        """The ids of the requests in flight."""
+        return self.in_flight.request_ids if self.in_flight else ()
+
+    def holds(self, record: QueuedRequest) -> bool:
+        """Whether a stored record is in flight in this session.
+
+        A record that the session names can be missing or different only after a table was changed from outside the
+        service: a request was removed, or a table was restored alone.
+        """
+        return record.state in IN_FLIGHT and record.last_session_id == self.id
 
     @property
     def expires_at(self) -> int:

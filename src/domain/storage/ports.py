@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from domain.records.app import ApiKey, App
     from domain.records.connection import Connection
     from domain.records.request import ListedRequest, QueuedRequest, State, StoredRequest, Tombstone
-    from domain.records.session import Session
+    from domain.records.session import HeldRequest, Session
     from domain.records.webhook import WebhookState
     from domain.storage.changes import Change
     from domain.storage.counts import CountKey, DayCounts
@@ -134,6 +134,12 @@ class Database(Protocol):
         """Return the first `limit` records of the queue, in the order of sending.
 
         The read is consistent: it returns every request that was stored before it (decision 0020).
+        """
+
+    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+        """Return the requests in flight of a session, and the first `front` records of its queue, in one round trip.
+
+        A request that the session names but no longer holds is left out.
         """
 
     def remove_from_queue(self, entry: QueuedRequest) -> None:

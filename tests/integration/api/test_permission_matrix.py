@@ -96,8 +96,9 @@ def silent_session_with_request(recorder: Recorder, sessions: int) -> None:
     store = recorder.store
     connection = store.connection(CONNECTION_ID)
     assert connection
-    record = a_record().moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=sessions)
-    session = a_session(id=secrets.token_hex(32), in_flight=InFlight(record, "ann"))
+    ticket = secrets.token_hex(32)
+    record = a_record().claimed(ticket, NOON).moved(State.SENT, NOON, sessions=sessions)
+    session = a_session(id=ticket, in_flight=InFlight((record.id,)))
     restored = connection.changed(timestamp(NOON), deleted_at=None, session_id=session.id)
     store.commit(AddRequest(record, REQUEST_XML, "ann"), Put(None, session), Put(connection, restored))
 

@@ -165,11 +165,11 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(AddRequest(later, REQUEST_XML, "dora"))
         pack_days(store, FixedClock(), NOON + timedelta(hours=1))
     if function == "sweep":
-        ticketed_record = record.moved(State.TICKETED, NOON)
+        ticketed_record = record.claimed(silent.id, NOON)
         connection_in_session = connection.changed(timestamp(NOON), session_id=silent.id)
         store.commit(
             ChangeRequest(record, ticketed_record),
-            Put(None, a_session(in_flight=InFlight(ticketed_record))),
+            Put(None, a_session(in_flight=InFlight((record.id,)))),
             Put(connection, connection_in_session),
         )
         overdue = a_record(state=State.ERROR, webhook=Webhook.to(HOOK))
@@ -179,10 +179,10 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
         store.commit(Put(other, other.removed(timestamp(NOON))))
     if function == "delete_connection":
-        sent_record = record.moved(State.TICKETED, NOON).moved(State.SENT, NOON, sessions=MAX_SESSIONS)
+        sent_record = record.claimed(silent.id, NOON).moved(State.SENT, NOON, sessions=MAX_SESSIONS)
         store.commit(
             ChangeRequest(record, sent_record),
-            Put(None, a_session(in_flight=InFlight(sent_record))),
+            Put(None, a_session(in_flight=InFlight((record.id,)))),
             Put(connection, connection.changed(timestamp(NOON), session_id=silent.id)),
         )
     if function in {"pause_connection", "resume_connection", "set_connection_password", "onboard_customer"}:

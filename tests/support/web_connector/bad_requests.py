@@ -78,7 +78,7 @@ class FailingBooks:
 
     def _process(self, request: str) -> None:
         qbwc = self.qbwc
-        (record,) = [in_flight.record for in_flight in (qbwc.session.in_flight,) if in_flight]
+        (record,) = qbwc.in_flight
         self.sent.append(record.id)
         bad, is_check = self.bad.get(record.id), "oldMessageSetID" in request and "<CustomerAdd" not in request
         if self.is_down or (bad and not (is_check and bad is Bad.WRITE)):

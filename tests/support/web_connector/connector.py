@@ -33,9 +33,10 @@ from tests.support.fake_store import FakeStore
 from tests.support.web_connector.quickbooks import hcp, response_to
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from domain.ports import IdSource
+    from domain.records.session import HeldRequest
     from domain.storage.changes import Change
     from tests.support.index_lag import IndexLag
 
@@ -44,7 +45,7 @@ _CHEAP = hashlib.scrypt(PASSWORD.encode(), salt=b"salt", n=2, r=1, p=1, dklen=32
 PASSWORD_HASH = f"scrypt$2$1$1${base64.b64encode(b'salt').decode()}${base64.b64encode(_CHEAP).decode()}"
 """A stored password that is cheap to check."""
 
-PORTS = {"request", "stored_request", "request_xml", "queue_front", "connection", "session", "commit"}
+PORTS = {"request", "request_xml", "held_requests", "queue_front", "connection", "session", "commit"}
 
 
 class CountingStore(FakeStore):
@@ -66,6 +67,13 @@ class CountingStore(FakeStore):
         items = [_item_of(change) for change in changes]
         assert len(items) == len(set(items)), items
         super().commit(*changes)
+
+    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+        """Return the requests of a session. The queue is read in the same round trip."""
+        calls = self.calls.copy()
+        result = super().held_requests(session, front)
+        self.calls = calls
+        return result
 
     def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
         """Return the stored queue, unless a test has frozen it."""
@@ -213,6 +221,11 @@ class Connector:
             record.state.value
             for record in sorted(self.records, key=lambda record: (record.inserted_at, record.paging.page))
         ]
+
+    @property
+    def in_flight(self) -> list[QueuedRequest]:
+        """Return the records in flight of the session of the last ticket."""
+        return [self.record(request_id) for request_id in self.session.held_ids]
 
     # --- Calls of the Web Connector
 

@@ -232,7 +232,7 @@ class Interleavings(RuleBasedStateMachine):
         end = system.books[system.connections[number].id].begin(request)
         system.executions.append(Execution(ticket, request, ends_at, end, is_waiting=not hresult))
         session = self.session(ticket)
-        is_in_flight = session is not None and session.in_flight and session.in_flight.record.id in request
+        is_in_flight = session is not None and any(request_id in request for request_id in session.held_ids)
         if hresult and is_in_flight:
             system.receive(ticket, "", hresult, trouble)
 
@@ -290,7 +290,7 @@ class Interleavings(RuleBasedStateMachine):
         elif any(other[0] == ticket and other[2] != request for other in self.on_their_way):
             return  # an HRESULT does not name a request, and this one means that nothing was executed
         session = self.session(ticket)
-        if session is not None and session.in_flight and session.in_flight.record.id not in request:
+        if session is not None and any(request_id not in request for request_id in session.held_ids):
             return
         self.system.receive(ticket, "", hresult, trouble)
 

@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 PORT_METHODS = frozenset(name for name in vars(Database) if name[0] != "_")
 """Every method of the store."""
 
-BUDGETS = {"authenticate": 4, "sendRequestXML": 5, "receiveResponseXML": 3, "closeConnection": 4}
-"""Calls of the store. `sendRequestXML` makes five if it claims while lingering, or takes a portion for a page.
-`closeConnection` makes four after an exception that did not tell whether a write was executed."""
+BUDGETS = {"authenticate": 5, "sendRequestXML": 5, "receiveResponseXML": 3, "closeConnection": 5}
+"""Calls of the store. `authenticate` makes five if it takes over a session with a request. `sendRequestXML` makes five
+if it claims while lingering, or takes a portion for a page.
+`closeConnection` makes four if a request is in flight, and one more after an exception that did not tell whether a
+write was executed."""
 OTHER_BUDGET = 5
 
 SENDING_SECONDS = 5

@@ -240,7 +240,8 @@ class System:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
             # A session finishes only work that QuickBooks has begun: a lost response or the next page.
-            assert session.in_flight.record.state is State.SENT or session.in_flight.record.paging.page > 1
+            (record,) = (self.store.request(request_id) for request_id in session.held_ids)
+            assert record.state is State.SENT or record.paging.page > 1
         return request
 
     def other_than(self, number: int) -> Connection:
@@ -391,7 +392,10 @@ class System:
             mine.append(self.store.session(ticket))
         assert [session.id for session in mine] == ([ticket] if ticket else [])
         in_flight = [record for record in records if record.state in IN_FLIGHT]
-        assert in_flight == [session.in_flight.record for session in mine if session.in_flight]
+        assert [record.id for record in in_flight] == [
+            request_id for session in mine for request_id in session.held_ids
+        ]
+        assert all(session.holds(record) for session in mine for record in in_flight)
         assert all(session.limits.paused == (connection.paused_at is not None) for session in mine)
 
     def _check_record(self, record: QueuedRequest) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -31,8 +32,9 @@ class ConnectionInUse:
     def __init__(self, state: State = State.SENT) -> None:
         self.store = FakeStore()
         self.clock = FixedClock()
-        self.record = a_record(state=state)
-        session = a_session(in_flight=InFlight(self.record))
+        session = a_session()
+        self.record = a_record(state=state, last_session_id=session.id)
+        session = replace(session, in_flight=InFlight((self.record.id,)))
         self.store.commit(
             Put(None, a_connection(session_id=session.id, password_hash="scrypt$…")),
             AddRequest(self.record, REQUEST_XML, ""),

@@ -81,8 +81,7 @@ def test_a_request_queued_meanwhile_is_claimed_and_sent_in_one_commit(qbwc: Conn
     record = qbwc.record(request_id)
     assert (record.state, record.sessions, record.revision) == (State.SENT, 1, 2)
     assert record.last_session_id == qbwc.session.id
-    assert qbwc.session.in_flight
-    assert qbwc.session.in_flight.record == record
+    assert qbwc.in_flight == [record]
     assert qbwc.receive(response_to(request)) == 99
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
     assert qbwc.store.counts == qbwc.store.recount()

@@ -242,7 +242,7 @@ def test_a_held_session_finishes_the_request_in_flight(case: tuple[Connector, st
     hold(qbwc, how)
 
     assert qbwc.receive(response_to(request)) == 100
-    assert qbwc.store.calls.total() == 2
+    assert qbwc.store.calls.total() == 3
     assert qbwc.states() == ["response_received", "waiting"]
     qbwc.close()
     assert qbwc.authenticate() == "none"
@@ -256,7 +256,7 @@ def test_a_claimed_request_that_was_not_sent_is_put_back(case: tuple[Connector, 
     hold(qbwc, how)
 
     assert qbwc.send(hcp()) == ""
-    assert qbwc.store.calls.total() == 2
+    assert qbwc.store.calls.total() == 3
     assert qbwc.states() == ["waiting"]
     assert qbwc.last_error() == (polling.PAUSED if how == "paused" else polling.WINDOW_CLOSED)
     qbwc.close()

@@ -252,10 +252,8 @@ def test_the_time_to_read_a_response_grows_with_its_length(qbwc: Connector, rece
 
 def damage(qbwc: Connector, **fields: Any) -> None:
     """Change the record in flight to a form that no version of the service stores."""
-    session = qbwc.session
-    assert session.in_flight
-    in_flight = replace(session.in_flight, record=replace(session.in_flight.record, **fields))
-    qbwc.store.sessions[session.id] = replace(session, in_flight=in_flight)
+    for record in qbwc.in_flight:
+        qbwc.store.records[record.id] = replace(record, **fields)
 
 
 @pytest.mark.parametrize("queue", [Connector.queue, Connector.write])

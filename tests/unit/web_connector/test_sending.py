@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.errors import NotFound
 from domain.records.request import Paging, State
+from domain.records.session import HeldRequest
 from domain.storage.changes import AddRequest, Put
 from tests.support.builders import CONNECTION_ID, a_record
 from tests.support.web_connector.quickbooks import hcp, response_to
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+    from domain.records.request import QueuedRequest
+    from domain.records.session import Session
     from tests.support.web_connector.connector import Connector
 
 
@@ -141,14 +146,16 @@ def test_a_request_that_can_no_longer_be_written_does_not_block_the_queue(qbwc: 
 
 def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connector) -> None:
     request_without_body, good = qbwc.queue(), qbwc.queue()
-    real = qbwc.store.request_xml
+    real = qbwc.store.held_requests
 
-    def request_xml(request_id: str) -> str:
-        if request_id == request_without_body:
-            raise NotFound("The request does not exist.")
-        return real(request_id)
+    def held_requests(session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+        held, queue = real(session, front)
+        bodies_read = [
+            HeldRequest(request.record) if request.record.id == request_without_body else request for request in held
+        ]
+        return bodies_read, queue
 
-    qbwc.store.request_xml = request_xml  # type: ignore[method-assign]
+    qbwc.store.held_requests = held_requests  # type: ignore[method-assign]
 
     assert good in qbwc.begin()
 
@@ -179,10 +186,10 @@ def test_a_fault_of_the_store_does_not_end_a_request(qbwc: Connector) -> None:
     request_id = qbwc.queue()
     qbwc.authenticate()
 
-    def request_xml(_request_id: str) -> str:
+    def held_requests(session: Session, front: int = 0) -> NoReturn:  # noqa: ARG001 - it always fails
         raise OSError("the connection was reset")
 
-    qbwc.store.request_xml = request_xml  # type: ignore[assignment, method-assign]
+    qbwc.store.held_requests = held_requests  # type: ignore[method-assign]
 
     with pytest.raises(OSError, match="reset"):
         qbwc.send(hcp())

@@ -56,13 +56,13 @@ def test_a_session_with_a_request_in_quickbooks_is_not_taken_over_for_some_time(
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
 
 
-def test_a_busy_login_makes_two_calls_to_the_store_and_writes_nothing(qbwc: Connector) -> None:
+def test_a_busy_login_makes_three_calls_to_the_store_and_writes_nothing(qbwc: Connector) -> None:
     qbwc.write()
     qbwc.begin()
 
     assert qbwc.authenticate() == "busy"
 
-    assert qbwc.store.calls == {"connection": 1, "session": 1}
+    assert qbwc.store.calls == {"connection": 1, "session": 1, "held_requests": 1}
 
 
 def test_a_claimed_request_and_a_lingering_session_are_taken_over_at_once() -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
-    from domain.records.session import InFlight, LastResponse, Session
+    from domain.records.session import HeldRequest, LastResponse, Session
     from domain.storage.changes import AddRequest
 
 
@@ -48,19 +48,19 @@ class RequestUpdate:
     after: QueuedRequest
     response_xml: str | None = None
 
-    def change(self, in_flight: InFlight) -> ChangeRequest:
+    def change(self, held: HeldRequest) -> ChangeRequest:
         """Return the change of the request in flight."""
         after = replace(self.after, responded_at=self.after.updated_at) if self.response_xml else self.after
-        return ChangeRequest(in_flight.record, after, self.response_xml, self._search_text(in_flight.search_text))
+        return ChangeRequest(held.record, after, self.response_xml, self._search_text(held))
 
-    def _search_text(self, request_text: str) -> str | None:
+    def _search_text(self, held: HeldRequest) -> str | None:
         """Return the search text to store, or None to keep the stored text.
 
-        `request_text` was made when the request was sent, because making it again would cost a read. It comes last, so
-        a long request does not displace the response. A request that is sent again keeps its stored text.
+        The text of the request comes last, so a long request does not displace the response. A request that is sent
+        again keeps its stored text.
         """
         error = self.after.error
-        if not request_text or (error is None and self.response_xml is None):
+        if (error is None and self.response_xml is None) or not (request_text := held.search_text):
             return None
         lines = [error.code, error.message] if error else []
         if self.response_xml is not None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from domain.errors import Conflict
 from domain.records.request import ENDED, QUEUED, QueuedRequest
-from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from domain.web_connector.session.decision import Claiming, Decision
@@ -33,31 +32,50 @@ BEING_STORED = timedelta(minutes=1)
 read can be between them. DynamoDB takes milliseconds, and rarely seconds."""
 
 
-def commit(store: Database, decision: Decision | Claiming, connection_id: str, session_id: str, now: datetime) -> Reply:
-    """Commit a decision and return its reply. Raises Conflict if a condition of its changes does not hold."""
+def commit(  # noqa: PLR0917 - the parts of one commit
+    store: Database,
+    decision: Decision | Claiming,
+    connection_id: str,
+    session_id: str,
+    now: datetime,
+    already_read: Sequence[QueuedRequest] | None = None,
+) -> Reply:
+    """Commit a decision and return its reply. Raises Conflict if a condition of its changes does not hold.
+
+    `already_read` is the front of the queue if it was read before: its first FRONTS[0] records.
+    """
     if isinstance(decision, Claiming):
-        return _commit_and_claim(store, decision, connection_id, session_id, now)
+        return _commit_and_claim(store, decision, connection_id, session_id, now, already_read)
     if decision.changes:
         store.commit(*decision.changes)
     return decision.reply
 
 
-def _commit_and_claim(store: Database, claiming: Claiming, connection_id: str, session_id: str, now: datetime) -> Reply:
+def _commit_and_claim(  # noqa: PLR0917 - as `commit`
+    store: Database,
+    claiming: Claiming,
+    connection_id: str,
+    session_id: str,
+    now: datetime,
+    already_read: Sequence[QueuedRequest] | None,
+) -> Reply:
     """Commit the decision for the next request of the queue together with the claim of that request.
 
-    If another session released the record of `claiming.release`, it can be claimed at once. If this session released
+    If another session released a record of `claiming.releases`, it can be claimed at once. If this session released
     it, a later session claims it. A request that was discarded after the queue was read and before the commit is
     skipped.
     """
-    release = claiming.release
+    releases = claiming.releases
     skipped: list[QueuedRequest] = []
     for _ in range(MAX_CLAIMS):
-        queue = [record for record in front(store, connection_id, session_id, now, release) if record not in skipped]
+        claimable = front(store, connection_id, session_id, now, releases, already_read)
+        already_read = None
+        queue = [record for record in claimable if record not in skipped]
         if not queue:
             break
-        claim = _claim(queue[0], session_id, now, release)
-        others = [release] if release and release.before is not claim.before else []
-        decision = claiming.decide(InFlight(claim.after), len(queue))
+        claim = _claim(queue[0], session_id, now, releases)
+        others = [release for release in releases if release.before is not claim.before]
+        decision = claiming.decide(claim.after, len(queue))
         try:
             # The claim comes last because a conflict in any other change must be reported first.
             store.commit(*decision.changes, *others, claim)
@@ -70,26 +88,36 @@ def _commit_and_claim(store: Database, claiming: Claiming, connection_id: str, s
         else:
             return decision.reply
     decision = claiming.decide(None, 0)
-    if changes := [*decision.changes, *([release] if release else [])]:
+    if changes := [*decision.changes, *releases]:
         store.commit(*changes)
     return decision.reply
 
 
-def front(
-    store: Database, connection_id: str, session_id: str, now: datetime, release: ChangeRequest | None = None
+def front(  # noqa: PLR0917 - as `commit`
+    store: Database,
+    connection_id: str,
+    session_id: str,
+    now: datetime,
+    releases: Sequence[ChangeRequest] = (),
+    already_read: Sequence[QueuedRequest] | None = None,
 ) -> Sequence[QueuedRequest]:
-    """Return the front of the queue after `release`, without the requests that this session already had.
+    """Return the front of the queue after `releases`, without the requests that this session already had.
 
     Nothing behind a write that QuickBooks may still be executing can be claimed. The session looks behind the requests
     that it had, up to the last of `FRONTS`. Only a session with that many requests that failed finds nothing although
     there is more. By the next session they are behind the others.
     """
     moment = timestamp(now)
+    released_ids = {release.before.id for release in releases}
+    queued_again = [release.after for release in releases if release.after.state in QUEUED]
     for limit in FRONTS:
-        stored = store.queue_front(connection_id, limit)
-        queue = [record for record in stored if release is None or record.id != release.before.id]
-        if release and release.after.state in QUEUED:
-            queue.append(release.after)
+        if already_read is not None and limit == FRONTS[0]:
+            stored = already_read
+        else:
+            stored = store.queue_front(connection_id, limit)
+        queue = [record for record in stored if record.id not in released_ids]
+        if queued_again:
+            queue += queued_again
             queue.sort(key=attrgetter("place_in_queue"))
         running = next((index for index, record in enumerate(queue) if record.may_be_running(moment)), None)
         reachable = queue if running is None else queue[: running + 1]
@@ -121,6 +149,6 @@ def has_not_ended(stored: object) -> bool:
     return isinstance(stored, QueuedRequest) and stored.state not in ENDED
 
 
-def _claim(record: QueuedRequest, session_id: str, now: datetime, release: ChangeRequest | None) -> ChangeRequest:
-    before = release.before if release and record is release.after else record
+def _claim(record: QueuedRequest, session_id: str, now: datetime, releases: Sequence[ChangeRequest]) -> ChangeRequest:
+    before = next((release.before for release in releases if record is release.after), record)
     return ChangeRequest(before, record.claimed(session_id, now).as_change_of(before))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from domain.records.session import InFlight
+    from domain.records.request import QueuedRequest
     from domain.storage.changes import Change, ChangeRequest
     from domain.web_connector.protocol.methods import Reply
 
@@ -25,7 +25,7 @@ class Decision:
     changes: Sequence[Change] = ()
 
 
-Continuation: TypeAlias = "Callable[[InFlight | None, int], Decision]"
+Continuation: TypeAlias = "Callable[[QueuedRequest | None, int], Decision]"
 """Returns the decision for the next request. The parameters are the claimed request, or None if nothing is claimed, and
 the number of waiting requests, including that one."""
 
@@ -34,8 +34,8 @@ the number of waiting requests, including that one."""
 class Claiming:
     """A decision that depends on the next request, which the session claims in the same commit.
 
-    `release` is the change of the record that a session releases. It is part of the commit.
+    `releases` are the changes of the records that a session releases. They are part of the commit.
     """
 
     decide: Continuation
-    release: ChangeRequest | None = None
+    releases: Sequence[ChangeRequest] = ()

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.records.request import IN_FLIGHT, QueuedRequest, State
-from domain.records.session import InFlight
+from domain.records.request import QueuedRequest, State
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
@@ -17,11 +16,11 @@ from domain.web_connector.outcomes.outcome import RequestUpdate
 from domain.web_connector.session.backoff import at_end
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from domain.errors import Conflict
     from domain.records.connection import Connection
-    from domain.records.session import Limits, Session
+    from domain.records.session import HeldRequest, Limits, Session
     from domain.storage.changes import Change
 
 
@@ -31,16 +30,11 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
     return Put(session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error))
 
 
-def request_release(session: Session, now: datetime, ending: Ending) -> ChangeRequest | None:
-    """Return the change of the request in flight, or None if there is no such request."""
-    return release(session.in_flight, now, ending, session.limits) if session.in_flight else None
-
-
-def release(in_flight: InFlight, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
-    """Return the change that requeues or ends the request of a session with these limits."""
-    record = in_flight.record
+def release(held: HeldRequest, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
+    """Return the change that requeues or ends a request of a session with these limits."""
+    record = held.record
     after = after_session_end(record, now, ending, running_until=limits.running_until(record))
-    return RequestUpdate(after).change(in_flight)
+    return RequestUpdate(after).change(held)
 
 
 def connection_fields(session: Session) -> dict[str, Any]:
@@ -59,6 +53,7 @@ def connection_fields(session: Session) -> dict[str, Any]:
 
 def end_of_session(
     session: Session,
+    held: Sequence[HeldRequest],
     connection: Connection | None,
     now: datetime,
     reason: str | None = None,
@@ -66,33 +61,17 @@ def end_of_session(
     ending: Ending = Ending.OTHER,
     **fields: Any,
 ) -> list[Change]:
-    """Return the changes that end a session, release its request and free its connection.
+    """Return the changes that end a session, release the requests that it holds and free its connection.
 
     `fields` are fields of the connection to change in the same commit.
     """
     changes: list[Change] = [session_end(session, now, reason)]
-    if request_change := request_release(session, now, ending):
-        changes.append(request_change)
+    changes += [release(request, now, ending, session.limits) for request in held]
     if connection and connection.session_id == session.id:
         fields = connection_fields(session) | fields
     if connection and fields:
         changes.append(Put(connection, connection.changed(timestamp(now), **fields)))
     return changes
-
-
-def corrected(session: Session, conflict: Conflict | None) -> Session:
-    """Return the session with its request as it is stored, if releasing the request caused the conflict.
-
-    This happens only after the tables were changed from outside the service: a request was removed, or a table was
-    restored alone. A request that the session does not hold is not released. Otherwise the session could never end.
-    """
-    if conflict is None or session.in_flight is None or not isinstance(conflict.change, ChangeRequest):
-        return session
-    if conflict.change.before.id != session.in_flight.record.id:
-        return session
-    stored = conflict.current
-    held = isinstance(stored, QueuedRequest) and stored.state in IN_FLIGHT and stored.last_session_id == session.id
-    return replace(session, in_flight=InFlight(stored) if held else None)  # type: ignore[arg-type]
 
 
 def returned_write(session: Session, record: object, now: datetime) -> list[ChangeRequest]:

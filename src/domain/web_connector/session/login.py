@@ -18,6 +18,7 @@ from domain.records.session import (
     LIVE_SHARDS,
     MAX_EXECUTION_SECONDS,
     NO_SESSION,
+    HeldRequest,
     InFlight,
     Limits,
     Session,
@@ -35,13 +36,12 @@ from domain.web_connector.session.claims import commit, front
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import (
     connection_fields,
-    corrected,
     release,
-    request_release,
     session_end,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from domain.ports import Clock, SecretSource
@@ -150,12 +150,12 @@ class Opening:
         reply = Reply((NO_SESSION, NOTHING_TO_DO, str(seconds), MIN_INTERVAL), connection.id, problem=DEFERRED)
         return Decision(reply, [Put(connection, after)])
 
-    def without_request(self, release: ChangeRequest | None) -> Decision:
-        """Return the decision to record the call and to open no session. `release` is the former session's request."""
+    def without_request(self, releases: Sequence[ChangeRequest]) -> Decision:
+        """Return the decision to record the call and to open no session. `releases` end the former session's work."""
         decision = self.decide(None, 0)
-        return replace(decision, changes=[*decision.changes, release] if release else decision.changes)
+        return replace(decision, changes=[*decision.changes, *releases])
 
-    def decide(self, first: InFlight | None, _waiting: int) -> Decision:
+    def decide(self, first: QueuedRequest | None, _waiting: int) -> Decision:
         """Return the decision to open a session with its first request. Without a request, only record the call."""
         connection, free, moment = self.connection, self._free, timestamp(self.now)
         to_forget = free.message_set_to_forget or connection.message_set_to_forget
@@ -180,7 +180,7 @@ class Opening:
             id=self.session_id,
             connection_id=connection.id,
             last_call_at=moment,
-            in_flight=first,
+            in_flight=InFlight((first.id,)),
             connection=replace(after, password_hash=None),
             message_set_to_forget=to_forget,
             backoff=free.backoff,
@@ -190,7 +190,7 @@ class Opening:
         counted = self.reading.counted(self.now) if self.reading else []
         problem = NOT_COUNTED if self.reading and not counted else None
         result = self.ticket, company_file(connection), "", MIN_INTERVAL
-        reply = Reply(result, connection.id, first.record.id, problem)
+        reply = Reply(result, connection.id, first.id, problem)
         return Decision(reply, [*changes, Put(None, session), *counted])
 
     def _is_recorded(self, after: Connection) -> bool:
@@ -258,9 +258,10 @@ class Login:
             return Reply((NO_SESSION, INVALID_USER), connection.id if connection else None)
         now = self._clock()
         former = self._store.session(connection.session_id) if connection.session_id else None
-        if former and is_working(former, now, self._execution_seconds):
+        live = None if former is None or former.ended else former
+        held = self._store.held_requests(live)[0] if live and live.in_flight else ()
+        if live and any(is_working(live, request.record, now, self._execution_seconds) for request in held):
             return Reply((NO_SESSION, BUSY), username)
-        live = None if former is None or former.ended else corrected(former, conflict)
         # A new ticket for each attempt: if we conflicted with our own earlier commit, that session is superseded.
         ticket = self._secrets(TICKET_BYTES).hex()
         session = session_id(ticket)
@@ -276,14 +277,14 @@ class Login:
             reading=None if takes_over or is_being_set_up(connection, now) else reading,
         )
         if connection.session_id and former is None:
-            release = release_without_session(self._store, connection, now, opening.limits)
+            releases = releases_without_session(self._store, connection, now, opening.limits)
         else:
-            release = request_release(live, now, Ending.TAKEN_OVER) if live else None
+            releases = [release(request, now, Ending.TAKEN_OVER, live.limits) for request in held if live]
         if opening.is_held:
-            return commit(self._store, opening.without_request(release), connection.id, session, now)
+            return commit(self._store, opening.without_request(releases), connection.id, session, now)
         if opening.is_full(conflict) and front(self._store, connection.id, session, now):
             return commit(self._store, opening.deferred(), connection.id, session, now)
-        reply = commit(self._store, Claiming(opening.decide, release), connection.id, session, now)
+        reply = commit(self._store, Claiming(opening.decide, releases), connection.id, session, now)
         if reading and reply.request_id:
             reading.begun += 1
         return reply
@@ -312,28 +313,32 @@ def company_file(connection: Connection) -> str:
     return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE
 
 
-def is_working(former: Session, now: datetime, execution_seconds: int) -> bool:
-    """Whether QuickBooks is probably working on the request of the former session, which must not be taken over."""
-    if former.ended or former.is_revoked or not former.in_flight or former.in_flight.record.state is not State.SENT:
+def is_working(former: Session, held: QueuedRequest, now: datetime, execution_seconds: int) -> bool:
+    """Whether QuickBooks is probably working on a request of the live former session, which must not be taken over."""
+    if former.is_revoked or held.state is not State.SENT:
         return False
-    sent = former.in_flight.record
-    seconds = BUSY_SECONDS_OF_A_READ if sent.is_read or sent.recovering else BUSY_SECONDS_OF_A_WRITE
-    return sent.updated_at > timestamp(now - timedelta(seconds=min(seconds, execution_seconds)))
+    seconds = BUSY_SECONDS_OF_A_READ if held.is_read or held.recovering else BUSY_SECONDS_OF_A_WRITE
+    return held.updated_at > timestamp(now - timedelta(seconds=min(seconds, execution_seconds)))
 
 
-def release_without_session(
+def releases_without_session(
     store: Database, connection: Connection, now: datetime, limits: Limits
-) -> ChangeRequest | None:
-    """Return the release of the request that the connection's missing session holds, or None if there is none.
+) -> list[ChangeRequest]:
+    """Return the releases of the requests that the connection's missing session holds.
 
-    A session is missing if the table of the sessions was lost or restored. Its request is found by its state. A write
+    A session is missing if the table of the sessions was lost or restored. Its requests are found by state. A write
     that was sent is recovered, because a missing session does not show whether QuickBooks has executed it. `limits` are
     those of a new session, because the ones of the missing session are unknown.
     """
+    releases = {}
     for state in sorted(IN_FLIGHT):
         days = IndexDays(connection.id, "updated_at", "state", FIRST_DAY, LAST_DAY, state)
         for entry in store.index_entries(days, descending=True, skip=0, limit=MAX_IN_FLIGHT):
             record = store.request(entry.id)
-            if isinstance(record, QueuedRequest) and record.last_session_id == connection.session_id:
-                return release(InFlight(record), now, Ending.OTHER, limits)
-    return None
+            if (
+                isinstance(record, QueuedRequest)
+                and record.state in IN_FLIGHT
+                and record.last_session_id == connection.session_id
+            ):
+                releases[record.id] = release(HeldRequest(record), now, Ending.OTHER, limits)
+    return list(releases.values())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.records.request import State
-from domain.records.session import InFlight, LastResponse
+from domain.records.session import HeldRequest, InFlight, LastResponse
 from domain.storage.changes import Put
 from domain.web_connector.outcomes.error_reasons import error_message
 from domain.web_connector.outcomes.outcome import (
@@ -47,11 +47,11 @@ SESSION_OVER = -1
 """The replies that end a session: nothing is left to do, or it cannot continue. `getLastError` returns the reason."""
 
 
-def outcome(session: Session, call: Call, now: datetime) -> Outcome | NotFalling | None:
+def outcome(session: Session, held: HeldRequest, call: Call, now: datetime) -> Outcome | NotFalling | None:
     """Return the outcome of the call for the request in flight, or None if the call is not about this request."""
-    if session.in_flight is None or session.in_flight.record.state is not State.SENT:
+    record = held.record
+    if record.state is not State.SENT:
         return None
-    record = session.in_flight.record
     try:
         if call.is_beginning:
             return of_oversized(record, call["response"], now)
@@ -62,13 +62,11 @@ def outcome(session: Session, call: Call, now: datetime) -> Outcome | NotFalling
         return not_interpreted(record, call["response"] or None, error, now)
 
 
-def with_next_page(page: PageReceived, record: QueuedRequest, request_xml: str, page_id: str, now: datetime) -> Outcome:
-    """Return the outcome of a page of `record` that others follow, with the next page.
-
-    `request_xml` is the stored request of `record`. The new record gets the id `page_id`.
-    """
+def with_next_page(page: PageReceived, held: HeldRequest, page_id: str, now: datetime) -> Outcome:
+    """Return the outcome of a page that others follow, with the next page. The new record gets the id `page_id`."""
+    record = held.record
     try:
-        request = qbxml.stored_request(request_xml, record.qbxml_version)
+        request = qbxml.stored_request(held.request_xml or "", record.qbxml_version)
         following = next_page(record, request, page.iterator_id, page_id, now)
     except Exception as error:  # noqa: BLE001 - as in `outcome`
         return not_interpreted(record, page.response_xml, error, now)
@@ -78,37 +76,41 @@ def with_next_page(page: PageReceived, record: QueuedRequest, request_xml: str, 
     return replace(page, after=replace(page.after, paging=paging), next_page=following)
 
 
-def decision(session: Session, call: Call, outcome: Outcome | NotFalling | None, now: datetime) -> Decision | Claiming:
+def nothing_in_flight(session: Session) -> Reply:
+    """Return the reply if no request is in flight: a duplicate call gets the same reply as before."""
+    return Reply(session.progress or FINISHED, session.connection_id)
+
+
+def decision(
+    session: Session, held: HeldRequest, call: Call, outcome: Outcome | NotFalling | None, now: datetime
+) -> Decision | Claiming:
     """Return the decision after `outcome`. A duplicate call gets the same reply as before and changes nothing."""
-    in_flight = session.in_flight
-    if in_flight is None:
-        return Decision(Reply(session.progress or FINISHED, session.connection_id))
     if outcome is None:
         return Decision(Reply(session.progress, session.connection_id))
     if isinstance(outcome, NotFalling):
-        return _wait(session, in_flight, outcome, now)
-    return _continue(session, in_flight, outcome, now, exception=is_exception(call["hresult"]))
+        return _wait(session, outcome, now)
+    return _continue(session, held, outcome, now, exception=is_exception(call["hresult"]))
 
 
-def _wait(session: Session, in_flight: InFlight, outcome: NotFalling, now: datetime) -> Decision:
+def _wait(session: Session, outcome: NotFalling, now: datetime) -> Decision:
     """Return the decision to wait for another response. The first such response is recorded."""
     reply = Reply(session.progress, session.connection_id)
-    if in_flight.repeated_remaining is not None:
+    if session.in_flight is None or session.in_flight.repeated_remaining is not None:
         return Decision(reply)
-    in_flight = replace(in_flight, repeated_remaining=outcome.remaining)
+    in_flight = replace(session.in_flight, repeated_remaining=outcome.remaining)
     return Decision(reply, [Put(session, session.called(now, in_flight=in_flight))])
 
 
 def _continue(
-    session: Session, in_flight: InFlight, outcome: Outcome, now: datetime, *, exception: bool
+    session: Session, held: HeldRequest, outcome: Outcome, now: datetime, *, exception: bool
 ) -> Decision | Claiming:
     """Return the decision how the session continues.
 
     It sends the same request again, continues with the next page, claims nothing more, or claims the next request.
     """
-    record = in_flight.record
+    record = held.record
     after = _session_after(session, record, outcome, now, exception=exception)
-    change = outcome.change(in_flight)
+    change = outcome.change(held)
 
     def with_request(following: InFlight | None, progress: int, *changes: Change) -> Decision:
         last = after.last_response and replace(after.last_response, progress=progress)
@@ -116,22 +118,25 @@ def _continue(
         return Decision(Reply(progress, session.connection_id, record.id), [session_change, *changes])
 
     if isinstance(outcome, SentAgain):
-        again = InFlight(outcome.after, parse_error=outcome.parse_error)
+        again = InFlight((record.id,), parse_error=outcome.parse_error)
         return with_request(again, _progress(session, 1), change)
     if isinstance(outcome, PageReceived) and outcome.next_page:
         # Do not read the queue. A page must not cost more calls than any other response.
         page = outcome.next_page
-        return with_request(InFlight(page.record), _progress(session, 1), change, page)
+        following = InFlight((page.record.id,), is_next_page=True)
+        return with_request(following, _progress(session, 1), change, page)
     finished = SESSION_OVER if after.last_error else FINISHED
     if gives_up(after, record) or reason_to_hold(session, now):
         return with_request(None, finished, change)
     if after.limits.linger_seconds:
         finished = lingering.PROGRESS
 
-    def decide(following: InFlight | None, waiting: int) -> Decision:
-        return with_request(following, _progress(session, waiting) if following else finished)
+    def decide(following: QueuedRequest | None, waiting: int) -> Decision:
+        if following is None:
+            return with_request(None, finished)
+        return with_request(InFlight((following.id,)), _progress(session, waiting))
 
-    return Claiming(decide, release=change)
+    return Claiming(decide, [change])
 
 
 def _session_after(

@@ -11,10 +11,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
-from domain.errors import InvalidRequest, NotFound
+from domain.errors import InvalidRequest
 from domain.records.request import State
-from domain.records.search_text import searchable_text
-from domain.records.session import InFlight
+from domain.records.session import HeldRequest, InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
@@ -29,6 +28,7 @@ from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
@@ -47,13 +47,13 @@ RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks 
 class Turn:
     """A call of a session that has a request to send.
 
-    `in_flight` contains the record as it is stored. `record` is the same record, or the claimed one if a lingering
-    session claims a queued request and sends it in one commit.
+    `held` contains the record as it is stored. `record` is the same record, or the claimed one if a lingering session
+    claims a queued request and sends it in one commit.
     """
 
     session: Session
     now: datetime
-    in_flight: InFlight
+    held: HeldRequest
     record: QueuedRequest
 
     @property
@@ -62,15 +62,15 @@ class Turn:
         return self.record.state is State.TICKETED and self.record.paging.page > 1
 
 
-def turn(session: Session, queued: QueuedRequest | None, now: datetime) -> Turn | Decision:
+def turn(session: Session, held: Sequence[HeldRequest], queued: HeldRequest | None, now: datetime) -> Turn | Decision:
     """Return the turn of the request in flight or of the `queued` request, which a lingering session claims.
 
     Without a request, return the reply: `NoOp` while the session lingers, otherwise ''.
     """
-    if session.in_flight:
-        return Turn(session, now, session.in_flight, session.in_flight.record)
+    for request in held:
+        return Turn(session, now, request, request.record)
     if queued:
-        return Turn(session, now, InFlight(queued), queued.claimed(session.id, now))
+        return Turn(session, now, queued, queued.record.claimed(session.id, now))
     return Decision(Reply(lingering.NO_OP if lingering.continues(session, now) else "", session.connection_id))
 
 
@@ -80,9 +80,9 @@ def not_sent(turn: Turn, *, page_is_allowed: bool) -> Decision | Claiming | None
     `page_is_allowed` is whether the quotas of the app allow a new page.
     """
     session, record, now = turn.session, turn.record, turn.now
-    if turn.in_flight.repeated_remaining is not None:
+    if session.in_flight and session.in_flight.repeated_remaining is not None:
         # The Web Connector asks for the next request, so it has no other response to this page.
-        return _ended(turn, iterator_not_falling(record, now, turn.in_flight.repeated_remaining))
+        return _ended(turn, iterator_not_falling(record, now, session.in_flight.repeated_remaining))
     if record.state is State.SENT:
         if record.is_read or record.recovering:
             return None
@@ -101,16 +101,15 @@ def not_sent(turn: Turn, *, page_is_allowed: bool) -> Decision | Claiming | None
 def wrong_company_file(turn: Turn, check: CompanyFileCheck) -> Decision:
     """Return the decision to end the session, because the open company file is not the connection's."""
     session, now = turn.session, turn.now
-    changes = end_of_session(session, check.connection, now, check.mismatch_message, **check.mismatch(now))
+    changes = end_of_session(session, [turn.held], check.connection, now, check.mismatch_message, **check.mismatch(now))
     return Decision(Reply("", session.connection_id, problem=check.problem), changes)
 
 
-def sent(turn: Turn, check: CompanyFileCheck | None, request_xml: str | NotFound) -> Decision | Claiming:
+def sent(turn: Turn, check: CompanyFileCheck | None) -> Decision | Claiming:
     """Return the decision to send the request.
 
-    `check` is the successful company file check of this call, or None if an earlier call made it. `request_xml` is the
-    stored request, or the error if it is missing. A request that cannot be written as QBXML ends in an error, and the
-    session claims the next one.
+    `check` is the successful company file check of this call, or None if an earlier call made it. A request that cannot
+    be written as QBXML ends in an error, and the session claims the next one.
     """
     session, record, now = turn.session, turn.record, turn.now
     company_file, to_forget = session.company_file, session.message_set_to_forget
@@ -121,19 +120,17 @@ def sent(turn: Turn, check: CompanyFileCheck | None, request_xml: str | NotFound
             to_forget = None  # The message set is stored in another company file.
         if check.connection is not session.connection and (fields := check.learned()):
             changes.append(Put(check.connection, check.connection.changed(timestamp(now), **fields)))
-    message = _message(record, request_xml, to_forget)
+    message = _message(record, turn.held.request_xml, to_forget)
     if isinstance(message, str):
         details = reason_details(Reason.REQUEST_NOT_WRITABLE)
         return _ended(turn, record.failed(now, "qbxml_parse_error", f"The request was not sent: {message}", details))
-    in_flight = turn.in_flight
     if record.state is State.TICKETED:
         after = record.sent(now, company_file_key=company_file.key, page_size=message.page_size)
-        after = after.as_change_of(in_flight.record)
-        changes.append(ChangeRequest(in_flight.record, after))
-        in_flight = InFlight(after, message.search_text, in_flight.parse_error)
+        changes.append(ChangeRequest(turn.held.record, after.as_change_of(turn.held.record)))
+    in_flight = session.in_flight or InFlight((record.id,))
     session_after = session.called(
         now,
-        in_flight=in_flight,
+        in_flight=replace(in_flight, is_next_page=False),
         connection=None,
         company_file=company_file,
         # A write has told QuickBooks to forget the message set.
@@ -144,34 +141,26 @@ def sent(turn: Turn, check: CompanyFileCheck | None, request_xml: str | NotFound
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """The QBXML that is sent for a request, the request's search text, and its page size."""
+    """The QBXML that is sent for a request, and its page size."""
 
     text: str
-    search_text: str
     page_size: int | None = None
 
 
-def _message(record: QueuedRequest, request_xml: str | NotFound, message_set_to_forget: str | None) -> _Message | str:
+def _message(record: QueuedRequest, request_xml: str | None, message_set_to_forget: str | None) -> _Message | str:
     """Return the message for `record`, or the problem if the request cannot be written as QBXML."""
-    if isinstance(request_xml, NotFound):
-        return _message_without_request(record, request_xml.message)
+    if record.recovering:
+        # QuickBooks can be asked even if the request itself can no longer be read.
+        return _Message(status_check(record))
+    if request_xml is None:
+        return "its body is missing"
     try:
-        request = qbxml.stored_request(request_xml, record.qbxml_version)
-        search_text = searchable_text(record, request)
-        if record.recovering:
-            return _Message(status_check(record), search_text)
-        request = as_sent(record, request)
-        text = outgoing(record, request, message_set_to_forget)
-        return _Message(text, search_text, page_size(record, request))
+        request = as_sent(record, qbxml.stored_request(request_xml, record.qbxml_version))
+        return _Message(outgoing(record, request, message_set_to_forget), page_size(record, request))
     except InvalidRequest as error:
-        return _message_without_request(record, error.message)
+        return error.message
     except Exception as error:  # noqa: BLE001 - an error in one request must not block the requests behind it
-        return _message_without_request(record, f"unexpected {type(error).__name__}")
-
-
-def _message_without_request(record: QueuedRequest, problem: str) -> _Message | str:
-    """Return the status check of a recovering write, because QuickBooks can still be asked. Otherwise the problem."""
-    return _Message(status_check(record), "") if record.recovering else problem
+        return f"unexpected {type(error).__name__}"
 
 
 def _refused(turn: Turn, reason: str, *changes: Change, **fields: Any) -> Decision:
@@ -185,8 +174,9 @@ def _ended(turn: Turn, failed: QueuedRequest) -> Claiming:
     """Return the decision to end the request with an error, so that it does not block the queue."""
     session, reason = turn.session, failed.error and failed.error.message
 
-    def decide(following: InFlight | None, _waiting: int) -> Decision:
-        after = session.called(turn.now, in_flight=following, last_error=reason)
+    def decide(following: QueuedRequest | None, _waiting: int) -> Decision:
+        in_flight = InFlight((following.id,)) if following else None
+        after = session.called(turn.now, in_flight=in_flight, last_error=reason)
         return Decision(Reply("", session.connection_id), [Put(session, after)])
 
-    return Claiming(decide, Ended(failed.as_change_of(turn.in_flight.record)).change(turn.in_flight))
+    return Claiming(decide, [Ended(failed.as_change_of(turn.held.record)).change(turn.held)])

@@ -6,12 +6,14 @@ starts again, so a call that is delivered twice takes effect once.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from domain.apps.quotas import Quotas
 from domain.errors import Conflict, NotFound
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.records.session import NO_SESSION, OpenCompanyFile, session_id
+from domain.records.session import NO_SESSION, HeldRequest, OpenCompanyFile, session_id
 from domain.storage.changes import Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
@@ -19,7 +21,7 @@ from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.outcomes.outcome import PageReceived
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering, receiving, sending
-from domain.web_connector.session.claims import commit, front, has_not_ended
+from domain.web_connector.session.claims import FRONTS, commit, front, has_not_ended
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import end_of_session, returned_write
@@ -27,11 +29,10 @@ from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_fil
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from domain.ports import Clock, IdSource
-    from domain.records.request import QueuedRequest
     from domain.records.session import Session
     from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Result
@@ -96,8 +97,8 @@ class SessionService:
                 after = session.called(now, company_file=file, last_error=error_message(error))
                 self._store.commit(Put(session, after))
                 return Reply(CURRENT_COMPANY_FILE, session.connection_id)
-            connection = self._store.connection(session.connection_id)
-            self._store.commit(*end_of_session(session, connection, now, error_message(error), last_error=error))
+            held, connection = self._held(session), self._store.connection(session.connection_id)
+            self._store.commit(*end_of_session(session, held, connection, now, error_message(error), last_error=error))
             return Reply(DONE, session.connection_id)
 
         return self._in_session(call, DONE, step)
@@ -121,7 +122,7 @@ class SessionService:
         def step(session: Session, _call: Call, now: datetime) -> Reply:
             connection = self._store.connection(session.connection_id)
             returned = self._store.request(session.returned_write) if session.returned_write else None
-            changes = end_of_session(session, connection, now, ending=Ending.CLOSED)
+            changes = end_of_session(session, self._held(session), connection, now, ending=Ending.CLOSED)
             self._store.commit(*changes, *returned_write(session, returned, now))
             return Reply(CLOSED, session.connection_id)
 
@@ -131,7 +132,10 @@ class SessionService:
 
     def _send(self, session: Session, call: Call, now: datetime) -> Reply | None:
         """Return the reply, or None if the request ended and the next one is in flight. Raises Conflict."""
-        turn = sending.turn(session, self._queued_meanwhile(session, now), now)
+        held = self._held(session)
+        if not held:
+            session = replace(session, in_flight=None)
+        turn = sending.turn(session, held, self._queued_meanwhile(session, now), now)
         if isinstance(turn, Decision):
             return turn.reply
         page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.record.app_id)
@@ -141,17 +145,22 @@ class SessionService:
             if check and check.is_other_company_file:
                 decision = sending.wrong_company_file(turn, check)
             else:
-                decision = sending.sent(turn, check, self._request_xml(turn.record))
+                decision = sending.sent(turn, check)
         if isinstance(decision, Claiming):
             commit(self._store, decision, session.connection_id, session.id, now)
             return None
         self._commit_turn(turn, decision)
         return decision.reply
 
-    def _queued_meanwhile(self, session: Session, now: datetime) -> QueuedRequest | None:
+    def _queued_meanwhile(self, session: Session, now: datetime) -> HeldRequest | None:
         """Return the request that a lingering session can claim."""
-        queue = front(self._store, session.connection_id, session.id, now) if lingering.may_claim(session, now) else ()
-        return queue[0] if queue else None
+        if not lingering.may_claim(session, now):
+            return None
+        for record in front(self._store, session.connection_id, session.id, now):
+            with suppress(NotFound):
+                return HeldRequest(record, self._store.request_xml(record.id))
+            return HeldRequest(record)
+        return None
 
     def _company_file_check(self, session: Session, call: Call) -> CompanyFileCheck | None:
         """Return the check against the session's copy of the connection, or the stored one if it has to change.
@@ -167,12 +176,6 @@ class SessionService:
             return CompanyFileCheck(call, stored, must_be_marked=must_be_marked)
         return check
 
-    def _request_xml(self, record: QueuedRequest) -> str | NotFound:
-        try:
-            return self._store.request_xml(record.id)
-        except NotFound as error:
-            return error
-
     def _commit_turn(self, turn: Turn, decision: Decision) -> None:
         """Commit a decision. An entry that a lingering session cannot claim leaves the queue."""
         try:
@@ -180,21 +183,29 @@ class SessionService:
         except Conflict as conflict:
             claims = turn.session.in_flight is None and conflict.change in decision.changes[1:]
             if claims and not has_not_ended(conflict.current):
-                self._store.remove_from_queue(turn.in_flight.record)
+                self._store.remove_from_queue(turn.held.record)
             raise
 
     # --- Receiving
 
     def _receive(self, session: Session, call: Call, now: datetime) -> Reply:
-        outcome = receiving.outcome(session, call, now)
-        if isinstance(outcome, PageReceived) and outcome.has_next_page and session.in_flight:
-            record = session.in_flight.record
-            request_xml = self._store.request_xml(record.id)
-            outcome = receiving.with_next_page(outcome, record, request_xml, self._new_id(), now)
-        decision = receiving.decision(session, call, outcome, now)
-        return commit(self._store, decision, session.connection_id, session.id, now)
+        if session.in_flight is None:
+            return receiving.nothing_in_flight(session)
+        may_claim = reason_to_hold(session, now) is None
+        held, queue = self._store.held_requests(session, FRONTS[0] if may_claim else 0)
+        for request in held:
+            outcome = receiving.outcome(session, request, call, now)
+            if isinstance(outcome, PageReceived) and outcome.has_next_page:
+                outcome = receiving.with_next_page(outcome, request, self._new_id(), now)
+            decision = receiving.decision(session, request, call, outcome, now)
+            return commit(self._store, decision, session.connection_id, session.id, now, queue)
+        return receiving.nothing_in_flight(session)
 
     # --- All calls
+
+    def _held(self, session: Session) -> Sequence[HeldRequest]:
+        """Return the requests in flight."""
+        return self._store.held_requests(session)[0] if session.in_flight else ()
 
     def _in_session(
         self, call: Call, without_session: Result, step: Callable[[Session, Call, datetime], R]
