@@ -1,6 +1,7 @@
 """Compute the cost of requests and idle connections in AWS, from the calls and capacity used and `prices.json`.
 
-Run `python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--log-bytes 1500]`.
+Run `python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--log-bytes 1500] [--write]`. With `--write` the
+counted units are stored in `units.json`, from which `benchmarks.growth` computes.
 
 The whole service runs in this process with the simulated QuickBooks (`local.stack`). Write units are computed from
 the items and index entries before and after each call, by the rules of "DynamoDB read and write operations" in the
@@ -44,19 +45,29 @@ if TYPE_CHECKING:
 REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": "5"}]}}}
 """A read whose response has five customers, about 6 KB."""
 
-ALONE = 40
-TOGETHER = 200
-POLLS = 20
-SETTLE_SECONDS = 3.0
-"""The time after the last call in which webhooks are delivered and recorded."""
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many requests alone and together, polls and runs of the jobs are measured."""
+
+    alone: int = 40
+    together: int = 200
+    polls: int = 20
+    upkeep_runs: int = 5
+    settle_seconds: float = 3.0
+    """The time after the last call in which webhooks are delivered and recorded."""
+
+
+TINY = Size(1, 2, 1, 1, settle_seconds=0.5)
 
 MONTH_MINUTES = 30 * 24 * 60
-UPKEEP_RUNS = 5
 
 QUEUE_POLLS_A_MONTH = 5 * 3 * MONTH_MINUTES
 """Lambda polls a queue with five long polls of 20 seconds ("Using Lambda with Amazon SQS" in the Developer Guide)."""
 
 ALARMS = len(Template.load(ROOT / "template.yaml").resources("AWS::CloudWatch::Alarm"))
+
+UNITS = ROOT / "benchmarks" / "units.json"
 
 WRITE_BLOCK, READ_BLOCK = 1024, 4096
 READS = ("GetItem", "TransactGetItems", "BatchGetItem", "Query")
@@ -80,7 +91,8 @@ class Usage:
 class Meter:
     """Counts the usage of the stack in this process while `measured` runs."""
 
-    def __init__(self, service: stack.Stack, endpoint: str | None) -> None:
+    def __init__(self, service: stack.Stack, endpoint: str | None, settle_seconds: float) -> None:
+        self._settle_seconds = settle_seconds
         self._endpoint = endpoint
         self._tables = {definition["TableName"]: definition for definition in service.template.table_definitions()}
         self._client = service.clients["dynamodb"]
@@ -121,7 +133,7 @@ class Meter:
         self._usage = usage = Usage()
         try:
             yield usage
-            time.sleep(SETTLE_SECONDS)
+            time.sleep(self._settle_seconds)
         finally:
             self._usage = None
 
@@ -324,6 +336,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the costs and print them."""
     options = _parser().parse_args(arguments)
     rates = Rates(json.loads(options.prices.read_text(encoding="utf-8")), options.lambda_ms, options.log_bytes)
+    size = TINY if options.tiny else Size()
     meters: list[Meter] = []
 
     def on_call(request: Request, response: Response, seconds: float) -> None:
@@ -332,25 +345,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     endpoint = os.environ.get("DYNAMODB_ENDPOINT")
     with tempfile.TemporaryDirectory() as folder, stack.running(on_call=on_call, dynamodb_endpoint=endpoint) as service:
-        meter = Meter(service, endpoint)
+        meter = Meter(service, endpoint, size.settle_seconds)
         who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         with meter.installed(), receiving(who.webhook_secret, lambda _webhook: None) as webhook_url:
             meters.append(meter)
-            measured = _measure(meter, who, webhook_url, service)
-    _report(rates, options, measured[:4], measured[4])
+            measured = _measure(meter, who, webhook_url, service, size)
+    _report(rates, options, measured[:4], measured[4], size)
+    if options.write:
+        UNITS.write_text(json.dumps(_units(measured, size), indent=2) + "\n", encoding="utf-8")
     return 0
 
 
-def _report(rates: Rates, options: argparse.Namespace, usages: tuple[Usage, Usage, Usage, Usage], gb: float) -> None:
+def _units(measured: tuple[Usage, Usage, Usage, Usage, float], size: Size) -> dict[str, dict[str, float]]:
+    """Return the calls and units of one request and one poll."""
+    alone, together, poll, *_ = measured
+    counts = (("alone", alone, size.alone), ("long_session", together, size.together), ("poll", poll, size.polls))
+    return {
+        name: {
+            "http_calls": round(usage.api_calls / count, 2),
+            "writes": round(usage.writes / count, 1),
+            "reads": round(usage.reads / count, 1),
+        }
+        for name, usage, count in counts
+    }
+
+
+def _report(
+    rates: Rates, options: argparse.Namespace, usages: tuple[Usage, Usage, Usage, Usage], gb: float, size: Size
+) -> None:
     alone, together, poll, upkeep = usages
     prices = rates.prices
     print(f"Prices: {prices['region']}, {prices['as_of']}. Assumed: {options.lambda_ms} ms and ", end="")
     print(f"{options.log_bytes} bytes of logs for each Lambda call, 1 GB of memory.")
-    show("A request alone in its session, with its webhook", alone, ALONE, rates, 1000)
-    thousand = show("A request in a long session, with its webhook", together, TOGETHER, rates, 1000)
-    idle = show("A poll that finds nothing, every 5 min for a month", poll, POLLS, rates, MONTH_MINUTES / 5)
-    show("A poll that finds nothing, every minute for a month", poll, POLLS, rates, MONTH_MINUTES)
-    jobs = show("A run of all scheduled jobs, with nothing to do", upkeep, UPKEEP_RUNS, rates, MONTH_MINUTES / 5)
+    show("A request alone in its session, with its webhook", alone, size.alone, rates, 1000)
+    thousand = show("A request in a long session, with its webhook", together, size.together, rates, 1000)
+    idle = show("A poll that finds nothing, every 5 min for a month", poll, size.polls, rates, MONTH_MINUTES / 5)
+    show("A poll that finds nothing, every minute for a month", poll, size.polls, rates, MONTH_MINUTES)
+    jobs = show("A run of all scheduled jobs, with nothing to do", upkeep, size.upkeep_runs, rates, MONTH_MINUTES / 5)
     queue = QUEUE_POLLS_A_MONTH * prices["sqs_million_requests"] / 1e6
     alarms = ALARMS * prices["alarm_month"]
     print(f"\nStorage of 1,000 requests: {gb * 1000:.1f} MB, ", end="")
@@ -365,7 +396,7 @@ def _report(rates: Rates, options: argparse.Namespace, usages: tuple[Usage, Usag
 
 
 def _measure(
-    meter: Meter, who: first_steps.Credentials, webhook_url: str, service: stack.Stack
+    meter: Meter, who: first_steps.Credentials, webhook_url: str, service: stack.Stack, size: Size
 ) -> tuple[Usage, Usage, Usage, Usage, float]:
     """Return the usage of single requests, requests in one session, idle polls and jobs, and the GB of storage."""
     api = first_steps.Api(who.base_url, who.api_key)
@@ -375,19 +406,19 @@ def _measure(
     body = {**REQUEST, "webhook_url": webhook_url}
     api.call("POST", path, body)
     simulator.run_once()  # the first session marks the company file
-    time.sleep(SETTLE_SECONDS)
+    time.sleep(size.settle_seconds)
     with meter.measured() as alone:
-        for _ in range(ALONE):
+        for _ in range(size.alone):
             api.call("POST", path, body)
             assert simulator.run_once().requests == 1
     with meter.measured() as together:
-        for _ in range(TOGETHER):
+        for _ in range(size.together):
             api.call("POST", path, body)
-        assert simulator.run_once().requests == TOGETHER
+        assert simulator.run_once().requests == size.together
     with meter.measured() as poll:
-        for _ in range(POLLS):
+        for _ in range(size.polls):
             assert simulator.run_once().requests == 0
-    stored_bytes = meter.stored_bytes() / (1 + ALONE + TOGETHER)
+    stored_bytes = meter.stored_bytes() / (1 + size.alone + size.together)
     jobs = [
         function.logical_id
         for function in service.template.functions()
@@ -395,7 +426,7 @@ def _measure(
     ]
     client = local_client(service.operator)
     with meter.measured() as upkeep:
-        for _ in range(UPKEEP_RUNS):
+        for _ in range(size.upkeep_runs):
             for job in jobs:
                 client.invoke(FunctionName=job, Payload=b"{}")
     return alone, together, poll, upkeep, stored_bytes * 1000 / 1e9
@@ -404,6 +435,8 @@ def _measure(
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.costs", description=__doc__)
     parser.add_argument("--prices", type=Path, default=ROOT / "benchmarks" / "prices.json", help="a JSON file")
+    parser.add_argument("--tiny", action="store_true", help="measure a few calls, to see whether the program works")
+    parser.add_argument("--write", action="store_true", help="write the units to benchmarks/units.json")
     parser.add_argument("--lambda-ms", type=float, default=25, help="billed duration of a Lambda call (25)")
     parser.add_argument("--log-bytes", type=int, default=1500, help="log bytes of a Lambda call (1500)")
     return parser

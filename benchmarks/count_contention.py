@@ -1,7 +1,7 @@
 """Simulate how many transactions per second one connection sustains, by the number of its rows of counts.
 
-Run `python -m benchmarks.count_contention`. Each day has its row of counts. DynamoDB cancels transactions that conflict
-on an item, but emulators do not. The simulation uses discrete events and these assumptions:
+Run `python -m benchmarks.count_contention [SECONDS]` (default 60). Each day has its row of counts. DynamoDB cancels
+transactions that conflict on an item, but emulators do not. The simulation uses discrete events and these assumptions:
 
 * A transaction takes 10 ms. It locks every item that it names from its beginning to its end.
 * A transaction that names a locked item is cancelled at once (`TransactionConflict`). This response takes 5 ms.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import heapq
 import random
+import sys
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
@@ -60,10 +61,11 @@ class Result:
 class Simulation:
     """The items of one connection, the transactions that lock them, and the next events."""
 
-    def __init__(self, rows: tuple[int, int], creates: float, seed: int = 7) -> None:
+    def __init__(self, rows: tuple[int, int], creates: float, seconds: float, seed: int = 7) -> None:
         self._chance = random.Random(seed)  # noqa: S311 - the same run each time
         self._rows = rows
         self._creates = creates
+        self._seconds = seconds
         self._locked_items: set[str] = set()
         self._events: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
@@ -73,7 +75,7 @@ class Simulation:
     def steady(self, rate: float) -> Result:
         """Run transactions that arrive at an average of `rate` per second."""
         moment = 0.0
-        while (moment := moment + self._chance.expovariate(rate)) < DURATION_SECONDS:
+        while (moment := moment + self._chance.expovariate(rate)) < self._seconds:
             self._at(moment, lambda start=moment: self._new(start, lambda: None))  # type: ignore[misc]
         self._run()
         return self.result
@@ -82,7 +84,7 @@ class Simulation:
         """Run `number` threads, each of which makes one transaction after another."""
 
         def follow() -> None:
-            if self._now < DURATION_SECONDS:
+            if self._now < self._seconds:
                 self._new(self._now, follow)
 
         for _ in range(number):
@@ -124,30 +126,30 @@ class Simulation:
         self._at(self._now + longest * self._chance.random(), lambda: self._begin(start, attempt + 1, others, then))
 
 
-def highest_rate(rows: tuple[int, int], creates: float) -> tuple[float, Result]:
+def highest_rate(rows: tuple[int, int], creates: float, seconds: float) -> tuple[float, Result]:
     """Return the highest rate at which almost no transaction is refused, with its result."""
     best = (0.0, Result([0.0]))
     for rate in RATES:
-        result = Simulation(rows, creates).steady(rate)
+        result = Simulation(rows, creates, seconds).steady(rate)
         if result.refused_share > REFUSED_SHARE:
             break
         best = (rate, result)
     return best
 
 
-def main() -> None:
+def main(seconds: float = DURATION_SECONDS) -> None:
     """Print the rate that each number of rows sustains."""
     print(f"{'':8} {'rows':>10} | steady: a second  p50 ms  p99 ms | 50 threads: a second   refused  p99 ms")
     for kind, creates in CREATES.items():
         for name, rows in ROWS.items():
-            rate, steady = highest_rate(rows, creates)
-            crowd = Simulation(rows, creates).threads(THREADS)
+            rate, steady = highest_rate(rows, creates, seconds)
+            crowd = Simulation(rows, creates, seconds).threads(THREADS)
             print(
                 f"{kind:8} {name:>10} | {rate:16.0f} {steady.percentile(0.5) * 1000:7.0f}"
-                f" {steady.percentile(0.99) * 1000:7.0f} | {len(crowd.seconds) / DURATION_SECONDS:20.0f}"
+                f" {steady.percentile(0.99) * 1000:7.0f} | {len(crowd.seconds) / seconds:20.0f}"
                 f" {crowd.refused_share:9.2%} {crowd.percentile(0.99) * 1000:7.0f}"
             )
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(float, sys.argv[1:]))

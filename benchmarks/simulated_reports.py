@@ -1,7 +1,7 @@
 """Measure how reports of the simulator grow: with 5,000 and with 50,000 transactions.
 
-Run `python -m benchmarks.simulated_reports`. Each report is computed twice, and the second CPU time counts: the first
-one also loads its part of the schema. Prints the seconds of each report at both sizes, the growth from one to the other
+Run `python -m benchmarks.simulated_reports [CUSTOMERS [SHARE]]` (default 3000 1). Each report is computed twice,
+and the second CPU time counts: the first one also loads its part of the schema. Prints the seconds of each report at both sizes, the growth from one to the other
 beside that of its rows, and its time as a multiple of the profit and loss at the larger size.
 """
 
@@ -53,11 +53,11 @@ def measured(company: Company, request: str, kind: str) -> tuple[float, int]:
     return seconds, int(rows[1])
 
 
-def main() -> int:
-    """Print the table; return 1 if a detail report does not grow linearly."""
+def main(customers: int = CUSTOMERS, share: float = 1.0) -> int:
+    """Print the table; return 1 if a detail report does not grow linearly. `share` is that of the transactions."""
     results: dict[str, list[tuple[float, int]]] = {kind: [] for _, kind in REPORTS}
     for size, sales_orders in SALES_ORDERS.items():
-        company = Company.generated(customers=CUSTOMERS, sales_orders=sales_orders)
+        company = Company.generated(customers=customers, sales_orders=round(share * sales_orders))
         print(f"{len(company.books.transactions)} transactions for {size}", flush=True)
         for request, kind in REPORTS:
             results[kind].append(measured(company, request, kind))
@@ -74,4 +74,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*(type_(text) for type_, text in zip((int, float), sys.argv[1:], strict=False))))

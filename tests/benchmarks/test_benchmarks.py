@@ -1,0 +1,65 @@
+"""Every benchmark runs, with a tiny size (`make test-benchmarks`). What it prints is not judged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from local.programs import ROOT
+
+SECONDS = 60
+"""A benchmark of a tiny size takes a few seconds, the first one on a busy machine more."""
+
+NOT_A_PROGRAM = {"__init__", "listing_data", "postgresql"}
+
+TINY = {
+    "cold_starts": ("--help",),  # it builds the artifact, as the tests of `make test-runtime` do
+    "console": ("2",),
+    "costs": ("--tiny",),
+    "count_contention": ("0.5",),
+    "draining": ("20",),
+    "growth": (),
+    "local_stack": ("5", "2"),
+    "parser_memory": ("--size", "2000", "--door", "webhook", "--shape", "emoji"),
+    "qbxml_speed": ("--help",),  # it needs Intuit's schema, which is not in the repository
+    "simulated_books": ("history",),
+    "simulated_reports": ("20", "0.002"),
+    "webhook_fairness": ("5",),
+    "webhook_memory": ("1", "customers", "1000"),
+}
+ON_DYNAMODB_LOCAL = {
+    "creates_at_once": ("1",),
+    "list_memory": ("40 responses",),
+    "listing": ("100",),
+    "listing_search": ("100",),
+    "packing": ("2",),
+    "purging": ("50",),
+}
+
+
+def test_every_benchmark_has_a_tiny_size() -> None:
+    programs = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - NOT_A_PROGRAM
+
+    assert programs == TINY.keys() | ON_DYNAMODB_LOCAL.keys()
+
+
+@pytest.mark.skipif("DYNAMODB_ENDPOINT" not in os.environ, reason="make test-benchmarks runs them on DynamoDB Local")
+@pytest.mark.parametrize("name", sorted(TINY | ON_DYNAMODB_LOCAL))
+def test_a_benchmark_runs(name: str) -> None:
+    if name == "console" and shutil.which("chromium") is None:
+        pytest.skip("needs Chromium")
+    arguments = (TINY | ON_DYNAMODB_LOCAL)[name]
+    environment = {key: value for key, value in os.environ.items() if key != "DYNAMODB_ENDPOINT" or name not in TINY}
+    command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
+    process = subprocess.run(  # noqa: S603 - our own program
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=SECONDS
+    )
+
+    # 1 means that a figure is beyond its limit, which a busy machine or a tiny size can cause.
+    assert process.returncode in {0, 1}, process.stderr[-3000:]
+    assert "Traceback" not in process.stderr, process.stderr[-3000:]
+    assert process.stdout.strip()
