@@ -28,7 +28,7 @@ UNITS = ROOT / "benchmarks" / "units.json"
 
 HEADER = (
     "| connections | calls a second: Web Connectors, API | functions at once | write units a second "
-    "| in the hottest partition | do or raise first | the next limit |"
+    "| load of the hottest partition | do or raise first | the next limit |"
 )
 SIZES = (100, 1_000, 10_000, 100_000)
 
@@ -51,8 +51,8 @@ GATEWAY_CALLS = 10_000
 """API Gateway: calls per second of an account and region."""
 TABLE_WRITES = 4_000
 """DynamoDB: write units per second of a new on-demand table. It doubles its capacity when traffic grows."""
-PARTITION_WRITES = 1_000
-"""DynamoDB: write units per second of a partition, and so of one key of an index."""
+PARTITION_WRITES, PARTITION_READS = 1_000, 3_000
+"""DynamoDB: units per second of a partition, and so of one key."""
 
 # --- Limits of the jobs
 
@@ -100,14 +100,17 @@ class Connection:
         return self.requests * self.units["alone"]["writes"] + self.polls * self.units["poll"]["writes"]
 
     @property
-    def live_writes(self) -> float:
-        """Write units of one partition of the index of live sessions: an entry is put, and deleted at the end."""
-        return self.requests * 2 / LIVE_SHARDS
+    def partitions(self) -> dict[str, float]:
+        """The share of a second of its partition that each shared key takes (`tests/integration/test_hottest_key.py`).
 
-    @property
-    def mark_writes(self) -> float:
-        """Write units of the index of days to pack: all connections queue the first request of their day in an hour."""
-        return 1 / 3600
+        Each webhook reads the item of its app, and all connections may belong to one. A session puts an entry into the
+        index of live sessions and deletes it. All connections queue the first request of their day within an hour.
+        """
+        return {
+            "the item of an app": self.webhooks * 0.5 / PARTITION_READS,
+            "a part of the index of live sessions": self.requests * 2 / LIVE_SHARDS / PARTITION_WRITES,
+            "the index of days to pack": 1 / 3600 / PARTITION_WRITES,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +161,8 @@ def limits(one: Connection) -> Sequence[Limit]:
             TABLE_WRITES / one.writes,
             "let load grow over hours: a busy table doubles its capacity",
         )
-        yield Limit(
-            "one partition of the index of live sessions",
-            PARTITION_WRITES / one.live_writes,
-            "`LIVE_SHARDS` in `src/domain/records/session.py`",
-        )
+        for name, share in one.partitions.items():
+            yield Limit(f"the partition of {name}", 1 / share, "nothing in AWS: the key in the code")
         yield Limit(
             "the sweep's look for overdue webhooks",
             SWEEP_SECONDS / SWEEP_CALL_SECONDS,
@@ -185,10 +185,11 @@ def table() -> str:
     for size in SIZES:
         remedies = [limit.remedy for limit in all_limits if limit.connections <= size]
         following = next(limit for limit in all_limits if limit.connections > size)
-        hottest = max(one.live_writes, one.mark_writes) * size
+        hottest = max(one.partitions, key=lambda name: one.partitions[name])
         lines.append(
             f"| {size:,} | {_number(one.web_connector_calls * size)}, {_number(one.api_calls * size)} "
-            f"| {_number(one.functions * size)} | {_number(one.writes * size)} | {_number(hottest)} "
+            f"| {_number(one.functions * size)} | {_number(one.writes * size)} "
+            f"| {one.partitions[hottest] * size:.1%}: {hottest} "
             f"| {'; '.join(remedies) or 'nothing'} "
             f"| {following.name}, at {_rounded(following.connections):,} connections |"
         )
@@ -218,7 +219,7 @@ def main() -> None:
         return
     print(table())
     for limit in limits(connection()):
-        print(f"{limit.connections:14,.0f} connections: {limit.name}. Raise {limit.remedy}.")
+        print(f"{limit.connections:14,.0f} connections: {limit.name} · {limit.remedy}")
 
 
 if __name__ == "__main__":

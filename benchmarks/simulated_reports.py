@@ -1,8 +1,9 @@
 """Measure how reports of the simulator grow: with 5,000 and with 50,000 transactions.
 
 Run `python -m benchmarks.simulated_reports [CUSTOMERS [SHARE]]` (default 3000 1). Each report is computed twice,
-and the second CPU time counts: the first one also loads its part of the schema. Prints the seconds of each report at both sizes, the growth from one to the other
-beside that of its rows, and its time as a multiple of the profit and loss at the larger size.
+and the second CPU time counts: the first one also loads its part of the schema. Prints the seconds of each report at
+both sizes, the growth from one to the other beside that of its rows, and its time as a multiple of the profit and loss
+at the larger size.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ TINY = {
     "count_contention": ("0.5",),
     "draining": ("20",),
     "growth": (),
+    "herd": ("--connections", "5", "--requests", "2", "--idle", "20", "--max-minutes", "10"),
     "local_stack": ("5", "2"),
     "parser_memory": ("--size", "2000", "--door", "webhook", "--shape", "emoji"),
     "qbxml_speed": ("--help",),  # it needs Intuit's schema, which is not in the repository
