@@ -84,7 +84,7 @@ class Result:
     cut: int = 0
     lost: int = 0
     refused_logins: int = 0
-    deferred: int = 0
+    turned_away: int = 0
     responses: int = 0
     drained_at: float | None = None
     ideal: float = 0.0
@@ -260,7 +260,7 @@ class Simulation:
         if status:
             with suppress(Refused):
                 self.call("closeConnection", ticket=ticket)
-            self.result.deferred += status == "none" and self.store.connections[connection_id].deferrals > 0
+            self.result.turned_away += status == "none" and self.store.connections[connection_id].turned_away > 0
             return int(postpone or MIN_USER_INTERVAL_SECONDS)
         self._live.add(connection_id)
         self.result.peak_sessions = max(self.result.peak_sessions, len(self._live))
@@ -376,7 +376,7 @@ def show(name: str, result: Result, herd: Herd) -> None:
     print(f"{name}: {herd.calls_per_second} calls a second, burst {herd.burst}, {budget} sessions")
     print(f"  sessions cut {result.cut:,} · responses lost {result.lost:,} · logins refused {result.refused_logins:,}")
     print(f"  responses {result.responses:,} of {expected:,} · drained: {drained} · ideal {result.ideal:,.0f} s")
-    print(f"  logins deferred {result.deferred:,} · at most {result.peak_sessions:,} sessions, ", end="")
+    print(f"  logins turned away {result.turned_away:,} · at most {result.peak_sessions:,} sessions, ", end="")
     print(f"{result.peak_calls:,} calls in a second, {result.peak_functions:,} functions at once")
 
 

@@ -58,9 +58,9 @@ def test_a_connection_that_was_seen_recently_has_no_waiting_reason() -> None:
         ((DIALOG, CLOSED, LONG_AGO), "quickbooks_unreachable"),
         ((CLOSED, LONG_AGO), "outside_sync_window"),
         ((LONG_AGO,), "not_seen"),
-        (({"deferrals": 1},), "service_busy"),
-        (({"deferrals": 1}, LONG_AGO), "not_seen"),
-        (({"deferrals": 1}, CLOSED), "outside_sync_window"),
+        (({"turned_away": 1},), "service_busy"),
+        (({"turned_away": 1}, LONG_AGO), "not_seen"),
+        (({"turned_away": 1}, CLOSED), "outside_sync_window"),
     ],
 )
 def test_the_reason_of_highest_precedence_is_shown(parts: tuple[dict[str, Any], ...], expected: str) -> None:
@@ -132,8 +132,8 @@ def test_a_closed_window_has_its_opening_time_and_time_zone() -> None:
     assert "22:00 (Europe/Berlin)" in waiting.message
 
 
-def test_a_running_session_is_not_deferred() -> None:
-    assert reason({"deferrals": 1, "session_id": "ab"}) is None
+def test_a_running_session_was_not_turned_away() -> None:
+    assert reason({"turned_away": 1, "session_id": "ab"}) is None
 
 
 def test_an_open_window_is_not_a_reason() -> None:

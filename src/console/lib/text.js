@@ -23,7 +23,7 @@ const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 /** Returns a message of the service with its moments in the reader's time zone. */
 export const withLocalTimes = (message) => message?.replace(ISO_MOMENT, fullTime);
 
-/** Returns how long ago (or how far ahead) a moment is: "3 minutes ago". */
+/** Returns how long ago or how far ahead a moment is: "3 minutes ago", "in 3 minutes". */
 export function ago(iso, now = Date.now()) {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   if (Math.abs(seconds) < 10) return "just now";

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
-import { count, fullTime, health, hintOf, requestTitle, STATES, waiting, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
+import { count, health, hintOf, requestTitle, STATES, waiting, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 5000;
@@ -27,7 +27,7 @@ export function ConnectionFrame({ id, tab, children }) {
     <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/")}>Connections</a><span aria-hidden="true">/</span><span>${connection ? (connection.name ?? "Unnamed connection") : "…"}</span></nav>
     ${connection ? html`<div class="page-head"><div><div class="row"><h1>${connection.name ?? "Unnamed connection"}</h1><${Badge} tone=${tone}>${name}<//></div>
         <div class="sub"><span>${connection.last_connected_at ? html`Last contact <${Ago} at=${connection.last_connected_at} />` : "No contact yet"}</span>
-          ${connection.next_session_at && html`<span>Next session expected at ${fullTime(connection.next_session_at)}</span>`}
+          ${connection.next_session_at && html`<span>Next session <${Ago} at=${connection.next_session_at} /></span>`}
           ${connection.quickbooks_product_name && html`<span>${connection.quickbooks_product_name}</span>`}
           ${connection.qbxml_version && html`<span>QBXML ${connection.qbxml_version}</span>`}${connection.country && html`<span>${connection.country}</span>`}</div></div>
       <${HeadActions} connection=${connection} load=${load} /></div>` : load.error ? html`<h1>Connection</h1>` : html`<div class="page-head" role="status"><div class="grow stack tight"><span class="hidden-visually">Loading…</span><h1><${Skeleton} width="240px" /></h1><${Skeleton} width="380px" /></div></div>`}

@@ -69,7 +69,7 @@ function Outcome({ record }) {
         ${error.details?.retryable === true && " · The same request may succeed later."}</p><//>`;
   }
   if (!reason) return null;
-  const calm = ["requests_ahead", "next_session", "outside_sync_window"].includes(reason.code);
+  const calm = ["requests_ahead", "next_session", "outside_sync_window", "service_busy"].includes(reason.code);
   return html`<${Note} tone=${calm ? "" : "amber"} title=${html`<${Foreign} text=${withLocalTimes(reason.message)} />`}>${hintOf(reason) && html`<p>${hintOf(reason)}</p>`}<//>`;
 }
 

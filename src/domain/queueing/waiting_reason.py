@@ -140,12 +140,12 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
     if error:
         return _reported(error, not_seen)
     missing = WaitingReason("not_seen", not_seen, _NOT_SEEN_HINT) if not_seen else None
-    return _waits_its_turn(connection, now, url) or missing or _is_deferred(connection)
+    return _waits_its_turn(connection, now, url) or missing or _turned_away(connection)
 
 
-def _is_deferred(connection: Connection) -> WaitingReason | None:
+def _turned_away(connection: Connection) -> WaitingReason | None:
     """Return the reason if the last login opened no session because too many were running."""
-    if not connection.deferrals or connection.session_id:
+    if not connection.turned_away or connection.session_id:
         return None
     message = "Too many sessions of other connections are running. The Web Connector was asked to call again later."
     return WaitingReason("service_busy", message)
@@ -167,11 +167,14 @@ def _waits_its_turn(connection: Connection, now: datetime, url: str) -> WaitingR
 def next_session_at(connection: Connection, now: datetime) -> datetime | None:
     """Return when the next session is expected, if the Web Connector polls as the service asked it to.
 
-    Return None while a session is running or the connection is paused, and if no Web Connector was seen for a while.
-    Polls without work are recorded only every ten minutes, so the later ones are computed from the interval.
+    Return None while a session is running or none can begin: the connection is paused, the last password was wrong, or
+    no Web Connector was seen for a while. Polls without work are recorded only every ten minutes, so the later ones are
+    computed from the interval.
     """
     last_seen = max(connection.last_connected_at or "", connection.last_worked_at or "")
-    if connection.session_id or connection.paused_at or not last_seen or last_seen < timestamp(now - NOT_SEEN_AFTER):
+    if connection.session_id or connection.paused_at or connection.login_failed_at:
+        return None
+    if not last_seen or last_seen < timestamp(now - NOT_SEEN_AFTER):
         return None
     was_poll = last_seen == connection.last_connected_at
     interval = timedelta(seconds=(connection.postponed_seconds if was_poll else 0) or MIN_USER_INTERVAL_SECONDS)

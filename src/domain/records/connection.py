@@ -61,7 +61,7 @@ class Connection:
     `backoff`: None if the last session got a response from QuickBooks.
     `last_worked_at`: when a session last had a request.
     `last_connected_at`: when the Web Connector last logged in. Calls without work are recorded every ten minutes.
-    `deferrals`: how many logins in a row opened no session because too many were running.
+    `turned_away`: how many logins in a row opened no session because too many were running.
     `postponed_seconds`: after how many seconds that login asked for the next one. 0 means the user's own interval.
     """
 
@@ -94,7 +94,7 @@ class Connection:
     onboarding: OnboardingLink | None = None
     last_worked_at: str | None = None
     postponed_seconds: int = 0
-    deferrals: int = 0
+    turned_away: int = 0
     deleted_at: str | None = None
     revision: int = 1
 

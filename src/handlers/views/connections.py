@@ -93,7 +93,8 @@ class ConnectionView(TypedDict):
         Moment | None,
         Schema(
             "When the next session is expected, if the Web Connector polls as the service asked it to. Null while a "
-            "session is running or the connection is paused, and if the Web Connector was not seen for 45 minutes"
+            "session is running, and if none can begin: the connection is paused, the last password was wrong, or the "
+            "Web Connector was not seen for 45 minutes"
         ),
     ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]

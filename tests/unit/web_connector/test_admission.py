@@ -92,7 +92,7 @@ def test_a_place_is_free_again_when_a_session_ends() -> None:
     assert another_process(qbwc).authenticate(username=second) == ""
 
 
-def test_a_deferred_login_costs_no_more_calls_than_another_and_keeps_the_request() -> None:
+def test_a_login_that_is_turned_away_costs_no_more_calls_than_another_and_keeps_the_request() -> None:
     qbwc, (first, second) = a_service(1, 2)
     qbwc.authenticate(username=first)
     qbwc.clock.advance(seconds=PERIOD_SECONDS)
@@ -103,10 +103,10 @@ def test_a_deferred_login_costs_no_more_calls_than_another_and_keeps_the_request
     assert sorted(qbwc.states()) == ["ticketed", "waiting"]
     assert (qbwc.close(), qbwc.store.calls.total()) == ("OK", 0)
     assert qbwc.last
-    assert qbwc.store.connections[second].deferrals == 1
+    assert qbwc.store.connections[second].turned_away == 1
 
 
-def test_a_connection_without_work_is_not_deferred() -> None:
+def test_a_connection_without_work_is_not_turned_away() -> None:
     qbwc, (first,) = a_service(1, 1)
     idle = connection_ids(2)[1]
     qbwc.connect(id=idle, **(SEEN | {"last_worked_at": timestamp(NOON - timedelta(hours=1))}))
@@ -115,10 +115,10 @@ def test_a_connection_without_work_is_not_deferred() -> None:
     assert qbwc.authenticate(username=idle) == "none"
 
     assert int(qbwc.schedule[0]) == int(300 * (1 - place(idle) / 5))
-    assert qbwc.store.connections[idle].deferrals == 0
+    assert qbwc.store.connections[idle].turned_away == 0
 
 
-def test_a_deferred_connection_comes_back_later_each_time_and_at_most_after_ten_minutes() -> None:
+def test_a_connection_that_was_turned_away_comes_back_later_each_time_and_at_most_after_ten_minutes() -> None:
     qbwc, (first, second) = a_service(1, 2)
     waits = []
     for _ in range(6):
@@ -137,7 +137,7 @@ def test_a_deferred_connection_comes_back_later_each_time_and_at_most_after_ten_
     assert max(waits) < 600
 
 
-def test_connections_that_are_deferred_together_come_back_apart() -> None:
+def test_connections_that_are_turned_away_together_come_back_apart() -> None:
     qbwc, ids = a_service(1, 100)
     for connection_id in ids:
         qbwc.authenticate(username=connection_id)
@@ -150,7 +150,7 @@ def test_connections_that_are_deferred_together_come_back_apart() -> None:
     assert max(after - before for before, after in pairwise(waits[1:])) < 10
 
 
-def test_the_next_session_of_a_deferred_connection_resets_its_postponement() -> None:
+def test_the_next_session_of_a_connection_that_was_turned_away_resets_its_postponement() -> None:
     qbwc, (first, second) = a_service(1, 2)
     qbwc.authenticate(username=first)
     assert another_process(qbwc).authenticate(username=second) == "none"
@@ -159,10 +159,10 @@ def test_the_next_session_of_a_deferred_connection_resets_its_postponement() -> 
 
     assert qbwc.authenticate(username=second) == ""
 
-    assert qbwc.store.connections[second].deferrals == 0
+    assert qbwc.store.connections[second].turned_away == 0
 
 
-def test_the_reason_and_the_next_session_of_a_deferred_connection_are_shown() -> None:
+def test_the_reason_and_the_next_session_of_a_connection_that_was_turned_away_are_shown() -> None:
     qbwc, (first, second) = a_service(1, 2)
     qbwc.authenticate(username=first)
     another_process(qbwc).authenticate(username=second)
@@ -359,6 +359,7 @@ def a_seen_connection(**fields: Any) -> Any:
         ({"last_worked_at": timestamp(NOON + timedelta(minutes=3)), "postponed_seconds": 300}, 3.5, 4),
         ({"postponed_seconds": 300}, 46, None),
         ({"paused_at": timestamp(NOON)}, 1, None),
+        ({"login_failed_at": timestamp(NOON)}, 1, None),
         ({"session_id": "ab" * 32}, 1, None),
         ({"last_connected_at": None}, 1, None),
     ],
@@ -390,7 +391,7 @@ def test_the_next_session_is_never_in_the_past_nor_further_away_than_one_postpon
         assert now <= moment <= now + timedelta(seconds=MAX_POSTPONEMENT_SECONDS)
 
 
-def test_a_pause_of_a_deferred_connection_is_its_reason() -> None:
+def test_a_pause_of_a_connection_that_was_turned_away_is_its_reason() -> None:
     qbwc, (first, second) = a_service(1, 2)
     qbwc.authenticate(username=first)
     another_process(qbwc).authenticate(username=second)

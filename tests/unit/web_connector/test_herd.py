@@ -54,13 +54,13 @@ def test_no_session_is_cut_and_all_work_is_done(seed: int) -> None:
 
 
 @pytest.mark.parametrize("connections", [20, 100])
-def test_a_herd_that_calls_in_the_same_second_is_deferred_and_not_cut(connections: int) -> None:
+def test_a_herd_that_calls_in_the_same_second_is_turned_away_and_not_cut(connections: int) -> None:
     herd = replace(SMALL, connections=connections, window_minutes=0, idle=0)
 
     result = Simulation(herd).run(max_minutes=60)
 
     assert (result.cut, result.lost) == (0, 0)
-    assert result.deferred > 0
+    assert result.turned_away > 0
     assert result.peak_sessions <= 2 * (herd.sessions or 0)
     assert result.responses == connections * herd.requests
 

@@ -64,7 +64,7 @@ MIN_INTERVAL = str(polling.MIN_INTERVAL_SECONDS)
 FAILURE_INTERVAL = timedelta(minutes=1)
 """Minimum time between two recorded failures of one user, so that calls with a wrong password cause few writes."""
 
-DEFERRED = "sessions_full"
+TURNED_AWAY = "sessions_full"
 NOT_COUNTED = "sessions_not_counted"
 """Values of `problem` in the log line of a login."""
 
@@ -135,19 +135,19 @@ class Opening:
         """The connection after the end of its former session."""
         return replace(self.connection, **connection_fields(self.former)) if self.former else self.connection
 
-    def deferred(self) -> Decision:
+    def turned_away(self) -> Decision:
         """Return the decision to open no session because too many are running, although a request waits."""
         connection, moment = self.connection, timestamp(self.now)
-        seconds = polling.deferral(connection)
+        seconds = polling.postponement_if_turned_away(connection)
         after = connection.changed(
             moment,
             last_connected_at=moment,
             login_failed_at=None,
             session_id=None,
             postponed_seconds=seconds,
-            deferrals=connection.deferrals + 1,
+            turned_away=connection.turned_away + 1,
         )
-        reply = Reply((NO_SESSION, NOTHING_TO_DO, str(seconds), MIN_INTERVAL), connection.id, problem=DEFERRED)
+        reply = Reply((NO_SESSION, NOTHING_TO_DO, str(seconds), MIN_INTERVAL), connection.id, problem=TURNED_AWAY)
         return Decision(reply, [Put(connection, after)])
 
     def without_request(self, releases: Sequence[ChangeRequest]) -> Decision:
@@ -168,7 +168,7 @@ class Opening:
             session_id=self.session_id if first else None,
             message_set_to_forget=None if first else to_forget,
             postponed_seconds=postponed_seconds,
-            deferrals=0,
+            turned_away=0,
         )
         changes: list[Change] = [] if self._is_recorded(after) else [Put(connection, after)]
         if self.former:
@@ -283,7 +283,7 @@ class Login:
         if opening.is_held:
             return commit(self._store, opening.without_request(releases), connection.id, session, now)
         if opening.is_full(conflict) and front(self._store, connection.id, session, now):
-            return commit(self._store, opening.deferred(), connection.id, session, now)
+            return commit(self._store, opening.turned_away(), connection.id, session, now)
         reply = commit(self._store, Claiming(opening.decide, releases), connection.id, session, now)
         if reading and reply.request_id:
             reading.begun += 1

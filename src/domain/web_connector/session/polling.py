@@ -103,12 +103,12 @@ def postponement(connection: Connection, now: datetime, dormant_seconds: int = M
     return _shortened(dormant_seconds if is_dormant else IDLE_POSTPONEMENT_SECONDS, connection)
 
 
-def deferral(connection: Connection) -> int:
-    """Return the postponement in seconds of a login that was not admitted. It grows while the connection is deferred.
+def postponement_if_turned_away(connection: Connection) -> int:
+    """Return the postponement in seconds of a login that is not admitted. It grows with each such login in a row.
 
-    Those that were deferred together come back over a time as long as the shortest postponement of them.
+    Connections that are turned away together call again over a time as long as the shortest of their postponements.
     """
-    shortest = min(MIN_USER_INTERVAL_SECONDS * 2 ** min(connection.deferrals, 8), IDLE_POSTPONEMENT_SECONDS)
+    shortest = min(MIN_USER_INTERVAL_SECONDS * 2 ** min(connection.turned_away, 8), IDLE_POSTPONEMENT_SECONDS)
     return int(shortest * (1 + place(connection.id)))
 
 
