@@ -80,7 +80,11 @@ class ConnectionView(TypedDict):
     ]
     sync_window: Annotated[
         SyncWindowView | None,
-        Schema("Daily window for sending to QuickBooks, in local time; may cross midnight. Null: any time"),
+        Schema(
+            "Daily window for sending to QuickBooks, in local time; may cross midnight. Connections take turns: the "
+            "first session begins up to ten minutes after the window opens, at most a fifth of its length. Null: any "
+            "time"
+        ),
     ]
     linger_seconds: Annotated[
         int,

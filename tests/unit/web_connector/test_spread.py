@@ -57,6 +57,26 @@ def test_a_turn_is_the_same_before_and_after_the_opening_and_lasts_until_the_win
         assert turn_in_window(connection, OPENING + timedelta(minutes=50)) == turn + timedelta(days=1)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_connection_may_send_in_one_piece_of_each_day_from_its_turn_to_the_end_of_the_window(seed: int) -> None:
+    random = Random(seed)
+    opens, length = random.randrange(24 * 60), random.choice([1, 2, 7, 30, 300, 24 * 60 - 4, 24 * 60 - 1])
+    first, last = (f"{minute // 60 % 24:02}:{minute % 60:02}" for minute in (opens, opens + length))
+    window = SyncWindow(first, last, "UTC")
+    (connection, *_) = connections(seed, sync_window=window)
+    step = timedelta(seconds=5)
+    moments = [NOON + number * step for number in range(24 * 60 * 12 + 1)]
+
+    may_send = [turn_in_window(connection, moment) is None for moment in moments]
+
+    changes = [
+        moment for moment, before, after in zip(moments[1:], may_send, may_send[1:], strict=False) if before != after
+    ]
+    assert len(changes) == 2
+    seconds = may_send[1:].count(True) * step.total_seconds()
+    assert 0.8 * length * 60 - 5 <= seconds <= length * 60 + 5
+
+
 def test_a_short_window_that_opens_when_clocks_change_still_has_a_turn() -> None:
     window = SyncWindow("01:30", "03:30", "America/New_York")
     for connection in connections(2, sync_window=window)[:50]:

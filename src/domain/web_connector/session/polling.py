@@ -67,7 +67,9 @@ def turn_in_window(connection: Connection, now: datetime) -> datetime | None:
     window = connection.sync_window
     if window is None:
         return None
-    delay = timedelta(seconds=int(place(connection.id) * min(window.length * SPREAD, MAX_DELAY).total_seconds()))
+    # The delay is at most the time for which the window is closed. A longer one would reach into the window before.
+    longest = min(window.length * SPREAD, timedelta(days=1) - window.length, MAX_DELAY)
+    delay = timedelta(seconds=int(place(connection.id) * longest.total_seconds()))
     if not window.is_open(now):
         return window.changes_at(now) + delay
     if not window.is_open(now - delay):
