@@ -4,6 +4,7 @@ Options by environment:
   PORT=3000                       the port on 127.0.0.1
   QUICKBOOKS=off                  use your own Web Connector
   COMPANY=wholesale               the simulated company: wholesale, empty, large, or a JSON file that is read and saved
+  STRICT=on                       warn of behaviours that are not QuickBooks' (simulator/FIDELITY.md)
   QUICKBOOKS_SCRIPT=FILE          faults of the simulated QuickBooks (simulator/README.md)
   BASE_URL=https://…              the public URL of a tunnel to this service, for a Web Connector on Windows
   EXECUTION_SECONDS=5             how long QuickBooks may execute one request (with BASE_URL: 1800)
@@ -74,6 +75,7 @@ class Options:
     quickbooks: bool = True
     company: str = DEFAULT_COMPANY
     script: Script = field(default_factory=Script)
+    strict: bool = False
     allow_loopback_webhooks: bool = True
     execution_seconds: int = stack.EXECUTION_SECONDS
     state: Path = Path(".local")
@@ -95,6 +97,7 @@ class Options:
             quickbooks=_switch(environment, "QUICKBOOKS"),
             company=environment.get("COMPANY") or DEFAULT_COMPANY,
             script=_script(script) if script else Script(),
+            strict=_switch(environment, "STRICT", default="off"),
             allow_loopback_webhooks=loopback_webhooks,
             execution_seconds=_execution_seconds(environment),
             state=Path(environment.get("STATE_DIR") or ".") / ".local",
@@ -221,6 +224,7 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
         ready.set()  # callers that wait for it read the credentials next
         if options.quickbooks:
             company, company_file = _company(options, folder, terminal)
+            company.strict = options.strict
             qwc = Path(credentials.qwc_path).read_text(encoding="utf-8")
             if options.base_url:
                 qwc = qwc.replace(options.base_url, service.named_url)  # no need to go through the tunnel

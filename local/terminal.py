@@ -15,6 +15,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, TextIO
 
+from simulator.requests.fidelity import BEHAVIOURS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
@@ -61,6 +63,7 @@ class Terminal(logging.Filter):
         self._soap = soap
         self._last_error: str | None = None
         self._failed_requests = 0
+        self._simplified: set[str] = set()
         self._signatures: dict[str, Collection[str]] = {}
         self._lock = threading.Lock()
 
@@ -88,6 +91,10 @@ class Terminal(logging.Filter):
         outcome = f"{event.status} {event.summary}" if event.status else event.summary
         color = RED if event.status >= FIRST_ERROR_STATUS else YELLOW if event.status else GREEN
         self._event("QuickBooks", f"{event.name} {event.label}".rstrip(), outcome, color, event.seconds)
+        for name in event.simplified:
+            if name not in self._simplified:
+                self._simplified.add(name)
+                self._line("Warning", f"not as in QuickBooks: {name}", BEHAVIOURS[name].about, YELLOW)
 
     def session(self, requests: int, status: str, *, is_error: bool) -> None:
         """Show a session that ended with an error, the same error only once, or that had several requests."""

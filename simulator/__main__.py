@@ -20,6 +20,7 @@ from simulator.faults import Fault
 from simulator.faults.forms import FORMS
 from simulator.inspection import serving
 from simulator.requests.facts import OFFERED_VERSIONS, Product
+from simulator.requests.fidelity import BEHAVIOURS
 from simulator.runs.scenario import Expectations
 from simulator.runs.script import Script
 from simulator.terminal import JSON, QUIET, TEXT, Terminal
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _Read = TypeVar("_Read")
 
 PASSWORD_VARIABLE = "QBWC_PASSWORD"  # noqa: S105 - the name of a variable, not a password
-EXIT_OK, EXIT_SESSION_FAILED, EXIT_USAGE, EXIT_UNEXPECTED, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+EXIT_OK, EXIT_SESSION_FAILED, EXIT_USAGE, EXIT_UNEXPECTED, EXIT_SIMPLIFIED, EXIT_INTERRUPTED = 0, 1, 2, 3, 4, 130
 PAUSE_SECONDS = 1.0
 """Between the sessions of --sessions, unless --every says otherwise."""
 
@@ -46,6 +47,7 @@ exit codes:
   1    with --once or --sessions, without expectations: the last session failed
   2    wrong arguments, unreadable files, or a .qwc file that the Web Connector would refuse
   3    an expectation (--expect, or "expect" of the script) did not come true
+  4    with --strict: otherwise 0, but a request depends on a behaviour that is not QuickBooks' (FIDELITY.md)
   130  Ctrl-C in the middle of --once or --sessions
 
 actions of --fault, by place:
@@ -72,6 +74,7 @@ def main(
         script = _script(options)
         company = _company(options)
         company.on_request = terminal.request
+        company.strict = options.strict
         if options.qwc is None:
             return _serve(company, script, options, terminal)
         run = _start(script, options, company, terminal, transport, sleep)
@@ -106,7 +109,7 @@ def _serve(company: Company, script: Script, options: argparse.Namespace, termin
         stop.wait()
     _save(company, options.company)
     terminal.note("Stopped.")
-    return EXIT_OK
+    return _fidelity(company)
 
 
 @contextmanager
@@ -198,7 +201,17 @@ def _judge(run: ScriptRun, report: str | None, *, failed: bool) -> int:
         print(f"simulator: not as expected: {problem}", file=sys.stderr)
     if problems:
         return EXIT_UNEXPECTED
-    return EXIT_SESSION_FAILED if failed and run.script.expect == Expectations() else EXIT_OK
+    if failed and run.script.expect == Expectations():
+        return EXIT_SESSION_FAILED
+    return _fidelity(run.company)
+
+
+def _fidelity(company: Company) -> int:
+    """Print the behaviours that requests depended on and that are not QuickBooks' (`--strict`). Return an exit code."""
+    for name, count in company.simplifications.items():
+        requests = "1 request" if count == 1 else f"{count} requests"
+        print(f"simulator: not as in QuickBooks: {name} ({requests}): {BEHAVIOURS[name].about}", file=sys.stderr)
+    return EXIT_SIMPLIFIED if company.simplifications else EXIT_OK
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -240,6 +253,11 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME=VALUE",
         help="sales_tax=off, multi_currency=on, closing_date=2025-12-31; can be repeated: see simulator/README.md",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="warn when a request depends on a behaviour that is not QuickBooks' (simulator/FIDELITY.md); exit code 4",
     )
     parser.add_argument(
         "--inspect",

@@ -11,6 +11,8 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
+from simulator.requests.fidelity import BEHAVIOURS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -39,6 +41,7 @@ class Terminal:
         self._color = color
         self._now = now
         self._last_error: str | None = None
+        self._simplified: set[str] = set()
         self._lock = threading.Lock()
 
     @classmethod
@@ -68,6 +71,19 @@ class Terminal:
             },
             f"{event.name}{label} · {self._painted(_clean(outcome), color)} · {round(event.seconds * 1000)} ms",
         )
+
+        for name in event.simplified:
+            self._simplification(event.name, name)
+
+    def _simplification(self, request: str, name: str) -> None:
+        """Show a behaviour that is not QuickBooks' when the first request depends on it (`--strict`)."""
+        if name not in self._simplified:
+            self._simplified.add(name)
+            about = BEHAVIOURS[name].about
+            self._show(
+                {"event": "simplification", "name": name, "about": about, "type": request},
+                self._painted(f"Not as in QuickBooks: {name}. {about}", YELLOW),
+            )
 
     def session(self, result: SessionResult) -> None:
         """Show the end of a session that had requests, or an error that the previous session did not have."""

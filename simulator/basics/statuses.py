@@ -261,3 +261,9 @@ STATUSES: dict[int, Status] = {
     9101: _own('The macro "{value}" is already defined in this message set.', "A `defMacro` that is defined already."),
 }
 """The statuses by code."""
+
+NOT_AVAILABLE = STATUSES[3250].text.removesuffix(".")
+"""The beginning of the message of every status 3250."""
+
+OTHER_TEXTS = {3180: ("You do not have sufficient quantities to build this assembly.",)}
+"""Further texts of QuickBooks, from captured responses."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import HresultError, RequestError
+from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books.kinds import ITEMS
 from simulator.schema.model import Simple
 from simulator.schema.values import check_value
@@ -38,7 +39,7 @@ def required_definition(books: Books, owner: str, name: str) -> Fields:
     """Return a definition. Raises `RequestError` 3250 when there is none."""
     definition = definition_of(books, owner, name)
     if definition is None:
-        raise RequestError(3250, f'The data extension "{name}" of the owner {owner} is not defined.')
+        raise RequestError(3250, f'{NOT_AVAILABLE}: the data extension "{name}" of the owner {owner} is not defined.')
     return definition
 
 
@@ -63,7 +64,8 @@ def check_assigned(definition: Fields, carriers: tuple[str, ...]) -> None:
     """Raise `RequestError` 3250 unless the definition is assigned to one of these kinds of objects."""
     if not set(carriers).intersection(definition["AssignToObject"]):
         name = definition["DataExtName"]
-        raise RequestError(3250, f'The data extension "{name}" is not assigned to objects of the type {carriers[0]}.')
+        what = f'the data extension "{name}" is not assigned to objects of the type {carriers[0]}'
+        raise RequestError(3250, f"{NOT_AVAILABLE}: {what}.")
 
 
 def carriers_of(kind: Kind) -> tuple[str, ...]:

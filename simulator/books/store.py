@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, insort
-from collections import Counter, defaultdict
+from collections import defaultdict
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -125,7 +125,7 @@ class Books:
     """The RefNumber that was used last in each series."""
     _tables: dict[str, Table] = field(default_factory=lambda: {name: Table() for name in KINDS})
     _names: dict[tuple[str, str], Record] = field(default_factory=dict)
-    _uses: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    _uses: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     _numbers: dict[str, dict[str, list[str]]] = field(default_factory=lambda: {name: {} for name in KINDS})
     _undo: list[Callable[[], None]] | None = None
 
@@ -309,7 +309,8 @@ class Books:
         total = Decimal(record.fields.get("TotalAmount") or "0")
         amounts = (total, *(posting.amount for posting in self.ledger.postings(record.id)))
         if any(abs(amount) >= TOO_MUCH for amount in amounts):
-            raise RequestError(3210, "The amounts of the transaction add up to more than QuickBooks can store.")
+            field = f'The "Amount" field has an invalid value "{max(amounts, key=abs)}".'
+            raise RequestError(3210, f"{field}  QuickBooks error message: It is too large.")
 
     def _take_out(self, record: Record) -> None:
         self._unindex(record)
@@ -347,7 +348,8 @@ class Books:
         if record.full_name:
             self._names[record.kind.namespace, record.full_name.lower()] = record
         for target in references(record.fields):
-            self._uses[target][record.id] += 1
+            uses = self._uses[target]
+            uses[record.id] = uses.get(record.id, 0) + 1
         if "RefNumber" in record.fields:
             self._numbers[record.kind.name].setdefault(record.fields["RefNumber"].lower(), []).append(record.id)
 
@@ -376,19 +378,21 @@ def following(number: str) -> str:
     return text if len(text) <= _MAX_NUMBER_LENGTH else ""
 
 
-def references(value: object) -> Iterator[str]:
-    """Yield the ListID of every reference in a record's fields."""
-    if isinstance(value, dict):
-        if len(value) == 1 and "ListID" in value:
-            yield value["ListID"]
-            return
-        for member in value.values():
-            if not isinstance(member, str):
-                yield from references(member)
-    elif isinstance(value, list):
-        for member in value:
-            if not isinstance(member, str):
-                yield from references(member)
+def references(value: object) -> list[str]:
+    """Return the ListID of every reference in a record's fields."""
+    found: list[str] = []
+    pending = [value]
+    while pending:
+        holder = pending.pop()
+        if isinstance(holder, dict):
+            if len(holder) == 1 and "ListID" in holder:
+                found.append(holder["ListID"])
+                continue
+            holder = holder.values()
+        elif not isinstance(holder, list):
+            continue
+        pending += [member for member in holder if not isinstance(member, str)]
+    return found
 
 
 def _order(record: Record) -> tuple[str, int, str]:

@@ -11,6 +11,7 @@ import json
 import re
 import time
 import uuid
+from collections import Counter
 from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDER
 from simulator.requests.context import Context, OpenIterator
 from simulator.requests.events import RequestEvent, event_of
 from simulator.requests.facts import Product
+from simulator.requests.fidelity import simplifications
 from simulator.requests.responses import Renderer, Response, opening_tag, representable, response_lines
 from simulator.rules import preferences
 from simulator.schema import schema
@@ -98,8 +100,10 @@ class Company:
 
     `private_fields` maps an OwnerID to the fields that its application stored in the company: FileID and AppLock.
     `details` are fields of CompanyRet and sections of PreferencesRet that differ from the defaults. The value ""
-    omits one. `on_request` is called after each request that is executed, while the company is locked. One lock makes
-    the company safe to use from several sessions in several threads. Others can read while a query is answered.
+    omits one. With `strict`, `simplifications` counts the requests that depend on each behaviour of `FIDELITY.md`
+    that is not QuickBooks'. `on_request` is called after each request that is executed, while the company is
+    locked. One lock makes the company safe to use from several sessions in several threads. Others can read while a
+    query is answered.
     """
 
     books: Books
@@ -116,6 +120,8 @@ class Company:
     executed: list[Execution] = field(default_factory=list)
     new_guid: Callable[[], str] = lambda: f"{{{uuid.uuid4()}}}"
     on_request: Callable[[RequestEvent], None] | None = None
+    strict: bool = False
+    simplifications: Counter[str] = field(default_factory=Counter)
     lock: CompanyLock = field(init=False, repr=False)
     _direct: CompanySession | None = field(default=None, repr=False)
 
@@ -283,6 +289,7 @@ class Company:
             self.details = deepcopy(snapshot.details)
             self.message_sets.stored = MessageSets.from_json(deepcopy(snapshot.message_sets)).stored
             self.executed[:] = snapshot.executed
+            self.simplifications.clear()
 
     def edit(self, record_id: str) -> None:
         """Save a record as a user does in QuickBooks: it gets a new EditSequence. Raises `LookupError` without one."""
@@ -415,8 +422,9 @@ class CompanySession:
                 response = self._respond(request, macros, refusal)
                 response = representable(response, _response_model(request), requested)
                 lines += _lines(message_set, request, response, renderer)
+            simplified = self._simplifications(request, response)
             if self._company.on_request is not None:
-                self._company.on_request(event_of(request, response, time.perf_counter() - started))
+                self._company.on_request(event_of(request, response, time.perf_counter() - started, simplified))
             self._company.executed.append(
                 Execution(
                     self._application,
@@ -429,6 +437,14 @@ class CompanySession:
             )
             stopped = response.severity == "Error" and message_set.get("onError") != "continueOnError"
         return lines
+
+    def _simplifications(self, request: Element, response: Response) -> tuple[str, ...]:
+        """Note what a request depends on that is not as in QuickBooks, and return the names."""
+        if not self._company.strict:
+            return ()
+        names = simplifications(request, schema().requests[request.tag], response)
+        self._company.simplifications.update(names)
+        return names
 
     def _respond(self, request: Element, macros: dict[str, str], refusal: RequestError | None) -> Response:
         if refusal is not None and severity_of(refusal.code) == "Error":

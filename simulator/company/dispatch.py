@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simulator import reports
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books import KINDS
 from simulator.requests import company, data_extensions, delete, derived, mod, special
 from simulator.requests.add import add
@@ -15,7 +16,6 @@ from simulator.requests.macros import expanded
 from simulator.requests.preferences import check_preferences
 from simulator.requests.query import QUERIES, next_page, query
 from simulator.requests.responses import Response
-from simulator.rules.preferences import NOT_AVAILABLE
 from simulator.schema import schema
 from simulator.schema.values import check_values
 

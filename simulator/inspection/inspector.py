@@ -66,6 +66,8 @@ class Inspector:
                     response = views.summary(self.company, len(self._problems()))
                 case ["problems"]:
                     response = {"data": self._problems()}
+                case ["simplifications"]:
+                    response = {"strict": self.company.strict, "data": views.simplifications(self.company)}
                 case ["preferences"]:
                     response = self.company.preferences
                 case ["snapshots"]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.books import KINDS
 from simulator.books.kinds import LISTS, TRANSACTIONS
 from simulator.books.ledger import ZERO
+from simulator.requests.fidelity import BEHAVIOURS
 from simulator.requests.shown import shown
 from simulator.rules.problems import book_problems
 from simulator.schema import Aggregate
@@ -201,6 +202,14 @@ def executed(company: Company, *, writes: bool) -> list[Json]:
     """Return the requests that QuickBooks executed, oldest first."""
     executions = company.writes if writes else company.executed
     return [{**asdict(execution), "succeeded": execution.succeeded} for execution in executions]
+
+
+def simplifications(company: Company) -> list[Json]:
+    """Return the behaviours that are not QuickBooks' and that requests depended on, if the company is strict."""
+    return [
+        {"name": name, "about": BEHAVIOURS[name].about, "basis": str(BEHAVIOURS[name].basis), "requests": count}
+        for name, count in company.simplifications.items()
+    ]
 
 
 def problems(company: Company) -> list[str]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.reports import aging, detail, jobs, statements, stock, summary, taxes
 from simulator.reports.selection import ACCRUAL, BALANCE_TYPES, INCOME_TYPES, Selection
 from simulator.reports.table import LABEL, Table, amount_column
@@ -210,7 +211,7 @@ def respond(context: Context) -> Response:
     report_type = context.node.findtext(name, "")
     report = REPORTS.get(report_type)
     if report is None:
-        raise RequestError(3250, f"The simulated QuickBooks has no report of the type {report_type}.")
+        raise RequestError(3250, f"{NOT_AVAILABLE}: the simulated QuickBooks has no report of the type {report_type}.")
     selection = Selection(context, _default_macro(context.name, report_type))
     table = report(selection)
     if table.basis == ACCRUAL:

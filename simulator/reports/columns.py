@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books.records import reference_id
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def date_columns(unit: str, period: Period, first_day: str) -> list[tuple[str, s
         last = min(_last_day(unit, start), end)
         columns.append((_title(unit, start, last), start.isoformat(), last.isoformat()))
         if len(columns) > MAX_COLUMNS:
-            raise RequestError(3250, "The report has too many columns: choose a shorter period.")
+            raise RequestError(3250, f"{NOT_AVAILABLE}: the report has too many columns: choose a shorter period.")
         start = last + timedelta(days=1)
     return columns
 
@@ -95,5 +96,5 @@ def key_of(by: str, books: Books) -> Callable[[Record, Posting], str]:
         "SalesTaxCode": on_form("CustomerSalesTaxCodeRef"),
     }
     if by not in finders:
-        raise RequestError(3250, f"The simulated QuickBooks does not summarize reports by {by}.")
+        raise RequestError(3250, f"{NOT_AVAILABLE}: the simulated QuickBooks does not summarize reports by {by}.")
     return finders[by]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from simulator.basics.date_macros import date_range
 from simulator.basics.errors import RequestError
-from simulator.basics.statuses import STATUSES
+from simulator.basics.statuses import NOT_AVAILABLE, STATUSES
 from simulator.books.kinds import GROUPS, ITEMS
 from simulator.books.records import reference_id
 from simulator.reports.cash import cash_postings
@@ -246,7 +246,7 @@ class Selection:
         if account_type is None:
             return self._ids("ReportAccountFilter", ("Account",), "")
         if account_type == "AllowedFor1099":
-            raise RequestError(3250, "The simulated company has no accounts for forms 1099.")
+            raise RequestError(3250, f"{NOT_AVAILABLE}: the simulated company has no accounts for forms 1099.")
         types = _TYPE_GROUPS.get(account_type, (account_type,))
         return {
             account.id
@@ -270,7 +270,7 @@ class Selection:
                 self.books.list_object(text, kinds) if child.tag.startswith("ListID") else self.books.named(text, kinds)
             )
             if record is None:
-                raise RequestError(3140, f'There is an invalid reference to "{text}" in the {name}.')
+                raise RequestError(3140, f'There is an invalid reference to QuickBooks {name} "{text}" in the report.')
             ids.add(record.id)
             if child.tag.endswith("WithChildren"):
                 ids |= {descendant.id for descendant in descendants(self.books, record)}

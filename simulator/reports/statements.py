@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books.ledger import ZERO
 from simulator.reports.columns import IS_DATE, key_of
 from simulator.reports.selection import BALANCE_TYPES, INCOME_TYPES, Period, Selection, chart_of_accounts
@@ -257,7 +258,7 @@ def custom(selection: Selection) -> Table:
     if by == "BalanceSheet":
         return balance_sheet(selection, "Custom Summary Report")
     if by in IS_DATE or by == "TotalOnly":
-        raise RequestError(3250, f"The simulated QuickBooks does not summarize rows by {by}.")
+        raise RequestError(3250, f"{NOT_AVAILABLE}: the simulated QuickBooks does not summarize rows by {by}.")
     types, find = account_types(selection.books), key_of(by, selection.books)
 
     def row_of(record: Record, posting: Posting) -> str | None:

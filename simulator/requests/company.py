@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books import KINDS
 from simulator.requests import facts
 from simulator.requests.query import NO_MATCH
@@ -101,7 +102,7 @@ def nothing_to_do(_context: Context) -> Response:
 
 def needs_user_interface(context: Context) -> Response:
     """Refuse a request that opens a form in QuickBooks: the simulated one has no user interface."""
-    raise RequestError(3250, f"This feature is not enabled or not available: {context.name} needs the user interface.")
+    raise RequestError(3250, f"{NOT_AVAILABLE}: {context.name} needs the user interface.")
 
 
 def _with_fields(context: Context, name: str, fields: Fields) -> Response:

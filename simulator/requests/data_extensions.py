@@ -201,7 +201,9 @@ def _unique(names: Iterable[str]) -> list[str]:
 
 
 def _defined(name: str) -> RequestError:
-    return RequestError(3180, f'There was an error when saving the data extension "{name}": it is already defined.')
+    return RequestError(
+        3180, f'There was an error when saving a DataExtDef.  QuickBooks error message: "{name}" is already defined.'
+    )
 
 
 def _required_definition(books: Books, content: Node) -> Fields:

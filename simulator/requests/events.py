@@ -48,7 +48,7 @@ class RequestEvent:
 
     `request_id` is its requestID. `label` is the number or name of its record (`INV-1042`), or '' if it has none.
     `status` and `message` are those of the response. `summary` is the result in a few words: "OK", "12 records",
-    "invalid reference".
+    "invalid reference". `simplified` names the behaviours that it depends on and that are not QuickBooks' (`--strict`).
     """
 
     name: str
@@ -58,6 +58,7 @@ class RequestEvent:
     message: str
     seconds: float
     summary: str
+    simplified: tuple[str, ...] = ()
 
     @property
     def is_own_question(self) -> bool:
@@ -65,7 +66,7 @@ class RequestEvent:
         return (self.name, self.request_id) in OWN_QUESTIONS
 
 
-def event_of(request: Node, response: Response, seconds: float) -> RequestEvent:
+def event_of(request: Node, response: Response, seconds: float, simplified: tuple[str, ...] = ()) -> RequestEvent:
     """Describe a request and its response."""
     return RequestEvent(
         name=request.tag,
@@ -75,6 +76,7 @@ def event_of(request: Node, response: Response, seconds: float) -> RequestEvent:
         message=response.message,
         seconds=seconds,
         summary=_summary(request, response),
+        simplified=simplified,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.basics.date_macros import date_range
 from simulator.basics.errors import RequestError
-from simulator.basics.statuses import STATUSES
+from simulator.basics.statuses import NOT_AVAILABLE, STATUSES
 from simulator.books import GROUPS
 from simulator.books.kinds import ITEMS
 from simulator.books.records import reference_id
@@ -119,7 +119,9 @@ def tests(context: Context, group: str) -> list[Test]:
         if make_tests is not None:
             result += make_tests(context, child)
         elif child.tag.endswith("Filter"):
-            raise RequestError(3250, f"The simulated QuickBooks does not filter by {child.tag} in {group}Query.")
+            raise RequestError(
+                3250, f"{NOT_AVAILABLE}: the simulated QuickBooks does not filter by {child.tag} in {group}Query."
+            )
     return result
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books import GROUPS, KINDS
 from simulator.requests.context import OpenIterator
 from simulator.requests.filters import UnknownReference, tests
@@ -34,7 +35,7 @@ def query(context: Context) -> Response:
     group = context.name.removesuffix("QueryRq")
     listed = [child for child in request if child.tag in _LISTED]
     if request.get("iterator") and listed:
-        raise RequestError(3250, "This feature is not enabled or not available: an iterator over a list of objects.")
+        raise RequestError(3250, f"{NOT_AVAILABLE}: an iterator over a list of objects.")
     missing: list[str] = []
     if listed:
         records, missing = listed_records(books, GROUPS[group], listed)

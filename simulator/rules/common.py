@@ -79,6 +79,9 @@ def special_account(books: Books, special: str) -> Fields:
     if special == "OpeningBalanceEquity":
         return opening_equity(books)
     name, account_type = _SPECIAL_ACCOUNTS[special]
+    named = books.named(name, ("Account",))
+    if named is not None and named.fields.get("SpecialAccountType") == special:
+        return named.reference()
     of_type = None
     for account in books["Account"]:
         if account.fields.get("SpecialAccountType") == special or account.full_name == name:

@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
+from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books.costing import Role, Stock
 from simulator.books.ledger import NOTHING, ZERO, Effects
 from simulator.books.records import reference_id
 from simulator.rules.common import TransactionRules, decimal, refused
 from simulator.rules.items import complete_site, is_stock, open_order_quantity, stock_move, stock_of
-from simulator.rules.preferences import NOT_AVAILABLE
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:

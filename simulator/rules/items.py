@@ -42,7 +42,7 @@ def sales_facts(item: Record) -> Fields:
     if "SalesOrPurchase" in fields:
         return dict(fields["SalesOrPurchase"])
     holder = fields.get("SalesAndPurchase", fields)
-    facts = {
+    return {
         "Desc": holder.get("SalesDesc") or fields.get("ItemDesc") or "",
         "Price": holder.get("SalesPrice") or fields.get("DiscountRate") or "",
         "PricePercent": fields.get("DiscountRatePercent") or "",
@@ -51,7 +51,6 @@ def sales_facts(item: Record) -> Fields:
         or fields.get("DepositToAccountRef")
         or {},
     }
-    return {name: value for name, value in facts.items() if value}
 
 
 def purchase_facts(item: Record) -> Fields:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from simulator.basics.statuses import STATUSES
 from simulator.books.kinds import KINDS
 from simulator.schema import schema
 
@@ -28,21 +27,14 @@ ON, OFF = "on", "off"
 CLOSING_DATE = "closing_date"
 HOME_CURRENCY = "HomeCurrencyRef"
 """The key of the home currency in the preferences of the books."""
-NOT_AVAILABLE = STATUSES[3250].text.removesuffix(".")
-"""The beginning of the message of most statuses 3250."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
     """A switch, and what is refused and left out while it is off.
 
-    `kinds` covers every request about these kinds of records. An entry of `covers` is
-
-    * a request: `SalesTaxPayableQueryRq`
-    * an element of requests and responses: `ClassRef`
-    * an element of the records of one kind: `Customer/SalesTaxCodeRef`
-    * a value of an element of requests: `IncludeColumn=Class`
-
+    `kinds` and `covers` name them in the form of `simulator.requests.coverage`: kinds of records; requests, elements
+    (`ClassRef`), elements of one kind of record (`Customer/SalesTaxCodeRef`) and values (`IncludeColumn=Class`).
     `flags` are the elements of PreferencesRet that show it. `status` is the one that refuses.
     """
 

@@ -130,6 +130,7 @@ class ScriptRun:
             "faults_happened": [str(fault) for fault in self.plan.happened],
             "faults_that_never_happened": [str(fault) for fault in self.plan.never_happened],
             "still_late": self.plan.still_late,
+            "simplifications": dict(self.company.simplifications),
             "problems": self.problems(),
         }
 

@@ -244,6 +244,43 @@ def test_preferences_are_set_on_the_command_line_and_kept_in_the_file(files: Pat
     assert (kept["classes"], kept["closing_date"], kept["sales_tax"]) == ("off", "2025-06-30", "on")
 
 
+SITES = document("<ItemSitesQueryRq><MaxReturned>1</MaxReturned></ItemSitesQueryRq>")
+
+
+def test_a_strict_run_warns_of_simplifications_and_exits_with_4(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = ScriptedService(sendRequestXML=[SITES, SITES, ""], receiveResponseXML=[50])
+    report = files / "report.json"
+
+    assert run(files, "--once", "--strict", "--report", str(report), service=service) == 4
+
+    output, errors = capsys.readouterr()
+    assert output.count("Not as in QuickBooks: stock_by_site. Stock is not counted by site") == 1
+    assert "simulator: not as in QuickBooks: stock_by_site (2 requests): Stock is not counted by site" in errors
+    assert json.loads(report.read_text())["simplifications"] == {"stock_by_site": 2}
+
+
+def test_a_strict_run_without_simplifications_exits_with_0(files: Path) -> None:
+    assert run(files, "--once", "--strict") == 0
+    assert run(files, "--once", service=ScriptedService(sendRequestXML=[SITES, ""])) == 0
+
+
+def test_a_strict_run_that_fails_keeps_its_exit_code(files: Path) -> None:
+    service = ScriptedService(sendRequestXML=[SITES, ""])
+    expect = ["--expect", '{"executed": {"CustomerAddRq": 1}}']
+
+    assert run(files, "--once", "--strict", *expect, service=service) == 3
+
+
+def test_strict_warnings_can_be_json(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(files, "--once", "--strict", "--json", service=ScriptedService(sendRequestXML=[SITES, ""]))
+
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    warnings = [event for event in events if event["event"] == "simplification"]
+    assert [(warning["name"], warning["type"]) for warning in warnings] == [("stock_by_site", "ItemSitesQueryRq")]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -151,6 +151,11 @@ def test_a_base_url_that_the_web_connector_would_refuse_is_refused(url: str) -> 
         Options.of({"BASE_URL": url})
 
 
+def test_the_simulated_quickbooks_is_strict_only_if_asked() -> None:
+    assert not Options.of({}).strict
+    assert Options.of({"STRICT": "on"}).strict
+
+
 def test_a_base_url_is_taken_without_its_slash() -> None:
     assert Options.of({"BASE_URL": "https://queue.example.com/"}).base_url == "https://queue.example.com"
 

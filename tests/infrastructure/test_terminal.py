@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -74,6 +75,18 @@ def test_a_request_of_quickbooks_is_one_line_with_its_outcome_and_time(status: i
     Terminal(stream).quickbooks(quickbooks_event(status, summary))
 
     assert fields(stream) == [["QuickBooks", "InvoiceAddRq order-17", outcome, "41 ms"]]
+
+
+def test_a_behaviour_that_is_not_that_of_quickbooks_is_shown_once() -> None:
+    stream = io.StringIO()
+    terminal = Terminal(stream, quiet=True)
+
+    for _ in range(2):
+        terminal.quickbooks(replace(quickbooks_event(0, "OK"), simplified=("stock_by_site",)))
+
+    (line,) = fields(stream)
+    assert line[:2] == ["Warning", "not as in QuickBooks: stock_by_site"]
+    assert line[2].startswith("Stock is not counted by site")
 
 
 def test_queries_that_the_web_connector_makes_by_itself_are_not_shown() -> None:
