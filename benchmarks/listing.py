@@ -3,9 +3,9 @@
 Run it on DynamoDB Local, which `make .tools/dynamodb-local/.installed` downloads:
 `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.listing [RECORDS…] [one-day]`
 (default 1000 10000 100000, over a year, or all in one day with `one-day`). Capacity is the sum of the capacity that
-DynamoDB reports for each call. For up to 200,000 records, each page is compared with the naive method: walk the index
-from its beginning and keep the records of the page. The naive method does not compute `total_pages`. The exit status is
-1 if a rule is broken.
+DynamoDB reports for each call. For up to 200,000 records, each page is compared with the naive method: read all index
+entries that match, sort them and keep those of the page. The naive method does not compute `total_pages`. The exit
+status is 1 if a rule is broken.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from __future__ import annotations
 import statistics
 import sys
 import time
+from collections import Counter
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import DynamoDBStore, TableNames
-from adapters.dynamodb.listing import LISTING_INDEXES
 from benchmarks.listing_data import APP_ID, DAYS, MAX_WHOLE, Meter, connect, endpoint, fixed_time, load
+from domain.listing.in_flight import in_order
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.records.request import State
 from domain.records.webhook import WebhookState
+from domain.storage.ports import IndexDays
 from local.tables import drop_tables, make_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from domain.records.request import QueuedRequest
+    from domain.records.request import Pair, QueuedRequest
 
 SIZES = (1_000, 10_000, 100_000)
 SIZE_OF_ORDERS = 10_000
@@ -61,28 +62,12 @@ ORDERS: dict[str, dict[str, Any]] = {
 HEADING = f"{'records':>9} {'filter':38} {'page':>13} | calls    RCU      ms | naive: calls      RCU      ms"
 
 
-def naive(client: Any, tables: TableNames, store: DynamoDBStore, query: ListQuery) -> list[str]:
-    """Walk the index that fits best and return the ids of the page."""
-    keys: dict[str, str] = {"connection_id": query.connection_id}
-    filters: dict[str, str] = {}
-    if query.state:
-        keys["state"] = query.state.value
-    if query.webhook_state:
-        (filters if query.state else keys)["webhook_state"] = query.webhook_state.value
-    use = "state" if query.state else "webhook_state" if query.webhook_state else "connection"
-    names = {**keys, **filters}
+def naive(store: DynamoDBStore, counts: Mapping[Pair, int], query: ListQuery) -> list[str]:
+    """Read every entry of the matching partitions, sort them and return the ids of the page."""
+    everything = IndexDays(query.connection_id, query.sort, "0", "9", counts)
+    entries = in_order(store.all_index_entries(everything, ()), query)
     start = (query.page - 1) * query.page_size
-    pages = client.get_paginator("query").paginate(
-        TableName=tables.queued_requests,
-        IndexName=LISTING_INDEXES[use, query.sort],
-        KeyConditionExpression=" AND ".join(f"#{name} = :{name}" for name in keys),
-        ExpressionAttributeNames={f"#{name}": name for name in names},
-        ExpressionAttributeValues={f":{name}": {"S": value} for name, value in names.items()},
-        ScanIndexForward=not query.descending,
-        **({"FilterExpression": "#webhook_state = :webhook_state"} if filters else {"Limit": start + query.page_size}),
-    )
-    walk = (entry["id"]["S"] for page in pages for entry in page["Items"])
-    ids = list(islice(walk, start, start + query.page_size))
+    ids = [entry.id for entry in entries[start : start + query.page_size]]
     store.request_batch(ids)
     return ids
 
@@ -114,13 +99,15 @@ class Comparison:
     """Requests pages of one connection, compares each with the list sorted in memory, and prints its cost."""
 
     def __init__(self, client: Any, tables: TableNames, connection_id: str, records: Sequence[QueuedRequest]) -> None:
-        self._client = client
-        self._tables = tables
         self._connection_id = connection_id
         self._records = records
         self._store = DynamoDBStore(client, tables)
         self._lists = Lists(self._store, fixed_time)
         self._meter = Meter(client)
+
+    def _counts(self, query: ListQuery) -> Mapping[Pair, int]:
+        """Return the number of records of each pair that matches the filters."""
+        return Counter(record.listed_pair for record in self._records if query.matches(record))
 
     def pages(self, name: str, parameters: dict[str, Any], *, with_naive: bool = True) -> tuple[int, list[float]]:
         """Measure the first, middle and last page. Return the largest number of calls and the capacity of each page."""
@@ -140,7 +127,7 @@ class Comparison:
             line = f"{len(self._records):9} {name:38} {label:>6} {number:6} | {calls:5} {capacity:6.1f} {ms:7.1f} |"
             if with_naive:
                 walks: list[list[str]] = []  # only once, because it takes minutes for 100,000 records
-                walk = partial(naive, self._client, self._tables, self._store, one)
+                walk = partial(naive, self._store, self._counts(query), one)
                 naive_cost = measured(self._meter, lambda: walks.append(walk()), 1)  # noqa: B023 - called in this iteration
                 assert walks == [right], (name, label)
                 line += f" {naive_cost[0]:12} {naive_cost[1]:8.1f} {naive_cost[2]:7.0f}"

@@ -31,9 +31,9 @@ from adapters.dynamodb.records import record_item
 from adapters.dynamodb.search_blocks import SearchBlock
 from domain import qbxml
 from domain.records.connection import Connection
-from domain.records.request import QueuedRequest, State
+from domain.records.request import ENDED, QueuedRequest, State
 from domain.records.search_text import searchable_text
-from domain.records.webhook import Webhook, WebhookState
+from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 from domain.timestamps import day_of, timestamp
@@ -63,7 +63,11 @@ LIVES: Sequence[tuple[float, State, WebhookState]] = (
 )
 """The assumed share of each state among the loaded records."""
 
-PASSED = [(state, WebhookState.PENDING) for state in State if state != State.DISCARDED]
+PASSED = [
+    (state, ListedWebhookState.PENDING)
+    for state in (State.WAITING, State.RETRYABLE, *ENDED)
+    if state != State.DISCARDED
+]
 """States that nearly every record had at some time of its day. Their counts in its row are now zero."""
 
 NAMES = ("Abercrombie", "Baker", "Castillo", "Dubois", "Eriksen", "Fischer", "Garcia", "Hansen", "Ivanova", "Jones")
@@ -295,7 +299,7 @@ def _store_counts(client: Any, tables: TableNames, connection_id: str, records: 
     rows: dict[str, Counter[str]] = {}
     for record in records:
         for sort, moment in ((INSERTED, record.inserted_at), (UPDATED, record.updated_at)):
-            key = CountKey(connection_id, day_of(moment), sort, record.state, record.webhook_state)
+            key = CountKey(connection_id, day_of(moment), sort, *record.listed_pair)
             row = rows.setdefault(key.day, Counter())
             row[count_attribute(key)] += 1
             for state, webhook_state in PASSED:

@@ -37,7 +37,7 @@ from adapters.dynamodb.counts import (
     row_key,
 )
 from adapters.dynamodb.queue import POSITION, queue_key
-from adapters.dynamodb.records import RECORDS, record_item
+from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.sessions import SESSION_ID
 from domain.records.request import (
     ENDED,
@@ -238,7 +238,7 @@ class _Records:
         self.of_connection[record.connection_id] += 1
         self.counts.update(count_changes([AddRequest(record, "", "")]))
         if record.state in QUEUED:
-            entry = record_item(record) | queue_key(record)
+            entry = RECORDS.item(record) | queue_key(record)
             self.queue[_key(entry)] = entry
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from adapters.dynamodb import TableNames
@@ -23,7 +24,11 @@ def make_tables(client: Any, prefix: str, *, with_stream: bool = True) -> TableN
 
 def table_names(prefix: str = "") -> TableNames:
     """Return the table names: `prefix` plus the logical ID of each table."""
-    return TableNames(lambda name: f"{prefix}{name.title().replace('_', '')}Table")
+    return TableNames(partial(_table_name, prefix))
+
+
+def _table_name(prefix: str, name: str) -> str:
+    return f"{prefix}{name.title().replace('_', '')}Table"
 
 
 def drop_tables(client: Any, prefix: str) -> None:

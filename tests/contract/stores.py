@@ -14,7 +14,7 @@ from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML
 
 if TYPE_CHECKING:
     from adapters.dynamodb import DynamoDBStore
-    from domain.records.webhook import WebhookState
+    from domain.records.webhook import ListedWebhookState
     from tests.support.fake_store import FakeStore
 
     AnyStore: TypeAlias = FakeStore | DynamoDBStore
@@ -35,7 +35,7 @@ def stored_request(
     return detail.stored if isinstance(detail, RequestDetail) else detail
 
 
-def counts_of(store: AnyStore) -> dict[tuple[str, str, State, WebhookState], int]:
+def counts_of(store: AnyStore) -> dict[tuple[str, str, State, ListedWebhookState], int]:
     """Return the store's counts as one flat mapping."""
     return {
         (sort, day.day, state, webhook_state): number
@@ -45,12 +45,12 @@ def counts_of(store: AnyStore) -> dict[tuple[str, str, State, WebhookState], int
     }
 
 
-def recount(store: AnyStore, ids: list[str]) -> dict[tuple[str, str, State, WebhookState], int]:
+def recount(store: AnyStore, ids: list[str]) -> dict[tuple[str, str, State, ListedWebhookState], int]:
     """Return the counts of the records themselves."""
-    counts: Counter[tuple[str, str, State, WebhookState]] = Counter()
+    counts: Counter[tuple[str, str, State, ListedWebhookState]] = Counter()
     for request_id in ids:
         record = store.request(request_id)
         if isinstance(record, QueuedRequest):
-            counts[INSERTED, record.inserted_at[:10], record.state, record.webhook_state] += 1
-            counts[UPDATED, record.updated_at[:10], record.state, record.webhook_state] += 1
+            counts[INSERTED, record.inserted_at[:10], *record.listed_pair] += 1
+            counts[UPDATED, record.listed_updated_at[:10], *record.listed_pair] += 1
     return dict(counts)

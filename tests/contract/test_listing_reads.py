@@ -3,44 +3,53 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from domain.records.request import State
-from domain.records.webhook import Webhook, WebhookState
-from domain.storage.changes import AddRequest, ChangeRequest
-from domain.storage.counts import INSERTED, UPDATED
-from domain.storage.ports import IndexDays
+from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
+from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
+from domain.storage.counts import INSERTED, UPDATED, count_changes
+from domain.storage.ports import IndexDays, IndexEntry
 from domain.timestamps import day_of, timestamp
-from tests.contract.stores import LATER, add
+from tests.contract.stores import LATER, add, counts_of
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_record
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from domain.records.request import Pair, QueuedRequest
     from tests.contract.stores import AnyStore
+
+
+WAITING_NOT_APPLICABLE = (State.WAITING, ListedWebhookState.NOT_APPLICABLE)
+PAIRS = [
+    (state, webhook_state)
+    for state in (State.WAITING, State.ERROR)
+    for webhook_state in (ListedWebhookState.PENDING, ListedWebhookState.FAILED)
+]
+
+
+def days(
+    records: Iterable[QueuedRequest], sort: str, first_day: str, last_day: str, pairs: Collection[Pair]
+) -> IndexDays:
+    """Return the days of an index with the number of entries of each pair."""
+    counts = Counter(
+        record.listed_pair
+        for record in records
+        if first_day <= day_of(getattr(record, sort)) <= last_day and record.listed_pair in pairs
+    )
+    return IndexDays(CONNECTION_ID, sort, first_day, last_day, counts)
 
 
 @pytest.mark.parametrize("sort", [INSERTED, UPDATED])
 @pytest.mark.parametrize("descending", [True, False])
-@pytest.mark.parametrize(
-    ("state", "webhook_state", "use"),
-    [
-        (None, None, "connection"),
-        (State.WAITING, None, "state"),
-        (None, WebhookState.PENDING, "webhook_state"),
-        (State.WAITING, WebhookState.PENDING, "state"),
-        (State.WAITING, WebhookState.PENDING, "webhook_state"),
-    ],
-)
+@pytest.mark.parametrize("pairs", [PAIRS, PAIRS[:2], PAIRS[::2], PAIRS[:1]])
 def test_index_entries_are_those_of_the_days_in_order(
-    store: AnyStore,
-    sort: str,
-    state: State | None,
-    webhook_state: WebhookState | None,
-    use: str,
-    *,
-    descending: bool,
+    store: AnyStore, sort: str, pairs: list[Pair], *, descending: bool
 ) -> None:
     chance = random.Random(7)
     records = []
@@ -57,20 +66,61 @@ def test_index_entries_are_those_of_the_days_in_order(
     expected = [
         record
         for record in records
-        if "2026-03-15" <= getattr(record, sort)[:10] <= "2026-03-16"
-        and state in (None, record.state)
-        and webhook_state in (None, record.webhook_state)
+        if "2026-03-15" <= getattr(record, sort)[:10] <= "2026-03-16" and record.listed_pair in pairs
     ]
     expected.sort(key=lambda record: (getattr(record, sort), record.id), reverse=descending)
 
     entries = store.index_entries(
-        IndexDays(CONNECTION_ID, sort, use, "2026-03-15", "2026-03-16", state, webhook_state),
-        descending=descending,
-        skip=2,
-        limit=5,
+        days(records, sort, "2026-03-15", "2026-03-16", pairs), descending=descending, skip=2, limit=5
     )
 
     assert [entry.id for entry in entries] == [record.id for record in expected[2:7]]
+
+
+def test_records_in_flight_are_found_by_their_connection(store: AnyStore) -> None:
+    records = [a_record() for _ in range(4)]
+    for record in (*records, other := a_record(connection_id="c0000000-0000-4000-8000-000000000099")):
+        add(store, record)
+    claimed, sent, ended = (record.claimed("a session", LATER) for record in records[1:])
+    for before, after in (
+        (records[1], claimed),
+        (records[2], sent),
+        (records[3], ended),
+        (other, other.claimed("", NOON)),
+    ):
+        store.commit(ChangeRequest(before, after))
+    store.commit(ChangeRequest(sent, sent.moved(State.SENT, LATER)))
+    store.commit(ChangeRequest(ended, ended.moved(State.ERROR, LATER)))
+
+    assert sorted(store.in_flight_ids(CONNECTION_ID)) == sorted([claimed.id, sent.id])
+
+
+def test_a_claim_and_the_sending_leave_the_counts_and_the_index_as_they_are(store: AnyStore) -> None:
+    record = a_record(webhook=Webhook(WebhookState.PENDING))
+    add(store, record)
+    counts = counts_of(store)
+    ticketed = record.claimed("a session", LATER)
+    sent = ticketed.moved(State.SENT, LATER)
+
+    for before, after in ((record, ticketed), (ticketed, sent)):
+        store.commit(ChangeRequest(before, after))
+        assert counts_of(store) == counts
+        assert count_changes([ChangeRequest(before, after)]) == {}
+        for sort in (INSERTED, UPDATED):
+            (entry,) = store.all_index_entries(days([record], sort, "2026-03-14", "2026-03-14", [record.pair]), ())
+            assert entry == IndexEntry(record.id, record.inserted_at)
+
+
+def test_records_are_read_by_id_without_their_bodies(store: AnyStore) -> None:
+    records = [a_record() for _ in range(3)]
+    for record in records:
+        add(store, record)
+    store.commit(RemoveRequest(records[0], timestamp(LATER)))
+
+    found = store.records_by_id([*(record.id for record in records), a_record().id])
+
+    assert sorted(record.id for record in found) == sorted(record.id for record in records[1:])
+    assert not store.records_by_id([])
 
 
 @pytest.mark.parametrize("descending", [True, False])
@@ -82,7 +132,7 @@ def test_a_page_in_the_middle_of_a_very_full_day(store: AnyStore, *, descending:
 
     for skip in (1_600, 1_618, 1_620, 1_700):
         entries = store.index_entries(
-            IndexDays(CONNECTION_ID, INSERTED, "connection", "2026-03-14", "2026-03-14"),
+            days(records, INSERTED, "2026-03-14", "2026-03-14", [WAITING_NOT_APPLICABLE]),
             descending=descending,
             skip=skip,
             limit=10,
@@ -120,6 +170,6 @@ def test_every_entry_of_an_index_can_be_read_in_parts(store: AnyStore) -> None:
 
     for split_points in ([], ["2026-03-15"], ["2026-03-14T20", "2026-03-15", "2026-03-15T05"]):
         entries = store.all_index_entries(
-            IndexDays(CONNECTION_ID, INSERTED, "state", "2026-03-14", "2026-03-15", State.WAITING), split_points
+            days(records, INSERTED, "2026-03-14", "2026-03-15", [WAITING_NOT_APPLICABLE]), split_points
         )
         assert sorted(entry.id for entry in entries) == sorted(record.id for record in records)

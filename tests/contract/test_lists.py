@@ -22,7 +22,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection
-from tests.support.random_lists import a_history, brute_force, queries, seeds
+from tests.support.random_lists import a_history, brute_force, claim_some, in_flight_numbers, queries, seeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,21 +57,21 @@ def database() -> Iterator[tuple[DynamoDBStore, DynamoDBStore]]:
 @settings(max_examples=CASES // QUERIES, deadline=None)
 @given(
     seed=seeds,
-    number=st.integers(0, 70),
+    numbers=st.tuples(st.integers(0, 70), in_flight_numbers),
     list_queries=st.lists(queries, min_size=QUERIES, max_size=QUERIES),
     runs=st.tuples(st.integers(0, 3), st.integers(0, 3)),
 )
 def test_a_page_equals_that_of_a_brute_force_list(
     database: tuple[DynamoDBStore, DynamoDBStore],
     seed: int,
-    number: int,
+    numbers: tuple[int, int],
     list_queries: list[ListQuery],
     runs: tuple[int, int],
 ) -> None:
     """The packer runs before and after the removal of records, so any part of the search texts may be packed."""
     store, packing = database
     connection_id = str(uuid.uuid4())
-    history = a_history(seed, number, connection_id)
+    history = a_history(seed, numbers[0], connection_id)
     # Hypothesis may run one seed twice, and ids are unique: give each record a new one.
     history = [replace(past, record=replace(past.record, id=str(uuid.uuid4()))) for past in history]
     store.commit(Put(None, a_connection(id=connection_id)))
@@ -84,6 +84,9 @@ def test_a_page_equals_that_of_a_brute_force_list(
             store.commit(RemoveRequest(past.record, timestamp(NOON)))
     for _ in range(runs[1]):
         pack_days(packing, lambda: LATER, LATER + AN_HOUR)
+    history, claims = claim_some(history, numbers[1], seed)
+    for claim in claims:
+        store.commit(claim)
     lists = Lists(store, FixedClock())
 
     for list_query in list_queries:

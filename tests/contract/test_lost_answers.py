@@ -20,7 +20,7 @@ from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.queueing.new_request import Idempotency
 from domain.queueing.service import RequestService
 from domain.records.request import QueuedRequest, State
-from domain.records.webhook import Webhook, WebhookState
+from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.counts import INSERTED, CountKey
 from domain.timestamps import day_of, timestamp
@@ -298,7 +298,7 @@ def test_a_connection_is_created_once(bench: Bench, faults: Sequence[str]) -> No
 @pytest.mark.parametrize("faults", [*ONCE, *TWICE], ids=", ".join)
 def test_counts_are_added_once(bench: Bench, faults: Sequence[str]) -> None:
     days = ("2026-03-13", "2026-03-14")
-    keys = [CountKey(CONNECTION_ID, day, INSERTED, State.ERROR, WebhookState.FAILED) for day in days]
+    keys = [CountKey(CONNECTION_ID, day, INSERTED, State.ERROR, ListedWebhookState.FAILED) for day in days]
     bench.fail(*faults)
 
     bench.store.add_to_counts(dict.fromkeys(keys, 3))
@@ -418,7 +418,7 @@ def test_any_faults_in_any_steps_lose_and_double_nothing(
             case "discard" if waiting:
                 bench.requests.discard(APP_ID, waiting[0].id)
             case "count":
-                key = CountKey(CONNECTION_ID, day_of(timestamp(NOON)), INSERTED, State.ERROR, WebhookState.FAILED)
+                key = CountKey(CONNECTION_ID, day_of(timestamp(NOON)), INSERTED, State.ERROR, ListedWebhookState.FAILED)
                 bench.store.add_to_counts({key: 1})
                 bench.store.add_to_counts({key: -1})
     bench.client.deliver_late_calls()

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMES = {"inserted_at", "updated_at"}
-"""The page calls them "the time" where one row describes an index for each."""
 
 DECLARED = [
     pytest.param(table, index, id=index["IndexName"])
@@ -35,12 +33,9 @@ CALLED_BY_USE_CASES = {"days_to_pack", "remove_from_queue", "remove_late_chunks"
 
 
 def indexes_in_code() -> Iterator[Index]:
-    """Yield the indexes that the modules of the adapter name, also those in a table of several."""
+    """Yield the indexes that the modules of the adapter name."""
     for module in pkgutil.iter_modules(adapters.dynamodb.__path__, "adapters.dynamodb."):
-        for value in vars(import_module(module.name)).values():
-            for name in value.values() if isinstance(value, dict) else [value]:
-                if isinstance(name, Index):
-                    yield name
+        yield from (value for value in vars(import_module(module.name)).values() if isinstance(value, Index))
 
 
 def documented_indexes() -> dict[tuple[str, str], tuple[str, str]]:
@@ -90,9 +85,8 @@ def test_an_index_is_documented_with_its_keys(table: dict[str, Any], index: dict
     assert row, f"docs/data-model.md (Indexes): add {name} of {table['TableName']}"
 
     for key_type, cell in zip(("HASH", "RANGE"), row, strict=True):
-        keys = [key["AttributeName"] for key in index["KeySchema"] if key["KeyType"] == key_type]
-        written = ["the time" if key in TIMES and "the time" in cell else f"`{key}`" for key in keys]
-        assert cell == ", ".join(written), f"docs/data-model.md (Indexes): correct the keys of {name}"
+        keys = [f"`{key['AttributeName']}`" for key in index["KeySchema"] if key["KeyType"] == key_type]
+        assert cell == ", ".join(keys), f"docs/data-model.md (Indexes): correct the keys of {name}"
 
 
 def test_no_index_is_documented_that_does_not_exist() -> None:

@@ -90,7 +90,7 @@ def replace_attribute(value: Any, old: str, new: str) -> Any:
     ("change", "beginning"),
     [
         ({"KeySchema": [{"AttributeName": "id", "KeyType": "RANGE"}]}, "key: partition (id S)"),
-        ({"GlobalSecondaryIndexes": None}, "index by_inserted: partition (connection_id S)"),
+        ({"GlobalSecondaryIndexes": None}, "index by_inserted: partition (connection_id S, l_state S, l_webhook S)"),
         ({"StreamSpecification": None}, "stream: NEW_AND_OLD_IMAGES in template.yaml, none in the database"),
     ],
 )

@@ -222,23 +222,56 @@ def bench_with_records() -> Iterator[Bench]:
         yield bench
 
 
-@pytest.mark.parametrize(("page_size", "budget"), [(1, 3), (20, 3), (50, 3), (51, 4), (100, 4)])
-@pytest.mark.parametrize("state", [None, State.RESPONSE_RECEIVED])
+PAIRS = {None: 2, State.RESPONSE_RECEIVED: 1}
+"""The number of pairs of states that the records have, by the filter."""
+
+
+@pytest.mark.parametrize(("page_size", "batches"), [(1, 1), (20, 1), (50, 1), (51, 2), (100, 2)])
+@pytest.mark.parametrize("state", PAIRS)
 @pytest.mark.parametrize("webhook_state", [None, WebhookState.PENDING])
-def test_a_list_is_three_calls_four_over_fifty(
-    bench_with_records: Bench, page_size: int, budget: int, state: State | None, webhook_state: WebhookState | None
+def test_a_list_is_three_rounds_of_calls(
+    bench_with_records: Bench, page_size: int, batches: int, state: State | None, webhook_state: WebhookState | None
 ) -> None:
+    """Counts and records in flight; a query for each pair; batches of 50 records with their bodies."""
     query = ListQuery(CONNECTION_ID, page_size=page_size, state=state, webhook_state=webhook_state)
     total_pages = bench_with_records.lists.page(APP_ID, query).total_pages
 
     for page in {1, (total_pages + 1) // 2, total_pages}:
-        bench_with_records.calls.take()
+        bench_with_records.calls.clear()
         list_page = bench_with_records.lists.page(APP_ID, replace(query, page=page))
         assert list_page.items
-        assert bench_with_records.calls.take() <= budget
+        assert bench_with_records.calls["Query"] <= 2 + PAIRS[state]
+        assert bench_with_records.calls["BatchGetItem"] <= batches
+        assert bench_with_records.calls.keys() == {"Query", "BatchGetItem"}
 
 
-def test_a_list_with_large_requests_is_four_calls(bench: Bench) -> None:
+def test_a_list_reads_records_in_flight_beside_the_entries(bench: Bench) -> None:
+    for _ in range(3):
+        record = bench.queue_without_key()
+        bench.store.commit(ChangeRequest(record, record.claimed("a session", bench.clock())))
+    bench.calls.clear()
+
+    page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID, state=State.TICKETED))
+
+    assert len(page.items) == 3
+    # No pair has the state ticketed.
+    assert bench.calls == {"Query": 2, "BatchGetItem": 2}
+
+
+def test_a_list_without_bodies_does_not_read_them(bench_with_records: Bench) -> None:
+    tables: list[str] = []
+    client = bench_with_records.store.client
+    client.meta.events.register(
+        "before-parameter-build.dynamodb.BatchGetItem", lambda params, **_: tables.extend(params["RequestItems"])
+    )
+
+    page = bench_with_records.lists.page(APP_ID, ListQuery(CONNECTION_ID, bodies=False))
+
+    assert len(page.items) == 20
+    assert tables == [bench_with_records.store.tables.queued_requests]
+
+
+def test_a_list_with_large_requests_is_a_call_more(bench: Bench) -> None:
     large = base64.b64encode(random.Random(1).randbytes(700_000)).decode()
     for _ in range(15):
         record = a_record(inserted_at=timestamp(NOON), updated_at=timestamp(NOON))
@@ -247,14 +280,14 @@ def test_a_list_with_large_requests_is_four_calls(bench: Bench) -> None:
 
     page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID))
 
-    assert bench.calls.take() == 4
+    assert bench.calls.take() == 5
     with_request = [item.request_xml is not None for item in page.items]
     # 8 MiB hold eight requests of 0.9 MB.
     assert with_request == [True] * 8 + [False] * 7
 
 
 def test_a_list_reads_its_connection_beside_the_page(bench_with_records: Bench) -> None:
-    """The waiting reasons of the items take a fourth call, parallel to the three of the page."""
+    """The waiting reasons of the items take another call, parallel to those of the page."""
     event = api_event(
         "GET",
         f"/api/v1/connections/{CONNECTION_ID}/queued_requests?state=waiting",
@@ -269,7 +302,7 @@ def test_a_list_reads_its_connection_beside_the_page(bench_with_records: Bench) 
             calls.append(bench_with_records.calls.take())
 
     # A portion is a tenth of the 50 reads per second.
-    assert calls == [5, 4, 4, 4, 4] * 2
+    assert calls == [6, 5, 5, 5, 5] * 2
     assert {item["waiting_reason"]["code"] for item in json.loads(response["body"])["data"]} == {"never_connected"}
 
 

@@ -15,7 +15,7 @@ from domain.errors import Conflict, NotFound
 from domain.maintenance.retention import expires_at
 from domain.records.app import App
 from domain.records.connection import Connection
-from domain.records.request import QUEUED, ListedRequest, QueuedRequest, StoredRequest, Tombstone
+from domain.records.request import IN_FLIGHT, QUEUED, ListedRequest, Pair, QueuedRequest, StoredRequest, Tombstone
 from domain.records.session import HeldRequest, Session
 from domain.storage.changes import (
     AddRequest,
@@ -29,7 +29,7 @@ from domain.storage.changes import (
     RemoveRequest,
     RequireConnection,
 )
-from domain.storage.counts import INSERTED, CountKey, DayCounts, Pair, count_changes
+from domain.storage.counts import INSERTED, CountKey, DayCounts, count_changes
 from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, Usage
 from domain.timestamps import day_of, minute_of
 
@@ -77,6 +77,10 @@ class FakeBatch:
 
 def _counter(change: CountBeginning) -> tuple[str, str]:
     return f"sessions#{change.shard}", f"begun#{change.period}"
+
+
+def _listed_time(record: QueuedRequest, sort: str) -> str:
+    return record.inserted_at if sort == INSERTED else record.listed_updated_at
 
 
 class FakeStore:
@@ -265,6 +269,16 @@ class FakeStore:
         items = map(self._stored, request_ids)
         return FakeBatch({item.record.id: item for item in items if isinstance(item, StoredRequest)})
 
+    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        """Return the records that exist."""
+        records = map(self.records.get, request_ids)
+        return [record for record in records if isinstance(record, QueuedRequest)]
+
+    def in_flight_ids(self, connection_id: str) -> Sequence[str]:
+        """Return the ids of the records in flight."""
+        records = self._records_of(connection_id, "in_flight")
+        return list(dict.fromkeys(record.id for record in records if record.state in IN_FLIGHT))
+
     def request_xml(self, request_id: str) -> str:
         """Return the request XML."""
         bodies = self.bodies.get(request_id)
@@ -440,7 +454,7 @@ class FakeStore:
 
     # --- Listing
 
-    def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
+    def day_counts(self, connection_id: str, first_day: str = "", sort: str | None = None) -> Sequence[DayCounts]:
         """Return the connection's counts from a day on, oldest day first. Raises NotFound if it was deleted."""
         connection = self.connections.get(connection_id)
         if connection and connection.deleted_at:
@@ -448,7 +462,7 @@ class FakeStore:
         inserted: dict[str, dict[Pair, int]] = {}
         updated: dict[str, dict[Pair, int]] = {}
         for key, number in self.counts.items():
-            if key.connection_id == connection_id and key.day >= first_day:
+            if key.connection_id == connection_id and key.day >= first_day and sort in (None, key.sort):
                 by_day = inserted if key.sort == INSERTED else updated
                 by_day.setdefault(key.day, {})[key.state, key.webhook_state] = number
         return [
@@ -459,10 +473,9 @@ class FakeStore:
         """Return entries of these days."""
         entries = [
             IndexEntry(record.id, moment)
-            for record in self._records_of(days.connection_id, f"{days.index}/{days.sort}")
-            if days.state in (None, record.state)
-            and days.webhook_state in (None, record.webhook_state)
-            and days.first_day <= day_of(moment := getattr(record, days.sort)) <= days.last_day
+            for record in self._records_of(days.connection_id, days.sort)
+            if record.listed_pair in days.counts
+            and days.first_day <= day_of(moment := _listed_time(record, days.sort)) <= days.last_day
         ]
         entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=descending)
         return entries[skip : skip + limit]
@@ -512,8 +525,8 @@ class FakeStore:
     # --- Recounts
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Count the records one by one, as the indexes by state show them."""
-        return count_changes([AddRequest(record, "", "") for record in self._records_of(connection_id, "by_state")])
+        """Count the records one by one, as an index shows them."""
+        return count_changes([AddRequest(record, "", "") for record in self._records_of(connection_id, INSERTED)])
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
         """Add to counts."""

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias
 
 from hypothesis import strategies as st
 
 from domain.listing.query import ListQuery
-from domain.records.request import QueuedRequest, State
+from domain.records.request import QUEUED, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
+from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
 
 WORDS = ("alpha", "beta", "gamma ray")
-STATES = (State.WAITING, State.ERROR, State.RESPONSE_RECEIVED)
-WEBHOOK_STATES = (WebhookState.PENDING, WebhookState.NOT_APPLICABLE, WebhookState.FAILED)
+STATES = (State.WAITING, State.RETRYABLE, State.ERROR, State.RESPONSE_RECEIVED)
+WEBHOOKS = (
+    Webhook(WebhookState.PENDING),
+    Webhook(WebhookState.PENDING, attempts_in_round=1),
+    Webhook(WebhookState.NOT_APPLICABLE),
+    Webhook(WebhookState.FAILED),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +51,13 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
             inserted_at=timestamp(inserted),
             updated_at=timestamp(inserted + timedelta(hours=chance.choice([0, 1, 26]))),
             state=chance.choice(STATES),
-            webhook=Webhook(chance.choice(WEBHOOK_STATES)),
+            webhook=chance.choice(WEBHOOKS),
         )
         history.append(Past(record, chance.choice(WORDS), chance.random() < 0.1))
     return history
 
 
+in_flight_numbers = st.sampled_from([0, 1, 5, 20])
 seeds = st.integers(0, 2**32)
 numbers = st.integers(0, 100)
 
@@ -61,10 +68,34 @@ queries = st.builds(
     page_size=st.integers(1, 25),
     sort=st.sampled_from(["inserted_at", "updated_at"]),
     descending=st.booleans(),
-    state=st.none() | st.sampled_from([State.WAITING, State.ERROR]),
+    state=st.none() | st.sampled_from(list(State)),
     webhook_state=st.none() | st.sampled_from(list(WebhookState)),
+    retrying=st.integers(0, 5).map(lambda number: number == 0),
     search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
 )
+
+
+def is_retrying(record: QueuedRequest) -> bool:
+    """Whether a webhook of the record failed and is tried again."""
+    return record.webhook_state is WebhookState.PENDING and record.webhook.attempts_in_round > 0
+
+
+def claim_some(history: History, number: int, seed: int) -> tuple[History, list[ChangeRequest]]:
+    """Claim up to `number` queued records and send some of them. Return the history and the changes."""
+    chance = random.Random(seed)
+    queued = [past for past in history if past.record.state in QUEUED and not past.removed]
+    changes = []
+    after = {past.record.id: past for past in history}
+    for past in chance.sample(queued, min(number, len(queued))):
+        moment = NOON + timedelta(days=chance.randrange(7), minutes=chance.randrange(60))
+        record = past.record.claimed("a session", moment)
+        changes.append(ChangeRequest(past.record, record))
+        if chance.random() < 0.5:
+            sent = record.moved(State.SENT, moment + timedelta(seconds=chance.randrange(100)))
+            changes.append(ChangeRequest(record, sent))
+            record = sent
+        after[record.id] = replace(past, record=record)
+    return list(after.values()), changes
 
 
 def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest], int]:
@@ -75,6 +106,7 @@ def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest]
         if not past.removed
         and query.state in (None, past.record.state)
         and query.webhook_state in (None, past.record.webhook_state)
+        and (not query.retrying or is_retrying(past.record))
         and (query.search_phrase or "").casefold() in past.text
     ]
     fitting.sort(key=lambda record: (getattr(record, query.sort), record.id), reverse=query.descending)

@@ -120,6 +120,17 @@ class DynamoDB:
                 return key
             query["ExclusiveStartKey"] = key
 
+    def count(self, query: Mapping[str, Any]) -> int:
+        """Return the number of items that a query finds. DynamoDB does not send them."""
+        query = dict(query)
+        number = 0
+        while True:
+            page = self.client.query(**query, Select="COUNT")
+            number += int(page["Count"])
+            if "LastEvaluatedKey" not in page:
+                return number
+            query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
     def batch_get(self, keys: Mapping[str, Sequence[Item]], eventually: Collection[str] = ()) -> dict[str, list[Item]]:
         """Return the items that exist, by table. Makes one call for each 100 keys.
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import key_query
-from adapters.dynamodb.listing import AFTER_ALL, LISTING_INDEXES
+from adapters.dynamodb.listing import AFTER_ALL, LISTING_INDEXES, partition
 from adapters.dynamodb.operations import Operation
+from adapters.dynamodb.records import STATE_CODES, WEBHOOK_STATE_CODES
 from adapters.dynamodb.transactions import Transaction, new_commit_id
 from domain.records.ownership import not_found
-from domain.records.request import State
-from domain.records.webhook import WebhookState
-from domain.storage.counts import INSERTED, UPDATED, CountKey, DayCounts, Pair
+from domain.records.request import LISTED_PAIRS, Pair
+from domain.storage.counts import INSERTED, UPDATED, CountKey, DayCounts
 from domain.timestamps import day_of
 
 if TYPE_CHECKING:
@@ -41,28 +41,9 @@ QUIET = "quiet"
 """Values of the mark `pack`, which a row has until the search texts of its day are packed. A transaction that changes
 or removes a search text changes a row of the day of insertion and sets the mark to CHANGED (`packing.py`)."""
 
-STATE_CODES = {
-    State.WAITING: "w",
-    State.RETRYABLE: "y",
-    State.TICKETED: "t",
-    State.SENT: "s",
-    State.RESPONSE_RECEIVED: "r",
-    State.ERROR: "e",
-    State.DISCARDED: "d",
-}
-WEBHOOK_STATE_CODES = {
-    WebhookState.NOT_APPLICABLE: "n",
-    WebhookState.PENDING: "p",
-    WebhookState.SUCCEEDED: "s",
-    WebhookState.FAILED: "f",
-}
-"""Each is one letter in the names of count attributes, because a list reads the rows of every day. For example, `irs`
-counts the records inserted that day that are now response_received and succeeded."""
-
 _PAIRS: dict[str, Pair] = {
-    code + webhook_code: (state, webhook_state)
-    for state, code in STATE_CODES.items()
-    for webhook_state, webhook_code in WEBHOOK_STATE_CODES.items()
+    STATE_CODES[state] + WEBHOOK_STATE_CODES[webhook_state]: (state, webhook_state)
+    for state, webhook_state in LISTED_PAIRS
 }
 
 _SORT_CODES = {INSERTED: "i", UPDATED: "u"}
@@ -172,13 +153,15 @@ class Counts:
         self._dynamodb = dynamodb
         self._transactions = transactions
 
-    def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
+    def day_counts(self, connection_id: str, first_day: str = "", sort: str | None = None) -> Sequence[DayCounts]:
         """Return the counts of a connection with one query, about 200 bytes a day. Raises NotFound if it is deleted."""
+        names = [name for name in COUNT_ATTRIBUTES if sort and name.startswith(_SORT_CODES[sort])]
         query = key_query(
             self._dynamodb.tables.counts,
             {keys.CONNECTION_ID: connection_id},
             # The row of a deleted connection sorts after all days.
             between=(DAY, first_day, AFTER_ALL) if first_day else None,
+            attributes=[DAY, *names] if names else (),
             consistent=True,
         )
         days: dict[str, Counter[str]] = {}
@@ -190,18 +173,18 @@ class Counts:
         return [DayCounts(day, *(_pairs(counts, sort) for sort in (INSERTED, UPDATED))) for day, counts in days.items()]
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Return the counts, computed from the entries of the indexes by state."""
+        """Return the counts, computed from the entries of the listing indexes."""
         counts: Counter[CountKey] = Counter()
-        for sort in (INSERTED, UPDATED):
-            for state in State:
+        for sort, (index, time) in LISTING_INDEXES.items():
+            for pair in LISTED_PAIRS:
                 query = key_query(
                     self._dynamodb.tables.queued_requests,
-                    {keys.CONNECTION_ID: connection_id, keys.STATE: state.value},
-                    index=LISTING_INDEXES["state", sort],
+                    partition(connection_id, pair),
+                    index=index,
+                    attributes=(time,),
                 )
                 for entry in self._dynamodb.query(query):
-                    webhook_state = WebhookState(entry[keys.WEBHOOK_STATE]["S"])
-                    counts[CountKey(connection_id, day_of(entry[sort]["S"]), sort, state, webhook_state)] += 1
+                    counts[CountKey(connection_id, day_of(entry[time]["S"]), sort, *pair)] += 1
         return counts
 
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:

@@ -1,13 +1,32 @@
-"""Entries of the listing indexes."""
+"""Entries of the listing indexes.
+
+A record is in two indexes, by insertion and by last change. The partitions of both are a connection and a pair, so a
+filter is a set of partitions. They are read in parallel and merged. The counts tell which ones are not empty.
+
+A page in the middle of a large day begins after thousands of entries, which are read but not sent: in each large
+partition as many as are expected before the page, if its entries are spread like those of the others. The entries that
+follow show whether the page is after all of them.
+"""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, Any
+from math import ceil, sqrt
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query
+from adapters.dynamodb.records import (
+    IN_FLIGHT_OF,
+    LISTED_STATE,
+    LISTED_UPDATED_AT,
+    LISTED_WEBHOOK_STATE,
+    STATE_CODES,
+    WEBHOOK_STATE_CODES,
+)
+from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import IndexDays, IndexEntry
 
 if TYPE_CHECKING:
@@ -15,78 +34,257 @@ if TYPE_CHECKING:
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
+    from domain.records.request import Pair
 
-LISTING_INDEXES = {
-    ("connection", "inserted_at"): Index("by_inserted"),
-    ("connection", "updated_at"): Index("by_updated"),
-    ("state", "inserted_at"): Index("by_state_inserted"),
-    ("state", "updated_at"): Index("by_state_updated"),
-    ("webhook_state", "inserted_at"): Index("by_webhook_state_inserted"),
-    ("webhook_state", "updated_at"): Index("by_webhook_state_updated"),
-}
-"""The indexes of records by (`IndexDays.index`, `IndexDays.sort`)."""
+S = TypeVar("S")
+T = TypeVar("T")
+
+BY_INSERTED = Index("by_inserted")
+BY_UPDATED = Index("by_updated")
+RECORDS_IN_FLIGHT = Index("in_flight")
+
+LISTING_INDEXES = {INSERTED: (BY_INSERTED, keys.INSERTED_AT), UPDATED: (BY_UPDATED, LISTED_UPDATED_AT)}
+"""The index and its sort attribute by `IndexDays.sort`."""
 
 AFTER_ALL = "~"
 """Sorts after every timestamp and every id. A day or a timestamp followed by it sorts after every text that begins with
 that day or timestamp."""
 
-MAX_SKIP_READ = 1_500
-"""To skip more entries than this (150 bytes each), DynamoDB counts them in one extra call. Sending fewer entries is as
-fast. At most half of a day's entries are skipped, so 2,740 records a day (a million a year) stay below this number."""
+MAX_SKIP_READ = 1_000
+"""To skip more entries than this (125 bytes each), DynamoDB counts them in one extra call. Sending fewer entries is as
+fast. At most half of a day's entries are skipped, so 2,000 records a day stay below this number."""
+
+MIN_SKIP = 100
+"""Fewer entries of a partition are not skipped, because an extra call costs more."""
+
+DEVIATIONS = 4
+"""How many standard deviations fewer entries are skipped, and more are read, than are expected. One page in 30,000 then
+takes further calls, if the records of a day came in random order."""
+
+MIN_LIMIT = 50
+"""DynamoDB reads at least 4 KB, which hold 32 entries, and twice as many for an eventually consistent read unit."""
+
+MAX_STEPS = 8
+"""How often to skip before the rest is read. The first time suffices unless the order of a day is not random."""
+
+MAX_PARALLEL_QUERIES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Skips:
+    """When entries are skipped without being sent: before a page, and in one partition."""
+
+    max_read: int = MAX_SKIP_READ
+    min_number: int = MIN_SKIP
 
 
 class Listing:
     """Reads the listing indexes."""
 
-    def __init__(self, dynamodb: DynamoDB) -> None:
+    def __init__(self, dynamodb: DynamoDB, skips: Skips) -> None:
         self._dynamodb = dynamodb
+        self._skips = skips
+
+    def in_flight_ids(self, connection_id: str) -> Sequence[str]:
+        """Return the ids of the records in flight with one query."""
+        query = key_query(
+            self._dynamodb.tables.queued_requests,
+            {IN_FLIGHT_OF: connection_id},
+            index=RECORDS_IN_FLIGHT,
+            attributes=(keys.ID,),
+        )
+        return [entry[keys.ID]["S"] for entry in self._dynamodb.query(query)]
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
-        """Return entries with one query. Without a filter, it reads at most `skip + limit` entries."""
-        query = self._index_query(days, days.first_day, days.last_day + AFTER_ALL)
-        query["ScanIndexForward"] = not descending
-        if "FilterExpression" not in query:
-            if skip > MAX_SKIP_READ:
-                start = self._dynamodb.key_after(skip, query)
-                if start is None:
-                    return []
-                query["ExclusiveStartKey"], skip = start, 0
-            query["Limit"] = skip + limit
-        return [_entry(item, days.sort) for item in islice(self._dynamodb.query(query), skip, skip + limit)]
+        """Return entries with one round of queries, and one or more to skip over MAX_SKIP_READ entries."""
+        if not days.counts:
+            return []
+        with ThreadPoolExecutor(min(len(days.counts), MAX_PARALLEL_QUERIES)) as threads:
+            return _Merge(self._dynamodb, days, descending, threads, self._skips).entries(skip, limit)
 
     def all_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
     ) -> Iterable[IndexEntry]:
-        """Return every entry of these days, with one query at a time for each part."""
-        parts = list(pairwise([days.first_day, *split_points, days.last_day + AFTER_ALL]))
+        """Return every entry of these days, with one query at a time for each part of each partition."""
+        times = list(pairwise([days.first_day, *split_points, days.last_day + AFTER_ALL]))
+        # The largest partitions come first, so that they are read while the small ones are.
+        pairs = sorted(days.counts, key=lambda pair: -days.counts[pair])
 
-        def read(part: tuple[str, str]) -> list[IndexEntry]:
-            return [
-                _entry(item, days.sort) for item in self._dynamodb.query(self._index_query(days, *part), check_deadline)
-            ]
+        def read(part: tuple[Pair, tuple[str, str]]) -> list[IndexEntry]:
+            pair, (first, last) = part
+            query = _entries_query(self._dynamodb, days, pair, first, last)
+            return [_entry(item, days.sort) for item in self._dynamodb.query(query, check_deadline)]
 
-        with ThreadPoolExecutor(len(parts)) as readers:
-            return list(chain.from_iterable(readers.map(read, parts)))
+        with ThreadPoolExecutor(max(len(times), 1)) as threads:
+            return list(chain.from_iterable(threads.map(read, [(pair, part) for pair in pairs for part in times])))
 
-    def _index_query(self, days: IndexDays, first: str, last: str) -> dict[str, Any]:
-        """Return the query for the entries from `first` to `last`."""
-        equal = {keys.CONNECTION_ID: days.connection_id}
-        filters: dict[str, str] = {}
-        for name, value in ((keys.STATE, days.state), (keys.WEBHOOK_STATE, days.webhook_state)):
-            if value is not None:
-                (equal if days.index == name else filters)[name] = value.value
-        query = key_query(
-            self._dynamodb.tables.queued_requests,
-            equal,
-            index=LISTING_INDEXES[days.index, days.sort],
-            between=(days.sort, first, last),
+
+def partition(connection_id: str, pair: Pair) -> dict[str, str]:
+    """Return the partition key of the index entries of a connection with this pair."""
+    state, webhook_state = pair
+    return {
+        keys.CONNECTION_ID: connection_id,
+        LISTED_STATE: STATE_CODES[state],
+        LISTED_WEBHOOK_STATE: WEBHOOK_STATE_CODES[webhook_state],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The entries of one partition between two times. There are `number`, as counted.
+
+    The first `skipped` of them, up to the key `after`, are not read.
+    """
+
+    pair: Pair
+    number: int
+    first: str
+    last: str
+    skipped: int = 0
+    after: Item | None = None
+
+    @property
+    def left(self) -> int:
+        """The number of entries that can be read."""
+        return max(self.number - self.skipped, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """One read of several partitions, merged into one order."""
+
+    dynamodb: DynamoDB
+    days: IndexDays
+    descending: bool
+    threads: ThreadPoolExecutor
+    skips: Skips
+
+    def entries(self, skip: int, limit: int) -> Sequence[IndexEntry]:
+        """Return the entries `skip` to `skip + limit` of all partitions."""
+        first, last = self.days.first_day, self.days.last_day + AFTER_ALL
+        parts = [_Part(pair, number, first, last) for pair, number in self.days.counts.items()]
+        for _ in range(MAX_STEPS if skip > self.skips.max_read else 0):
+            steps = [(part, self._number_to_skip(part, parts, skip)) for part in parts]
+            rest = self._parallel(self._behind, steps)
+            left = skip - sum(number for _, number in steps)
+            entries = self.first_entries(rest, left + limit)[left : left + limit]
+            skipped = self._in_order(_entry(part.after, self.days.sort) for part in rest if part.after)
+            if not entries or not skipped or self._in_order([skipped[-1], entries[0]])[-1] == entries[0]:
+                return entries
+            # Too many were skipped in one of the partitions, so the entries before a time are counted in all of them.
+            before, later = self._split(parts, skipped[0].moment)
+            reached = sum(part.number for part in before)
+            if skip < reached < skip + limit:
+                backwards = replace(self, descending=not self.descending)
+                head = backwards.first_entries(before, reached - skip)
+                return [*reversed(head), *self.first_entries(later, skip + limit - reached)]
+            parts, skip = (later, skip - reached) if reached <= skip else (before, skip)
+            if skip <= self.skips.max_read:
+                break
+        return self.first_entries(parts, skip + limit)[skip : skip + limit]
+
+    def _number_to_skip(self, part: _Part, parts: Sequence[_Part], skip: int) -> int:
+        """Return how many entries of a part to skip, so that they are hardly ever too many."""
+        share, deviation = _share(part, parts, skip)
+        number = int(share - DEVIATIONS * deviation)
+        return number if number >= self.skips.min_number else 0
+
+    def _behind(self, step: tuple[_Part, int]) -> _Part:
+        """Return a part without its first `number` entries."""
+        part, number = step
+        if not number:
+            return part
+        after = self.dynamodb.key_after(number, self._query(part))
+        return replace(part, number=part.number if after else number, skipped=number, after=after)
+
+    def first_entries(self, parts: Sequence[_Part], number: int) -> list[IndexEntry]:
+        """Return the first `number` entries of these parts, in order, or all if there are fewer."""
+        limits = [_limit(part, parts, number) for part in parts]
+        read = self._parallel(self._read, list(zip(parts, limits, strict=True)))
+        entries = self._in_order(chain.from_iterable(read))
+        last = entries[:number][-1:]
+        # A part of which all that was read is before the last entry may have more before it.
+        short = [
+            index
+            for index, (part, limit, own) in enumerate(zip(parts, limits, read, strict=True))
+            if len(own) == limit < min(part.left, number)
+            and (len(entries) < number or self._in_order([own[-1], *last])[-1:] == last != own[-1:])
+        ]
+        if short:
+            steps = [(parts[index], min(parts[index].left, number)) for index in short]
+            for index, own in zip(short, self._parallel(self._read, steps), strict=True):
+                read[index] = own
+            entries = self._in_order(chain.from_iterable(read))
+        return entries[:number]
+
+    def _split(self, parts: Sequence[_Part], moment: str) -> tuple[list[_Part], list[_Part]]:
+        """Return the parts before `moment`, in the order of the list, and those from then on. Counts the former."""
+        if self.descending:
+            before = [replace(part, first=moment + AFTER_ALL) for part in parts]
+            later = [replace(part, last=moment) for part in parts]
+        else:
+            before = [replace(part, last=moment[:-1]) for part in parts]
+            later = [replace(part, first=moment) for part in parts]
+        numbers = self._parallel(lambda part: self.dynamodb.count(self._query(part)), before)
+        return (
+            [replace(part, number=number) for part, number in zip(before, numbers, strict=True) if number],
+            [
+                replace(part, number=part.number - number)
+                for part, number in zip(later, numbers, strict=True)
+                if part.number > number
+            ],
         )
-        if filters:
-            query["FilterExpression"] = " AND ".join(f"#{name} = :{name}" for name in filters)
-            query["ExpressionAttributeNames"] |= {f"#{name}": name for name in filters}
-            query["ExpressionAttributeValues"] |= {f":{name}": {"S": value} for name, value in filters.items()}
-        return query
+
+    def _read(self, step: tuple[_Part, int]) -> list[IndexEntry]:
+        part, limit = step
+        if limit <= 0:
+            return []
+        query = self._query(part, with_attributes=True) | {"Limit": limit}
+        return [_entry(item, self.days.sort) for item in islice(self.dynamodb.query(query), limit)]
+
+    def _query(self, part: _Part, *, with_attributes: bool = False) -> dict[str, Any]:
+        query = _entries_query(
+            self.dynamodb, self.days, part.pair, part.first, part.last, with_attributes=with_attributes
+        )
+        query["ScanIndexForward"] = not self.descending
+        return query | ({"ExclusiveStartKey": part.after} if part.after else {})
+
+    def _in_order(self, entries: Iterable[IndexEntry]) -> list[IndexEntry]:
+        return sorted(entries, key=lambda entry: (entry.moment, entry.id), reverse=self.descending)
+
+    def _parallel(self, function: Callable[[S], T], arguments: Sequence[S]) -> list[T]:
+        """Call the function with each argument. A single call does not need a thread."""
+        return list((self.threads.map if len(arguments) > 1 else map)(function, arguments))
+
+
+def _limit(part: _Part, parts: Sequence[_Part], number: int) -> int:
+    """Return how many entries of a part to read, so that the first `number` of all parts are hardly ever missing."""
+    share, deviation = _share(part, parts, number + sum(part.skipped for part in parts))
+    return min(max(ceil(share + DEVIATIONS * deviation) - part.skipped, MIN_LIMIT), number, part.left)
+
+
+def _share(part: _Part, parts: Sequence[_Part], number: int) -> tuple[float, float]:
+    """Return how many of the first `number` entries are of this part, and the standard deviation of that.
+
+    Both hold for entries in random order.
+    """
+    fraction = part.number / max(sum(part.number for part in parts), 1)
+    return number * fraction, sqrt(number * fraction * (1 - fraction))
+
+
+def _entries_query(
+    dynamodb: DynamoDB, days: IndexDays, pair: Pair, first: str, last: str, *, with_attributes: bool = True
+) -> dict[str, Any]:
+    """Return the query for the entries of a partition from `first` to `last`."""
+    index, time = LISTING_INDEXES[days.sort]
+    return key_query(
+        dynamodb.tables.queued_requests,
+        partition(days.connection_id, pair),
+        index=index,
+        between=(time, first, last),
+        attributes=(keys.ID, time) if with_attributes else (),
+    )
 
 
 def _entry(item: Item, sort: str) -> IndexEntry:
-    return IndexEntry(item[keys.ID]["S"], item[sort]["S"])
+    return IndexEntry(item[keys.ID]["S"], item[LISTING_INDEXES[sort][1]]["S"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import DynamoDB, key_query
 from adapters.dynamodb.operations import Operation, delete, put
-from adapters.dynamodb.records import RECORDS, record_item
+from adapters.dynamodb.records import RECORDS
 from domain.records.request import QUEUED
 
 if TYPE_CHECKING:
@@ -60,5 +60,5 @@ class Queue:
         if old and old != new:
             operations.append(delete(self._dynamodb.tables.queue, old))
         if after and new:
-            operations.append(put(self._dynamodb.tables.queue, record_item(after) | new))
+            operations.append(put(self._dynamodb.tables.queue, RECORDS.item(after) | new))
         return operations

@@ -1,4 +1,8 @@
-"""The items of the table of records: records of queued requests, and the tombstones that replace deleted ones."""
+"""The items of the table of records: records of queued requests, and the tombstones that replace deleted ones.
+
+Three attributes are the keys of the listing indexes. They follow every change of a record except the moves to ticketed
+and sent, which therefore write no index entries (decision 0060).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,37 @@ from typing import TYPE_CHECKING
 from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec, CompressedCodec
 from domain.maintenance.retention import SECONDS_A_DAY
-from domain.records.request import QueuedRequest, Tombstone
+from domain.records.request import IN_FLIGHT, QueuedRequest, State, Tombstone
+from domain.records.webhook import ListedWebhookState
 
 if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
 
 TOMBSTONE_DAYS = 90
 """How long GET returns 410 for a deleted or expired record before it returns 404."""
+
+LISTED_STATE = "l_state"
+LISTED_WEBHOOK_STATE = "l_webhook"
+LISTED_UPDATED_AT = "l_updated"
+IN_FLIGHT_OF = "in_flight"
+"""The connection of a record in flight. Other records do not have it, so the index of records in flight is sparse."""
+
+STATE_CODES = {
+    State.WAITING: "w",
+    State.RETRYABLE: "y",
+    State.RESPONSE_RECEIVED: "r",
+    State.ERROR: "e",
+    State.DISCARDED: "d",
+}
+WEBHOOK_STATE_CODES = {
+    ListedWebhookState.NOT_APPLICABLE: "n",
+    ListedWebhookState.PENDING: "p",
+    ListedWebhookState.RETRYING: "r",
+    ListedWebhookState.SUCCEEDED: "s",
+    ListedWebhookState.FAILED: "f",
+}
+"""Each is one letter in index keys and in the names of count attributes, because lists read many of both. For example,
+`irs` counts the records inserted that day that are now response_received and succeeded."""
 
 _CODEC = Codec(
     QueuedRequest,
@@ -77,7 +105,17 @@ TOMBSTONES = Codec(Tombstone)
 
 def record_item(record: QueuedRequest, expires_at: int | None = None) -> Item:
     """Return the item of a record. DynamoDB removes it some time after `expires_at` (Unix seconds)."""
-    return RECORDS.item(record) | keys.expiry(expires_at)
+    return RECORDS.item(record) | _listing_attributes(record) | keys.expiry(expires_at)
+
+
+def _listing_attributes(record: QueuedRequest) -> Item:
+    state, webhook_state = record.listed_pair
+    attributes = {
+        LISTED_STATE: {"S": STATE_CODES[state]},
+        LISTED_WEBHOOK_STATE: {"S": WEBHOOK_STATE_CODES[webhook_state]},
+        LISTED_UPDATED_AT: {"S": record.listed_updated_at},
+    }
+    return attributes | ({IN_FLIGHT_OF: {"S": record.connection_id}} if record.state in IN_FLIGHT else {})
 
 
 def tombstone_item(record: QueuedRequest, deleted_at: str) -> Item:

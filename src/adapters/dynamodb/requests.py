@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adapters.dynamodb import keys
 from adapters.dynamodb.apps import APPS
 from adapters.dynamodb.bodies import Bodies, StoredBatch, unpack
+from adapters.dynamodb.client import MAX_BATCH_KEYS
 from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.records import request_from_item
 from adapters.dynamodb.torn_reads import TORN_READ, PartMissing, consistently
@@ -19,7 +20,7 @@ from domain.records.session import HeldRequest
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
@@ -136,12 +137,7 @@ class Requests:
         to_read = list(request_ids)
         with suppress(TooManyRequests):
             while to_read:
-                items = self._dynamodb.batch_get(
-                    {
-                        tables.queued_requests: [keys.id_key(request_id) for request_id in to_read],
-                        tables.payloads: [keys.payload_key(request_id) for request_id in to_read],
-                    }
-                )
+                items = self._read_with_bodies(to_read)
                 for request_id in to_read:
                     records.pop(request_id, None)
                     bodies.pop(request_id, None)
@@ -160,6 +156,27 @@ class Requests:
                     backoff.wait()
         with_bodies = [record for request_id, record in records.items() if request_id in bodies]
         return StoredBatch(with_bodies, bodies, self._payloads)
+
+    def _read_with_bodies(self, request_ids: Sequence[str]) -> Mapping[str, Sequence[Item]]:
+        """Return records and bodies by table. Each 50 requests are one call; several calls are made in parallel."""
+        tables = self._dynamodb.tables
+
+        def read(ids: Sequence[str]) -> Mapping[str, Sequence[Item]]:
+            records, bodies = map(keys.id_key, ids), map(keys.payload_key, ids)
+            return self._dynamodb.batch_get({tables.queued_requests: list(records), tables.payloads: list(bodies)})
+
+        size = MAX_BATCH_KEYS // 2
+        groups = [request_ids[start : start + size] for start in range(0, len(request_ids), size)]
+        with ThreadPoolExecutor(max(len(groups), 1)) as readers:
+            results = list(readers.map(read, groups))
+        names = (tables.queued_requests, tables.payloads)
+        return {name: [item for result in results for item in result[name]] for name in names}
+
+    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        """Return the existing records without their bodies, with one read for each 100."""
+        items = self._dynamodb.batch_get({self._dynamodb.tables.queued_requests: list(map(keys.id_key, request_ids))})
+        found = map(request_from_item, items[self._dynamodb.tables.queued_requests])
+        return [record for record in found if isinstance(record, QueuedRequest)]
 
     def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
         """Return the requests in flight of a session with one read, and in parallel the front of its queue.

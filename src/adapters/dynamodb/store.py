@@ -14,7 +14,7 @@ from adapters.dynamodb.connection_removal import ConnectionRemoval
 from adapters.dynamodb.connections import Connections
 from adapters.dynamodb.counts import Counts
 from adapters.dynamodb.idempotency_keys import IdempotencyKeys
-from adapters.dynamodb.listing import Listing
+from adapters.dynamodb.listing import Listing, Skips
 from adapters.dynamodb.packing import MAX_PAGE_ROWS, MAX_STEP_TEXTS, Packing
 from adapters.dynamodb.queue import Queue
 from adapters.dynamodb.request_changes import RequestChanges
@@ -55,8 +55,7 @@ class DynamoDBStore:
 
         DynamoDB may remove a record `retention_days` after its end; 0 keeps all. The setting is read at each use.
         """
-        self.client = client
-        self.tables = tables
+        self.client, self.tables = client, tables
 
         dynamodb = DynamoDB(client, tables, sleep, random, monotonic)
         transactions = Transactions(dynamodb)
@@ -70,6 +69,7 @@ class DynamoDBStore:
         self.request = requests.request
         self.request_detail = requests.request_detail
         self.request_batch = requests.request_batch
+        self.records_by_id = requests.records_by_id
         self.request_xml = requests.request_xml
         self.held_requests = requests.held_requests
         self.delivery = requests.delivery
@@ -101,9 +101,9 @@ class DynamoDBStore:
         self.recount = counts.recount
         self.add_to_counts = counts.add_to_counts
 
-        listing = Listing(dynamodb)
-        self.index_entries = listing.index_entries
-        self.all_index_entries = listing.all_index_entries
+        listing = Listing(dynamodb, Skips())
+        self.in_flight_ids = listing.in_flight_ids
+        self.index_entries, self.all_index_entries = listing.index_entries, listing.all_index_entries
 
         self.search_matches = Search(dynamodb).search_matches
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from domain.errors import NotFound, QuotaExceeded
 from domain.records.app import Limits
 from domain.records.request import QUEUED
-from domain.storage.counts import records_by_state
+from domain.storage.counts import INSERTED
 from domain.storage.ports import Usage
 
 if TYPE_CHECKING:
@@ -209,10 +209,12 @@ class Quotas:
 
     def _waiting_of_connection(self, connection_id: str) -> int:
         try:
-            records = records_by_state(self._store.day_counts(connection_id))
+            days = self._store.day_counts(connection_id, sort=INSERTED)
         except NotFound:  # it was deleted meanwhile
             return 0
-        return sum(records[state] for state in QUEUED)
+        queued = sum(number for day in days for (state, _), number in day.inserted.items() if state in QUEUED)
+        # A record in flight is counted as before its claim.
+        return max(queued - len(self._store.in_flight_ids(connection_id)), 0)
 
 
 def _period_seconds(name: str) -> int:

@@ -5,17 +5,19 @@ DynamoDB has neither offsets nor counts. `page_range` calculates the position of
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from domain.listing.page_range import MIN_PART_RECORDS, index_days, locate_page, matching_days
+from domain.listing.in_flight import Window, with_records_in_flight
+from domain.listing.page_range import MIN_PART_RECORDS, index_days, locate, matching_days
 from domain.listing.search import Search
 from domain.records.ownership import owned, owned_connection
-from domain.records.request import ListedRequest
+from domain.records.request import IN_FLIGHT, ListedRequest
 from domain.storage.counts import records_by_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from domain.listing.query import ListQuery
     from domain.ports import Clock
@@ -64,52 +66,67 @@ class Lists:
 
         While an index lags behind a change, a page can have fewer items. Its items are always correct and in order.
         """
-        if query.search_phrase:
-            # Check the owner first, because a search reads everything that the connection has.
-            owned_connection(self._store.connection(query.connection_id), app_id)
-            counts = self._store.day_counts(query.connection_id)
-            items, total = self._search(query, query.search_phrase, counts)
-        else:
-            counts = self._store.day_counts(query.connection_id)
-            items, total = self._list(query, counts)
-            # Each record names its app, so only an empty page needs the connection.
-            if items:
-                owned(items[0].record, app_id, "connection")
+        connection_id = query.connection_id
+        with ThreadPoolExecutor(1) as parallel:
+            if query.search_phrase:
+                # Check the owner first, because a search reads everything that the connection has.
+                owned_connection(self._store.connection(connection_id), app_id)
+                ids = parallel.submit(self._store.in_flight_ids, connection_id)
+                counts = self._store.day_counts(connection_id)
+                in_flight = self._in_flight(ids.result())
+                items, total = self._search(query, query.search_phrase, counts, in_flight)
             else:
-                owned_connection(self._store.connection(query.connection_id), app_id)
-        return Page(items, query.page, -(-total // query.page_size), records_by_state(counts))
+                ids = parallel.submit(self._store.in_flight_ids, connection_id)
+                counts = self._store.day_counts(connection_id, sort=query.sort)
+                records = parallel.submit(self._in_flight, ids.result())
+                window = self._window(query, counts, margin=len(ids.result()))
+                in_flight = records.result()
+                window = with_records_in_flight(window, query, in_flight)
+                items, total = self._items(query, window.page(query)), window.total
+                # Each record names its app, so only an empty page needs the connection.
+                if items:
+                    owned(items[0].record, app_id, "connection")
+                else:
+                    owned_connection(self._store.connection(connection_id), app_id)
+        return Page(items, query.page, -(-total // query.page_size), records_by_state(counts, in_flight, query.sort))
 
-    def _list(self, query: ListQuery, counts: Sequence[DayCounts]) -> tuple[Sequence[ListedRequest], int]:
-        """Return the items of the page and the number of matching records."""
+    def _in_flight(self, ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        """Return the records that are in flight. The index of their ids can be late."""
+        return [record for record in self._store.records_by_id(ids) if record.state in IN_FLIGHT] if ids else []
+
+    def _window(self, query: ListQuery, counts: Sequence[DayCounts], margin: int) -> Window:
+        """Return the entries of the page, and `margin` more on both sides, as the index has them."""
         days = matching_days(counts, query)
         total = sum(day.records for day in days)
-        page = locate_page(days, query)
-        if page is None:
-            return [], total
+        start = max((query.page - 1) * query.page_size - margin, 0)
+        end = min(query.page * query.page_size + margin, total)
+        place = locate(days, start, end)
+        if place is None:
+            return Window([], start, start, total)
         entries = self._store.index_entries(
-            index_days(query, counts, page.first_day, page.last_day),
-            descending=query.descending != page.from_end,
-            skip=page.skip,
-            limit=page.limit,
+            index_days(query, counts, place.first_day, place.last_day),
+            descending=query.descending != place.from_end,
+            skip=place.skip,
+            limit=place.limit,
         )
-        return self._items(query, page.in_list_order(entries)), total
+        return Window(place.in_list_order(entries), start, end, total)
 
     def _search(
-        self, query: ListQuery, phrase: str, counts: Sequence[DayCounts]
+        self, query: ListQuery, phrase: str, counts: Sequence[DayCounts], in_flight: Sequence[QueuedRequest]
     ) -> tuple[Sequence[ListedRequest], int]:
         """Return the items of the page and the number of hits that match the filters."""
-        if not matching_days(counts, query):
+        if not matching_days(counts, query) and not any(map(query.matches, in_flight)):
             return [], 0
-        search = Search(self._store, self._clock, query, counts, min_part=self._min_part)
+        search = Search(self._store, self._clock, query, counts, in_flight, min_part=self._min_part)
         hits = search.hits(phrase)
         if len(hits) > self._few_hits:
             entries, total = search.page_of(hits)
             return self._items(query, entries), total
-        batch = self._store.request_batch(sorted(id_ for _, id_ in hits))
-        records = [record for record in batch.records if query.matches(record)]
+        read = self._read(query, sorted(id_ for _, id_ in hits))
+        records = [record for record in read.records if query.matches(record)]
         records.sort(key=lambda record: (query.time_of(record), record.id), reverse=query.descending)
         start = (query.page - 1) * query.page_size
-        return _listed(query, batch, records[start : start + query.page_size]), len(records)
+        return read.listed(records[start : start + query.page_size]), len(records)
 
     def _items(self, query: ListQuery, entries: Sequence[IndexEntry]) -> Sequence[ListedRequest]:
         """Return the records of the entries. Leaves out those that changed since the index was written.
@@ -118,17 +135,34 @@ class Lists:
         """
         if not entries:
             return []
-        batch = self._store.request_batch(list(dict.fromkeys(entry.id for entry in entries)))
-        by_id = {record.id: record for record in batch.records}
+        read = self._read(query, list(dict.fromkeys(entry.id for entry in entries)))
+        by_id = {record.id: record for record in read.records}
         records = {
             entry.id: record
             for entry in entries
             if (record := by_id.get(entry.id)) and query.matches(record) and query.time_of(record) == entry.moment
         }
-        return _listed(query, batch, list(records.values()))
+        return read.listed(list(records.values()))
+
+    def _read(self, query: ListQuery, ids: Sequence[str]) -> _Read:
+        """Read records, with their bodies if the list shows them."""
+        if not query.bodies:
+            return _Read(self._store.records_by_id(ids))
+        batch = self._store.request_batch(ids)
+        return _Read(batch.records, batch)
 
 
-def _listed(query: ListQuery, batch: RequestBatch, records: Sequence[QueuedRequest]) -> Sequence[ListedRequest]:
-    if not query.bodies:
-        return [ListedRequest(record, None) for record in records]
-    return batch.with_bodies(records, max_response_bytes=MAX_LISTED_RESPONSE_BYTES, max_total_bytes=MAX_PAGE_BYTES)
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Records that were read for a list. Without `batch`, their bodies were not read."""
+
+    records: Collection[QueuedRequest]
+    batch: RequestBatch | None = None
+
+    def listed(self, records: Sequence[QueuedRequest]) -> Sequence[ListedRequest]:
+        """Return some of the records as items."""
+        if self.batch is None:
+            return [ListedRequest(record, None) for record in records]
+        return self.batch.with_bodies(
+            records, max_response_bytes=MAX_LISTED_RESPONSE_BYTES, max_total_bytes=MAX_PAGE_BYTES
+        )

@@ -7,6 +7,7 @@ outside the page. A page can therefore be read without the pages before it.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -14,12 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from domain.storage.ports import IndexDays
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from domain.listing.query import ListQuery
-    from domain.records.request import State
-    from domain.records.webhook import WebhookState
-    from domain.storage.counts import DayCounts, Pair
+    from domain.records.request import Pair
+    from domain.storage.counts import DayCounts
 
 MAX_PARALLEL_READS = 8
 """Parts of an index, or of the search texts of a connection, that are read at the same time."""
@@ -57,17 +57,19 @@ class PageRange:
 
 def matching_days(counts: Iterable[DayCounts], query: ListQuery) -> list[DayTotal]:
     """Return the days with matching records, in the order of the list."""
-    totals = (DayTotal(day.day, _sum(day.of(query.sort), query.state, query.webhook_state)) for day in counts)
+    totals = (
+        DayTotal(day.day, sum(number for pair, number in day.of(query.sort).items() if query.includes(pair)))
+        for day in counts
+    )
     return sorted((total for total in totals if total.records > 0), reverse=query.descending)
 
 
-def locate_page(days: Sequence[DayTotal], query: ListQuery) -> PageRange | None:
-    """Return the position of a page in `days` (from `matching_days`), or None if it is past the end."""
+def locate(days: Sequence[DayTotal], start: int, end: int) -> PageRange | None:
+    """Return where the entries `start` to `end` of `days` (from `matching_days`) are, or None if there are none."""
     ends = list(accumulate(day.records for day in days))
-    start = (query.page - 1) * query.page_size
-    if not ends or start >= ends[-1]:
+    end = min(end, ends[-1] if ends else 0)
+    if start >= end:
         return None
-    end = min(start + query.page_size, ends[-1])
     first, last = bisect_right(ends, start), bisect_left(ends, end)
     before, after = start - (ends[first] - days[first].records), ends[last] - end
     first_day, last_day = sorted((days[first].day, days[last].day))
@@ -95,22 +97,10 @@ def split_points(days: Iterable[DayTotal], min_part: int = MIN_PART_RECORDS) -> 
 
 
 def index_days(query: ListQuery, counts: Iterable[DayCounts], first_day: str, last_day: str) -> IndexDays:
-    """Return the part of an index that contains the matching records of these days.
-
-    If the query has both filters, the index of the filter with fewer matching records is read.
-    """
-    use = "state" if query.state else "webhook_state" if query.webhook_state else "connection"
-    if query.state and query.webhook_state:
-        days = [day.inserted for day in counts]
-        by_state = sum(_sum(day, query.state, None) for day in days)
-        by_webhook_state = sum(_sum(day, None, query.webhook_state) for day in days)
-        use = "state" if by_state <= by_webhook_state else "webhook_state"
-    return IndexDays(query.connection_id, query.sort, use, first_day, last_day, query.state, query.webhook_state)
-
-
-def _sum(counts: Mapping[Pair, int], state: State | None, webhook_state: WebhookState | None) -> int:
-    return sum(
-        number
-        for (one_state, one_webhook_state), number in counts.items()
-        if state in (None, one_state) and webhook_state in (None, one_webhook_state)
-    )
+    """Return the part of an index that contains the matching records of these days."""
+    numbers: Counter[Pair] = Counter()
+    for day in counts:
+        if first_day <= day.day <= last_day:
+            numbers.update(day.of(query.sort))
+    matching = {pair: number for pair, number in numbers.items() if number > 0 and query.includes(pair)}
+    return IndexDays(query.connection_id, query.sort, first_day, last_day, matching)

@@ -11,7 +11,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
-from domain.listing.page_range import DayTotal, index_days, locate_page, matching_days, split_points
+from domain.listing.in_flight import entries_of, in_order
+from domain.listing.page_range import DayTotal, index_days, locate, matching_days, split_points
 from domain.records.search_text import normalized_phrase
 from domain.storage.counts import INSERTED
 from domain.storage.ports import IndexEntry
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from domain.listing.query import ListQuery
     from domain.ports import Clock
+    from domain.records.request import QueuedRequest
     from domain.storage.counts import DayCounts
     from domain.storage.ports import Database
 
@@ -34,18 +36,26 @@ class Search:
     """One search. Its methods raise InvalidRequest after MAX_SEARCH_SECONDS."""
 
     def __init__(
-        self, store: Database, clock: Clock, query: ListQuery, counts: Sequence[DayCounts], *, min_part: int
+        self,
+        store: Database,
+        clock: Clock,
+        query: ListQuery,
+        counts: Sequence[DayCounts],
+        in_flight: Sequence[QueuedRequest],
+        *,
+        min_part: int,
     ) -> None:
         self._store = store
         self._clock = clock
         self._query = query
         self._counts = counts
+        self._in_flight = in_flight
         self._min_part = min_part
         self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
 
     def hits(self, phrase: str) -> Hits:
         """Return (inserted_at, id) of all requests with the phrase in their search text. Filters do not apply."""
-        unfiltered = replace(self._query, sort="inserted_at", state=None, webhook_state=None)
+        unfiltered = replace(self._query, sort="inserted_at", state=None, webhook_state=None, retrying=False)
         points = split_points(matching_days(self._counts, unfiltered), self._min_part)
         return self._store.search_matches(
             self._query.connection_id, normalized_phrase(phrase), points, self._check_time
@@ -54,11 +64,11 @@ class Search:
     def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:
         """Return the entries of the page, in order, and the number of hits that match the filters."""
         query = self._query
-        if query.state or query.webhook_state:
+        start = (query.page - 1) * query.page_size
+        if query.has_filter:
             entries = self._first_entries(query, hits, len(hits))
-            start = (query.page - 1) * query.page_size
             return entries[start : start + query.page_size], len(entries)
-        page = locate_page([DayTotal("", len(hits))], query)
+        page = locate([DayTotal("", len(hits))], start, start + query.page_size)
         if page is None:
             return [], len(hits)
         from_nearer_end = replace(query, descending=query.descending != page.from_end)
@@ -67,9 +77,11 @@ class Search:
 
     def _first_entries(self, query: ListQuery, hits: Hits, number: int) -> list[IndexEntry]:
         """Return at least the first `number` hits that match the filters, in order, or all if there are fewer."""
-        if query.sort == INSERTED and not (query.state or query.webhook_state):
+        if query.sort == INSERTED and not query.has_filter:
             return [IndexEntry(id_, inserted_at) for inserted_at, id_ in sorted(hits, reverse=query.descending)]
         ids = {id_ for _, id_ in hits}
+        in_flight = [record for record in self._in_flight if record.id in ids]
+        others = ids - {record.id for record in in_flight}
         days = matching_days(self._counts, query)
         # Expect the hits to be spread evenly over the matching records.
         batch = number * sum(day.records for day in days) // len(hits) + self._min_part
@@ -80,12 +92,12 @@ class Search:
                 split_points(group, self._min_part),
                 self._check_time,
             )
-            for entry in sorted(read, key=lambda entry: (entry.moment, entry.id), reverse=query.descending):
-                if entry.id in ids:
+            for entry in in_order(read, query):
+                if entry.id in others:
                     entries.setdefault(entry.id, entry)  # an index that lags can show a record twice
             if len(entries) >= number:
                 break
-        return list(entries.values())
+        return in_order([*entries.values(), *entries_of(in_flight, query)], query)
 
     def _check_time(self) -> None:
         if self._clock() >= self._deadline:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from domain.ports import Clock
+    from domain.records.request import Pair
     from domain.storage.counts import DayCounts
     from domain.storage.ports import Database
     from domain.webhooks.ports import RetryQueue
@@ -115,16 +116,20 @@ def _overdue_records(
     now = clock()
     last_day = day_of(timestamp(now - OVERDUE_AFTER))
     for counts in days:
-        for (state, webhook_state), number in counts.of(UPDATED).items():
-            if number <= 0 or state not in ENDED or webhook_state is not WebhookState.PENDING or counts.day > last_day:
-                continue
-            pending = IndexDays(connection_id, UPDATED, "webhook_state", counts.day, counts.day, state, webhook_state)
-            ids = (entry.id for entry in store.all_index_entries(pending, ()))
-            for request_id in _shuffled(ids, timestamp(now))[:RECORDS_A_DAY]:
-                record = store.request(request_id)
-                # The index lags, and a record whose next attempt is planned is not overdue.
-                if isinstance(record, QueuedRequest) and is_overdue(record, now):
-                    yield record
+        pending = {pair: number for pair, number in counts.updated.items() if number > 0 and _may_be_overdue(pair)}
+        if not pending or counts.day > last_day:
+            continue
+        entries = store.all_index_entries(IndexDays(connection_id, UPDATED, counts.day, counts.day, pending), ())
+        for request_id in _shuffled((entry.id for entry in entries), timestamp(now))[:RECORDS_A_DAY]:
+            record = store.request(request_id)
+            # The index lags, and a record whose next attempt is planned is not overdue.
+            if isinstance(record, QueuedRequest) and is_overdue(record, now):
+                yield record
+
+
+def _may_be_overdue(pair: Pair) -> bool:
+    state, webhook_state = pair
+    return state in ENDED and webhook_state.webhook_state is WebhookState.PENDING
 
 
 def plan_attempt(store: Database, retries: RetryQueue, record: QueuedRequest, now: datetime) -> bool:

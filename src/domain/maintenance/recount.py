@@ -38,10 +38,10 @@ def mend_counts(store: Database, connection_id: str) -> Mapping[CountKey, int]:
 
 def _compare(store: Database, connection_id: str) -> Mapping[CountKey, int]:
     stored = {
-        CountKey(connection_id, day.day, sort, state, webhook_state): number
+        CountKey(connection_id, day.day, sort, *pair): number
         for day in store.day_counts(connection_id)
         for sort in (INSERTED, UPDATED)
-        for (state, webhook_state), number in day.of(sort).items()
+        for pair, number in day.of(sort).items()
     }
     recounted = store.recount(connection_id)
     missing = {key: recounted.get(key, 0) - stored.get(key, 0) for key in recounted.keys() | stored.keys()}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from domain.errors import InvalidState, MayBeExecuted, compact, shortened
-from domain.records.webhook import Webhook, WebhookState
+from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
@@ -42,6 +42,15 @@ TRANSITIONS: Mapping[State, frozenset[State]] = {
     State.DISCARDED: frozenset(),
 }
 """All allowed transitions between states."""
+
+Pair: TypeAlias = tuple[State, ListedWebhookState]
+"""The values by which records are counted and listed. Filters are sets of pairs."""
+
+LISTED_PAIRS: tuple[Pair, ...] = tuple(
+    (state, webhook_state) for state in State if state not in IN_FLIGHT for webhook_state in ListedWebhookState
+)
+"""The pairs of counts and index entries. A record in flight keeps its pair from before the claim, so that a claim and
+the sending change neither."""
 
 FIRST_IN_LINE = 0
 """Queue priority of the next page of an open iterator, which ends with the session. A write in recovery has the same
@@ -114,9 +123,11 @@ class QueuedRequest:
     `revision` grows by one with every change. A change names the revision on which it is based. `request_label` is the
     `requestID` that QuickBooks returns. `sessions` counts the sessions that sent the request, `lost_responses` those
     that ended without a response to a read, and `failed_sessions` those in which QuickBooks failed for the request
-    without saying that it is closed or busy. `last_session_id` is the session that claimed it last. `sent_at` is when
-    it was sent last, and `responded_at` when its response arrived. `response_size` is in bytes of UTF-8; 0 means that
-    there is no response. `response_chunks` names the chunks of a response that is too large for the body item.
+    without saying that it is closed or busy. `last_session_id` is the session that claimed it last. While the request
+    is in flight, `state_before_claim` and `updated_before_claim` are its state and `updated_at` before the claim. None
+    means `waiting` and `inserted_at`. `sent_at` is when it was sent last, and `responded_at` when its response arrived.
+    `response_size` is in bytes of UTF-8; 0 means that there is no response. `response_chunks` names the chunks of a
+    response that is too large for the body item.
     """
 
     id: str
@@ -137,6 +148,8 @@ class QueuedRequest:
     lost_responses: int = 0
     failed_sessions: int = 0
     last_session_id: str | None = None
+    state_before_claim: State | None = None
+    updated_before_claim: str | None = None
     sent_at: str | None = None
     responded_at: str | None = None
     response_size: int = 0
@@ -145,8 +158,27 @@ class QueuedRequest:
 
     @property
     def webhook_state(self) -> WebhookState:
-        """The state of the webhook, which is used in the filters of lists and in the counts."""
+        """The state of the webhook."""
         return self.webhook.state
+
+    @property
+    def pair(self) -> Pair:
+        """The values that filters of lists compare."""
+        return self.state, self.webhook.listed_state
+
+    @property
+    def listed_pair(self) -> Pair:
+        """The pair of the record's counts and index entries."""
+        if self.state in IN_FLIGHT:
+            return self.state_before_claim or State.WAITING, self.webhook.listed_state
+        return self.pair
+
+    @property
+    def listed_updated_at(self) -> str:
+        """The time of the record's counts and index entries by the last change."""
+        if self.state in IN_FLIGHT:
+            return self.updated_before_claim or self.inserted_at
+        return self.updated_at
 
     @property
     def is_read(self) -> bool:
@@ -216,6 +248,12 @@ class QueuedRequest:
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
         if to in ENDED:
             fields["recovery"] = replace(self.recovery, active=False, running_until=None)
+        if to not in IN_FLIGHT:
+            fields |= {"state_before_claim": None, "updated_before_claim": None}
+        elif self.state in QUEUED:
+            # The usual values are not stored.
+            fields["state_before_claim"] = None if self.state is State.WAITING else self.state
+            fields["updated_before_claim"] = None if self.updated_at == self.inserted_at else self.updated_at
         return self.changed(now, state=to, **fields)
 
     def as_change_of(self, before: QueuedRequest) -> QueuedRequest:

@@ -15,6 +15,21 @@ class WebhookState(StrEnum):
     FAILED = "failed"
 
 
+class ListedWebhookState(StrEnum):
+    """The webhook states that lists distinguish. `RETRYING` is the part of `pending` with a failed attempt."""
+
+    NOT_APPLICABLE = "not_applicable"
+    PENDING = "pending"
+    RETRYING = "retrying"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+    @property
+    def webhook_state(self) -> WebhookState:
+        """The state of the webhook."""
+        return WebhookState.PENDING if self is ListedWebhookState.RETRYING else WebhookState(self.value)
+
+
 @dataclass(frozen=True, slots=True)
 class WebhookAttempt:
     """One webhook attempt: when it began, and the receiver's response or a description of the failure.
@@ -44,6 +59,13 @@ class Webhook:
     error: str | None = None
     round: int = 0
     attempts_in_round: int = 0
+
+    @property
+    def listed_state(self) -> ListedWebhookState:
+        """The state in lists."""
+        if self.state is WebhookState.PENDING and self.attempts_in_round:
+            return ListedWebhookState.RETRYING
+        return ListedWebhookState(self.state.value)
 
     @classmethod
     def to(cls, url: str | None) -> Webhook:

@@ -1,34 +1,34 @@
-"""Exact counts of a connection's records, by day and by (state, webhook_state).
+"""Exact counts of a connection's records, by day and by pair of state and webhook state.
 
 Each record is counted twice: on the day it was inserted and on the day it was last updated. Lists use these counts to
-find the day on which a page begins (`domain.listing.lists`).
+find the day on which a page begins (`domain.listing.lists`). A record in flight is counted as before its claim, so a
+claim and the sending change no counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from domain.records.request import QueuedRequest, State
-from domain.records.webhook import WebhookState
+from domain.records.request import State
 from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 from domain.timestamps import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from domain.records.request import Pair, QueuedRequest
+    from domain.records.webhook import ListedWebhookState
     from domain.storage.changes import Change
 
 INSERTED = "inserted_at"
 UPDATED = "updated_at"
 
-Pair: TypeAlias = tuple[State, WebhookState]
-
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
-    """The number of records of one day for each (state, webhook_state), by insertion and by last update."""
+    """The number of records of one day for each pair, by insertion and by last update."""
 
     day: str
     inserted: Mapping[Pair, int] = field(default_factory=dict)
@@ -47,15 +47,20 @@ class CountKey:
     day: str
     sort: str
     state: State
-    webhook_state: WebhookState
+    webhook_state: ListedWebhookState
 
 
-def records_by_state(days: Iterable[DayCounts]) -> Mapping[State, int]:
-    """Return the number of a connection's records in each state."""
+def records_by_state(
+    days: Iterable[DayCounts], in_flight: Iterable[QueuedRequest], sort: str = INSERTED
+) -> Mapping[State, int]:
+    """Return the number of a connection's records in each state. `in_flight` are its records in flight."""
     total: Counter[State] = Counter()
     for day in days:
-        for (state, _), records in day.inserted.items():
+        for (state, _), records in day.of(sort).items():
             total[state] += records
+    for record in in_flight:
+        total[record.listed_pair[0]] -= 1
+        total[record.state] += 1
     return {state: max(total[state], 0) for state in State}
 
 
@@ -77,5 +82,5 @@ def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:
 
 
 def _count(total: Counter[CountKey], record: QueuedRequest, change: int) -> None:
-    for sort, at in ((INSERTED, record.inserted_at), (UPDATED, record.updated_at)):
-        total[CountKey(record.connection_id, day_of(at), sort, record.state, record.webhook_state)] += change
+    for sort, at in ((INSERTED, record.inserted_at), (UPDATED, record.listed_updated_at)):
+        total[CountKey(record.connection_id, day_of(at), sort, *record.listed_pair)] += change

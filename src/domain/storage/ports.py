@@ -1,8 +1,8 @@
 """The port of the database. `adapters/dynamodb` and the fake store of the tests implement it (decision 0059).
 
-Reads by id and of the queue are consistent. Reads of an index (`index_entries`,
-`search_matches`, `silent_sessions`, `connections_of`, `deleted_connections`) are eventually consistent: an entry may be
-late or outdated. Therefore a change that is based on an entry names the revision that was read.
+Reads by id and of the queue are consistent. Reads of an index (`index_entries`, `in_flight_ids`, `search_matches`,
+`silent_sessions`, `connections_of`, `deleted_connections`) are eventually consistent: an entry may be late or outdated.
+Therefore a change that is based on an entry names the revision that was read.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
     from domain.records.app import ApiKey, App
     from domain.records.connection import Connection
-    from domain.records.request import ListedRequest, QueuedRequest, State, StoredRequest, Tombstone
+    from domain.records.request import ListedRequest, Pair, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import HeldRequest, Session
-    from domain.records.webhook import WebhookState
     from domain.storage.changes import Change
     from domain.storage.counts import CountKey, DayCounts
 
@@ -66,7 +65,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """An entry of a listing index: a record's id and the timestamp that it is sorted by."""
+    """An entry of a list: a record's id and the timestamp that it is sorted by."""
 
     id: str
     moment: str
@@ -76,17 +75,14 @@ class IndexEntry:
 class IndexDays:
     """The entries of a listing index that belong to a connection and to the days `first_day` to `last_day` (inclusive).
 
-    `sort` is `inserted_at` or `updated_at`. `index` is the key of the index: `connection`, `state` or
-    `webhook_state`. A filter that is not part of the key is applied to the entries that are read.
+    `sort` is `inserted_at` or `updated_at`. `counts` has the number of entries on these days for each pair to read.
     """
 
     connection_id: str
     sort: str
-    index: str
     first_day: str
     last_day: str
-    state: State | None = None
-    webhook_state: WebhookState | None = None
+    counts: Mapping[Pair, int]
 
 
 class Database(Protocol):
@@ -115,6 +111,12 @@ class Database(Protocol):
 
     def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
         """Read the existing records with their compressed bodies."""
+
+    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        """Return the existing records without their bodies, in no particular order."""
+
+    def in_flight_ids(self, connection_id: str) -> Sequence[str]:
+        """Return the ids of a connection's records in flight, in no particular order. Reads an index."""
 
     def request_xml(self, request_id: str) -> str:
         """Return the request body. Raises NotFound."""
@@ -224,8 +226,11 @@ class Database(Protocol):
 
     # --- Counts, and recounts (`domain.maintenance.recount`)
 
-    def day_counts(self, connection_id: str, first_day: str = "") -> Sequence[DayCounts]:
-        """Return the connection's counts from `first_day` on, oldest day first. Raises NotFound if it was deleted."""
+    def day_counts(self, connection_id: str, first_day: str = "", sort: str | None = None) -> Sequence[DayCounts]:
+        """Return the connection's counts from `first_day` on, oldest day first. Raises NotFound if it was deleted.
+
+        With `sort`, the counts by the other time are left out.
+        """
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
         """Count the entries of a connection's listing indexes, and return these counts."""

@@ -11,7 +11,7 @@ import pytest
 from domain.errors import Unauthorized
 from domain.records.app import Limits
 from domain.records.request import State
-from domain.records.webhook import WebhookState
+from domain.records.webhook import ListedWebhookState
 from domain.storage.changes import Put
 from domain.storage.counts import INSERTED, CountKey
 from handlers import authorizer, operate
@@ -175,7 +175,7 @@ def test_overdue_webhooks_are_listed_and_sent(deployment: Deployment) -> None:
 
 def test_a_connection_is_recounted_and_mended(deployment: Deployment) -> None:
     connection_id = CONNECTION_ID
-    wrong = CountKey(connection_id, "2026-03-14", INSERTED, State.ERROR, WebhookState.FAILED)
+    wrong = CountKey(connection_id, "2026-03-14", INSERTED, State.ERROR, ListedWebhookState.FAILED)
     deployment.store.add_to_counts({wrong: 2})
 
     report = do("recount_connection", connection_id=connection_id)

@@ -16,7 +16,7 @@ from domain.queries import QUERIES
 from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
 from domain.records.request import State
 from domain.records.session import InFlight
-from domain.records.webhook import Webhook, WebhookState
+from domain.records.webhook import ListedWebhookState, Webhook
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
@@ -130,7 +130,7 @@ def operates(recorder: Recorder) -> None:
     overdue = a_record(state=State.ERROR, webhook=Webhook.to(HOOK))
     recorder.store.commit(AddRequest(overdue, REQUEST_XML, "ann"))
     day = day_of(timestamp(NOON))
-    recorder.store.add_to_counts({CountKey(CONNECTION_ID, day, INSERTED, State.SENT, WebhookState.PENDING): 1})
+    recorder.store.add_to_counts({CountKey(CONNECTION_ID, day, INSERTED, State.WAITING, ListedWebhookState.PENDING): 1})
     recorder.store.commit(Put(None, App(OTHER_APP_ID, "Old shop", timestamp(NOON), ("secret",))))
     recorder.store.commit(Put(None, ApiKey("ab" * 32, OTHER_APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON))))
     invoke(

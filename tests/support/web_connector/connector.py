@@ -91,8 +91,8 @@ class CountingStore(FakeStore):
         for record in self.records.values():
             if not isinstance(record, QueuedRequest):
                 continue
-            for sort, moment in (("inserted_at", record.inserted_at), ("updated_at", record.updated_at)):
-                counts[CountKey(record.connection_id, moment[:10], sort, record.state, record.webhook_state)] += 1
+            for sort, moment in (("inserted_at", record.inserted_at), ("updated_at", record.listed_updated_at)):
+                counts[CountKey(record.connection_id, moment[:10], sort, *record.listed_pair)] += 1
         return counts
 
 

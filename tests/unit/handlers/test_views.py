@@ -50,6 +50,8 @@ INTERNAL = {
     "lost_responses",
     "failed_sessions",
     "last_session_id",
+    "state_before_claim",
+    "updated_before_claim",
     "sent_at",
     "responded_at",
     "response_size",

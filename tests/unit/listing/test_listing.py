@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from domain.errors import NotFound
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
-from domain.records.request import QueuedRequest, State
+from domain.records.request import TRANSITIONS, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
@@ -25,11 +26,22 @@ from tests.support.builders import (
     OTHER_APP_ID,
     REQUEST_XML,
     FixedClock,
+    SequentialIds,
     a_connection,
     a_record,
 )
-from tests.support.fake_store import FakeStore
-from tests.support.random_lists import History, a_history, brute_force, numbers, queries, seeds
+from tests.support.fake_store import FakeBatch, FakeStore
+from tests.support.random_lists import (
+    History,
+    Past,
+    a_history,
+    brute_force,
+    claim_some,
+    in_flight_numbers,
+    numbers,
+    queries,
+    seeds,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,26 +64,35 @@ def store_with(history: History, store: FakeStore | None = None) -> FakeStore:
 
 
 @settings(max_examples=CASES, deadline=None)
-@given(seed=seeds, number=numbers, query=queries)
-def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, query: ListQuery) -> None:
+@given(seed=seeds, number=numbers, in_flight=in_flight_numbers, query=queries)
+def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, in_flight: int, query: ListQuery) -> None:
+    """Also the records in flight are where `GET` shows them."""
     history = a_history(seed, number)
     store = store_with(history)
+    history, claims = claim_some(history, in_flight, seed)
+    for claim in claims:
+        store.commit(claim)
 
     page = Lists(store, FixedClock()).page(APP_ID, query)
 
     items, total_pages = brute_force(history, query)
     assert [item.record for item in page.items] == items
     assert (page.page, page.total_pages) == (query.page, total_pages)
+    states = Counter(past.record.state for past in history if not past.removed)
+    assert page.counts == {state: states[state] for state in State}
 
 
 @settings(max_examples=CASES, deadline=None)
-@given(seed=seeds, number=numbers, query=queries)
+@given(seed=seeds, number=numbers, in_flight=in_flight_numbers, query=queries)
 def test_many_hits_have_the_same_order_from_the_index_as_few_from_their_records(
-    seed: int, number: int, query: ListQuery
+    seed: int, number: int, in_flight: int, query: ListQuery
 ) -> None:
     """Here every search has many hits, and small groups of days are separate parts."""
     history = a_history(seed, number)
     store = store_with(history)
+    history, claims = claim_some(history, in_flight, seed)
+    for claim in claims:
+        store.commit(claim)
     searched = replace(query, search_phrase=query.search_phrase or "a")
 
     page = Lists(store, FixedClock(), few_hits=0, min_part=3).page(APP_ID, searched)
@@ -126,6 +147,83 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
     assert len(places) <= query.page_size
     if not query.search_phrase:
         assert page.total_pages == brute_force(list(alive.values()), query)[1]
+
+
+class ChangingStore(FakeStore):
+    """A store in which a record is changed after the index was read and before the records are."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._chance = random.Random(seed)
+        self.changes = 0
+
+    def _change_some(self) -> None:
+        alive = [record for record in self.records.values() if isinstance(record, QueuedRequest)]
+        for record in self._chance.sample(alive, min(self.changes, len(alive))):
+            moment = NOON + timedelta(hours=self._chance.randrange(100))
+            steps = [record.moved(state, moment) for state in TRANSITIONS[record.state] if state is not State.DISCARDED]
+            steps.append(record.with_webhook(moment, state=WebhookState.FAILED))
+            self.commit(ChangeRequest(record, self._chance.choice(steps)))
+
+    def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
+        self._change_some()
+        return super().request_batch(request_ids)
+
+    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        self._change_some()
+        return super().records_by_id(request_ids)
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(seed=seeds, number=numbers, in_flight=in_flight_numbers, query=queries)
+def test_records_that_change_between_two_reads_are_shown_as_they_are_or_not_at_all(
+    seed: int, number: int, in_flight: int, query: ListQuery
+) -> None:
+    store = ChangingStore(seed)
+    history = a_history(seed, number)
+    store_with(history, store)
+    for claim in claim_some(history, in_flight, seed)[1]:
+        store.commit(claim)
+    store.changes = 5
+
+    page = Lists(store, FixedClock()).page(APP_ID, query)
+
+    shown = [item.record for item in page.items]
+    assert all(store.records[record.id] == record and query.matches(record) for record in shown)
+    places = [(query.time_of(record), record.id) for record in shown]
+    assert places == sorted(set(places), reverse=query.descending)
+    assert len(shown) <= query.page_size
+
+
+def test_thousands_of_webhooks_that_are_retried_are_pending_and_in_order() -> None:
+    store = FakeStore()
+    store.commit(Put(None, a_connection()))
+    chance, new_id = random.Random(1), SequentialIds()
+    webhooks = [Webhook(WebhookState.PENDING, attempts_in_round=2)] * 25 + [Webhook(WebhookState.PENDING), Webhook()]
+    history = [
+        Past(
+            a_record(
+                id=new_id(),
+                state=State.ERROR,
+                webhook=webhook,
+                updated_at=timestamp(NOON + timedelta(minutes=chance.randrange(3_000))),
+            ),
+            "",
+        )
+        for webhook in webhooks * 200
+    ]
+    for start in range(0, len(history), 500):
+        store.commit(*(AddRequest(past.record, "", "") for past in history[start : start + 500]))
+    lists = Lists(store, FixedClock())
+
+    for retrying, pages in ((False, 260), (True, 250)):
+        for page in (1, 100, pages, pages + 1):
+            query = ListQuery(
+                CONNECTION_ID, page, sort="updated_at", webhook_state=WebhookState.PENDING, retrying=retrying
+            )
+            result = lists.page(APP_ID, query)
+            assert ([item.record for item in result.items], result.total_pages) == brute_force(history, query)
+            assert result.total_pages == pages
 
 
 @pytest.mark.parametrize("filled", [True, False])

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class Miscounting(ObservedStore):
-    """Does not count requests that become `sent`."""
+    """Does not count requests that become `response_received`."""
 
     def commit(self, *changes: Change) -> None:
         """Commit."""
         super().commit(*changes)
-        self.counts.subtract(count_changes([change for change in changes if _becomes(change, State.SENT)]))
+        self.counts.subtract(count_changes([change for change in changes if _becomes(change, State.RESPONSE_RECEIVED)]))
 
 
 class WithoutConditions(ObservedStore):

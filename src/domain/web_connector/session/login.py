@@ -25,7 +25,6 @@ from domain.records.session import (
     session_id,
 )
 from domain.storage.changes import CountBeginning, Put
-from domain.storage.ports import IndexDays
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending
@@ -80,12 +79,6 @@ in the database."""
 
 _CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
-
-FIRST_DAY, LAST_DAY = "0001-01-01", "9999-12-31"
-
-MAX_IN_FLIGHT = 10
-"""The number of index entries that a login reads to find the request of a missing session. A connection has only one
-request in flight, but an index can show former states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,19 +319,16 @@ def releases_without_session(
 ) -> list[ChangeRequest]:
     """Return the releases of the requests that the connection's missing session holds.
 
-    A session is missing if the table of the sessions was lost or restored. Its requests are found by state. A write
+    A session is missing if the table of the sessions was lost or restored. Its requests are found by an index. A write
     that was sent is recovered, because a missing session does not show whether QuickBooks has executed it. `limits` are
     those of a new session, because the ones of the missing session are unknown.
     """
-    releases = {}
-    for state in sorted(IN_FLIGHT):
-        days = IndexDays(connection.id, "updated_at", "state", FIRST_DAY, LAST_DAY, state)
-        for entry in store.index_entries(days, descending=True, skip=0, limit=MAX_IN_FLIGHT):
-            record = store.request(entry.id)
-            if (
-                isinstance(record, QueuedRequest)
-                and record.state in IN_FLIGHT
-                and record.last_session_id == connection.session_id
-            ):
-                releases[record.id] = release(HeldRequest(record), now, Ending.OTHER, limits)
-    return list(releases.values())
+    records = map(store.request, store.in_flight_ids(connection.id))
+    return [
+        release(HeldRequest(record), now, Ending.OTHER, limits)
+        for record in records
+        # The index lags, so the request may have ended.
+        if isinstance(record, QueuedRequest)
+        and record.state in IN_FLIGHT
+        and record.last_session_id == connection.session_id
+    ]
