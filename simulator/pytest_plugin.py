@@ -5,6 +5,7 @@ Installing the package enables it. In a checkout, `pytest -p simulator.pytest_pl
 
 from __future__ import annotations
 
+import warnings
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from simulator.basics.xml_trees import read_tree
 from simulator.books import KINDS
 from simulator.company import Company
 from simulator.inspection import serving, views
+from simulator.requests.fidelity import BEHAVIOURS
 from simulator.runs.scheduler import Simulator
 
 if TYPE_CHECKING:
@@ -26,7 +28,13 @@ _HAVE_BALANCES = ("Account", "Customer", "Vendor")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option of the configuration file that chooses the company."""
+    """Add the options of the configuration file."""
+    parser.addini(
+        "quickbooks_strict",
+        "Warn when a test depends on a behaviour that is not QuickBooks' (simulator/FIDELITY.md)",
+        type="bool",
+        default=False,
+    )
     parser.addini(
         "quickbooks_company",
         "The company of the fixture quickbooks: wholesale, empty, large, or a JSON file of qbxml-simulator",
@@ -41,13 +49,23 @@ def quickbooks_company(pytestconfig: pytest.Config) -> Company:
 
 
 @pytest.fixture
-def quickbooks(quickbooks_company: Company) -> Iterator[QuickBooks]:
-    """Return a QuickBooks whose company is restored after the test."""
+def quickbooks(quickbooks_company: Company, pytestconfig: pytest.Config) -> Iterator[QuickBooks]:
+    """Return a QuickBooks whose company is restored after the test. A strict company warns of simplifications."""
     before = quickbooks_company.snapshot()
+    quickbooks_company.simplifications.clear()
+    if pytestconfig.getini("quickbooks_strict"):
+        quickbooks_company.strict = True
     with ExitStack() as stack:
         yield QuickBooks(quickbooks_company, stack)
+    simplified = list(quickbooks_company.simplifications)
     quickbooks_company.restore(before)
     quickbooks_company.open_error = None
+    for name in simplified:
+        warnings.warn(f"not as in QuickBooks: {name}. {BEHAVIOURS[name].about}", FidelityWarning, stacklevel=1)
+
+
+class FidelityWarning(UserWarning):
+    """A test depends on a behaviour that is not QuickBooks'."""
 
 
 class QuickBooks:

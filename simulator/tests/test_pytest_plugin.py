@@ -127,3 +127,18 @@ def test_the_company_can_be_opened_again(quickbooks):
     code, output = run(tmp_path, test, conftest=conftest)
 
     assert (code, "2 passed" in output) == (0, True), output
+
+
+@pytest.mark.parametrize(("strict", "code"), [("true", 1), ("false", 0)])
+def test_a_strict_test_warns_of_what_is_not_as_in_quickbooks(tmp_path: Path, strict: str, code: int) -> None:
+    test = """
+def test(quickbooks):
+    quickbooks.ask("<ItemSitesQueryRq/>")
+"""
+
+    result, output = run(tmp_path, test, configuration=f"quickbooks_strict = {strict}")
+
+    assert result == code, output
+    assert ("FidelityWarning: not as in QuickBooks: stock_by_site. Stock is not counted by site" in output) == bool(
+        code
+    )
