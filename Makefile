@@ -98,6 +98,10 @@ test: .venv/.installed ## Run all tests that need nothing but Python
 test-simulator: .venv/.installed ## Run the simulator's tests alone; make test includes them
 	cd simulator && ../$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
 
+.PHONY: corpus
+corpus: .venv/.installed ## Compare the simulator with genuine QuickBooks responses, by request type (ARGS="replay -v", ARGS=--help)
+	@$(BIN)/python -m simulator.corpus $(or $(ARGS),replay)
+
 .PHONY: e2e
 e2e: .venv/.installed ## Run the end-to-end tests alone (STACK=credentials.json of a running stack; else one of their own)
 	$(BIN)/python -m pytest -q tests/e2e

@@ -51,8 +51,14 @@ def _title(unit: str, first: date, last: date) -> str:
     if unit == "Year":
         return f"{first:%Y}"
     if unit == "Day":
-        return f"{first:%b} {first.day}, {first:%y}"
+        return short_day(first.isoformat())
     return f"{first:%b} {first.day} - {last:%b} {last.day}, {last:%y}"
+
+
+def short_day(day: str) -> str:
+    """Write a day as in the title of a column: `Mar 20, 25`."""
+    moment = date.fromisoformat(day)
+    return f"{moment:%b} {moment.day}, {moment:%y}"
 
 
 IS_DATE = frozenset({*_DAYS, *_MONTHS, "HalfMonth"})

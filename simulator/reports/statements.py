@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simulator.basics.errors import RequestError
 from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books.ledger import ZERO
-from simulator.reports.columns import IS_DATE, key_of
+from simulator.reports.columns import IS_DATE, key_of, short_day
 from simulator.reports.selection import BALANCE_TYPES, INCOME_TYPES, Period, Selection, chart_of_accounts
 from simulator.reports.summary import (
     Division,
@@ -35,6 +35,21 @@ class _Statement:
     def __init__(self, table: Table, selection: Selection, division: Division) -> None:
         self.table, self.books, self.sums = table, selection.books, division.sums
         self.width, self.is_summary = len(division.titles), division.is_summary
+
+    def has(self, *types: str) -> bool:
+        """Return whether accounts of these types have a balance."""
+        return any(any(self.sums.get(account.id, ())) for account in chart_of_accounts(self.books, *types))
+
+    def group(self, title: str, sections: tuple[tuple[str, str], ...], *, sign: int = 1) -> Values:
+        """Write sections, each a title and an account type, below a title of their own. Returns their sum."""
+        total = [ZERO] * self.width
+        if not self.has(*(account_type for _, account_type in sections)):
+            return total
+        self.table.text(title)
+        for section, account_type in sections:
+            total = plus(total, self.section(section, f"Total {section}", account_type, sign=sign))
+        self.table.subtotal([f"Total {title}", *total])
+        return total
 
     def section(self, title: str, total_title: str, *types: str, sign: int = 1) -> Values:
         """Write the accounts of these types with their sum, which is returned."""
@@ -130,6 +145,8 @@ def balance_sheet(
     """Return assets, liabilities and equity at the end of a period."""
     division = _balances(selection, by=by)
     division.is_summary = is_summary
+    if division.titles == ["TOTAL"] and selection.period.last < "9999":
+        division.titles = [short_day(selection.period.last)]
     table = Table(title, selection.period.as_of(), division.columns())
     _write_balance_sheet(table, selection, division)
     return table
@@ -186,38 +203,58 @@ def _a_year_before(day: str) -> str:
     return text.replace("-02-29", "-02-28")
 
 
+_CURRENT_ASSETS = (
+    ("Checking/Savings", "Bank"),
+    ("Accounts Receivable", "AccountsReceivable"),
+    ("Other Current Assets", "OtherCurrentAsset"),
+)
+_CURRENT_LIABILITIES = (
+    ("Accounts Payable", "AccountsPayable"),
+    ("Credit Cards", "CreditCard"),
+    ("Other Current Liabilities", "OtherCurrentLiability"),
+)
+
+
 def _write_balance_sheet(table: Table, selection: Selection, division: Division) -> None:
     statement = _Statement(table, selection, division)
     table.text("ASSETS")
-    current = division.nothing()
-    for title, account_type in (
-        ("Checking/Savings", "Bank"),
-        ("Accounts Receivable", "AccountsReceivable"),
-        ("Other Current Assets", "OtherCurrentAsset"),
-    ):
-        current = plus(current, statement.section(title, f"Total {title}", account_type))
-    table.subtotal(["Total Current Assets", *current])
-    fixed = statement.section("Fixed Assets", "Total Fixed Assets", "FixedAsset")
-    other = statement.section("Other Assets", "Total Other Assets", "OtherAsset")
-    table.total(["TOTAL ASSETS", *plus(plus(current, fixed), other)])
+    assets = statement.group("Current Assets", _CURRENT_ASSETS)
+    for title, account_type in (("Fixed Assets", "FixedAsset"), ("Other Assets", "OtherAsset")):
+        assets = plus(assets, statement.section(title, f"Total {title}", account_type))
+    table.total(["TOTAL ASSETS", *assets])
     table.text("LIABILITIES & EQUITY")
-    liabilities = division.nothing()
-    for title, account_type in (
-        ("Accounts Payable", "AccountsPayable"),
-        ("Credit Cards", "CreditCard"),
-        ("Other Current Liabilities", "OtherCurrentLiability"),
-        ("Long Term Liabilities", "LongTermLiability"),
-    ):
-        liabilities = plus(liabilities, statement.section(title, f"Total {title}", account_type, sign=-1))
-    table.subtotal(["Total Liabilities", *liabilities])
-    equity = statement.section("Equity", "Total Equity Accounts", "Equity", sign=-1)
-    for title, key in ((_RETAINED_NAME, _RETAINED), ("Net Income", _EARNED)):
-        earnings = negated(division.sums.get(key, division.nothing()))
-        if any(earnings):
-            table.data([title, *earnings], "account", title)
-        equity = plus(equity, earnings)
-    table.subtotal(["Total Equity", *equity])
+    has_liabilities = statement.has(*(kind for _, kind in _CURRENT_LIABILITIES), "LongTermLiability")
+    if has_liabilities:
+        table.text("Liabilities")
+    liabilities = statement.group("Current Liabilities", _CURRENT_LIABILITIES, sign=-1)
+    long_term = statement.section("Long Term Liabilities", "Total Long Term Liabilities", "LongTermLiability", sign=-1)
+    liabilities = plus(liabilities, long_term)
+    if has_liabilities:
+        table.subtotal(["Total Liabilities", *liabilities])
+    equity = _write_equity(table, selection, division)
     table.total(["TOTAL LIABILITIES & EQUITY", *plus(liabilities, equity)])
+
+
+def _write_equity(table: Table, selection: Selection, division: Division) -> Values:
+    """Write the accounts of equity, the earnings of former years and those of this year. Returns their sum."""
+    accounts = chart_of_accounts(selection.books, "Equity")
+    before = [account for account in accounts if account.full_name.lower() < _RETAINED_NAME.lower()]
+    sums = {account.id: negated(division.sums[account.id]) for account in accounts if account.id in division.sums}
+    retained = negated(division.sums.get(_RETAINED, division.nothing()))
+    earned = negated(division.sums.get(_EARNED, division.nothing()))
+    if not any(any(values) for values in (*sums.values(), retained, earned)):
+        return division.nothing()
+    table.text("Equity")
+    equity = write_tree(table, before, sums, "account", len(division.titles))
+    if any(retained):
+        table.data([_RETAINED_NAME, *retained], "account", _RETAINED_NAME)
+    equity = plus(equity, retained)
+    equity = plus(equity, write_tree(table, accounts[len(before) :], sums, "account", len(division.titles)))
+    if any(earned):
+        table.data(["Net Income", *earned])
+    equity = plus(equity, earned)
+    table.subtotal(["Total Equity", *equity])
+    return equity
 
 
 def trial_balance(selection: Selection) -> Table:

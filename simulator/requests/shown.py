@@ -29,6 +29,7 @@ def shown(books: Books, record: Record) -> Fields:
         address = record.fields.get(block.removesuffix("Block"))
         if address:
             fields[block] = address_block(address)
+            fields[block.removesuffix("Block")] = _without_gaps(address)
     if record.kind.is_list:
         if "FullName" in record.kind.fields:
             fields["FullName"] = record.full_name
@@ -40,16 +41,28 @@ def shown(books: Books, record: Record) -> Fields:
     return fields | currency_fields(books, record, fields)
 
 
-MAX_ADDRESS_LINE = 41
+MAX_ADDRESS_LINES, MAX_ADDRESS_LINE = 5, 41
 
 
 def address_block(address: Fields) -> Fields:
-    """Return an address as up to five lines, as it is printed."""
+    """Return an address as up to five lines, as it is printed. A line that the request left out stays empty."""
     place = " ".join(part for part in (address.get("State", ""), address.get("PostalCode", "")) if part)
     lines = [address.get(f"Addr{number}", "") for number in range(1, 6)]
-    lines += [", ".join(part for part in (address.get("City", ""), place) if part), address.get("Country", "")]
-    filled = [line for line in lines if line][:5]
-    return {f"Addr{number}": line[:MAX_ADDRESS_LINE] for number, line in enumerate(filled, 1)}
+    while lines and not lines[-1]:
+        lines.pop()
+    city = ", ".join(part for part in (address.get("City", ""), place) if part)
+    lines += [line for line in (city, address.get("Country", "")) if line]
+    if len(lines) > MAX_ADDRESS_LINES:
+        lines = [line for line in lines if line][:MAX_ADDRESS_LINES]
+    return {f"Addr{number}": line[:MAX_ADDRESS_LINE] for number, line in enumerate(lines, 1) if line}
+
+
+def _without_gaps(address: Fields) -> Fields:
+    """Return an address whose lines follow each other: Addr1 and Addr3 become Addr1 and Addr2."""
+    names = [f"Addr{number}" for number in range(1, 6)]
+    lines = [address[name] for name in names if address.get(name)]
+    others = {name: value for name, value in address.items() if name not in names}
+    return {**dict(zip(names, lines, strict=False)), **others}
 
 
 def shown_fields(kind: Kind, fields: Fields, request: Node, *, with_lines: bool | None = None) -> Fields:

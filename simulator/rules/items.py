@@ -12,7 +12,7 @@ from simulator.books.kinds import KINDS
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.rules.common import HUNDRED, decimal, rounded, special_account
-from simulator.rules.lists import ListRules
+from simulator.rules.lists import ListRules, default_tax_codes
 from simulator.rules.orders import open_lines
 from simulator.rules.preferences import is_on
 from simulator.schema.values import money, number_text
@@ -225,6 +225,8 @@ class StockItemRules(ListRules):
         if opening and draft.before is None:
             draft.extra.setdefault("QuantityOnHand", opening)
         draft.fields.setdefault("PurchaseCost", "0.00")
+        if draft.before is None and "SalesTaxCodeRef" not in draft.fields and is_on(books, "sales_tax"):
+            draft.fields["SalesTaxCodeRef"] = default_tax_codes(books)[0]
 
     def after_add(self, books: Books, record: Record, draft: Draft) -> None:
         """Make the inventory adjustment of an opening quantity."""

@@ -58,7 +58,7 @@ def test_the_wheel_holds_every_module_and_data_file(tmp_path: Path) -> None:
 
     expected = {
         f"simulator/{path.relative_to(FOLDER)}"
-        for pattern in ("*.py", "*.json", "*.html", "*.css", "*.js", "*.svg")
+        for pattern in ("*.py", "*.json", "*.html", "*.css", "*.js", "*.svg", "*.xml")
         for path in sources(pattern)
     }
     assert expected <= names

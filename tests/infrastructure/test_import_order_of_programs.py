@@ -20,6 +20,7 @@ ORDERS = {
         "simulator.reports",
         "simulator.company_files",
         "simulator.company",
+        "simulator.corpus",
         "simulator.web_connector",
         "simulator.faults",
         "simulator.runs",

@@ -1,0 +1,1 @@
+"""Genuine pairs of requests and responses, and the comparison of the simulator's responses with them."""
