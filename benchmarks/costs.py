@@ -1,33 +1,38 @@
 """Compute the cost of requests and idle connections in AWS, from the calls and capacity used and `prices.json`.
 
-Run `python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--log-bytes 1500] [--write]`. With `--write` the
-counted units are stored in `units.json`, from which `benchmarks.growth` computes.
+Run `python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--system-log-level WARN] [--write]`. With `--write`
+the counted units are stored in `units.json`, from which `benchmarks.growth` computes.
 
 The whole service runs in this process with the simulated QuickBooks (`local.stack`). Write units are computed from
 the items and index entries before and after each call, by the rules of "DynamoDB read and write operations" in the
 Amazon DynamoDB Developer Guide, because DynamoDB Local reports wrong figures for transactions. Its figures for reads
-are right. With DYNAMODB_ENDPOINT (`make dynamodb`) the output shows both. The duration of a Lambda call and the size of
-its log lines are assumptions, because this machine is not Lambda.
+are right. With DYNAMODB_ENDPOINT (`make dynamodb`) the output shows both. The log lines of the functions are
+counted, too. Those of Lambda and API Gateway have the form in AWS's documentation. Only the duration of a Lambda call
+is assumed, because this machine is not Lambda.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import math
 import os
+import re
 import tempfile
 import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from botocore.client import BaseClient
 
+from domain.timestamps import timestamp
 from local import first_steps, stack
 from local.command import local_client
 from local.functions import Functions
@@ -60,7 +65,38 @@ class Size:
 
 TINY = Size(1, 2, 1, 1, settle_seconds=0.5)
 
+HTTP_API_UNIT_BYTES = 512 * 1024
+"""The price of an HTTP API is for 512 KB of a call, and for each further 512 KB."""
+
+LOG_EVENT_BYTES = 26
+"""What CloudWatch Logs adds to the size of each line ("PutLogEvents" in the API reference)."""
+
+REQUEST_ID = "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"
+METRICS = {"durationMs": 24.815, "billedDurationMs": 25, "memorySizeMB": 1024, "maxMemoryUsedMB": 80}
+SYSTEM_RECORDS: Mapping[str, Mapping[str, Any]] = {
+    "platform.start": {"requestId": REQUEST_ID, "version": "$LATEST"},
+    "platform.report": {"requestId": REQUEST_ID, "metrics": METRICS, "status": "success"},
+}
+"""The lines that Lambda writes about a successful call at the SystemLogLevel INFO ("Sending Lambda function logs to
+CloudWatch Logs" in the Developer Guide). At WARN it writes none."""
+
+ACCESS_LOG_VALUES = {
+    "requestId": REQUEST_ID,
+    "requestTimeEpoch": "1773489600000",
+    "httpMethod": "POST",
+    "resourcePath": "/qbwc",
+    "routeKey": "POST /qbwc",
+    "status": "200",
+    "responseLatency": "48",
+    "authorizer.app_id": REQUEST_ID,
+    "identity.sourceIp": "203.0.113.10",
+    "error.responseType": "-",
+}
+
 MONTH_MINUTES = 30 * 24 * 60
+
+DORMANT_MINUTES = 13.5
+"""The mean interval of polls after a day without work: `DormantPollSeconds`, or up to a fifth less."""
 
 QUEUE_POLLS_A_MONTH = 5 * 3 * MONTH_MINUTES
 """Lambda polls a queue with five long polls of 20 seconds ("Using Lambda with Amazon SQS" in the Developer Guide)."""
@@ -79,7 +115,11 @@ Item = dict[str, Any]
 class Usage:
     """The calls of each function and the DynamoDB units that were used."""
 
-    api_calls: int = 0
+    rest_calls: int = 0
+    http_api_calls: int = 0
+    http_api_units: int = 0
+    log_lines: int = 0
+    log_bytes: int = 0
     functions: Counter[str] = field(default_factory=Counter)
     reads: float = 0.0
     writes: float = 0.0
@@ -122,9 +162,14 @@ class Meter:
             return invoke(functions, name, event, **options)
 
         BaseClient._make_api_call, Functions.invoke = observed_call, observed_invoke  # type: ignore[method-assign,assignment] # noqa: SLF001
+        # All functions share Powertools' handler, which writes to the standard output.
+        (lines,) = logging.getLogger("qbxml-queue").handlers
+        assert isinstance(lines, logging.StreamHandler)
+        terminal = lines.setStream(self)
         try:
             yield
         finally:
+            lines.setStream(terminal)
             BaseClient._make_api_call, Functions.invoke = make_api_call, invoke  # type: ignore[method-assign] # noqa: SLF001
 
     @contextmanager
@@ -137,10 +182,41 @@ class Meter:
         finally:
             self._usage = None
 
-    def on_call(self, _request: Request, _response: Response, _seconds: float) -> None:
+    def on_call(self, request: Request, response: Response, _seconds: float) -> None:
         """Count an HTTP call."""
+        if self._usage is None:
+            return
+        if request.path.startswith(f"{stack.CONNECTOR_PATH}/"):
+            self._usage.http_api_calls += 1
+            size = len(request.body) + len(response.body)
+            self._usage.http_api_units += max(1, math.ceil(size / HTTP_API_UNIT_BYTES))
+        else:
+            self._usage.rest_calls += 1
+
+    def write(self, text: str) -> int:
+        """Count the lines of the functions. This is the stream of their log."""
         if self._usage is not None:
-            self._usage.api_calls += 1
+            for line in text.splitlines():
+                self._usage.log_lines += 1
+                self._usage.log_bytes += len(line.encode()) + LOG_EVENT_BYTES
+        return len(text)
+
+    def flush(self) -> None:
+        """Do nothing. A stream has this method."""
+
+    def age(self, connection_id: str) -> None:
+        """Let the last recorded call of a connection be eleven minutes old, without counting that."""
+        moment = {":moment": {"S": timestamp(datetime.now(UTC) - timedelta(minutes=11))}}
+        self._reading.own = True
+        try:
+            self._client.update_item(
+                TableName="ConnectionsTable",
+                Key={"id": {"S": connection_id}},
+                UpdateExpression="SET last_connected_at = :moment, updated_at = :moment",
+                ExpressionAttributeValues=moment,
+            )
+        finally:
+            self._reading.own = False
 
     # --- DynamoDB's units
 
@@ -291,12 +367,30 @@ def _value_size(value: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The prices and the two assumptions about a Lambda call."""
+    """The prices, the assumed duration of a Lambda call, and the bytes of the log lines that AWS writes for a call."""
 
     prices: Mapping[str, Any]
     lambda_ms: float
-    log_bytes: int
+    system_log_bytes: int
+    rest_log_bytes: int
+    http_api_log_bytes: int
     memory_gb: float = 1.0
+
+    @classmethod
+    def of(cls, prices: Mapping[str, Any], lambda_ms: float, system_log_level: str) -> Rates:
+        """Return the rates with the log lines of the template."""
+        template = Template.load(ROOT / "template.yaml")
+        (stage,) = template.resources("AWS::ApiGatewayV2::Stage").values()
+        rest, http = template.api()["AccessLogSetting"]["Format"], stage["AccessLogSettings"]["Format"]
+        records = SYSTEM_RECORDS.items() if system_log_level == "INFO" else ()
+        lines = [{"time": "2026-11-22T12:00:00.148Z", "type": kind, "record": record} for kind, record in records]
+        system = sum(len(json.dumps(line, separators=(",", ":"))) + LOG_EVENT_BYTES for line in lines)
+        return cls(prices, lambda_ms, system, _access_log_bytes(rest), _access_log_bytes(http))
+
+    def logged(self, usage: Usage) -> int:
+        """Return the bytes of all log lines of a usage."""
+        access = usage.rest_calls * self.rest_log_bytes + usage.http_api_calls * self.http_api_log_bytes
+        return usage.log_bytes + usage.functions.total() * self.system_log_bytes + access
 
     def parts(self, usage: Usage, times: float = 1.0) -> dict[str, float]:
         """Return the price in USD of a usage multiplied by `times`, for each service."""
@@ -304,7 +398,11 @@ class Rates:
         seconds = calls * self.lambda_ms / 1000
         per_call = self.prices["lambda_million_requests"] / 1e6
         parts = {
-            "API Gateway": usage.api_calls * self.prices["api_gateway_million_requests"] / 1e6,
+            "API Gateway": (
+                usage.rest_calls * self.prices["api_gateway_million_requests"]
+                + usage.http_api_units * self.prices["http_api_million_requests"]
+            )
+            / 1e6,
             "Lambda": calls * per_call + seconds * self.memory_gb * self.prices["lambda_gb_second_arm64"],
             "DynamoDB": (
                 usage.writes * self.prices["dynamodb_million_write_units"]
@@ -312,9 +410,15 @@ class Rates:
             )
             / 1e6,
             "SQS": usage.sqs_calls * self.prices["sqs_million_requests"] / 1e6,
-            "Logs": calls * self.log_bytes / 1e9 * self.prices["logs_gb"],
+            "Logs": self.logged(usage) / 1e9 * self.prices["logs_gb"],
         }
         return {name: price * times for name, price in parts.items()}
+
+
+def _access_log_bytes(form: str) -> int:
+    """Return the size of a line of the access log of API Gateway."""
+    line = re.sub(r"\$context\.([.\w]+)", lambda match: ACCESS_LOG_VALUES[match[1]], form)
+    return len(line) + LOG_EVENT_BYTES
 
 
 def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> float:
@@ -322,9 +426,15 @@ def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> fl
     parts = rates.parts(usage, times / count)
     calls = ", ".join(f"{name} {number / count:.2f}" for name, number in usage.functions.most_common())
     print(f"\n{title}, each")
-    print(f"  HTTP calls {usage.api_calls / count:.2f} · functions {usage.functions.total() / count:.2f} ({calls})")
+    print(
+        f"  calls of the REST API {usage.rest_calls / count:.2f}, of the HTTP API {usage.http_api_calls / count:.2f}",
+        end="",
+    )
+    print(f" · functions {usage.functions.total() / count:.2f} ({calls})")
     print(f"  write units {usage.writes / count:.1f} · read units {usage.reads / count:.1f}", end="")
     print(f" · DynamoDB calls {usage.dynamodb_calls.total() / count:.1f}")
+    print(f"  log bytes {rates.logged(usage) / count:,.0f}", end="")
+    print(f", of the functions {usage.log_bytes / count:,.0f} in {usage.log_lines / count:.1f} lines")
     if usage.reads_reported:
         print(f"  read units as the database reports them: {usage.reads_reported / count:.1f}")
     print(f"  {times:,.0f} of them: {sum(parts.values()):.3f} USD", end="")
@@ -335,7 +445,8 @@ def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> fl
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the costs and print them."""
     options = _parser().parse_args(arguments)
-    rates = Rates(json.loads(options.prices.read_text(encoding="utf-8")), options.lambda_ms, options.log_bytes)
+    prices = json.loads(options.prices.read_text(encoding="utf-8"))
+    rates = Rates.of(prices, options.lambda_ms, options.system_log_level)
     size = TINY if options.tiny else Size()
     meters: list[Meter] = []
 
@@ -344,25 +455,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
             meter.on_call(request, response, seconds)
 
     endpoint = os.environ.get("DYNAMODB_ENDPOINT")
-    with tempfile.TemporaryDirectory() as folder, stack.running(on_call=on_call, dynamodb_endpoint=endpoint) as service:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        # The sessions follow one another faster than those of a real Web Connector.
+        stack.running(
+            on_call=on_call, dynamodb_endpoint=endpoint, log_level="INFO", parameters={"MaxSessions": "5000"}
+        ) as service,
+    ):
         meter = Meter(service, endpoint, size.settle_seconds)
         who = first_steps.prepare(service.base_url, service.operator, Path(folder))
         with meter.installed(), receiving(who.webhook_secret, lambda _webhook: None) as webhook_url:
             meters.append(meter)
             measured = _measure(meter, who, webhook_url, service, size)
-    _report(rates, options, measured[:4], measured[4], size)
+    _report(rates, options, measured, size)
     if options.write:
         UNITS.write_text(json.dumps(_units(measured, size), indent=2) + "\n", encoding="utf-8")
     return 0
 
 
-def _units(measured: tuple[Usage, Usage, Usage, Usage, float], size: Size) -> dict[str, dict[str, float]]:
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The usage of each kind of work, and the GB that 1,000 requests are stored in."""
+
+    alone: Usage
+    together: Usage
+    idle: Usage
+    dormant: Usage
+    upkeep: Usage
+    gb: float
+
+
+def _units(measured: Measured, size: Size) -> dict[str, dict[str, float]]:
     """Return the calls and units of one request and one poll."""
-    alone, together, poll, *_ = measured
-    counts = (("alone", alone, size.alone), ("long_session", together, size.together), ("poll", poll, size.polls))
+    counts = (
+        ("alone", measured.alone, size.alone),
+        ("long_session", measured.together, size.together),
+        ("poll", measured.idle, size.polls),
+    )
     return {
         name: {
-            "http_calls": round(usage.api_calls / count, 2),
+            "http_calls": round((usage.rest_calls + usage.http_api_calls) / count, 2),
             "writes": round(usage.writes / count, 1),
             "reads": round(usage.reads / count, 1),
         }
@@ -370,18 +502,19 @@ def _units(measured: tuple[Usage, Usage, Usage, Usage, float], size: Size) -> di
     }
 
 
-def _report(
-    rates: Rates, options: argparse.Namespace, usages: tuple[Usage, Usage, Usage, Usage], gb: float, size: Size
-) -> None:
-    alone, together, poll, upkeep = usages
-    prices = rates.prices
-    print(f"Prices: {prices['region']}, {prices['as_of']}. Assumed: {options.lambda_ms} ms and ", end="")
-    print(f"{options.log_bytes} bytes of logs for each Lambda call, 1 GB of memory.")
-    show("A request alone in its session, with its webhook", alone, size.alone, rates, 1000)
-    thousand = show("A request in a long session, with its webhook", together, size.together, rates, 1000)
-    idle = show("A poll that finds nothing, every 5 min for a month", poll, size.polls, rates, MONTH_MINUTES / 5)
-    show("A poll that finds nothing, every minute for a month", poll, size.polls, rates, MONTH_MINUTES)
-    jobs = show("A run of all scheduled jobs, with nothing to do", upkeep, size.upkeep_runs, rates, MONTH_MINUTES / 5)
+def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size: Size) -> None:
+    prices, gb, often = rates.prices, measured.gb, MONTH_MINUTES / 5
+    print(
+        f"Prices: {prices['region']}, {prices['as_of']}. Assumed: {options.lambda_ms} ms for each Lambda call ", end=""
+    )
+    print(f"and 1 GB of memory. SystemLogLevel: {options.system_log_level}")
+    show("A request alone in its session, with its webhook", measured.alone, size.alone, rates, 1000)
+    thousand = show("A request in a long session, with its webhook", measured.together, size.together, rates, 1000)
+    idle = show("A poll that finds nothing, every 5 min for a month", measured.idle, size.polls, rates, often)
+    title = f"A poll after a day without work, every {DORMANT_MINUTES} min for a month"
+    show(title, measured.dormant, size.polls, rates, MONTH_MINUTES / DORMANT_MINUTES)
+    show("A poll that finds nothing, every minute for a month", measured.idle, size.polls, rates, MONTH_MINUTES)
+    jobs = show("A run of all scheduled jobs, with nothing to do", measured.upkeep, size.upkeep_runs, rates, often)
     queue = QUEUE_POLLS_A_MONTH * prices["sqs_million_requests"] / 1e6
     alarms = ALARMS * prices["alarm_month"]
     print(f"\nStorage of 1,000 requests: {gb * 1000:.1f} MB, ", end="")
@@ -397,8 +530,8 @@ def _report(
 
 def _measure(
     meter: Meter, who: first_steps.Credentials, webhook_url: str, service: stack.Stack, size: Size
-) -> tuple[Usage, Usage, Usage, Usage, float]:
-    """Return the usage of single requests, requests in one session, idle polls and jobs, and the GB of storage."""
+) -> Measured:
+    """Do each kind of work, and return its usage."""
     api = first_steps.Api(who.base_url, who.api_key)
     path = f"/api/v1/connections/{who.connection_id}/queued_requests"
     qwc = Path(who.qwc_path).read_text(encoding="utf-8")
@@ -415,8 +548,14 @@ def _measure(
         for _ in range(size.together):
             api.call("POST", path, body)
         assert simulator.run_once().requests == size.together
-    with meter.measured() as poll:
+    with meter.measured() as idle:
+        for number in range(size.polls):
+            if number % 2:  # a call without work is recorded every ten minutes, which is every second poll
+                meter.age(who.connection_id)
+            assert simulator.run_once().requests == 0
+    with meter.measured() as dormant:
         for _ in range(size.polls):
+            meter.age(who.connection_id)
             assert simulator.run_once().requests == 0
     stored_bytes = meter.stored_bytes() / (1 + size.alone + size.together)
     jobs = [
@@ -429,7 +568,7 @@ def _measure(
         for _ in range(size.upkeep_runs):
             for job in jobs:
                 client.invoke(FunctionName=job, Payload=b"{}")
-    return alone, together, poll, upkeep, stored_bytes * 1000 / 1e9
+    return Measured(alone, together, idle, dormant, upkeep, stored_bytes * 1000 / 1e9)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -438,7 +577,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--tiny", action="store_true", help="measure a few calls, to see whether the program works")
     parser.add_argument("--write", action="store_true", help="write the units to benchmarks/units.json")
     parser.add_argument("--lambda-ms", type=float, default=25, help="billed duration of a Lambda call (25)")
-    parser.add_argument("--log-bytes", type=int, default=1500, help="log bytes of a Lambda call (1500)")
+    level = Template.load(ROOT / "template.yaml").functions()[0].properties["LoggingConfig"]["SystemLogLevel"]
+    parser.add_argument("--system-log-level", choices=["INFO", "WARN"], default=level, help="default: %(default)s")
     return parser
 
 

@@ -21,6 +21,7 @@ DATA = {
 
 ADDRESSES = {
     "AWS::ApiGateway::RestApi": "the URL that the Web Connectors of all customers call would change",
+    "AWS::ApiGatewayV2::Api": "Web Connectors whose .qwc file names it could not call the service any more",
     "AWS::SQS::Queue": "its messages would be lost, such as planned webhook attempts",
 }
 """The same for other resources that are hard to replace. CloudFormation often says that it may replace such a resource

@@ -46,9 +46,10 @@ def main(tools: str, *command: str) -> int:
         _write_number(artifact / build.TEMPLATE, "WebhookRetryConcurrency")
         print(f"Built in {time.monotonic() - start:.0f} s.", flush=True)
         _deploy(Path(tools) / "sam", artifact, folder, endpoint)
-        # The emulator does not pass the domain name of the API to functions, so they need BaseUrl.
+        # The emulator does not pass the domain name of the API to functions, so they need both URLs.
         base_url = _base_url(endpoint)
-        _deploy(Path(tools) / "sam", artifact, folder, endpoint, f"BaseUrl={base_url}")
+        urls = (f"BaseUrl={base_url}", f"WebConnectorBaseUrl={_web_connector_base_url(endpoint)}")
+        _deploy(Path(tools) / "sam", artifact, folder, endpoint, *urls)
         print(f"Built and deployed in {time.monotonic() - start:.0f} s.", flush=True)
         state = _prepare(endpoint, base_url, folder)
         return subprocess.run(  # noqa: S603 - the caller's command
@@ -116,6 +117,13 @@ def _base_url(endpoint: str) -> str:
     apis = client("apigateway", endpoint).get_rest_apis()["items"]
     api = next(api["id"] for api in apis if api["name"] == deploy.STACK_NAME)
     return f"{endpoint}/restapis/{api}/live/_user_request_"
+
+
+def _web_connector_base_url(endpoint: str) -> str:
+    """Return the URL of the deployed HTTP API, with a name that Web Connectors accept with http."""
+    apis = client("apigatewayv2", endpoint).get_apis()["Items"]
+    api = next(api["ApiId"] for api in apis if api["Name"] == f"{deploy.STACK_NAME}-web-connector")
+    return f"{endpoint.replace('127.0.0.1', 'localhost')}/_aws/execute-api/{api}/$default"
 
 
 def _prepare(endpoint: str, base_url: str, folder: Path) -> Path:

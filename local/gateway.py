@@ -100,9 +100,13 @@ class Route:
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        parts = re.split(r"\{([A-Za-z0-9_]+\+?)\}", self.path)
-        expression = "".join(_group(part) if n % 2 else re.escape(part) for n, part in enumerate(parts))
-        object.__setattr__(self, "pattern", re.compile(expression + "/?"))
+        object.__setattr__(self, "pattern", re.compile(path_pattern(self.path).pattern + "/?"))
+
+
+def path_pattern(path: str) -> re.Pattern[str]:
+    """Return the pattern of a path with parameters: `/a/{b}`, `/a/{b+}`."""
+    parts = re.split(r"\{([A-Za-z0-9_]+\+?)\}", path)
+    return re.compile("".join(_group(part) if n % 2 else re.escape(part) for n, part in enumerate(parts)))
 
 
 def _group(parameter: str) -> str:
@@ -122,7 +126,8 @@ class TokenAuthorizer:
 class Gateway:
     """The REST API of a template."""
 
-    def __init__(self, template: Template, functions: Functions) -> None:
+    def __init__(self, template: Template, functions: Functions, one_at_a_time: threading.Lock | None = None) -> None:
+        """Take the lock that is held while a function runs, if another gateway shares it."""
         self._functions = functions
         api = template.api()
         self._stage = api["StageName"]
@@ -135,7 +140,7 @@ class Gateway:
         self._policies: dict[tuple[str, str], tuple[float, dict[str, Any]]] = {}
         # Powertools keeps the event in a class attribute (BaseRouter.current_event). In Lambda each function has a
         # separate process; here all share one, so only one call may run at a time.
-        self._one_at_a_time = threading.Lock()
+        self._one_at_a_time = one_at_a_time or threading.Lock()
 
     def handle(self, request: Request) -> Response:
         """Return the response of the deployed API."""

@@ -352,7 +352,8 @@ def _greet(credentials: Credentials, options: Options) -> None:
         "webhook": f'"webhook_url": "{credentials.webhook_url}", ' if credentials.webhook_url else "",
     }
     if options.base_url:
-        print(f"Web Connectors reach it at {options.base_url}/qbwc. Open the .qwc file on the Windows machine.")
+        url = f"{options.base_url}{stack.CONNECTOR_PATH}/qbwc"
+        print(f"Web Connectors reach it at {url}. Open the .qwc file on the Windows machine.")
         print("Everybody who has that URL reaches the service. Only programs of this machine can use `make command`.\n")
     if not options.allow_loopback_webhooks:
         print("Webhooks to this machine are off. ALLOW_LOOPBACK_WEBHOOKS=on allows them, and shows them here.\n")

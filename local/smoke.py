@@ -67,7 +67,7 @@ class NotCheckedError(Exception):
 
 @dataclass
 class Smoke:
-    """The stack under test.
+    """The stack under test. `web_connector_url` is the AppURL that its `.qwc` files should name.
 
     `is_emulator` skips what only AWS does. `clients` returns a client of an AWS service.
     """
@@ -78,6 +78,7 @@ class Smoke:
     operate_function: str
     log_group: str
     is_emulator: bool
+    web_connector_url: str = ""
     started: float = field(default_factory=time.time)
     sleep: Callable[[float], None] = time.sleep
     app_id: str = ""
@@ -184,9 +185,30 @@ def a_large_soap_call(smoke: Smoke) -> str:
     """Check the response to a Web Connector call that Lambda does not take."""
     smoke.require_aws()
     headers = {"Content-Type": "text/xml; charset=utf-8"}
-    response = smoke.anonymous("POST", "/qbwc", body=ENVELOPE.format("x" * TOO_LARGE).encode(), headers=headers)
-    _expect(response, 413, "request_too_large")
+    body = ENVELOPE.format("x" * TOO_LARGE).encode()
+    _expect(smoke.anonymous("POST", "/qbwc", body=body, headers=headers), 413, "request_too_large")
+    response = urllib3.request("POST", smoke.web_connector_url, body=body, headers=headers, retries=False, timeout=60)
+    if response.status != 413:  # noqa: PLR2004 - HTTP: the responses of an HTTP API cannot be configured
+        raise SmokeError(f"{smoke.web_connector_url}: {response.status} {response.data[:100]!r}, not 413")
     return f"413 for {TOO_LARGE / 1e6:.0f} MB"
+
+
+def both_addresses_of_web_connectors(smoke: Smoke) -> str:
+    """Check that the URL of new `.qwc` files and that of the REST API work, and the support page beside the first."""
+    headers = {"Content-Type": "text/xml; charset=utf-8"}
+    for url in (smoke.web_connector_url, f"{smoke.base_url}/qbwc"):
+        response = urllib3.request("POST", url, body=ENVELOPE.format("2.3").encode(), headers=headers, timeout=60)
+        if response.status != 200 or b"clientVersionResult" not in response.data:  # noqa: PLR2004 - HTTP: OK
+            raise SmokeError(f"{url}: {response.status} {response.data[:200]!r}")
+    support = smoke.web_connector_url.removesuffix("/qbwc") + "/support"
+    page = urllib3.request("GET", support, headers={"Accept-Encoding": "gzip"}, timeout=60, decode_content=False)
+    if page.status != 200 or page.headers.get("Content-Encoding") != "gzip":  # noqa: PLR2004 - HTTP: OK
+        raise SmokeError(f"{support}: {page.status} {dict(page.headers)}")
+    files = re.findall(r'src="(app/assets/[^"]+)"', gzip.decompress(page.data).decode())
+    for file in files:
+        if urllib3.request("GET", support.removesuffix("support") + file, timeout=60).status != 200:  # noqa: PLR2004 - HTTP: OK
+            raise SmokeError(f"{support} names {file}, which does not exist there")
+    return f"both respond, and the support page has its {len(files)} files"
 
 
 def a_compressed_response(smoke: Smoke) -> str:
@@ -252,9 +274,9 @@ def encoded_paths(smoke: Smoke) -> str:
 def qwc_file(smoke: Smoke) -> str:
     """Check that the file names this service, and that the page that it names exists."""
     found = re.search(r"<AppURL>(.*?)</AppURL>", _qwc(smoke))
-    if found is None or found[1] != f"{smoke.base_url}/qbwc":
-        raise SmokeError(f"AppURL is {found and found[1]}, not {smoke.base_url}/qbwc")
-    if smoke.anonymous("GET", "/qbwc").status != 200:  # noqa: PLR2004 - HTTP: OK
+    if found is None or found[1] != smoke.web_connector_url:
+        raise SmokeError(f"AppURL is {found and found[1]}, not {smoke.web_connector_url}")
+    if urllib3.request("GET", found[1], retries=False, timeout=60).status != 200:  # noqa: PLR2004 - HTTP: OK
         raise SmokeError("GET on AppURL does not return 200")
     return found[1]
 
@@ -374,6 +396,7 @@ CHECKS: Mapping[str, Callable[[Smoke], str]] = {
     "include[] twice, raw and encoded": repeated_parameters,
     "escaped characters in a path": encoded_paths,
     "the .qwc file": qwc_file,
+    "both addresses of Web Connectors": both_addresses_of_web_connectors,
     "a request, up to its webhook attempt": request_to_webhook,
     "format and level of log lines": log_lines,
     "state of the alarms": alarms,
@@ -452,6 +475,7 @@ def _smoke(options: argparse.Namespace) -> Smoke:
         operate_function=outputs["OperateFunctionName"],
         log_group=outputs["LogGroupName"],
         is_emulator=options.emulator,
+        web_connector_url=outputs["WebConnectorUrl"],
     )
 
 

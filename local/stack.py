@@ -7,6 +7,7 @@ import json
 import os
 import re
 import secrets
+import threading
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.emulated_queues import emulated_queues
 from local.functions import Functions
 from local.gateway import Gateway, Request, Response
+from local.http_gateway import HttpGateway
 from local.kept_state import DEFINITION, KeptState
 from local.lambda_api import Operator, lambda_api
 from local.programs import ROOT
@@ -31,7 +33,6 @@ from local.template import PSEUDO_PARAMETERS, Template
 from local.time_to_live import TimeToLivePump
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
@@ -43,6 +44,9 @@ GC_THRESHOLDS = (50_000, 20, 1_000)
 items."""
 
 OPERATE_FUNCTION = "OperateFunction"
+
+CONNECTOR_PATH = "/connector"
+"""Below this path is the HTTP API of Web Connectors, as behind a domain name of the template."""
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost"})
 
@@ -103,10 +107,12 @@ def running(
         stack.callback(server.stop)
         operator_server = Server(0)
         stack.callback(operator_server.stop)
+        base_url = public_url or server.named_url
         template = Template.load(
             template_path,
             {
-                "BaseUrl": public_url or server.named_url,
+                "BaseUrl": base_url,
+                "WebConnectorBaseUrl": base_url.rstrip("/") + CONNECTOR_PATH,
                 "AllowLoopbackWebhooks": str(allow_loopback_webhooks).lower(),
                 "ExecutionSeconds": str(execution_seconds),
                 "WebhookConcurrency": WEBHOOK_CONCURRENCY,
@@ -135,10 +141,17 @@ def running(
         invoke = lambda_api(functions, operator.secret, lambda: datetime.now(UTC))
         operator_server.start(for_hosts(LOOPBACK_HOSTS, invoke))
         hosts = {*LOOPBACK_HOSTS, urlsplit(public_url or server.named_url).hostname or ""}
-        handle = for_hosts(hosts, Gateway(template, functions).handle)
+        handle = for_hosts(hosts, _apis(template, functions))
         handle = held_until(ready, handle) if ready else handle
         server.start(_observed(handle, on_call) if on_call else handle)
         yield Stack(server.base_url, server.named_url, operator, template, clients)
+
+
+def _apis(template: Template, functions: Functions) -> Callable[[Request], Response]:
+    """Return the application of both APIs."""
+    lock = threading.Lock()
+    rest, http = Gateway(template, functions, lock), HttpGateway(template, functions, CONNECTOR_PATH, lock)
+    return lambda request: (http if http.serves(request) else rest).handle(request)
 
 
 def for_hosts(hosts: Collection[str], handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
@@ -158,10 +171,10 @@ def for_hosts(hosts: Collection[str], handle: Callable[[Request], Response]) -> 
 
 
 def held_until(ready: threading.Event, handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Return `handle`, changed so that `GET /qbwc` returns 503 until the event is set."""
+    """Return `handle`, changed so that `GET …/qbwc` returns 503 until the event is set."""
 
     def held(request: Request) -> Response:
-        if (request.method, request.path) == ("GET", "/qbwc") and not ready.is_set():
+        if request.method == "GET" and request.path in {"/qbwc", f"{CONNECTOR_PATH}/qbwc"} and not ready.is_set():
             headers = [*SECURITY_HEADERS.items(), ("Content-Type", "text/plain"), ("Retry-After", "1")]
             return Response(503, headers, b"Starting.\n")
         return handle(request)

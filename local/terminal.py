@@ -79,7 +79,7 @@ class Terminal(logging.Filter):
         color = GREEN if response.status < 400 else YELLOW if response.status < 500 else RED  # noqa: PLR2004 - the HTTP status classes
         if request.path.startswith("/api/"):
             self._event("REST", f"{request.method} {request.target}", str(response.status), color, seconds)
-        elif request.path == "/qbwc" and self._soap:
+        elif request.path.endswith("/qbwc") and self._soap:
             method = (request.header("SOAPAction") or request.method).strip('"').rpartition("/")[2]
             self._event("SOAP", method, str(response.status), color, seconds)
 

@@ -130,7 +130,9 @@ def rows() -> Iterator[Row]:
 def _parts() -> dict[str, dict[str, Use]]:
     template, limits = Template.load(), Limits()
     defaults = template.parameters
-    soap = defaults["WebConnectorCallsPerSecond"] * HOUR
+    # Both APIs serve Web Connectors, each with its own limit. The calls of both are counted with the higher price.
+    soap = 2 * defaults["WebConnectorCallsPerSecond"] * HOUR
+    keys = [route["RouteKey"] for route in template.resources("AWS::ApiGatewayV2::Route").values()]
     routes = [
         (event.properties["Path"], event.properties["Method"].upper(), event.properties.get("Auth", {}))
         for function in template.functions()
@@ -139,6 +141,7 @@ def _parts() -> dict[str, dict[str, Use]]:
     ]
     anonymous = sum(auth.get("Authorizer") == "NONE" for _, _, auth in routes)
     with_key = min((len(routes) - anonymous) * defaults["CallsPerSecond"], ACCOUNT_CALLS) * HOUR
+    anonymous += sum(key.startswith("GET ") for key in keys)
     largest_file = max(file.stat().st_size for file in (ROOT / "src" / "console").rglob("*.*"))
     page = Use(calls=1, functions=1, seconds=0.05, read_units=1, bytes_out=largest_file)
     reads = {

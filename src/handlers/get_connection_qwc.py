@@ -3,7 +3,7 @@
 from aws_lambda_powertools.event_handler import Response
 
 from domain.web_connector.protocol import qwc
-from handlers.common.http import NO_STORE, header, public_url
+from handlers.common.http import NO_STORE, header, web_connector_url
 from handlers.rest import Call, endpoint, services
 from handlers.views.connections import QwcView
 
@@ -16,7 +16,7 @@ def handler(call: Call, connection_id: str) -> QwcView | Response[str]:
     in it.
     """
     connection = services().connections.get(call.app_id, connection_id)
-    text = qwc.render(connection, base_url=public_url(call.event))
+    text = qwc.render(connection, base_url=web_connector_url(call.event))
     if qwc.CONTENT_TYPE in (header(call.event, "Accept") or "").lower():
         headers = {**NO_STORE, "Content-Disposition": f'attachment; filename="{connection_id}.qwc"'}
         return Response(200, qwc.CONTENT_TYPE, text, headers=headers)

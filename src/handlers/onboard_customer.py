@@ -10,7 +10,7 @@ from domain.connections.onboarding import is_connected
 from domain.errors import NotFound, ServiceError
 from domain.web_connector.protocol import qwc
 from handlers.common.bootstrap import end_init, services
-from handlers.common.http import header, public_url, response
+from handlers.common.http import header, response, web_connector_url
 from handlers.rest.errors import STATUSES
 
 end_init(lambda services: services.onboarding)
@@ -36,7 +36,7 @@ def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
             return {"password": services().onboarding.new_password(token)}
         case "/onboarding/qwc":
             connection = services().onboarding.connection_for(token)
-            return {"qwc": qwc.render(connection, base_url=public_url(event))}
+            return {"qwc": qwc.render(connection, base_url=web_connector_url(event))}
         case _:
             return _progress(token)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from handlers.common.bootstrap import end_init
-from handlers.common.http import SECURITY_HEADERS, header, response
+from handlers.common.http import SECURITY_HEADERS, for_both_apis, header, response
 
 end_init()
 
@@ -57,11 +57,12 @@ _HEADERS: Mapping[str, str] = {
 }
 
 
+@for_both_apis
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Return the file that belongs to the path, 304 if the browser has it, or 404."""
     # Behind a custom domain the path may begin with the domain's base path; the resource never does.
-    name = event["resource"].split("/")[1]
-    below = (event.get("pathParameters") or {}).get("path", "")
+    path = event["resource"].replace("{path+}", (event.get("pathParameters") or {}).get("path", ""))
+    name, _, below = path.removeprefix("/").partition("/")
     if name == "openapi.json":
         return _file(event, _CONSOLE / "openapi.json", _REVALIDATE)
     if name == "app" and below == "schema/fields.json":

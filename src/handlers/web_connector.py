@@ -8,7 +8,7 @@ from typing import Any
 from domain.web_connector.protocol import qwc, wsdl
 from domain.web_connector.session.login import INVALID_USER
 from handlers.common.bootstrap import end_init, services
-from handlers.common.http import public_url, response
+from handlers.common.http import for_both_apis, response, web_connector_url
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
@@ -19,6 +19,7 @@ GREETING = (
 )
 
 
+@for_both_apis
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Respond to a SOAP call, to GET (the Web Connector checks the certificate and needs a 200) and to `GET ?wsdl`."""
     if event["httpMethod"] == "POST":
@@ -30,7 +31,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
             logger.info("web_connector.called", extra=facts)
         return response(reply.status, reply.content_type, reply.body)
     if any(name.lower() == "wsdl" for name in event.get("queryStringParameters") or {}):
-        return response(200, "text/xml; charset=utf-8", wsdl.render(public_url(event) + qwc.SERVICE_PATH))
+        return response(200, "text/xml; charset=utf-8", wsdl.render(web_connector_url(event) + qwc.SERVICE_PATH))
     return response(200, "text/plain; charset=utf-8", GREETING)
 
 

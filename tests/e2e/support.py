@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from dataclasses import dataclass, field
@@ -101,10 +100,6 @@ class Connection:
     def run_session(self, sleep: Callable[[float], object] = time.sleep) -> SessionResult:
         """Run one Web Connector session, with QuickBooks behind it; `sleep` waits where the service says NoOp."""
         qwc = self.service.call("POST", f"{self.path}/qwc").json["qwc"]
-        if not self.service.applies_gateway_responses:
-            # The name that API Gateway would have does not lead to an emulator.
-            here = self.service.base_url.replace("127.0.0.1", "localhost")
-            qwc = re.sub(r">[^<]*(/qbwc|/support[^<]*)<", rf">{here}\1<", qwc)
         return Simulator(qwc, self.password, self.company, sleep=sleep).run_once()
 
 

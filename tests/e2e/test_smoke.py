@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
+from local import deploy, deploy_local
 from local.command import local_client
 from local.smoke import CHECKS, NotCheckedError, Smoke
+from local.stack import CONNECTOR_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,10 +41,17 @@ def smoke(service: Service) -> Iterator[Smoke]:
         operate_function=operator.function,
         log_group="",
         is_emulator=not is_local,
+        web_connector_url=f"{base_url}{CONNECTOR_PATH}/qbwc" if is_local else _deployed_url(),
     )
     checks.prepare()
     yield checks
     checks.remove()
+
+
+def _deployed_url() -> str:
+    """Return the AppURL of the stack in the emulator of `make deploy-local`."""
+    cloudformation = deploy_local.client("cloudformation", os.environ["EMULATOR"])
+    return str(deploy.outputs(cloudformation, deploy.STACK_NAME)["WebConnectorUrl"])
 
 
 @pytest.mark.parametrize("name", sorted(CHECKS.keys() - OF_AWS))

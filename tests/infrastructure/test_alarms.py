@@ -129,6 +129,7 @@ CASES: Mapping[str, Case] = {
     "PackErrorsAlarm": errors_of(15 * MINUTE, 2 * HOUR, 4 * HOUR),
     "PackBehindAlarm": Case(nothing, lambda first, last: every(15 * MINUTE, 1, first, last), 14 * HOUR, DAY),
     "ApiErrorsAlarm": Case(server_errors(0.005), server_errors(0.03), 20 * MINUTE, HOUR),
+    "WebConnectorErrorsAlarm": Case(server_errors(0.005), server_errors(0.03), 20 * MINUTE, HOUR),
     "ThrottledCallsAlarm": counted(10 * MINUTE),
     "ThrottledWebConnectorsAlarm": counted(10 * MINUTE),
     "DatabaseThrottlesAlarm": Case(

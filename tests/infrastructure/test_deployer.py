@@ -24,6 +24,7 @@ DEPLOYER = Template.load(
 TEMPLATE = Template.load(ROOT / "template.yaml")
 ACCOUNT = "us-east-1:123456789012"
 REST_API = "arn:aws:apigateway:us-east-1::/restapis/abc"
+HTTP_API = "arn:aws:apigateway:us-east-1::/apis/abc"
 DOMAIN_NAME = "arn:aws:apigateway:us-east-1::/domainnames/queue.example.com"
 FUNCTION = f"arn:aws:lambda:{ACCOUNT}:function:qbxml-queue-Function-1"
 LOG_GROUP = f"arn:aws:logs:{ACCOUNT}:log-group:qbxml-queue-Logs-1"
@@ -38,6 +39,12 @@ NEEDED: dict[str, tuple[str, str]] = {
     ),
     "AWS::ApiGateway::RestApi": (REST_API, "apigateway: POST GET PUT PATCH DELETE"),
     "AWS::ApiGateway::Stage": (f"{REST_API}/stages/live", "apigateway: POST GET PUT PATCH DELETE"),
+    "AWS::ApiGatewayV2::Api": (HTTP_API, "apigateway: POST GET PATCH DELETE PUT"),
+    "AWS::ApiGatewayV2::ApiMapping": (f"{DOMAIN_NAME}/apimappings", "apigateway: POST GET PATCH DELETE"),
+    "AWS::ApiGatewayV2::Integration": (f"{HTTP_API}/integrations", "apigateway: POST GET PATCH DELETE"),
+    "AWS::ApiGatewayV2::Route": (f"{HTTP_API}/routes", "apigateway: POST GET PATCH DELETE"),
+    # API Gateway delivers the access log of an HTTP API with the rights of the caller.
+    "AWS::ApiGatewayV2::Stage": (f"{HTTP_API}/stages", "apigateway: POST GET PATCH DELETE"),
     "AWS::CloudWatch::Alarm": (
         f"arn:aws:cloudwatch:{ACCOUNT}:alarm:qbxml-queue-Alarm-1",
         "cloudwatch: PutMetricAlarm DeleteAlarms DescribeAlarms ListTagsForResource TagResource UntagResource",
@@ -118,7 +125,19 @@ NEEDED: dict[str, tuple[str, str]] = {
 }
 """Each resource type of the template: the name of one resource, and the calls with which CloudFormation manages it."""
 
+LOG_DELIVERY = {
+    "logs:CreateLogDelivery",
+    "logs:DeleteLogDelivery",
+    "logs:DescribeResourcePolicies",
+    "logs:GetLogDelivery",
+    "logs:ListLogDeliveries",
+    "logs:PutResourcePolicy",
+    "logs:UpdateLogDelivery",
+}
+"""What API Gateway does with the rights of the caller when a stage of an HTTP API gets an access log."""
+
 WITHOUT_RESOURCE = {
+    *LOG_DELIVERY,
     "cloudformation:GetTemplateSummary",
     "cloudformation:ValidateTemplate",
     "cloudwatch:DescribeAlarms",
@@ -182,6 +201,10 @@ def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(
     assert resource_types == NEEDED.keys()
     denied = [(action, resource) for resource, action in needed_calls() if not is_allowed(action, resource)]
     assert denied == []
+
+
+def test_the_access_log_of_an_http_api_can_be_set_up() -> None:
+    assert [action for action in sorted(LOG_DELIVERY) if not is_allowed(action, "*")] == []
 
 
 def test_the_checks_and_the_protection_of_a_deployment_are_allowed() -> None:

@@ -173,7 +173,85 @@ def test_a_domain_name_leads_to_the_api_and_is_its_base_url() -> None:
     assert base_urls(template) == {"https://queue.example.com"}
     outputs = template.resolve(template.document["Outputs"])
     assert outputs["ApiUrl"]["Value"] == "https://queue.example.com"
-    assert outputs["WebConnectorUrl"]["Value"] == "https://queue.example.com/qbwc"
+    assert outputs["WebConnectorUrl"]["Value"] == "https://queue.example.com/connector/qbwc"
+
+
+HTTP_API = "https://WebConnectorApi.execute-api.us-east-1.amazonaws.com"
+WEB_ACL = {"WebAclArn": "arn:aws:wafv2:us-east-1:123456789012:regional/webacl/acl/1"}
+PROXY = {"BaseUrl": "https://proxy.example"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "base_url", "app_url"),
+    [
+        ({}, HTTP_API, f"{HTTP_API}/qbwc"),
+        (DOMAIN, "https://queue.example.com/connector", "https://queue.example.com/connector/qbwc"),
+        (PROXY, "https://proxy.example", "https://proxy.example/qbwc"),
+        (DOMAIN | PROXY, "https://proxy.example", "https://proxy.example/qbwc"),
+        # Empty means the URL of the call, which is the REST API's.
+        (WEB_ACL, "", "https://Api.execute-api.us-east-1.amazonaws.com/live/qbwc"),
+        (WEB_ACL | DOMAIN, "https://queue.example.com", "https://queue.example.com/qbwc"),
+        (WEB_ACL | PROXY, "https://proxy.example", "https://proxy.example/qbwc"),
+        (DOMAIN | {"WebConnectorBaseUrl": "https://a.example/b"}, "https://a.example/b", "https://a.example/b/qbwc"),
+    ],
+)
+def test_qwc_files_name_the_http_api_unless_there_is_a_web_acl_or_a_proxy(
+    parameters: dict[str, str], base_url: str, app_url: str
+) -> None:
+    template = template_with(parameters)
+
+    environments = [function.environment for function in template.functions()]
+    assert {e["WEB_CONNECTOR_BASE_URL"] for e in environments if "WEB_CONNECTOR_BASE_URL" in e} == {base_url}
+    assert template.resolve(template.document["Outputs"]["WebConnectorUrl"]["Value"]) == app_url
+
+
+def test_a_deployment_with_a_web_acl_has_no_way_around_it() -> None:
+    template = template_with(WEB_ACL | DOMAIN)
+
+    assert not [
+        name
+        for name, resource in template.document["Resources"].items()
+        if resource["Type"].startswith("AWS::ApiGatewayV2::") and name in template.resources(resource["Type"])
+    ]
+    # .qwc files that name the path of the HTTP API reach the REST API.
+    mappings = template.resources("AWS::ApiGateway::BasePathMapping").values()
+    assert {mapping.get("BasePath"): mapping["RestApiId"] for mapping in mappings} == {None: "Api", "connector": "Api"}
+
+
+def test_the_rest_api_serves_every_route_of_the_http_api() -> None:
+    rest = {
+        (event.properties["Method"].upper(), event.properties["Path"]): function.logical_id
+        for function in TEMPLATE.functions()
+        for event in function.events
+        if event.type == "Api"
+    }
+    integrations = TEMPLATE.resources("AWS::ApiGatewayV2::Integration")
+
+    for route in TEMPLATE.resources("AWS::ApiGatewayV2::Route").values():
+        method, path = route["RouteKey"].split(" ")
+        integration = integrations[route["Target"].removeprefix("integrations/")]
+        assert f"{rest[method, path.replace('/assets', '')]}.Arn" == integration["IntegrationUri"]
+        assert integration["PayloadFormatVersion"] == "2.0"
+
+
+def test_each_function_of_the_http_api_may_be_called_by_it() -> None:
+    functions = {
+        integration["IntegrationUri"].removesuffix(".Arn")
+        for integration in TEMPLATE.resources("AWS::ApiGatewayV2::Integration").values()
+    }
+    permissions = TEMPLATE.resources("AWS::Lambda::Permission").values()
+
+    assert {permission["FunctionName"] for permission in permissions} == functions
+    for permission in permissions:
+        assert permission["SourceArn"].startswith("arn:aws:execute-api:us-east-1:123456789012:WebConnectorApi/*/")
+
+
+def test_the_http_api_has_the_rate_limits_of_the_rest_api() -> None:
+    parameters = {"WebConnectorCallsPerSecond": "7", "WebConnectorBurst": "9", "AnonymousCallsPerSecond": "3"}
+    (stage,) = template_with(parameters).resources("AWS::ApiGatewayV2::Stage").values()
+
+    assert stage["RouteSettings"] == {"POST /qbwc": {"ThrottlingRateLimit": "7", "ThrottlingBurstLimit": "9"}}
+    assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": "3", "ThrottlingBurstLimit": "3"}
 
 
 def test_without_a_hosted_zone_the_dns_record_is_left_to_the_operator() -> None:
@@ -268,6 +346,18 @@ def test_the_access_log_names_each_call_and_contains_no_credential() -> None:
         "$context.error.responseType",
     }
     assert json.loads(access_log["Format"])["message"] == "api.access"
+    (stage,) = TEMPLATE.resources("AWS::ApiGatewayV2::Stage").values()
+    assert set(re.findall(r"\$context[.\w]+", stage["AccessLogSettings"]["Format"])) == {
+        "$context.requestId",
+        "$context.requestTimeEpoch",
+        "$context.httpMethod",
+        "$context.routeKey",
+        "$context.status",
+        "$context.responseLatency",
+        "$context.identity.sourceIp",
+        "$context.error.responseType",
+    }
+    assert json.loads(stage["AccessLogSettings"]["Format"])["message"] == "api.access"
     assert TEMPLATE.resources("AWS::Logs::LogGroup")["AccessLogs"]["RetentionInDays"] == 30
 
 

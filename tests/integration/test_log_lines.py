@@ -78,20 +78,28 @@ def test_powertools_alone_drops_lines_below_the_level(lines: list[dict[str, Any]
     ]
 
 
+REST_API = TEMPLATE.api()["AccessLogSetting"]["Format"]
+HTTP_API = TEMPLATE.resources("AWS::ApiGatewayV2::Stage")["WebConnectorApiStage"]["AccessLogSettings"]["Format"]
+
+
 @pytest.mark.parametrize(
-    ("error", "route", "calls", "web_connectors"),
+    ("access_log", "error", "route", "calls", "web_connectors"),
     [
-        ("THROTTLED", "/api/v1/connections", 1, 0),
-        ("THROTTLED", "/qbwc", 0, 1),
-        ("-", "/qbwc", 0, 0),
-        ("UNAUTHORIZED", "/api/v1/connections", 0, 0),
+        (REST_API, "THROTTLED", "/api/v1/connections", 1, 0),
+        (REST_API, "THROTTLED", "/qbwc", 0, 1),
+        (REST_API, "-", "/qbwc", 0, 0),
+        (REST_API, "UNAUTHORIZED", "/api/v1/connections", 0, 0),
+        (HTTP_API, "THROTTLED", "POST /qbwc", 0, 1),
+        (HTTP_API, "THROTTLED", "GET /qbwc", 0, 1),
+        (HTTP_API, "THROTTLED", "GET /support", 1, 0),
+        (HTTP_API, "-", "POST /qbwc", 0, 0),
     ],
 )
 def test_a_call_over_a_rate_limit_of_the_gateway_is_counted(
-    error: str, route: str, calls: int, web_connectors: int
+    access_log: str, error: str, route: str, calls: int, web_connectors: int
 ) -> None:
-    access_log = TEMPLATE.api()["AccessLogSetting"]["Format"]
-    access_log = access_log.replace("$context.error.responseType", error).replace("$context.resourcePath", route)
+    for variable, value in (("error.responseType", error), ("resourcePath", route), ("routeKey", route)):
+        access_log = access_log.replace(f"$context.{variable}", value)
     line = json.loads(re.sub(r"\$context[.\w]+", "-", access_log))
 
     assert counted("ThrottledCalls", [line]) == calls
@@ -111,6 +119,10 @@ def test_lambda_passes_on_every_line() -> None:
     for function in TEMPLATE.functions():
         assert function.properties["LoggingConfig"]["LogFormat"] == "JSON"
         assert function.properties["LoggingConfig"]["ApplicationLogLevel"] == "DEBUG"
+
+
+def test_lambda_writes_lines_of_its_own_only_about_calls_that_fail() -> None:
+    assert {function.properties["LoggingConfig"]["SystemLogLevel"] for function in TEMPLATE.functions()} == {"WARN"}
 
 
 RFC_3339 = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")

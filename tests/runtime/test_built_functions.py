@@ -109,6 +109,18 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
             assert result["statusCode"] in {200, 201, 202, 204}, log
 
 
+def test_a_web_connector_logs_in_through_the_http_api(tmp_path: Path) -> None:
+    variables, store = make_resources("http-api")
+    samples.write(store, "web_connector")
+
+    with instance(TOOLS, BUILT, FUNCTIONS["web_connector"], variables, tmp_path / "runtime.log") as function_instance:
+        result, _ = function_instance.invoke(event_of("web_connector_http_api"))
+
+    assert result["statusCode"] == 200
+    assert "authenticateResponse" in result["body"]
+    assert "nvu" not in result["body"]
+
+
 def test_an_unknown_key_is_refused_in_api_gateways_own_word(tmp_path: Path) -> None:
     """API Gateway answers 401 only when the function's error message is exactly this."""
     variables, _ = make_resources("refusing-authorizer")

@@ -17,16 +17,17 @@ def counted(metric: str, lines: Iterable[Mapping[str, Any]]) -> int:
     """Return the sum that a filter's metric gets from log lines."""
     properties = Template.load().resources("AWS::Logs::MetricFilter")[metric]
     pattern = properties["FilterPattern"]
-    terms = _TERM.findall(pattern)
-    separator = " || " if "||" in pattern else " && "
-    assert len(terms) == len(pattern.split(separator)), f"{pattern} has a term that this module does not know"
-    combine = any if separator == " || " else all
+    parts = [part.strip() for part in pattern.removeprefix("{").removesuffix("}").split("&&")]
+    for part in parts:
+        assert "||" not in part or len(parts) == 1 or part[0] + part[-1] == "()", f"{pattern} needs parentheses"
+        terms = len(part.split("||"))
+        assert len(_TERM.findall(part)) == terms, f"{pattern} has a term that this module does not know"
     (transformation,) = properties["MetricTransformations"]
     value = str(transformation["MetricValue"])
     return sum(
         int(line[value.removeprefix("$.")]) if value.startswith("$.") else int(value)
         for line in lines
-        if combine(_matches(line, *term) for term in terms)
+        if all(any(_matches(line, *term) for term in _TERM.findall(part)) for part in parts)
     )
 
 

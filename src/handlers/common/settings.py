@@ -43,6 +43,11 @@ class Settings:
         return self._environment["BASE_URL"].rstrip("/") or None
 
     @property
+    def web_connector_base_url(self) -> str | None:
+        """The URL in `.qwc` files, without a slash at the end. None means the URL of the call."""
+        return self._environment["WEB_CONNECTOR_BASE_URL"].rstrip("/") or None
+
+    @property
     def retention_days(self) -> int:
         """The number of days for which an ended request is kept. 0 means forever."""
         return int(self._environment["RETENTION_DAYS"])
