@@ -86,14 +86,15 @@ def running(
     ready: threading.Event | None = None,
     on_call: Callable[[Request, Response, float], None] | None = None,
     template_path: Path = ROOT / "template.yaml",
+    parameters: Mapping[str, str] | None = None,
 ) -> Iterator[Stack]:
     """Run the stack on loopback while the block runs; port 0 selects a free one.
 
     With `dynamodb_endpoint`, tables and queued messages live in that database and outlast the run; missing tables
     are created. Without it, everything is in this process. `public_url` is the URL in links and `.qwc` files.
     The environment of the process becomes that of the functions. If `ready` is given, `GET /qbwc`, the readiness
-    check, returns 503 until it is set. `on_call` is called after each HTTP call, with its duration in seconds.
-    Raises OSError when the port is in use, and DatabaseUnusable.
+    check, returns 503 until it is set. `parameters` are further ones of the template. `on_call` is called after each
+    HTTP call, with its duration in seconds. Raises OSError when the port is in use, and DatabaseUnusable.
     """
     with ExitStack() as stack:
         stack.callback(gc.set_threshold, *gc.get_threshold())
@@ -117,6 +118,7 @@ def running(
                 "ExecutionSeconds": str(execution_seconds),
                 "WebhookConcurrency": WEBHOOK_CONCURRENCY,
                 "LogLevel": log_level,
+                **(parameters or {}),
             },
         )
         state = KeptState(clients["dynamodb"]) if dynamodb_endpoint else None
