@@ -208,14 +208,22 @@ def test_qwc_files_name_the_http_api_unless_there_is_a_web_acl_or_a_proxy(
 def test_a_deployment_with_a_web_acl_has_no_way_around_it() -> None:
     template = template_with(WEB_ACL | DOMAIN)
 
-    assert not [
+    created = [
         name
         for name, resource in template.document["Resources"].items()
         if resource["Type"].startswith("AWS::ApiGatewayV2::") and name in template.resources(resource["Type"])
     ]
+    assert created == ["WebConnectorApiMapping"]
     # .qwc files that name the path of the HTTP API reach the REST API.
-    mappings = template.resources("AWS::ApiGateway::BasePathMapping").values()
-    assert {mapping.get("BasePath"): mapping["RestApiId"] for mapping in mappings} == {None: "Api", "connector": "Api"}
+    assert connector_path(template) == ("Api", "Api.Stage")
+    assert connector_path(template_with(DOMAIN)) == ("WebConnectorApi", "WebConnectorApiStage")
+
+
+def connector_path(template: Template) -> tuple[str, str]:
+    """Return the API and the stage to which the path /connector of the domain name leads."""
+    (mapping,) = template.resources("AWS::ApiGatewayV2::ApiMapping").values()
+    assert (mapping["DomainName"], mapping["ApiMappingKey"]) == ("ApiDomainName", "connector")
+    return mapping["ApiId"], mapping["Stage"]
 
 
 def test_the_rest_api_serves_every_route_of_the_http_api() -> None:
