@@ -71,6 +71,8 @@ def test_the_rate_limit_of_web_connectors_is_twice_what_all_their_sessions_use(
     assert 2 * budget * CALLS_OF_A_SESSION <= max(rate, 2 * CALLS_OF_A_SESSION)
     assert budget <= int(function.environment["CONCURRENCY_ALARM_AT"])
     assert methods["/~1qbwcGET"]["ThrottlingRateLimit"] == methods["/~1qbwcPOST"]["ThrottlingRateLimit"]
+    (stage,) = template.resources("AWS::ApiGatewayV2::Stage").values()
+    assert {int(limits["ThrottlingRateLimit"]) for limits in stage["RouteSettings"].values()} == {rate}
 
 
 def test_every_method_is_throttled_and_those_without_a_key_more_than_others() -> None:
@@ -258,7 +260,8 @@ def test_the_http_api_has_the_rate_limits_of_the_rest_api() -> None:
     parameters = {"WebConnectorCallsPerSecond": "7", "WebConnectorBurst": "9", "AnonymousCallsPerSecond": "3"}
     (stage,) = template_with(parameters).resources("AWS::ApiGatewayV2::Stage").values()
 
-    assert stage["RouteSettings"] == {"POST /qbwc": {"ThrottlingRateLimit": "7", "ThrottlingBurstLimit": "9"}}
+    limits = {"ThrottlingRateLimit": "7", "ThrottlingBurstLimit": "9"}
+    assert stage["RouteSettings"] == {"GET /qbwc": limits, "POST /qbwc": limits}
     assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": "3", "ThrottlingBurstLimit": "3"}
 
 
