@@ -331,7 +331,31 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
         "rules.common",
         source=f"{REFERENCE}, TxnVoid",
     ),
+    "tax_code_of_stock_items": _same(
+        "A new stock item is taxable unless its request says otherwise, if sales tax is on.",
+        f"{CAPTURED} (corpus: item-inventory-add)",
+        "rules.items:StockItemRules",
+    ),
+    "address_with_a_gap": _same(
+        "An address whose request leaves out a line is printed with the gap and returned without it.",
+        f"{CAPTURED} (corpus: sales-receipt-add)",
+        "requests.shown:address_block",
+    ),
     # reports
+    "balance_sheet": _same(
+        "The headings, totals and column title of the balance sheet, and the places of retained earnings and income.",
+        f"{CAPTURED} (corpus: balance-sheet)",
+        "reports.statements:balance_sheet",
+    ),
+    "inventory_valuation": _same(
+        "The columns of the inventory valuation summary, but for the one for units.",
+        "Intuit, Inventory valuation summary report (INF13183)",
+        "reports.stock:inventory_valuation",
+    ),
+    "order_of_accounts": _simple(
+        "Accounts are in the order of the chart of accounts: by type, then by name. QuickBooks lets a user sort it.",
+        "reports.selection:chart_of_accounts",
+    ),
     "reports": _simple(
         "Reports follow from the ledger. Titles and columns are those of captured reports where there is one,"
         " and our reading where not.",
