@@ -167,6 +167,8 @@ class Requests:
 
         size = MAX_BATCH_KEYS // 2
         groups = [request_ids[start : start + size] for start in range(0, len(request_ids), size)]
+        if len(groups) == 1:
+            return read(request_ids)
         with ThreadPoolExecutor(max(len(groups), 1)) as readers:
             results = list(readers.map(read, groups))
         names = (tables.queued_requests, tables.payloads)

@@ -29,6 +29,7 @@ FORGOTTEN_AFTER = timedelta(days=4)
 then, a machine that was turned off on a Friday is turned on again."""
 
 QUEUED = (State.WAITING, State.RETRYABLE)
+"""The counts have a request in flight in the state that it had before it was claimed."""
 
 
 class StoppedConnections:

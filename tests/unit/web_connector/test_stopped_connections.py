@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
 from domain.maintenance.stopped_connections import FORGOTTEN_AFTER, STOPPED_AFTER, StoppedConnections, has_stopped
 from domain.records.app import App
-from domain.records.request import State
+from domain.records.request import ENDED, State
 from domain.storage.changes import AddRequest, Put
 from domain.timestamps import timestamp
 from handlers import sweep
@@ -57,7 +57,8 @@ def test_a_connection_that_is_not_expected_to_call_has_not_stopped(fields: dict[
 
 
 @pytest.mark.parametrize("state", State)
-def test_only_a_connection_with_waiting_requests_counts(state: State) -> None:
+def test_only_a_connection_with_requests_that_have_not_ended_counts(state: State) -> None:
+    """A request in flight is counted as waiting. Its silent session is released long before a day is over."""
     store, clock = a_store(), FixedClock(NOON + timedelta(days=2))
     store.commit(Put(None, a_connection(**LAST_CALL)))
     store.commit(AddRequest(a_record(state=state), REQUEST_XML, ""))
@@ -65,7 +66,7 @@ def test_only_a_connection_with_waiting_requests_counts(state: State) -> None:
 
     plan_overdue_webhooks(store, PlannedAttempts([]), clock, clock() + timedelta(hours=1), observe=stopped.look_at)
 
-    assert stopped.ids == ([CONNECTION_ID] if state in {State.WAITING, State.RETRYABLE} else [])
+    assert stopped.ids == ([] if state in ENDED else [CONNECTION_ID])
 
 
 class Context:
