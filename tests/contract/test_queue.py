@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.records.request import BEHIND_OTHERS, FIRST_IN_LINE, IN_TURN, LAST_IN_LINE, State, StoredRequest, Tombstone
+from domain.records.session import HeldRequest, InFlight
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp
 from tests.contract.stores import LATER, add, stored_request
-from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
+from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record, a_session
 
 if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
@@ -47,6 +48,21 @@ def test_a_deleted_request_is_not_queued(store: AnyStore) -> None:
     store.commit(RemoveRequest(record, timestamp(LATER)))
 
     assert list(store.queue_front(CONNECTION_ID, 10)) == []
+
+
+def test_the_requests_in_flight_of_a_session_are_read_with_their_xml_and_the_front_of_the_queue(
+    store: AnyStore,
+) -> None:
+    sent = a_record(state=State.SENT, last_session_id=a_session().id)
+    of_another_session = a_record(state=State.SENT, last_session_id="another")
+    returned = a_record()
+    for record in (sent, of_another_session, returned):
+        add(store, record)
+    session = a_session(in_flight=InFlight((sent.id, of_another_session.id, returned.id, "missing")))
+
+    assert store.held_requests(session) == ([HeldRequest(sent, REQUEST_XML)], ())
+    held, queue = store.held_requests(session, 10)
+    assert ([request.record for request in held], list(queue)) == ([sent], [returned])
 
 
 def test_a_request_returned_with_another_priority_is_queued_once(store: AnyStore) -> None:

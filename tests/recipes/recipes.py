@@ -455,7 +455,7 @@ INDEX = Recipe(
             "template.yaml",
             lambda repository: repository.insert_before(
                 "template.yaml",
-                r"^                  # A recount of a connection\.",
+                r"^                  # A recount of a connection",
                 '                  - !Sub "${ConnectionsTable.Arn}/index/by_last_connected"\n',
             ),
             f"{INDEX_TEST}::test_a_role_allows_the_query_of_an_index",

@@ -66,7 +66,7 @@ def test_the_wsdl_names_the_address_of_the_call(qbwc: Connector, name: str) -> N
 
 
 def test_the_wsdl_names_the_configured_address(qbwc: Connector) -> None:  # noqa: ARG001 - it sets the parts up
-    Services.current.settings = Settings(ENVIRONMENT | {"BASE_URL": "https://qb.example.com"})
+    Services.current.settings = Settings(ENVIRONMENT | {"WEB_CONNECTOR_BASE_URL": "https://qb.example.com"})
 
     response = web_connector.handler(event("GET", queryStringParameters={"wsdl": ""}), None)
 
