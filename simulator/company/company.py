@@ -342,8 +342,16 @@ class CompanySession:
         self._iterators.clear()
 
     def process_request(self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL) -> str:
-        """Answer a QBXML document at once. Takes the parameters of `begin_request` and raises the same errors."""
-        return self.begin_request(text, refusal=refusal, keeping=keeping)()
+        """Answer a QBXML document at once. Takes the parameters of `begin_request` and raises the same errors.
+
+        No other session executes anything in between, so a message set that several sessions send is executed once.
+        """
+        message_set, requested = self._parse(text)
+        with self._company.lock:
+            answer = self._company.message_sets.begin(self._application, message_set)
+            if answer is None:
+                answer = self._execute(message_set, requested, refusal, keeping)
+        return self._document(message_set, answer)
 
     def begin_request(
         self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL
@@ -356,8 +364,6 @@ class CompanySession:
         Raises `HresultError`: 0x80040400 for text that cannot be parsed, 0x80040423 for a qbXML version that this
         QuickBooks does not support, 0x8004040D after the end of the session.
         """
-        if self._ended:
-            raise HresultError("0x8004040D")
         message_set, requested = self._parse(text)
         with self._company.lock:
             answer = self._company.message_sets.begin(self._application, message_set)
@@ -366,8 +372,7 @@ class CompanySession:
             if answer is not None:
                 return self._document(message_set, answer)
             with self._company.lock:
-                lines = self._execute(message_set, requested, refusal)
-                stored = self._company.message_sets.end(self._application, message_set, lines, keeping)
+                stored = self._execute(message_set, requested, refusal, keeping)
             return self._document(message_set, stored)
 
         return end
@@ -388,6 +393,8 @@ class CompanySession:
         ])  # fmt: skip
 
     def _parse(self, text: str) -> tuple[Element, Version]:
+        if self._ended:
+            raise HresultError("0x8004040D")
         if not text.isascii():
             raise parse_error("the text is not ASCII: write other characters as &#233;")
         prologue = _PROLOGUE.match(text)
@@ -407,7 +414,14 @@ class CompanySession:
         requested = version(number)
         return check_message_set(root, requested), requested
 
-    def _execute(self, message_set: Element, requested: Version, refusal: RequestError | None) -> list[str]:
+    def _execute(
+        self, message_set: Element, requested: Version, refusal: RequestError | None, keeping: Keeping
+    ) -> Answer:
+        """Execute a message set and store its response. The caller holds the lock."""
+        lines = self._responses(message_set, requested, refusal)
+        return self._company.message_sets.end(self._application, message_set, lines, keeping)
+
+    def _responses(self, message_set: Element, requested: Version, refusal: RequestError | None) -> list[str]:
         lines: list[str] = []
         stopped = False
         macros: dict[str, str] = {}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from simulator import Company
+from simulator.company.lock import CompanyLock
 from simulator.tests.support import a_company, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BODY = '<CustomerAddRq requestID="1"><CustomerAdd><Name>{}</Name></CustomerAdd></CustomerAddRq>'
 ADD, OTHER = BODY.format("Once"), BODY.format("Other")
@@ -117,6 +121,31 @@ def test_stored_responses_survive_sessions_and_saved_files(tmp_path: Any) -> Non
     session = Company.load(tmp_path / "company.json").begin_session("One")
 
     assert [say(session, name, name, "") for name in "XYZ"] == ["0: 0", "9002:", "9002:"]
+
+
+class InterruptedLock(CompanyLock):
+    """A lock after whose first release another session is quicker than the one that had it."""
+
+    def __init__(self, other: Callable[[], object]) -> None:
+        super().__init__()
+        self._others = [other]
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        if self._others:
+            self._others.pop()()
+
+
+def test_another_session_cannot_execute_a_message_set_between_its_check_and_its_execution() -> None:
+    company = a_company()
+    responses: list[str] = []
+    one, two = company.begin_session("One"), company.begin_session("One")
+    company.lock = InterruptedLock(lambda: responses.append(say(two, "X", None, ADD)))
+
+    responses.append(say(one, "X", None, ADD))
+
+    assert responses == ["0: 0"] * 2
+    assert len(company.writes) == 1
 
 
 def test_two_connectors_at_once_execute_a_message_set_once() -> None:
