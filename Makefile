@@ -122,7 +122,7 @@ test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the te
 .PHONY: test-benchmarks
 test-benchmarks: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run every benchmark with a tiny size (Java, Maven)
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local 0 \
-		$(BIN)/python -m pytest -q tests/benchmarks
+		$(BIN)/python -m pytest -q --numprocesses auto tests/benchmarks
 
 .PHONY: prove
 prove: .venv/.installed ## Run the long proofs: two interruptions of a session, random steps, 20 connectors at once (ARGS="interleavings connectors", DYNAMODB_ENDPOINT=…)
