@@ -1,8 +1,9 @@
 """Measure the same work here, in `qbwc-kit`, in PostgreSQL and with bare boto3, in one run.
 
-Run `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.performance [REQUESTS]` (default
-500). The work is a customer query of about 6 KB of response. The service is the stack of `make run` with DynamoDB
-Local: it validates, stores and indexes each request, records each step in a transaction, and is called over HTTP.
+Run `python -m local.dynamodb_local .tools/dynamodb-local 8127 python -m benchmarks.performance [REQUESTS [ROUNDS]]`
+(default 100 3). The figures are medians over the rounds, because other programs use the machine as well. The work is a
+customer query with about 6 KB of response. The service is the stack of `make run` with DynamoDB Local: it validates,
+stores and indexes each request, records each step in a transaction, and is called over HTTP.
 
 * `qbwc-kit` (PyPI) keeps its tasks in memory. It serves the same simulated Web Connector and company over HTTP. Install
   it with `pip install --target FOLDER qbwc-kit==0.1.3` and put FOLDER on PYTHONPATH; without it, its column is empty.
@@ -39,7 +40,8 @@ from simulator.runs.scheduler import Simulator
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-REQUESTS = 500
+REQUESTS = 100
+ROUNDS = 3
 MAX_RETURNED = 5
 REQUEST = {"request_json": {"CustomerQueryRq": {"MaxReturned": MAX_RETURNED}}}
 REQUEST_TEXT = "<CustomerQueryRq><MaxReturned>5</MaxReturned></CustomerQueryRq>"
@@ -261,16 +263,21 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 
 
-def main(requests: int = REQUESTS) -> None:
-    """Measure and print the table."""
-    columns = {
-        "here": of_the_service(requests),
-        "`qbwc-kit`": of_the_kit(requests),
-        "PostgreSQL": of_postgresql(requests),
-        "bare boto3": of_boto3(requests),
+def main(requests: int = REQUESTS, rounds: int = ROUNDS) -> None:
+    """Measure all in each round, and print the table of the medians and, as JSON, every round."""
+    measures = {
+        "here": of_the_service,
+        "`qbwc-kit`": of_the_kit,
+        "PostgreSQL": of_postgresql,
+        "bare boto3": of_boto3,
     }
-    print(show(columns))
-    print(json.dumps(columns))
+    measured = [{name: measure(requests) for name, measure in measures.items()} for _ in range(rounds)]
+    medians = {
+        name: {key: statistics.median(figures[name][key] for figures in measured) for key in measured[0][name]}
+        for name in measures
+    }
+    print(show(medians))
+    print(json.dumps(measured))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ ON_DYNAMODB_LOCAL = {
     "listing": ("100",),
     "listing_search": ("100",),
     "packing": ("2",),
-    "performance": ("5",),
+    "performance": ("5", "1"),
     "purging": ("50",),
 }
 
