@@ -48,6 +48,7 @@ ATTRIBUTES = {
     "inserted_at",
     "last_session_id",
     "lost_responses",
+    "message_set",
     "paging_continued",
     "paging_first_page_id",
     "paging_may_begin",
