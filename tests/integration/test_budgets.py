@@ -497,6 +497,11 @@ def test_a_set_of_20_is_sent_in_four_round_trips_and_received_in_three(bench: Be
     """The bodies of the other requests are known only after the queue was read. Two reads of each step are parallel."""
     bench.set(batch_size=20)
     records = [bench.queue_without_key() for _ in range(1 + 2 + 4 + 8 + 16 + 20)]
+    entries: list[int] = []
+    bench.store.client.meta.events.register(
+        "provide-client-params.dynamodb.TransactWriteItems",
+        lambda params, **_: entries.append(len(params["TransactItems"])),
+    )
     ticket = bench.log_in()
     calls = []
     for _ in range(6):
@@ -507,6 +512,8 @@ def test_a_set_of_20_is_sent_in_four_round_trips_and_received_in_three(bench: Be
         calls.append((len(labels_in(sent)), sending, bench.calls.take()))
 
     assert calls == [(1, 3, 4), *[(size, 5, 4) for size in (2, 4, 8, 16, 20)]]
+    # DynamoDB: a transaction has at most 100 entries. The requests of a set can have 20 days of counts.
+    assert max(entries) <= 50
     for record in records:
         current = bench.store.request(record.id)
         assert isinstance(current, QueuedRequest)

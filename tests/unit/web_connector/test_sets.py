@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -173,6 +174,20 @@ def test_a_slow_or_large_response_keeps_the_next_set_small(batch: Connector) -> 
 
     batch.receive(set_response(request, content="x" * 400_000))
     assert len(requests_in(batch.send())) == 2
+
+
+@pytest.mark.parametrize("position", range(4))
+def test_a_request_that_cannot_be_written_ends_alone(batch: Connector, position: int) -> None:
+    ids = [batch.write() for _ in range(7)]
+    bad = ids.pop(3 + position)
+    batch.store.bodies[bad] = replace(batch.store.bodies[bad], request_xml="<QBXML><not closed")
+    request = batch.begin()
+    while request:
+        batch.receive(set_response(request))
+        request = batch.send()
+
+    assert codes_of(batch, [bad]) == ["qbxml_parse_error"]
+    assert states_of(batch, ids) == ["response_received"] * 6
 
 
 # --- Responses

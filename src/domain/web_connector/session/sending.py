@@ -159,6 +159,8 @@ def sent(turn: Turn, check: CompanyFileCheck | None, new_id: str) -> Decision | 
             changes.append(Put(check.connection, check.connection.changed(timestamp(now), **fields)))
     message = _message(turn, to_forget, new_id)
     if isinstance(message, str):
+        if turn.record.message_set is None and turn.record.state is State.TICKETED:
+            turn = turn.beginning(1)  # The others can still be sent.
         problem, details = f"The request was not sent: {message}", reason_details(Reason.REQUEST_NOT_WRITABLE)
         return _ended(turn, [record.failed(now, "qbxml_parse_error", problem, details) for record in turn.records])
     turn = turn.beginning(message.number)
