@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from domain.listing.lists import MAX_PAGE_BYTES as MAX_LIST_BYTES
+from domain.listing.lists import MAX_UNCOUNTED_ENTRIES
 from domain.records.app import Limits
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES as MAX_CALL_BYTES
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, RETRY_DELAYS
@@ -78,8 +79,18 @@ class Use:
 REFUSED = Use(calls=1, functions=1, seconds=0.05, read_units=1)
 """A call that is refused: by the authorizer, or over a limit of the app."""
 
-READ = Use(calls=1, functions=1, seconds=1, read_units=MAX_LIST_BYTES / 4096, bytes_out=PAYLOAD_BYTES)
-"""A list whose page is as large as possible. A function returns at most 6 MiB."""
+ENTRY_BYTES = 150
+"""The size of an entry of a listing index, rounded up."""
+
+READ = Use(
+    calls=1,
+    functions=1,
+    seconds=1,
+    read_units=MAX_LIST_BYTES / 4096 + 2 * MAX_UNCOUNTED_ENTRIES * ENTRY_BYTES / 4096 / 2,
+    bytes_out=PAYLOAD_BYTES,
+)
+"""A list by label and state whose page is as large as possible. It reads two entries for each request of the
+connection. A function returns at most 6 MiB."""
 
 SEARCHED_SECOND = Use(seconds=1, read_units=SEARCHED_BYTES / 4096 / 2)
 

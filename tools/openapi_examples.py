@@ -140,6 +140,11 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "NewQueuedRequest": {
         "tree": {"request_json": {"request": _TREE}, "webhook_url": _WEBHOOK_URL},
         "short": {"request_json": {"CustomerQueryRq": {"@requestID": "order-1042", "MaxReturned": 1}}},
+        "labelled": {
+            "request_json": {"CustomerQueryRq": {"MaxReturned": 1}},
+            "label": "nightly sync",
+            "metadata": {"order": "1042"},
+        },
         "xml": {"request_xml": _REQUEST_XML},
     },
     "PasswordResponse": {"password": {"data": {"id": _CONNECTION.id, "password": "correct horse battery staple"}}},

@@ -1,7 +1,7 @@
 """GET /connections/{connection_id}/queued_requests: one page of a connection's requests."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from functools import partial
 
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
@@ -20,12 +20,11 @@ def handler(call: Call, connection_id: str, parameters: ListParameters) -> Liste
     """
     fields = parameters.model_dump(exclude={"sort_direction"})
     query = ListQuery(connection_id, **fields, descending=parameters.sort_direction == "desc")
-    quotas, app = services().quotas, call.app_id
-    counted = quotas.searching(app, call.limits, MAX_SEARCH_SECONDS) if query.search_phrase else nullcontext()
+    searching = partial(services().quotas.searching, call.app_id, call.limits, MAX_SEARCH_SECONDS)
     # Read in parallel with the page. The connection determines why its requests wait.
-    with counted, ThreadPoolExecutor(1) as parallel:
+    with ThreadPoolExecutor(1) as parallel:
         read = parallel.submit(services().store.connection, connection_id)
-        page = Lists(services().store, services().clock).page(call.app_id, query)
+        page = Lists(services().store, services().clock).page(call.app_id, query, searching)
     now, connection = services().clock(), read.result()
     views = [
         listed_request(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items

@@ -84,9 +84,11 @@ def the_bodies(store: AnyStore) -> tuple[object, object]:
     record = filled_entity(QueuedRequest, response_size=0, response_chunks="")
     store.commit(
         Put(None, filled_entity(Connection, id=record.connection_id, deleted_at=None)),
-        AddRequest(record, REQUEST_XML, "text"),
+        AddRequest(record, REQUEST_XML, "text", {"order": "1007", "ключ": "値 \n 😀"}),
     )
-    return StoredRequest(record, REQUEST_XML), stored_request(store, record.id)
+    return StoredRequest(record, REQUEST_XML, None, {"order": "1007", "ключ": "値 \n 😀"}), stored_request(
+        store, record.id
+    )
 
 
 def the_tombstone(store: AnyStore) -> tuple[object, object]:

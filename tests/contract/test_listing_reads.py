@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.records.request import State
+from adapters.dynamodb.records import record_item
+from domain.records.request import Paging, State
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from domain.storage.counts import INSERTED, UPDATED, count_changes
-from domain.storage.ports import IndexDays, IndexEntry
+from domain.storage.ports import Group, IndexDays, IndexEntry
 from domain.timestamps import day_of, timestamp
 from tests.contract.stores import LATER, add, counts_of
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_record
@@ -173,3 +174,43 @@ def test_every_entry_of_an_index_can_be_read_in_parts(store: AnyStore) -> None:
             days(records, INSERTED, "2026-03-14", "2026-03-15", [WAITING_NOT_APPLICABLE]), split_points
         )
         assert sorted(entry.id for entry in entries) == sorted(record.id for record in records)
+
+
+def test_a_group_is_counted_and_read_whatever_happens_to_its_records(store: AnyStore) -> None:
+    query_id = a_record().id
+    labelled = [a_record(label="nightly", inserted_at=timestamp(NOON + timedelta(hours=9 * n))) for n in range(7)]
+    pages = [a_record(paging=Paging(n, query_id), inserted_at=timestamp(NOON + timedelta(hours=n))) for n in (2, 3)]
+    others = [a_record(), a_record(label="Nightly"), a_record(label="nightly", connection_id=query_id)]
+    for record in (*labelled, *pages, *others):
+        add(store, record)
+    claimed = labelled[0].claimed("a session", LATER)
+    store.commit(ChangeRequest(labelled[0], claimed))
+    store.commit(
+        ChangeRequest(claimed, claimed.moved(State.SENT, LATER).moved(State.ERROR, LATER).as_change_of(claimed))
+    )
+    store.commit(RemoveRequest(labelled[3], timestamp(LATER)))
+
+    for group, records in (
+        (Group("label", "nightly"), [*labelled[:3], *labelled[4:]]),
+        (Group("query_id", query_id), pages),
+        (Group("label", "none"), []),
+    ):
+        in_order = [IndexEntry(record.id, record.inserted_at) for record in records]
+        first, last = "2026-03-14", "2026-03-17"
+        days_of_group = IndexDays(CONNECTION_ID, INSERTED, first, last, {group: len(records)})
+        for points in ((), ("2026-03-15", "2026-03-15T08", "2026-03-16")):
+            assert store.count_index_entries(days_of_group, points) == len(records)
+            found = store.all_index_entries(days_of_group, points)
+            assert sorted(found, key=lambda entry: entry.moment) == in_order
+        for descending in (False, True):
+            page = store.index_entries(days_of_group, descending=descending, skip=1, limit=3)
+            assert list(page) == (in_order[::-1] if descending else in_order)[1:4]
+
+
+def test_a_request_without_a_label_or_a_query_writes_no_entry_of_the_sparse_indexes() -> None:
+    plain, labelled = record_item(a_record()), record_item(a_record(label="nightly"))
+    page = record_item(a_record(paging=Paging(2, CONNECTION_ID)))
+
+    assert {"l_label", "query_id"} & plain.keys() == set()
+    assert labelled.keys() - plain.keys() == {"l_label"}
+    assert page.keys() - plain.keys() == {"query_id"}

@@ -22,12 +22,21 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection
-from tests.support.random_lists import a_history, brute_force, claim_some, in_flight_numbers, queries, seeds
+from tests.support.random_lists import (
+    QUERY_IDS,
+    a_history,
+    brute_force,
+    claim_some,
+    in_flight_numbers,
+    queries,
+    seeds,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from domain.listing.query import ListQuery
+    from domain.records.request import QueuedRequest
 
 CASES = int(os.environ.get("LISTING_CASES", "120"))
 """The number of lists to compare. 10,000 take a quarter of an hour."""
@@ -54,6 +63,13 @@ def database() -> Iterator[tuple[DynamoDBStore, DynamoDBStore]]:
         )
 
 
+def _renamed(record: QueuedRequest, new_ids: Mapping[str, str]) -> QueuedRequest:
+    """Return a record with its new id, and that of its query."""
+    first = record.paging.first_page_id
+    paging = replace(record.paging, first_page_id=new_ids[first]) if first else record.paging
+    return replace(record, id=new_ids[record.id], paging=paging)
+
+
 @settings(max_examples=CASES // QUERIES, deadline=None)
 @given(
     seed=seeds,
@@ -72,8 +88,9 @@ def test_a_page_equals_that_of_a_brute_force_list(
     store, packing = database
     connection_id = str(uuid.uuid4())
     history = a_history(seed, numbers[0], connection_id)
-    # Hypothesis may run one seed twice, and ids are unique: give each record a new one.
-    history = [replace(past, record=replace(past.record, id=str(uuid.uuid4()))) for past in history]
+    # Hypothesis may run one seed twice, and ids are unique: give each record, and so each query, a new one.
+    new_ids = {id_: str(uuid.uuid4()) for id_ in (*QUERY_IDS, *(past.record.id for past in history))}
+    history = [replace(past, record=_renamed(past.record, new_ids)) for past in history]
     store.commit(Put(None, a_connection(id=connection_id)))
     for past in history:
         store.commit(AddRequest(past.record, REQUEST_XML, past.text))
@@ -90,7 +107,8 @@ def test_a_page_equals_that_of_a_brute_force_list(
     lists = Lists(store, FixedClock())
 
     for list_query in list_queries:
-        query = replace(list_query, connection_id=connection_id)
+        query_id = new_ids[list_query.query_id] if list_query.query_id else None
+        query = replace(list_query, connection_id=connection_id, query_id=query_id)
         page = lists.page(APP_ID, query)
         items, total_pages = brute_force(history, query)
         assert ([item.record for item in page.items], page.total_pages) == (items, total_pages), query

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from adapters.dynamodb.listing import Listing, Skips
 from adapters.dynamodb.records import record_item
 from domain.records.request import State
 from domain.records.webhook import Webhook, WebhookState
-from domain.storage.ports import IndexDays
+from domain.storage.ports import Group, IndexDays
 from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -117,6 +118,29 @@ def test_entries_are_those_of_one_sorted_list_wherever_they_begin(
                 assert [entry for entry in in_order if entry in found] == found
             else:
                 assert found == in_order[skip : skip + 7], (descending, skip)
+
+
+@settings(max_examples=10, deadline=None)
+@given(number=st.integers(0, 200), spread=st.sampled_from(sorted(SPREADS)), seed=st.integers(0, 2**32))
+def test_a_page_of_a_large_label_begins_after_the_entries_that_are_skipped(
+    database: DynamoDB, number: int, spread: str, seed: int
+) -> None:
+    connection_id, chance = str(uuid.uuid4()), random.Random(seed)
+    records = [
+        replace(record, label="nightly" if chance.random() < 0.8 else "other")
+        for record in records_of_a_day(connection_id, [number // 2, number // 2], spread, seed)
+    ]
+    store_records(database, records)
+    listing, day = Listing(database, SOME_SKIPPED), day_of(timestamp(NOON))
+    places = [(record.inserted_at, record.id) for record in records if record.label == "nightly"]
+    days = IndexDays(connection_id, "inserted_at", day, day, {Group("label", "nightly"): len(places)})
+
+    assert listing.count_index_entries(days, (f"{day}T12", f"{day}T13")) == len(places)
+    for descending in (True, False):
+        in_order = sorted(places, reverse=descending)
+        for skip in [0, *(chance.randrange(len(places) + 5) for _ in range(6))]:
+            entries = listing.index_entries(days, descending=descending, skip=skip, limit=7)
+            assert [(entry.moment, entry.id) for entry in entries] == in_order[skip : skip + 7]
 
 
 class Queries(Counter[str]):

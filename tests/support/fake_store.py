@@ -30,7 +30,7 @@ from domain.storage.changes import (
     RequireConnection,
 )
 from domain.storage.counts import INSERTED, CountKey, DayCounts, count_changes
-from domain.storage.ports import Delivery, IndexDays, IndexEntry, RequestDetail, Usage
+from domain.storage.ports import Delivery, Group, IndexDays, IndexEntry, Partition, RequestDetail, Usage
 from domain.timestamps import day_of, minute_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class _Bodies:
     connection_id: str
     request_xml: str
     search_text: str
+    metadata: Mapping[str, str]
     response_xml: str | None = None
 
 
@@ -77,6 +78,15 @@ class FakeBatch:
 
 def _counter(change: CountBeginning) -> tuple[str, str]:
     return f"sessions#{change.shard}", f"begun#{change.period}"
+
+
+def _is_in(record: QueuedRequest, partition: Partition) -> bool:
+    match partition:
+        case Group(by="label", value=label):
+            return record.label == label
+        case Group(value=query_id):
+            return record.paging.first_page_id == query_id
+    return record.listed_pair == partition
 
 
 def _listed_time(record: QueuedRequest, sort: str) -> str:
@@ -149,7 +159,8 @@ class FakeStore:
         match change:
             case AddRequest(record=record):
                 self.records[record.id] = record
-                self.bodies[record.id] = _Bodies(record.connection_id, change.request_xml, change.search_text)
+                bodies = _Bodies(record.connection_id, change.request_xml, change.search_text, change.metadata)
+                self.bodies[record.id] = bodies
             case ChangeRequest(after=after):
                 bodies = self.bodies[after.id]
                 if change.response_xml:
@@ -262,7 +273,7 @@ class FakeStore:
             if not isinstance(record, QueuedRequest):
                 return record
             bodies = self.bodies[request_id]
-            return StoredRequest(record, bodies.request_xml, bodies.response_xml)
+            return StoredRequest(record, bodies.request_xml, bodies.response_xml, bodies.metadata)
 
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
         """Return the records that exist."""
@@ -279,21 +290,23 @@ class FakeStore:
         records = self._records_of(connection_id, "in_flight")
         return list(dict.fromkeys(record.id for record in records if record.state in IN_FLIGHT))
 
-    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
-        """Return records with their request XML."""
-        return [
-            HeldRequest(record, self.bodies[record.id].request_xml if record.id in self.bodies else None)
-            for record in records
-        ]
+    def request_xml(self, request_id: str) -> str:
+        """Return the request XML."""
+        bodies = self.bodies.get(request_id)
+        if bodies is None:
+            raise NotFound("The request does not exist.")
+        return bodies.request_xml
 
     def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
         """Return the requests in flight of a session, and the front of its queue."""
         held = [
-            record
+            HeldRequest(record, bodies.request_xml, bodies.metadata)
+            if (bodies := self.bodies.get(record.id))
+            else HeldRequest(record)
             for request_id in session.held_ids
             if isinstance(record := self.records.get(request_id), QueuedRequest) and session.holds(record)
         ]
-        return self.with_request_xml(held), self.queue_front(session.connection_id, front) if front else ()
+        return held, self.queue_front(session.connection_id, front) if front else ()
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the next requests to send."""
@@ -329,7 +342,7 @@ class FakeStore:
         if not isinstance(item, StoredRequest):
             return item
         if item.record.response_size > max_response_bytes:
-            item = StoredRequest(item.record, item.request_xml)
+            item = replace(item, response_xml=None)
         app = self.apps.get(app_id)
         return Delivery(item, app.webhook_secrets if app else ())
 
@@ -474,7 +487,7 @@ class FakeStore:
         entries = [
             IndexEntry(record.id, moment)
             for record in self._records_of(days.connection_id, days.sort)
-            if record.listed_pair in days.counts
+            if any(_is_in(record, partition) for partition in days.counts)
             and days.first_day <= day_of(moment := _listed_time(record, days.sort)) <= days.last_day
         ]
         entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=descending)
@@ -489,6 +502,12 @@ class FakeStore:
         """Return every entry of these days."""
         check_deadline()
         return self.index_entries(days, descending=False, skip=0, limit=10**9)
+
+    def count_index_entries(
+        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
+    ) -> int:
+        """Return the number of entries of these days."""
+        return len(list(self.all_index_entries(days, split_points, check_deadline)))
 
     def search_matches(
         self,

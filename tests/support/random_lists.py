@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import uuid
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias
@@ -10,11 +11,15 @@ from typing import TypeAlias
 from hypothesis import strategies as st
 
 from domain.listing.query import ListQuery
-from domain.records.request import QUEUED, QueuedRequest, State
+from domain.records.request import QUEUED, Paging, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
+
+LABELS = (None, "nightly", "Ünïcödé 夜", "run #7")
+QUERY_IDS = tuple(str(uuid.UUID(int=number, version=4)) for number in (1, 2, 2**41))
+"""Of the first two, page 1 may be in the history. Of the third it never is, as if it had been deleted."""
 
 WORDS = ("alpha", "beta", "gamma ray")
 STATES = (State.WAITING, State.RETRYABLE, State.ERROR, State.RESPONSE_RECEIVED)
@@ -39,11 +44,15 @@ History: TypeAlias = list[Past]
 
 
 def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> History:
-    """Return `number` records over a few days; timestamps often collide. A seed is faster than drawing."""
+    """Return `number` records over a few days; timestamps often collide. A seed is faster than drawing.
+
+    Some are later pages of a query. Its first page can be one of the records.
+    """
     chance = random.Random(seed)
-    new_id = SequentialIds(last=chance.randrange(2**40))
+    new_id = SequentialIds(last=chance.choice([0, chance.randrange(2**40)]))
     history = []
     for _ in range(number):
+        page = chance.choice([1, 1, 2, 3])
         inserted = NOON + timedelta(days=chance.randrange(5), hours=chance.randint(-2, 2))
         record = a_record(
             id=new_id(),
@@ -52,6 +61,8 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
             updated_at=timestamp(inserted + timedelta(hours=chance.choice([0, 1, 26]))),
             state=chance.choice(STATES),
             webhook=chance.choice(WEBHOOKS),
+            label=chance.choice(LABELS),
+            paging=Paging(page, chance.choice(QUERY_IDS)) if page > 1 else Paging(),
         )
         history.append(Past(record, chance.choice(WORDS), chance.random() < 0.1))
     return history
@@ -72,6 +83,8 @@ queries = st.builds(
     webhook_state=st.none() | st.sampled_from(list(WebhookState)),
     retrying=st.integers(0, 5).map(lambda number: number == 0),
     search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
+    label=st.none() | st.sampled_from([*LABELS, "Nightly"]),
+    query_id=st.none() | st.none() | st.sampled_from(QUERY_IDS),
 )
 
 
@@ -107,6 +120,8 @@ def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest]
         and query.state in (None, past.record.state)
         and query.webhook_state in (None, past.record.webhook_state)
         and (not query.retrying or is_retrying(past.record))
+        and query.label in (None, past.record.label)
+        and query.query_id in (None, past.record.query_id)
         and (query.search_phrase or "").casefold() in past.text
     ]
     fitting.sort(key=lambda record: (getattr(record, query.sort), record.id), reverse=query.descending)

@@ -6,6 +6,7 @@ for each record. A larger response is stored in chunks. DynamoDB limits an item 
 
 from __future__ import annotations
 
+import json
 import zlib
 from dataclasses import dataclass
 from itertools import chain
@@ -54,10 +55,14 @@ def unpack_within(bodies: Iterable[bytes | None], max_bytes: int) -> Iterator[st
         yield data.decode() if fits else None
 
 
-def new_body_items(record: QueuedRequest, request_xml: str, search_text: str) -> list[Item]:
+def new_body_items(
+    record: QueuedRequest, request_xml: str, search_text: str, metadata: Mapping[str, str] | None = None
+) -> list[Item]:
     """Return the body item of a new record, and the chunks of a request that is too large for it."""
     packed = pack(request_xml)
     body = _body_key(record) | {keys.SEARCH_TEXT: {"S": search_text}}
+    if metadata:
+        body[keys.METADATA] = {"B": pack(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")))}
     if len(packed) <= MAX_INLINE_REQUEST_BYTES:
         return [body | {keys.REQUEST: {"B": packed}}]
     chunks = _request_chunk_items(record.id, packed)
@@ -122,7 +127,15 @@ class Bodies:
     def stored_request(self, record: QueuedRequest, *, with_response: bool = True) -> StoredRequest:
         """Return the record with its bodies. Raises PartMissing if a part was not read."""
         response = self.packed_response(record) if with_response else None
-        return StoredRequest(record, unpack(self.packed_request), None if response is None else unpack(response))
+        request_xml, response_xml = unpack(self.packed_request), None if response is None else unpack(response)
+        return StoredRequest(record, request_xml, response_xml, self.metadata)
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """The caller's metadata."""
+        stored = self._items[keys.BODY].get(keys.METADATA)
+        metadata: Mapping[str, str] = json.loads(unpack(bytes(stored["B"]))) if stored else {}
+        return metadata
 
     @property
     def _request_chunks(self) -> int:

@@ -120,11 +120,15 @@ class DynamoDB:
                 return key
             query["ExclusiveStartKey"] = key
 
-    def count(self, query: Mapping[str, Any]) -> int:
-        """Return the number of items that a query finds. DynamoDB does not send them."""
+    def count(self, query: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> int:
+        """Return the number of items that a query finds. DynamoDB does not send them.
+
+        `check` is called before each page and may raise.
+        """
         query = dict(query)
         number = 0
         while True:
+            check()
             page = self.client.query(**query, Select="COUNT")
             number += int(page["Count"])
             if "LastEvaluatedKey" not in page:

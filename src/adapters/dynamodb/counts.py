@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import key_query
-from adapters.dynamodb.listing import AFTER_ALL, LISTING_INDEXES, partition
+from adapters.dynamodb.listing import AFTER_ALL, LISTING_INDEXES, partition_key
 from adapters.dynamodb.operations import Operation
 from adapters.dynamodb.records import STATE_CODES, WEBHOOK_STATE_CODES
 from adapters.dynamodb.transactions import Transaction, new_commit_id
@@ -179,7 +179,7 @@ class Counts:
             for pair in LISTED_PAIRS:
                 query = key_query(
                     self._dynamodb.tables.queued_requests,
-                    partition(connection_id, pair),
+                    partition_key(connection_id, pair),
                     index=index,
                     attributes=(time,),
                 )

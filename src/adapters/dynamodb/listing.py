@@ -3,6 +3,9 @@
 A record is in two indexes, by insertion and by last change. The partitions of both are a connection and a pair, so a
 filter is a set of partitions. They are read in parallel and merged. The counts tell which ones are not empty.
 
+Two sparse indexes have the requests of a label, and the pages of a query after the first (decision 0078). Their entries
+never change.
+
 A page in the middle of a large day begins after thousands of entries, which are read but not sent: in each large
 partition as many as are expected before the page, if its entries are spread like those of the others. The entries that
 follow show whether the page is after all of them.
@@ -20,21 +23,23 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query
 from adapters.dynamodb.records import (
     IN_FLIGHT_OF,
+    LISTED_LABEL,
     LISTED_STATE,
     LISTED_UPDATED_AT,
     LISTED_WEBHOOK_STATE,
     STATE_CODES,
     WEBHOOK_STATE_CODES,
+    hash_of_label,
 )
 from domain.storage.counts import INSERTED, UPDATED
-from domain.storage.ports import IndexDays, IndexEntry
+from domain.storage.ports import Group, IndexDays, IndexEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
-    from domain.records.request import Pair
+    from domain.storage.ports import Partition
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -45,6 +50,10 @@ RECORDS_IN_FLIGHT = Index("in_flight")
 
 LISTING_INDEXES = {INSERTED: (BY_INSERTED, keys.INSERTED_AT), UPDATED: (BY_UPDATED, LISTED_UPDATED_AT)}
 """The index and its sort attribute by `IndexDays.sort`."""
+
+BY_LABEL = Index("by_label")
+BY_QUERY = Index("by_query")
+"""The indexes of groups, sorted by insertion."""
 
 AFTER_ALL = "~"
 """Sorts after every timestamp and every id. A day or a timestamp followed by it sorts after every text that begins with
@@ -106,27 +115,50 @@ class Listing:
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days, with one query at a time for each part of each partition."""
-        times = list(pairwise([days.first_day, *split_points, days.last_day + AFTER_ALL]))
-        # The largest partitions come first, so that they are read while the small ones are.
-        pairs = sorted(days.counts, key=lambda pair: -days.counts[pair])
 
-        def read(part: tuple[Pair, tuple[str, str]]) -> list[IndexEntry]:
-            pair, (first, last) = part
-            query = _entries_query(self._dynamodb, days, pair, first, last)
+        def read(query: dict[str, Any]) -> list[IndexEntry]:
             return [_entry(item, days.sort) for item in self._dynamodb.query(query, check_deadline)]
 
-        with ThreadPoolExecutor(max(len(times), 1)) as threads:
-            return list(chain.from_iterable(threads.map(read, [(pair, part) for pair in pairs for part in times])))
+        queries = self._part_queries(days, split_points)
+        with ThreadPoolExecutor(len(split_points) + 1) as threads:
+            return list(chain.from_iterable(threads.map(read, queries)))
+
+    def count_index_entries(
+        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
+    ) -> int:
+        """Return the number of entries, with one query at a time for each part of each partition."""
+        queries = self._part_queries(days, split_points, with_attributes=False)
+        with ThreadPoolExecutor(len(split_points) + 1) as threads:
+            return sum(threads.map(lambda query: self._dynamodb.count(query, check_deadline), queries))
+
+    def _part_queries(
+        self, days: IndexDays, split_points: Sequence[str], *, with_attributes: bool = True
+    ) -> list[dict[str, Any]]:
+        """Return the query for each part of each partition."""
+        times = list(pairwise([days.first_day, *split_points, days.last_day + AFTER_ALL]))
+        # The largest partitions come first, so that they are read while the small ones are.
+        counts: Mapping[Any, int] = days.counts
+        partitions = sorted(counts, key=lambda partition: -counts[partition])
+        return [
+            _entries_query(self._dynamodb, days, partition, first, last, with_attributes=with_attributes)
+            for partition in partitions
+            for first, last in times
+        ]
 
 
-def partition(connection_id: str, pair: Pair) -> dict[str, str]:
-    """Return the partition key of the index entries of a connection with this pair."""
-    state, webhook_state = pair
-    return {
-        keys.CONNECTION_ID: connection_id,
-        LISTED_STATE: STATE_CODES[state],
-        LISTED_WEBHOOK_STATE: WEBHOOK_STATE_CODES[webhook_state],
-    }
+def partition_key(connection_id: str, partition: Partition) -> dict[str, str]:
+    """Return the partition key of the index entries of a connection in this partition."""
+    match partition:
+        case Group(by="label"):
+            attributes = {LISTED_LABEL: hash_of_label(partition.value)}
+        case Group():
+            attributes = {keys.QUERY_ID: partition.value}
+        case state, webhook_state:
+            attributes = {
+                LISTED_STATE: STATE_CODES[state],
+                LISTED_WEBHOOK_STATE: WEBHOOK_STATE_CODES[webhook_state],
+            }
+    return {keys.CONNECTION_ID: connection_id} | attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +168,7 @@ class _Part:
     The first `skipped` of them, up to the key `after`, are not read.
     """
 
-    pair: Pair
+    partition: Partition
     number: int
     first: str
     last: str
@@ -162,7 +194,7 @@ class _Merge:
     def entries(self, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return the entries `skip` to `skip + limit` of all partitions."""
         first, last = self.days.first_day, self.days.last_day + AFTER_ALL
-        parts = [_Part(pair, number, first, last) for pair, number in self.days.counts.items()]
+        parts = [_Part(partition, number, first, last) for partition, number in self.days.counts.items()]
         for _ in range(MAX_STEPS if skip > self.skips.max_read else 0):
             steps = [(part, self._number_to_skip(part, parts, skip)) for part in parts]
             rest = self._parallel(self._behind, steps)
@@ -244,7 +276,7 @@ class _Merge:
 
     def _query(self, part: _Part, *, with_attributes: bool = False) -> dict[str, Any]:
         query = _entries_query(
-            self.dynamodb, self.days, part.pair, part.first, part.last, with_attributes=with_attributes
+            self.dynamodb, self.days, part.partition, part.first, part.last, with_attributes=with_attributes
         )
         query["ScanIndexForward"] = not self.descending
         return query | ({"ExclusiveStartKey": part.after} if part.after else {})
@@ -273,13 +305,15 @@ def _share(part: _Part, parts: Sequence[_Part], number: int) -> tuple[float, flo
 
 
 def _entries_query(
-    dynamodb: DynamoDB, days: IndexDays, pair: Pair, first: str, last: str, *, with_attributes: bool = True
+    dynamodb: DynamoDB, days: IndexDays, partition: Partition, first: str, last: str, *, with_attributes: bool = True
 ) -> dict[str, Any]:
     """Return the query for the entries of a partition from `first` to `last`."""
     index, time = LISTING_INDEXES[days.sort]
+    if isinstance(partition, Group):
+        index = BY_LABEL if partition.by == "label" else BY_QUERY
     return key_query(
         dynamodb.tables.queued_requests,
-        partition(days.connection_id, pair),
+        partition_key(days.connection_id, partition),
         index=index,
         between=(time, first, last),
         attributes=(keys.ID, time) if with_attributes else (),

@@ -1,11 +1,14 @@
 """The items of the table of records: records of queued requests, and the tombstones that replace deleted ones.
 
 Three attributes are the keys of the listing indexes. They follow every change of a record except the moves to ticketed
-and sent, which therefore write no index entries (decision 0060).
+and sent, which therefore write no index entries (decision 0060). Records with a label and later pages of a query have
+one more, which never changes (decision 0078).
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -24,6 +27,8 @@ TOMBSTONE_DAYS = 90
 LISTED_STATE = "l_state"
 LISTED_WEBHOOK_STATE = "l_webhook"
 LISTED_UPDATED_AT = "l_updated"
+LISTED_LABEL = "l_label"
+"""A hash of the label. It has 16 characters, while a label can take 200 bytes, for which a record has no room."""
 IN_FLIGHT_OF = "in_flight"
 """The connection of a record in flight. Other records do not have it, so the index of records in flight is sparse."""
 
@@ -48,6 +53,7 @@ _CODEC = Codec(
     QueuedRequest,
     renamed={
         "webhook_attempts_in_round": keys.WEBHOOK_ATTEMPTS_IN_ROUND,
+        "paging_first_page_id": keys.QUERY_ID,
     },
     # The indexes, the counts and the event filters in the template depend on them.
     required={keys.STATE, keys.WEBHOOK_STATE, keys.WEBHOOK_ATTEMPTS_IN_ROUND},
@@ -62,6 +68,7 @@ _PLAIN = frozenset(
         keys.WEBHOOK_ATTEMPTS_IN_ROUND,
         keys.INSERTED_AT,
         keys.UPDATED_AT,
+        keys.QUERY_ID,
         keys.REVISION,
     }
 )
@@ -115,7 +122,14 @@ def _listing_attributes(record: QueuedRequest) -> Item:
         LISTED_WEBHOOK_STATE: {"S": WEBHOOK_STATE_CODES[webhook_state]},
         LISTED_UPDATED_AT: {"S": record.listed_updated_at},
     }
+    if record.label:
+        attributes[LISTED_LABEL] = {"S": hash_of_label(record.label)}
     return attributes | ({IN_FLIGHT_OF: {"S": record.connection_id}} if record.state in IN_FLIGHT else {})
+
+
+def hash_of_label(label: str) -> str:
+    """Return 96 bits of the SHA-256 of a label, as 16 characters. Two labels of one connection never share them."""
+    return base64.urlsafe_b64encode(hashlib.sha256(label.encode()).digest()[:12]).decode()
 
 
 def tombstone_item(record: QueuedRequest, deleted_at: str) -> Item:

@@ -44,7 +44,7 @@ class RequestChanges:
     def add(self, change: AddRequest) -> list[Operation]:
         """Return the operations that store a new request."""
         record = change.record
-        bodies = new_body_items(record, change.request_xml, change.search_text)
+        bodies = new_body_items(record, change.request_xml, change.search_text, change.metadata)
         return [
             self._put_record(record, None, change),
             *(put(self._dynamodb.tables.payloads, item) for item in bodies),

@@ -70,7 +70,7 @@ class DynamoDBStore:
         self.request_detail = requests.request_detail
         self.request_batch = requests.request_batch
         self.records_by_id = requests.records_by_id
-        self.with_request_xml = requests.with_request_xml
+        self.request_xml = requests.request_xml
         self.held_requests = requests.held_requests
         self.delivery = requests.delivery
 
@@ -104,6 +104,7 @@ class DynamoDBStore:
         listing = Listing(dynamodb, Skips())
         self.in_flight_ids = listing.in_flight_ids
         self.index_entries, self.all_index_entries = listing.index_entries, listing.all_index_entries
+        self.count_index_entries = listing.count_index_entries
 
         self.search_matches = Search(dynamodb).search_matches
 

@@ -130,7 +130,7 @@ function Row({ request }) {
   const why = request.error?.message ?? (request.state === "retryable" || request.state === "waiting" ? withLocalTimes(request.waiting_reason?.message) : null);
   return html`<tr class="clickable" onClick=${follow}>
     <td><a class="title" href=${address}>${requestTitle(request.request_name)}</a>${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
-      <div class="muted small"><code>${request.id.slice(0, 8)}</code></div></td>
+      <div class="muted small"><code>${request.id.slice(0, 8)}</code>${request.label && html` <${Foreign} text=${request.label} />`}</div></td>
     <td class="full"><${StateBadge} state=${request.state} />${why && html`<div class="why muted small break"><${Foreign} text=${why} /></div>`}</td>
     <td class="narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${request.webhook_state} />`}</td>
     <td><${Ago} at=${request.inserted_at} /></td><td class="narrow-hide"><${Ago} at=${request.updated_at} /></td></tr>`;

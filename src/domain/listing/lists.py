@@ -6,6 +6,7 @@ DynamoDB has neither offsets nor counts. `page_range` calculates the position of
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,8 @@ from domain.records.request import IN_FLIGHT, ListedRequest
 from domain.storage.counts import records_by_state
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from domain.listing.query import ListQuery
     from domain.ports import Clock
@@ -32,6 +34,10 @@ MAX_PAGE_BYTES = 8 * 1024 * 1024
 """The size of all bodies on a page, in bytes of UTF-8. A function needs up to 25 times as much memory for them, because
 Python stores each character of a text with an emoji in four bytes, and JSON escapes quotes twice
 (`benchmarks/list_memory.py`)."""
+
+MAX_UNCOUNTED_ENTRIES = 50_000
+"""A list by label or query reads at most one index entry for each request of the connection. In a larger connection it
+counts as a search."""
 
 FEW_HITS = 50
 """Up to this many hits, reading the records with their bodies costs less than reading the index of a connection."""
@@ -61,20 +67,26 @@ class Lists:
         self._few_hits = few_hits
         self._min_part = min_part
 
-    def page(self, app_id: str, query: ListQuery) -> Page:
+    def page(
+        self, app_id: str, query: ListQuery, searching: Callable[[], AbstractContextManager[None]] = nullcontext
+    ) -> Page:
         """Return one page. Raises NotFound, or InvalidRequest if a search takes too long.
+
+        A search runs in the context of `searching`, which may refuse it.
 
         While an index lags behind a change, a page can have fewer items. Its items are always correct and in order.
         """
         connection_id = query.connection_id
         with ThreadPoolExecutor(1) as parallel:
-            if query.search_phrase:
+            if query.is_search:
                 # Check the owner first, because a search reads everything that the connection has.
                 owned_connection(self._store.connection(connection_id), app_id)
                 ids = parallel.submit(self._store.in_flight_ids, connection_id)
                 counts = self._store.day_counts(connection_id)
                 in_flight = self._in_flight(ids.result())
-                items, total = self._search(query, query.search_phrase, counts, in_flight)
+                requests = sum(records_by_state(counts, ()).values())
+                with searching() if query.search_phrase or requests > MAX_UNCOUNTED_ENTRIES else nullcontext():
+                    items, total = self._search(query, counts, in_flight)
             else:
                 ids = parallel.submit(self._store.in_flight_ids, connection_id)
                 counts = self._store.day_counts(connection_id, sort=query.sort)
@@ -112,13 +124,16 @@ class Lists:
         return Window(place.in_list_order(entries), start, end, total)
 
     def _search(
-        self, query: ListQuery, phrase: str, counts: Sequence[DayCounts], in_flight: Sequence[QueuedRequest]
+        self, query: ListQuery, counts: Sequence[DayCounts], in_flight: Sequence[QueuedRequest]
     ) -> tuple[Sequence[ListedRequest], int]:
         """Return the items of the page and the number of hits that match the filters."""
-        if not matching_days(counts, query) and not any(map(query.matches, in_flight)):
+        if not counts or not (matching_days(counts, query) or any(map(query.matches, in_flight))):
             return [], 0
         search = Search(self._store, self._clock, query, counts, in_flight, min_part=self._min_part)
-        hits = search.hits(phrase)
+        if query.group:
+            entries, total = search.page_of_group(query.group)
+            return self._items(query, entries), total
+        hits = search.hits()
         if len(hits) > self._few_hits:
             entries, total = search.page_of(hits)
             return self._items(query, entries), total

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.records.webhook import ListedWebhookState
+from domain.storage.ports import Group
 
 if TYPE_CHECKING:
     from domain.records.request import Pair, QueuedRequest, State
@@ -16,7 +17,7 @@ Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """The parameters of a list. `page` counts from 1. `search_phrase` is a substring.
+    """The parameters of a list. `page` counts from 1. `search_phrase` is a substring; `label` and `query_id` are exact.
 
     `retrying`: only requests whose webhook failed and is tried again. `bodies`: whether the items have their request
     and response XML.
@@ -31,12 +32,25 @@ class ListQuery:
     webhook_state: WebhookState | None = None
     retrying: bool = False
     search_phrase: str | None = None
+    label: str | None = None
+    query_id: str | None = None
     bodies: bool = True
 
     @property
     def has_filter(self) -> bool:
-        """Whether the list shows only some of the records."""
+        """Whether the list shows only records with some of the pairs."""
         return bool(self.state or self.webhook_state or self.retrying)
+
+    @property
+    def is_search(self) -> bool:
+        """Whether records are selected by something that is not in the counts."""
+        return bool(self.search_phrase or self.label or self.query_id)
+
+    @property
+    def group(self) -> Group | None:
+        """The requests of a label if the list is exactly these, sorted by insertion."""
+        is_whole = not (self.has_filter or self.search_phrase or self.query_id) and self.sort == "inserted_at"
+        return Group("label", self.label) if self.label and is_whole else None
 
     def includes(self, pair: Pair) -> bool:
         """Whether records with this pair match the filters."""
@@ -49,7 +63,11 @@ class ListQuery:
 
     def matches(self, record: QueuedRequest) -> bool:
         """Whether the record matches the filters."""
-        return self.includes(record.pair)
+        return (
+            self.includes(record.pair)
+            and self.label in (None, record.label)
+            and self.query_id in (None, record.query_id)
+        )
 
     def time_of(self, record: QueuedRequest) -> str:
         """Return the time that the list is sorted by."""

@@ -1,7 +1,8 @@
-"""Searches for a phrase in the search texts of all requests of a connection.
+"""Finds the requests of a connection with a phrase in their search text, with a label, or of one query.
 
-The search texts give the ids and insertion times of the hits. If there are too many hits to read their records, an
-index provides the values for the filters and the order by `updated_at`.
+The search texts and two indexes give the ids and insertion times of the hits. If there are too many hits to read their
+records, an index provides the values for the other filters and the order by `updated_at`. A list of all requests with a
+label, in the order of insertion, reads no hits but those of its page.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from domain.errors import InvalidRequest
 from domain.listing.in_flight import entries_of, in_order
 from domain.listing.page_range import DayTotal, index_days, locate, matching_days, split_points
+from domain.listing.query import ListQuery
 from domain.records.search_text import normalized_phrase
 from domain.storage.counts import INSERTED
-from domain.storage.ports import IndexEntry
+from domain.storage.ports import Group, IndexDays, IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from domain.listing.query import ListQuery
     from domain.ports import Clock
     from domain.records.request import QueuedRequest
     from domain.storage.counts import DayCounts
@@ -53,13 +54,58 @@ class Search:
         self._min_part = min_part
         self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
 
-    def hits(self, phrase: str) -> Hits:
-        """Return (inserted_at, id) of all requests with the phrase in their search text. Filters do not apply."""
-        unfiltered = replace(self._query, sort="inserted_at", state=None, webhook_state=None, retrying=False)
-        points = split_points(matching_days(self._counts, unfiltered), self._min_part)
-        return self._store.search_matches(
-            self._query.connection_id, normalized_phrase(phrase), points, self._check_time
+    def hits(self) -> Hits:
+        """Return (inserted_at, id) of the requests with the phrase, the label and the query. Filters do not apply."""
+        query = self._query
+        selections: list[Hits] = []
+        if query.query_id:
+            selections.append(self._pages_of(query.query_id))
+        if query.label:
+            selections.append(self._entries_of(Group("label", query.label)))
+        if query.search_phrase and all(selections):
+            phrase = normalized_phrase(query.search_phrase)
+            points = self._points()
+            selections.append(self._store.search_matches(query.connection_id, phrase, points, self._check_time))
+        return set.intersection(*map(set, selections))
+
+    def page_of_group(self, group: Group) -> tuple[Sequence[IndexEntry], int]:
+        """Return the entries of the page, in order, and the number of requests of the group."""
+        query = self._query
+        total = self._store.count_index_entries(self._days_of(group), self._points(), self._check_time)
+        start = (query.page - 1) * query.page_size
+        page = locate([DayTotal("", total)], start, start + query.page_size)
+        if page is None:
+            return [], total
+        entries = self._store.index_entries(
+            self._days_of(group, total),
+            descending=query.descending != page.from_end,
+            skip=page.skip,
+            limit=page.limit,
         )
+        return page.in_list_order(entries), total
+
+    def _pages_of(self, query_id: str) -> Hits:
+        """Return the pages of a query. The first page has the id of the query and is not in the index."""
+        first = [
+            (record.inserted_at, record.id)
+            for record in self._store.records_by_id([query_id])
+            if record.connection_id == self._query.connection_id and record.query_id == query_id
+        ]
+        return [*first, *self._entries_of(Group("query_id", query_id))]
+
+    def _entries_of(self, group: Group) -> Hits:
+        entries = self._store.all_index_entries(self._days_of(group), self._points(), self._check_time)
+        return [(entry.moment, entry.id) for entry in entries]
+
+    def _days_of(self, group: Group, number: int = 0) -> IndexDays:
+        """Return all entries of a group, which has this number of them."""
+        first, last = self._counts[0].day, self._counts[-1].day
+        return IndexDays(self._query.connection_id, INSERTED, first, last, {group: number})
+
+    def _points(self) -> list[str]:
+        """Return the times at which to split what is read of all requests of the connection."""
+        unfiltered = ListQuery(self._query.connection_id)
+        return split_points(matching_days(self._counts, unfiltered), self._min_part)
 
     def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:
         """Return the entries of the page, in order, and the number of hits that match the filters."""
@@ -101,6 +147,12 @@ class Search:
 
     def _check_time(self) -> None:
         if self._clock() >= self._deadline:
+            if not self._query.search_phrase:
+                raise InvalidRequest.of(
+                    "label",
+                    f"could not be combined with the other filters within {MAX_SEARCH_SECONDS} seconds. Leave out "
+                    "state, webhook_state and sort=updated_at: a list by label alone is faster",
+                )
             raise InvalidRequest.of(
                 "search_phrase",
                 f"could not be searched for in all requests of the connection within {MAX_SEARCH_SECONDS} seconds. "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement
 
 from domain.errors import InvalidRequest, Problem
+from domain.labels import metadata_from_json
 from domain.qbxml import PAGE_SIZE, Request
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
@@ -74,7 +75,9 @@ class Parameter:
 
 
 COMMON = (
-    Parameter("request_id", values.LABEL, "@requestID", "Your own label. QuickBooks returns it as `requestID`."),
+    Parameter(
+        "request_id", values.REQUEST_LABEL, "@requestID", "Your own label. QuickBooks returns it as `requestID`."
+    ),
     Parameter(
         "iterate",
         values.ITERATION,
@@ -92,16 +95,28 @@ COMMON = (
         "that is lower.",
     ),
     Parameter("webhook_url", values.TEXT, "", "Receiver of the webhook. The default is the connection's."),
+    Parameter("label", values.LABEL, "", "Your own text, by which lists can be filtered. Pages of a query share it."),
+    Parameter(
+        "metadata",
+        values.METADATA,
+        "",
+        'Your own names and values as JSON, such as `{"order":"1007"}`: up to 20 strings, with 2 KB in all.',
+    ),
 )
 """The parameters of every query. `max_returned` is in the tables, because its default differs."""
 
 
 class BuiltQuery(NamedTuple):
-    """A request, its webhook URL, and whether it may be sent as an iterated query if its response is too large."""
+    """A request, its webhook URL, label and metadata.
+
+    `may_iterate`: it may be sent as an iterated query if its response is too large.
+    """
 
     request: Request
     webhook_url: str | None
     may_iterate: bool
+    label: str | None
+    metadata: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +165,12 @@ class Query:
         too_new = [*self._too_new_elements(texts.get(INCLUDE, ()), version), *schema_problems(request)]
         if too_new and not limits.edition_of(version):
             raise InvalidRequest(too_new[: limits.MAX_PROBLEMS])
-        return BuiltQuery(request, next(iter(texts.get("webhook_url", ())), None), iterate == "auto")
+        webhook_url, label, metadata = (
+            next(iter(texts.get(name, ())), None) for name in ("webhook_url", "label", "metadata")
+        )
+        return BuiltQuery(
+            request, webhook_url, iterate == "auto", label, metadata_from_json(metadata) if metadata else {}
+        )
 
     def _too_new_elements(self, names: Iterable[str], version: str) -> Iterable[Problem]:
         """Yield a problem for each included element that a later version than that of the query added."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
+from domain.labels import MAX_LABEL_CHARACTERS, checked_label, metadata_from_json
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import is_storable
 from domain.qbxml.schema.value_types import how_to_write_date
@@ -110,9 +111,27 @@ def _version(value: str) -> str:
     return value
 
 
+def _own_label(value: str) -> str:
+    try:
+        return checked_label(value)
+    except ValueError as error:
+        raise ValueError(f"It {error}.") from None
+
+
+def _metadata(value: str) -> str:
+    try:
+        metadata_from_json(value)
+    except ValueError as error:
+        raise ValueError(f"It {error}.") from None
+    return value
+
+
 TEXT = ValueKind(_text)
 VERSION = ValueKind(_version)
-LABEL = _limited(limits.MAX_REQUEST_LABEL_CHARACTERS)
+REQUEST_LABEL = _limited(limits.MAX_REQUEST_LABEL_CHARACTERS)
+LABEL = ValueKind(_own_label, {"type": "string", "minLength": 1, "maxLength": MAX_LABEL_CHARACTERS})
+METADATA = ValueKind(_metadata)
+"""An object of strings as JSON."""
 LIST_ID = _limited(_MAX_ID)
 BOOLEAN = ValueKind(_boolean, {"type": "boolean"})
 ITERATION = ValueKind(_iteration, {"type": "string", "enum": ["auto", "true", "1", "never", "false", "0"]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from domain.timestamps import timestamp
 from domain.webhooks.addresses import check_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from domain.apps.quotas import Quotas
     from domain.errors import Conflict
@@ -69,12 +69,15 @@ class WebhookUrl(Enum):
 class NewRequest:
     """A request to queue.
 
-    `may_iterate` allows a query that can iterate to be sent in pages if its response is too large.
+    `may_iterate` allows a query that can iterate to be sent in pages if its response is too large. `label` and
+    `metadata` are the caller's (`domain.labels`).
     """
 
     request: qbxml.Request
     webhook_url: str | WebhookUrl = WebhookUrl.DEFAULT
     may_iterate: bool = False
+    label: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,7 @@ class Queueing:
                 case ClaimIdempotencyKey(), IdempotencyClaim() as claim if command.idempotency:
                     return self._first_response(command, command.idempotency, claim)
                 case AddRequest() as change, QueuedRequest() as record:
-                    return self._queued(StoredRequest(record, change.request_xml))
+                    return self._queued(StoredRequest(record, change.request_xml, metadata=change.metadata))
                 case RequireConnection(), stored:
                     self._cache.put(command.app_id, command.connection_id, stored)
             connection = self._cache.get(command.app_id, command.connection_id)
@@ -148,7 +151,7 @@ class Queueing:
             if command.idempotency:
                 changes.append(self._claimed_key(command.app_id, command.idempotency, request_id))
             self._store.commit(*changes)
-            return self._queued(StoredRequest(added.record, added.request_xml))
+            return self._queued(StoredRequest(added.record, added.request_xml, metadata=added.metadata))
 
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 
@@ -178,10 +181,11 @@ class Queueing:
             updated_at=now,
             webhook=_webhook(new.webhook_url, connection),
             paging=Paging(may_begin=new.may_iterate and qbxml.iterated(request) is not None),
+            label=new.label,
         )
         request_xml = request.to_xml()
         qbxml.check_wire_size(request_xml)
-        return AddRequest(record, request_xml, searchable_text(record, new.request))
+        return AddRequest(record, request_xml, searchable_text(record, new.request), new.metadata)
 
     def _claimed_key(self, app_id: str, idempotency: Idempotency, request_id: str) -> ClaimIdempotencyKey:
         seconds = int(self._clock().timestamp())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain.errors import Gone, InvalidState, MayBeExecuted
@@ -129,7 +130,7 @@ class RequestService:
             before = stored.record
             after = change(stored.record, self._clock())
             self._store.commit(ChangeRequest(stored.record, after))
-            return StoredRequest(after, stored.request_xml, stored.response_xml)
+            return replace(stored, record=after)
 
         return commit_with_retry(attempt, _CONTENDED)
 

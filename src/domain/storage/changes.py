@@ -7,10 +7,12 @@ records (`domain.storage.counts`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from domain.records.app import ApiKey, App
     from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
@@ -21,11 +23,12 @@ Entity = TypeVar("Entity", "App", "ApiKey", "Connection", "Session")
 
 @dataclass(frozen=True, slots=True)
 class AddRequest:
-    """Store a new record with its request XML and its search text."""
+    """Store a new record with its request XML, its search text and its metadata."""
 
     record: QueuedRequest
     request_xml: str
     search_text: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

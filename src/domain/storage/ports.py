@@ -8,14 +8,16 @@ Therefore a change that is based on an entry names the revision that was read.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from domain.records.request import Pair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.records.app import ApiKey, App
     from domain.records.connection import Connection
-    from domain.records.request import ListedRequest, Pair, QueuedRequest, StoredRequest, Tombstone
+    from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import HeldRequest, Session
     from domain.storage.changes import Change
     from domain.storage.counts import CountKey, DayCounts
@@ -72,17 +74,30 @@ class IndexEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """The requests of a connection with the same label, or the pages of a query after its first one."""
+
+    by: Literal["label", "query_id"]
+    value: str
+
+
+Partition: TypeAlias = Pair | Group
+"""The entries of a listing index that are read together. Those of groups are sorted by `inserted_at`."""
+
+
+@dataclass(frozen=True, slots=True)
 class IndexDays:
     """The entries of a listing index that belong to a connection and to the days `first_day` to `last_day` (inclusive).
 
-    `sort` is `inserted_at` or `updated_at`. `counts` has the number of entries on these days for each pair to read.
+    `sort` is `inserted_at` or `updated_at`. `counts` has the number of entries on these days for each partition to
+    read.
     """
 
     connection_id: str
     sort: str
     first_day: str
     last_day: str
-    counts: Mapping[Pair, int]
+    counts: Mapping[Pair, int] | Mapping[Group, int]
 
 
 class Database(Protocol):
@@ -118,8 +133,8 @@ class Database(Protocol):
     def in_flight_ids(self, connection_id: str) -> Sequence[str]:
         """Return the ids of a connection's records in flight, in no particular order. Reads an index."""
 
-    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
-        """Return records with their request XML, in one round trip, or two if a request is large."""
+    def request_xml(self, request_id: str) -> str:
+        """Return the request body. Raises NotFound."""
 
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
@@ -250,6 +265,11 @@ class Database(Protocol):
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days, in no particular order."""
+
+    def count_index_entries(
+        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
+    ) -> int:
+        """Return the number of entries of these days."""
 
     def search_matches(
         self,

@@ -3,10 +3,10 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator
 
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
-from domain.records.connection import MAX_BATCH_SIZE
+from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
@@ -15,7 +15,9 @@ from domain.webhooks.defaults import MAX_URL_LENGTH
 from handlers.rest.endpoint import Body, Parameters
 
 _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
+_LINE = r"^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$"
 _WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+_UUID_PATTERN = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
 
 
 def _one_line(text: str) -> str:
@@ -28,7 +30,7 @@ def _one_line(text: str) -> str:
 Line = Annotated[
     str,
     AfterValidator(_one_line),
-    WithJsonSchema({"type": "string", "pattern": r"^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$"}),
+    WithJsonSchema({"type": "string", "pattern": _LINE}),
 ]
 
 # The domain checks the values of the following types. Here they are only described.
@@ -37,6 +39,25 @@ TimeOfDay = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^([01][
 Password = Annotated[
     Line,
     WithJsonSchema({"type": "string", "minLength": MIN_PASSWORD_LENGTH, "maxLength": MAX_PASSWORD_LENGTH}),
+]
+
+
+Label = Annotated[
+    str,
+    AfterValidator(checked_label),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_LABEL_CHARACTERS, "pattern": _LINE}),
+]
+Metadata = Annotated[
+    Any,
+    BeforeValidator(checked_metadata),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "maxProperties": MAX_METADATA_PAIRS,
+            "propertyNames": {"minLength": 1},
+            "additionalProperties": {"type": "string"},
+        }
+    ),
 ]
 
 
@@ -63,20 +84,12 @@ class NewConnection(Body):
         le=MAX_LINGER_SECONDS,
         description="How long a session waits for more requests after its last one. 0, the default: no lingering.",
     )
-    batch_size: int | None = Field(
-        default=None,
-        ge=1,
-        le=MAX_BATCH_SIZE,
-        description="The largest number of requests that are sent to QuickBooks together. 1, the default: each alone.",
-    )
 
     def settings(self) -> dict[str, Any]:
         """Return the settings in the body as members of a connection. Raises InvalidRequest."""
         settings = self.model_dump(exclude_unset=True)
         if "linger_seconds" in settings:
             settings["linger_seconds"] = self.linger_seconds or 0
-        if "batch_size" in settings:
-            settings["batch_size"] = self.batch_size or 1
         if window := self.sync_window:
             settings["sync_window"] = SyncWindow.checked(window.from_, window.to, window.time_zone)
         return settings
@@ -133,6 +146,10 @@ class ListParameters(PageParameters):
     )
     state: State | None = None
     webhook_state: WebhookState | None = None
+    label: Label | None = Field(default=None, description="Requests with exactly this label.")
+    query_id: str | None = Field(
+        default=None, pattern=_UUID_PATTERN, description="The pages of the query with this `query_id`."
+    )
     bodies: bool = Field(
         default=True, description="False leaves `request_xml` and `response_xml` out of the items, which is faster."
     )

@@ -10,7 +10,7 @@ from domain.errors import InvalidRequest
 from domain.queueing.new_request import NewRequest, WebhookUrl
 from domain.records.connection import Connection
 from handlers.rest.endpoint import Body, Parameters
-from handlers.rest.models import Url
+from handlers.rest.models import Label, Metadata, Url
 
 
 class NewRequestParameters(Parameters):
@@ -44,6 +44,15 @@ class NewQueuedRequest(Body):
         default=None, description="Receiver of the webhook. The connection's default if not given, none if null."
     )
 
+    label: Label | None = Field(
+        default=None, description="Your own text, by which lists can be filtered. Pages of a query share it."
+    )
+    metadata: Metadata | None = Field(
+        default=None,
+        description="Your own names and values: up to 20 strings, with 2 KB in all. They come back with the request.",
+        examples=[{"order": "1007"}],
+    )
+
     @model_validator(mode="before")
     @classmethod
     def unwrapped(cls, value: Any) -> Any:
@@ -69,7 +78,8 @@ class NewQueuedRequest(Body):
 
         def read(connection: Connection) -> NewRequest:
             request = self.request(parameters, connection.country, connection.qbxml_version)
-            return NewRequest(request, self.webhook_choice, may_iterate=self.iterate == "auto")
+            may_iterate = self.iterate == "auto"
+            return NewRequest(request, self.webhook_choice, may_iterate, self.label, self.metadata or {})
 
         return read
 

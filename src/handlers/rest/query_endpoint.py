@@ -45,5 +45,7 @@ def query_endpoint(name: str) -> Endpoint:
 
 def _new_request(query: Query, parameters: Mapping[str, Sequence[str]], connection: Connection) -> NewRequest:
     """Return the query in the version of the connection. Raises InvalidRequest."""
-    request, webhook_url, may_iterate = query.build(parameters, default_version(connection.qbxml_version))
-    return NewRequest(request, webhook_url or WebhookUrl.DEFAULT, may_iterate)
+    built = query.build(parameters, default_version(connection.qbxml_version))
+    return NewRequest(
+        built.request, built.webhook_url or WebhookUrl.DEFAULT, built.may_iterate, built.label, built.metadata
+    )

@@ -31,6 +31,9 @@ ResponseJson = list[dict[str, ResponseElement]]
 """An object for each message set, with one member: `QBXMLMsgsRs`."""
 
 
+Metadata = Annotated[dict[str, str], Schema("Your own names and values", examples=[{"order": "1007"}])]
+
+
 Result = dict[str, ResponseElement | list[ResponseElement] | str | list[str] | bool]
 """The elements of the response to the request, such as `{"CustomerRet": [ … ]}`, without its attributes."""
 
@@ -93,6 +96,7 @@ class _RequestFields(TypedDict):
     query_id: Annotated[Uuid, Schema("The id of page 1, which all pages of an iterated query share")]
     page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
     last_page: Annotated[bool | None, Schema("Whether this is the last page. Null until the request has ended")]
+    label: Annotated[str | None, Schema("Your own text, by which lists can be filtered", examples=["nightly sync"])]
     state: State
     webhook_state: WebhookState
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if the request does not wait")]
@@ -108,6 +112,7 @@ class _RequestFields(TypedDict):
 class QueuedRequestView(_RequestFields):
     """A queued request with its bodies."""
 
+    metadata: Metadata
     request_xml: str
     request_json: RequestTree
     response_xml: Annotated[str | None, Schema("The response exactly as QuickBooks sent it")]
@@ -174,6 +179,7 @@ def queued_request(
     tree = response_json(stored)
     view: QueuedRequestView = {
         **_fields(stored.record, waiting, below_connection=below_connection),  # type: ignore[typeddict-item]  # without the members that may be absent
+        "metadata": dict(stored.metadata),
         "request_xml": stored.request_xml,
         "request_json": request_json(stored),
         "response_xml": stored.response_xml,
@@ -247,6 +253,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "query_id": record.query_id,
         "page": record.paging.page,
         "last_page": record.last_page,
+        "label": record.label,
         "state": record.state,
         "webhook_state": record.webhook_state,
         "waiting_reason": waiting_reason(waiting),

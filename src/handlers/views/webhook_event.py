@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from domain.records.request import State
 from domain.webhooks.defaults import MAX_BODY_BYTES
 from handlers.views.requests import (
+    Metadata,
     RequestErrorView,
     RequestLinks,
     RequestTree,
@@ -49,6 +50,8 @@ class WebhookEventView(TypedDict):
     page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
     last_page: Annotated[bool | None, Schema("Whether this is the last page")]
     state: EventState
+    label: Annotated[str | None, Schema("The label of the request")]
+    metadata: Metadata
     connection_id: Uuid
     request_xml: str
     request_json: RequestTree
@@ -103,6 +106,8 @@ def _event(stored: StoredRequest, moment: str) -> WebhookEventView:
         "page": record.paging.page,
         "last_page": record.last_page,
         "state": state,
+        "label": record.label,
+        "metadata": dict(stored.metadata),
         "connection_id": record.connection_id,
         "request_xml": stored.request_xml,
         "request_json": request_json(stored),

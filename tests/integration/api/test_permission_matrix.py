@@ -80,7 +80,7 @@ def lists(recorder: Recorder) -> None:
         for filters in ("", "&state=waiting", "&webhook_state=pending")
     ]
     caller = {"app_id": APP_ID, "scope": "full"}
-    for query in (*queries, "search_phrase=ann"):
+    for query in (*queries, "search_phrase=ann", "label=nightly", f"query_id={REQUEST_ID}"):
         invoke(recorder, "list_queued_requests", api_event("GET", f"{path}?{query}", authorizer=caller))
 
 

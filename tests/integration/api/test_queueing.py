@@ -110,6 +110,8 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "query_id": data["id"],
         "page": 1,
         "last_page": None,
+        "label": None,
+        "metadata": {},
         "state": "waiting",
         "webhook_state": "pending",
         "waiting_reason": data["waiting_reason"],

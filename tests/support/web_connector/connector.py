@@ -45,16 +45,7 @@ _CHEAP = hashlib.scrypt(PASSWORD.encode(), salt=b"salt", n=2, r=1, p=1, dklen=32
 PASSWORD_HASH = f"scrypt$2$1$1${base64.b64encode(b'salt').decode()}${base64.b64encode(_CHEAP).decode()}"
 """A stored password that is cheap to check."""
 
-PORTS = {
-    "request",
-    "with_request_xml",
-    "held_requests",
-    "queue_front",
-    "records_by_id",
-    "connection",
-    "session",
-    "commit",
-}
+PORTS = {"request", "request_xml", "held_requests", "queue_front", "connection", "session", "commit"}
 
 
 class CountingStore(FakeStore):
@@ -172,7 +163,15 @@ class Connector:
         self.store.commit(Put(None, connection))
         return connection
 
-    def queue(self, name: str = "CustomerQueryRq", content: str = "", attributes: str = "", **fields: Any) -> str:
+    def queue(
+        self,
+        name: str = "CustomerQueryRq",
+        content: str = "",
+        attributes: str = "",
+        *,
+        metadata: Mapping[str, str] | None = None,
+        **fields: Any,
+    ) -> str:
         """Queue a request a second after the one before, and return its id."""
         moment = self.clock.advance(seconds=1).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         values: dict[str, Any] = {"id": self.new_id(), "inserted_at": moment, "updated_at": moment} | fields
@@ -182,7 +181,7 @@ class Connector:
             f'<QBXML><QBXMLMsgsRq onError="stopOnError"><{name} requestID="{label}"{attributes}>{content}'
             f"</{name}></QBXMLMsgsRq></QBXML>"
         )
-        self.store.commit(AddRequest(record, xml, f"{name}\n{label}"))
+        self.store.commit(AddRequest(record, xml, f"{name}\n{label}", metadata or {}))
         return record.id
 
     def write(self, customer: str = "Ann", **fields: Any) -> str:

@@ -163,19 +163,25 @@ def test_a_page_has_100_objects_by_default() -> None:
     assert leaves(by_choice)["MaxReturned"] == "5"
 
 
-def test_label_and_webhook_url_are_passed_on() -> None:
-    request, webhook_url, _ = QUERIES["customers"].build(
-        {"request_id": ["mine"], "webhook_url": ["https://example.com"]}
+def test_labels_metadata_and_webhook_url_are_passed_on() -> None:
+    built = QUERIES["customers"].build(
+        {
+            "request_id": ["mine"],
+            "webhook_url": ["https://example.com"],
+            "label": ["nächtlicher Abgleich 夜"],
+            "metadata": ['{"order": "1007", "who": "Ada"}'],
+        }
     )
 
-    assert request.request_label == "mine"
-    assert webhook_url == "https://example.com"
+    assert built.request.request_label == "mine"
+    assert built.webhook_url == "https://example.com"
+    assert (built.label, built.metadata) == ("nächtlicher Abgleich 夜", {"order": "1007", "who": "Ada"})
 
 
-def test_label_and_webhook_url_are_optional() -> None:
-    request, webhook_url, _ = QUERIES["customers"].build({})
+def test_labels_metadata_and_webhook_url_are_optional() -> None:
+    built = QUERIES["customers"].build({})
 
-    assert (request.request_label, webhook_url) == (None, None)
+    assert (built.request.request_label, built.webhook_url, built.label, built.metadata) == (None, None, None, {})
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,10 @@ def pages(qbwc: Connector) -> list[Any]:
 
 
 def test_pages_are_sent_in_order_before_other_requests(qbwc: Connector) -> None:
-    first = qbwc.iterate(request_label="mine", webhook=Webhook.to("https://example.com/"))
+    metadata = {"order": "1007"}
+    first = qbwc.iterate(
+        request_label="mine", webhook=Webhook.to("https://example.com/"), label="nightly", metadata=metadata
+    )
     other = qbwc.queue()
     request = qbwc.begin()
 
@@ -46,6 +49,8 @@ def test_pages_are_sent_in_order_before_other_requests(qbwc: Connector) -> None:
     assert {record.webhook_state for record in (one, two, three)} == {WebhookState.PENDING}
     assert {record.webhook.url for record in (one, two, three)} == {"https://example.com/"}
     assert {record.request_label for record in (one, two, three)} == {"mine"}
+    assert {record.label for record in (one, two, three)} == {"nightly"}
+    assert [qbwc.store.bodies[record.id].metadata for record in (one, two, three)] == [metadata] * 3
     assert "iterator=" in qbwc.store.bodies[two.id].request_xml
 
 

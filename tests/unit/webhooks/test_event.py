@@ -33,6 +33,8 @@ def test_the_event_of_a_completed_request_carries_both_forms_of_request_and_resp
         "query_id": record.id,
         "page": 1,
         "last_page": True,
+        "label": None,
+        "metadata": {},
         "state": "completed",
         "connection_id": record.connection_id,
         "request_xml": REQUEST_XML,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.qbxml.request.limits import MAX_DIGITS
@@ -17,6 +18,9 @@ from domain.records.search_text import searchable_text
 from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest
 from domain.timestamps import later_than, timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SIZE = "MaxReturned"
 
@@ -63,11 +67,17 @@ def smaller_page(record: QueuedRequest) -> int | None:
 
 
 def next_page(
-    record: QueuedRequest, request: qbxml.Request, iterator_id: str, page_id: str, now: datetime
+    record: QueuedRequest,
+    request: qbxml.Request,
+    iterator_id: str,
+    page_id: str,
+    now: datetime,
+    *,
+    metadata: Mapping[str, str],
 ) -> AddRequest | None:
     """Return the record of the next page, claimed by the same session, or None if the query does not iterate.
 
-    `request` is the stored request of `record`. The new record gets the id `page_id`.
+    `request` is the stored request of `record`, and `metadata` its metadata. The new record gets the id `page_id`.
     """
     request = iterating(record, request)
     if request.iterator not in {"Start", "Continue"}:
@@ -89,8 +99,9 @@ def next_page(
         paging=Paging(record.paging.page + 1, record.query_id, record.paging.page_size),
         queue_priority=FIRST_IN_LINE,
         last_session_id=record.last_session_id,
+        label=record.label,
     )
-    return AddRequest(page, request.to_xml(), searchable_text(page, request))
+    return AddRequest(page, request.to_xml(), searchable_text(page, request), metadata)
 
 
 def _max_returned(request: qbxml.Request) -> int | None:
