@@ -112,7 +112,7 @@ PARAMETERS = (
         "é",
     ),
 )
-SETTINGS = ("name", "company_file", "webhook_url", "sync_window", "linger_seconds", "x")
+SETTINGS = ("name", "company_file", "webhook_url", "sync_window", "linger_seconds", "batch_size", "x")
 METHODS = ("GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS", "HEAD")
 CONTENT_TYPES = ("application/json", "text/xml; charset=utf-8", "text/xml; charset=utf-16", "image/png", "x", "")
 ENCODINGS = ("gzip", "identity", "*;q=0", "br;q=1.0, gzip;q=0.000", "x" * 5_000)
@@ -191,12 +191,7 @@ class Fuzzer:
 
     def connection(self) -> Call:
         """Create or change a connection."""
-        body = {
-            self.chance.choice(
-                ["name", "company_file", "webhook_url", "sync_window", "linger_seconds", "x"]
-            ): self.value()
-            for _ in range(self.chance.randrange(4))
-        }
+        body = {self.chance.choice(SETTINGS): self.value() for _ in range(self.chance.randrange(4))}
         method, path = self.chance.choice([("POST", "connections"), ("PATCH", f"connections/{self.who.connection_id}")])
         return self.rest(method, path, json.dumps(body).encode())
 

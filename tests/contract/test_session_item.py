@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from adapters.dynamodb.sessions import SESSIONS
 from adapters.dynamodb.transactions import new_commit_id
-from domain.records.connection import Backoff
+from domain.records.connection import MAX_BATCH_SIZE, Backoff
 from domain.records.session import InFlight, LastResponse, Limits, OpenCompanyFile, Session, session_id
-from domain.timestamps import timestamp
+from domain.timestamps import minute_of, timestamp
 from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_session
 from tests.support.web_connector.interruptions import RandomIds
 
 WRITE_UNIT_BYTES = 1_024
-MAX_REQUESTS_IN_A_SET = 20
 
 NEW_ID = RandomIds()
 
@@ -26,7 +25,9 @@ def a_long_running_session(requests: int) -> Session:
         in_flight=InFlight(tuple(NEW_ID() for _ in range(requests))),
         last_response=LastResponse("ItemInventoryAssemblyQueryRq", NEW_ID(), progress=99, number=999),
         company_file=OpenCompanyFile("0123456789abcdef", is_fallback=True),
-        limits=Limits(work_until=timestamp(NOON), linger_seconds=1_500, execution_seconds=1_799),
+        limits=Limits(work_until=timestamp(NOON), linger_seconds=1_500, execution_seconds=1_799, batch_size=20),
+        set_size=20,
+        shard=9,
         message_set_to_forget="0" * 20,
         revision=9_999,
     )
@@ -35,12 +36,12 @@ def a_long_running_session(requests: int) -> Session:
 def stored_bytes(session: Session) -> int:
     """Return the size of the stored item in DynamoDB's terms, with its index mark and the id of its commit."""
     values = {name: next(iter(value.values())) for name, value in SESSIONS.item(session).items()}
-    values |= {"live": "live", "commit_id": new_commit_id()}
+    values |= {"live": "99", "live_minute": minute_of(timestamp(NOON)), "commit_id": new_commit_id()}
     return sum(len(name) + (1 if isinstance(value, bool) else len(value.encode())) for name, value in values.items())
 
 
 def test_a_session_with_requests_in_flight_is_written_for_one_unit() -> None:
-    for requests in range(MAX_REQUESTS_IN_A_SET + 1):
+    for requests in range(MAX_BATCH_SIZE + 1):
         assert stored_bytes(a_long_running_session(requests)) <= WRITE_UNIT_BYTES
 
 

@@ -50,6 +50,7 @@ ATTRIBUTES = {
     "last_session_id",
     "label",
     "lost_responses",
+    "message_set",
     "paging_continued",
     "paging_may_begin",
     "paging_page",

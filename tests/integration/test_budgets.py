@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
 import pytest
 from moto import mock_aws
@@ -53,7 +53,7 @@ from tests.support.builders import (
 from tests.support.queueing import command, queueing_without_quotas
 from tests.support.services import services_with, using
 from tests.support.web_connector.connector import CountingSecrets
-from tests.support.web_connector.quickbooks import hcp
+from tests.support.web_connector.quickbooks import hcp, labels_in, set_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -491,3 +491,30 @@ def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
     bench.connections.pause(APP_ID, CONNECTION_ID)
 
     assert bench.calls.take() == 3
+
+
+def test_a_set_of_20_is_sent_in_four_round_trips_and_received_in_three(bench: Bench) -> None:
+    """The bodies of the other requests are known only after the queue was read. Two reads of each step are parallel."""
+    bench.set(batch_size=20)
+    records = [bench.queue_without_key() for _ in range(1 + 2 + 4 + 8 + 16 + 20)]
+    entries: list[int] = []
+    bench.store.client.meta.events.register(
+        "provide-client-params.dynamodb.TransactWriteItems",
+        lambda params, **_: entries.append(len(params["TransactItems"])),
+    )
+    ticket = bench.log_in()
+    calls = []
+    for _ in range(6):
+        bench.calls.take()
+        sent = unescape(bench.soap("sendRequestXML", ticket=ticket, strHCPResponse=""), {"&quot;": '"'})
+        sending = bench.calls.take()
+        bench.soap("receiveResponseXML", ticket=ticket, response=set_response(sent), hresult="", message="")
+        calls.append((len(labels_in(sent)), sending, bench.calls.take()))
+
+    assert calls == [(1, 3, 4), *[(size, 5, 4) for size in (2, 4, 8, 16, 20)]]
+    # DynamoDB: a transaction has at most 100 entries. The requests of a set can have 20 days of counts.
+    assert max(entries) <= 50
+    for record in records:
+        current = bench.store.request(record.id)
+        assert isinstance(current, QueuedRequest)
+        assert current.state is State.RESPONSE_RECEIVED

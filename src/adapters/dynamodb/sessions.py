@@ -64,7 +64,19 @@ def _unpacked(packed: str) -> list[str]:
     return [str(UUID(bytes=data[start : start + ID_BYTES])) for start in range(0, len(data), ID_BYTES)]
 
 
-SESSIONS = _SessionCodec(Session, renamed={"id": SESSION_ID})
+SESSIONS = _SessionCodec(
+    Session,
+    # Shorter names leave room for the ids of a whole message set.
+    renamed={
+        "id": SESSION_ID,
+        "company_file_is_fallback": "is_fallback",
+        "limits_batch_size": "batch_size",
+        "limits_execution_seconds": "execution_seconds",
+        "limits_linger_seconds": "linger_seconds",
+        "limits_work_until": "work_until",
+        "message_set_to_forget": "to_forget",
+    },
+)
 
 
 def session_key(session_id: str) -> Item:

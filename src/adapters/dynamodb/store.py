@@ -70,7 +70,7 @@ class DynamoDBStore:
         self.request_detail = requests.request_detail
         self.request_batch = requests.request_batch
         self.records_by_id = requests.records_by_id
-        self.request_xml = requests.request_xml
+        self.with_request_xml = requests.with_request_xml
         self.held_requests = requests.held_requests
         self.delivery = requests.delivery
 

@@ -6,24 +6,26 @@ Responses are not validated, because newer versions of QuickBooks add elements.
 from __future__ import annotations
 
 import re
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+from xml.etree.ElementTree import Element, tostring
 from xml.parsers.expat import ExpatError, errors
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml.parser import TooComplex, error_text, parse_events
+from domain.qbxml.xml.parser import TooComplex, error_text, parse_events, parse_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _Read = TypeVar("_Read")
 
 MESSAGE_SET = "QBXMLMsgsRs"
 
 _MAX_RESPONSES = 100
-"""The maximum number of message sets and responses in a document. The service sends one request in a message set, and
-three in the first call of a session."""
+"""The maximum number of message sets and responses in a document. The service sends up to 20 requests in a message set,
+and three in the first call of a session."""
 
 
 class UnreadableResponse(Exception):
@@ -49,6 +51,47 @@ class ResponseStatus:
     def is_error(self) -> bool:
         """Whether QuickBooks did not execute the request."""
         return self.severity == "Error"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePart:
+    """The response to one request in the response to a message set, whose attributes are `message_set`."""
+
+    element: Element
+    message_set: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of the response element."""
+        return self.element.tag
+
+    @property
+    def request_label(self) -> str | None:
+        """The request label, or None if it is missing or empty."""
+        return self.element.get("requestID") or None
+
+    def document(self, request_label: str) -> str:
+        """Return a document with this response alone, as the response to a request with this label."""
+        element = copy(self.element)
+        element.attrib = {**self.element.attrib, "requestID": request_label}
+        element.tail = "\n"
+        message_set = Element(MESSAGE_SET, dict(self.message_set))
+        message_set.text = "\n"
+        message_set.append(element)
+        document = Element("QBXML")
+        document.append(message_set)
+        return f'<?xml version="1.0" ?>\n{tostring(document, encoding="unicode")}\n'
+
+
+def response_parts(text: str) -> list[ResponsePart]:
+    """Return the responses in the response to a message set, in its order. Raises UnreadableResponse."""
+    root = read_with_repair(parse_tree, text)
+    return [
+        ResponsePart(element, message_set.attrib)
+        for message_set in root
+        if message_set.tag == MESSAGE_SET
+        for element in message_set
+    ]
 
 
 @dataclass(frozen=True, slots=True)
