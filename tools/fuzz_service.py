@@ -180,6 +180,20 @@ class Fuzzer:
             )
         return self.rest("POST", f"connections/{self.who.connection_id}/queued_requests", json.dumps(body).encode())
 
+    def create_batch(self) -> Call:
+        """Queue a batch, often with a wrong request."""
+        requests: list[Any] = [
+            {"request_json": {"request": self.element(self.chance.choice(NAMES))}}
+            for _ in range(self.chance.choice([0, 1, 2, 25, 26]))
+        ]
+        if requests and self.likely(0.5):
+            self.chance.choice(requests)[self.chance.choice(["webhook_url", "x", "request_xml"])] = self.value()
+        if requests and self.likely(0.2):
+            requests[self.chance.randrange(len(requests))] = self.value()
+        body = {"requests": requests if self.likely(0.9) else self.value()}
+        path = f"connections/{self.who.connection_id}/queued_requests/batch"
+        return self.rest("POST", path, json.dumps(body).encode())
+
     def get(self) -> Call:
         """Call any path with any method and parameters."""
         path = self.chance.choice(PATHS).format(c=self.who.connection_id, r=self.request_id())
@@ -358,7 +372,17 @@ class Fuzzer:
     def next_call(self) -> Call:
         """Return the next call, corrupted three times out of four."""
         kinds: Sequence[Callable[[], Call]] = (
-            *(self.create, self.create, self.get, self.get, self.connection, self.soap, self.session, self.session),
+            *(
+                self.create,
+                self.create,
+                self.create_batch,
+                self.get,
+                self.get,
+                self.connection,
+                self.soap,
+                self.session,
+                self.session,
+            ),
             *(self.route, self.route, self.route, self.hostile, self.hostile),
         )
         call = self.chance.choice(kinds)()

@@ -27,6 +27,7 @@ from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.queueing.new_request import Idempotency
 from domain.queueing.service import RequestService
+from domain.records.batch import MAX_REQUESTS
 from domain.records.request import QueuedRequest, State
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
@@ -166,6 +167,27 @@ def test_a_create_over_http_takes_its_quotas_in_portions(bench: Bench) -> None:
             calls.append(bench.calls.take())
 
     assert calls == [5, *[1] * 9, *[2, *[1] * 9] * 9]
+
+
+def test_a_batch_of_25_takes_at_most_three_calls_once_the_connection_is_known(bench: Bench) -> None:
+    """Most take two: a portion of the creates per second, and the transaction."""
+    url = f"/api/v1/connections/{CONNECTION_ID}/queued_requests/batch"
+    limits = {"creates_per_second": "100", "waiting": "100000"}
+    caller = {"app_id": APP_ID, "scope": "full", **limits}
+    body = json.dumps({"requests": [{"request_xml": REQUEST_XML}] * MAX_REQUESTS})
+    event = api_event("POST", url, body=body, headers={"Idempotency-Key": "1"}, authorizer=caller)
+    calls = []
+
+    with using(services_with(bench.store, bench.clock)):
+        for number in range(40):
+            bench.clock.advance(seconds=1)
+            event["headers"]["Idempotency-Key"] = str(number)
+            bench.calls.take()
+            assert load("handlers.create_batch.handler")(event, None)["statusCode"] == 201
+            calls.append(bench.calls.take())
+
+    assert max(calls[1:]) <= 3
+    assert Counter(calls).most_common(1)[0][0] == 2
 
 
 def an_ended_request(bench: Bench, response_xml: str) -> str:

@@ -7,7 +7,7 @@ from domain.qbxml.request.document import ROLLBACK_ON_ERROR, Request, message_se
 from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
 from domain.qbxml.request.iteration import PAGE_SIZE, iterated
-from domain.qbxml.request.validation import check_version, check_wire_size, default_version
+from domain.qbxml.request.validation import check_batch_size, check_version, check_wire_size, default_version
 from domain.qbxml.response.host_facts import HostFacts, host_facts
 from domain.qbxml.response.reader import (
     ResponsePart,
@@ -27,6 +27,7 @@ __all__ = [
     "ResponsePart",
     "ResponseStatus",
     "UnreadableResponse",
+    "check_batch_size",
     "check_version",
     "check_wire_size",
     "default_version",

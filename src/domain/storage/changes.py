@@ -77,11 +77,15 @@ class RequireConnection:
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A stored idempotency key: the hash of the first body, the record it created and the expiry in Unix seconds."""
+    """A stored idempotency key: the hash of the first body, the record it created and the expiry in Unix seconds.
+
+    If the call queued a batch, `record_id` is its first record, and `batch_size` the number of its records.
+    """
 
     body_hash: str
     record_id: str
     expires_at: int
+    batch_size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ INTERNAL = {
     "lost_responses",
     "failed_sessions",
     "last_session_id",
+    "message_set",
     "state_before_claim",
     "updated_before_claim",
     "sent_at",
