@@ -151,6 +151,29 @@ def test_a_request_that_does_not_fit_is_sent_alone_and_in_its_turn(
     assert labels[3] == [alone]
 
 
+UNFIT_BY_BODY = {name: UNFIT[name] for name in ("a read without a bound", "a macro", "a large request")}
+
+
+@pytest.mark.parametrize("unfit", UNFIT_BY_BODY.values(), ids=UNFIT_BY_BODY)
+def test_no_further_body_is_read_for_a_request_that_is_sent_alone(
+    batch: Connector, unfit: Callable[[Connector], str]
+) -> None:
+    for _ in range(3):
+        read(batch)
+    for _ in range(12):
+        unfit(batch)
+    request = batch.begin()
+    for _ in range(3):
+        batch.receive(set_response(request))
+        request = batch.send()
+    for _ in range(5):
+        batch.receive(set_response(request))
+        request = batch.send()
+
+        assert len(labels_in(request)) == 1
+        assert not batch.store.calls["with_request_xml"]
+
+
 def test_rollback_is_sent_alone_and_other_requests_continue_after_an_error(batch: Connector) -> None:
     ids, request = send_set(batch)
 
@@ -213,6 +236,38 @@ def test_a_write_without_its_own_response_is_never_sent_again(batch: Connector) 
 
     assert codes_of(batch, ids) == [None, None, "outcome_unknown", "outcome_unknown"]
     assert batch.send() == ""
+
+
+def test_a_text_with_a_part_that_belongs_to_no_request_is_kept_for_a_person(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    text = set_response(request).replace(ids[2], "another")
+
+    batch.receive(text)
+
+    assert codes_of(batch, ids) == [None, None, "outcome_unknown", None]
+    assert batch.response(ids[2]) == text
+
+
+def test_responses_in_another_order_belong_to_the_requests_that_they_name(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    head, *parts = set_response(request).split("<CustomerAddRs")
+    *parts, last = parts
+    last, tail = last.split("</QBXMLMsgsRs>")
+    text = "<CustomerAddRs".join([head, last, *reversed(parts)]) + f"</QBXMLMsgsRs>{tail}"
+
+    batch.receive(text)
+
+    for position, request_id in enumerate(ids):
+        assert f"<ListID>{position}</ListID>" in (batch.response(request_id) or "")
+
+
+def test_the_first_of_two_responses_to_one_request_counts(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(set_response(request).replace(ids[3], ids[1]))
+
+    assert codes_of(batch, ids) == [None, None, None, "outcome_unknown"]
+    assert "<ListID>1</ListID>" in (batch.response(ids[1]) or "")
 
 
 def test_a_read_without_its_own_response_is_sent_alone(batch: Connector) -> None:

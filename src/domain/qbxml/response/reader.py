@@ -6,18 +6,17 @@ Responses are not validated, because newer versions of QuickBooks add elements.
 from __future__ import annotations
 
 import re
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
-from xml.etree.ElementTree import Element, tostring
 from xml.parsers.expat import ExpatError, errors
+from xml.sax.saxutils import quoteattr
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml.parser import TooComplex, error_text, parse_events, parse_tree
+from domain.qbxml.xml.parser import TooComplex, error_text, parse_events, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 _Read = TypeVar("_Read")
 
@@ -55,42 +54,37 @@ class ResponseStatus:
 
 @dataclass(frozen=True, slots=True)
 class ResponsePart:
-    """The response to one request in the response to a message set, whose attributes are `message_set`."""
+    """The response to one request in the response to a message set, as QuickBooks wrote it.
 
-    element: Element
-    message_set: Mapping[str, str]
+    `head` and `tail` are the text before the first and behind the last response of the message set.
+    """
 
-    @property
-    def name(self) -> str:
-        """The name of the response element."""
-        return self.element.tag
-
-    @property
-    def request_label(self) -> str | None:
-        """The request label, or None if it is missing or empty."""
-        return self.element.get("requestID") or None
+    name: str
+    request_label: str | None
+    text: str
+    head: str
+    tail: str
 
     def document(self, request_label: str) -> str:
         """Return a document with this response alone, as the response to a request with this label."""
-        element = copy(self.element)
-        element.attrib = {**self.element.attrib, "requestID": request_label}
-        element.tail = "\n"
-        message_set = Element(MESSAGE_SET, dict(self.message_set))
-        message_set.text = "\n"
-        message_set.append(element)
-        document = Element("QBXML")
-        document.append(message_set)
-        return f'<?xml version="1.0" ?>\n{tostring(document, encoding="unicode")}\n'
+        attribute = f" requestID={quoteattr(request_label)}"
+        return f"{self.head}{_REQUEST_ID.sub(lambda _: attribute, self.text, count=1)}{self.tail}"
+
+
+_REQUEST_ID = re.compile(r"""\srequestID\s*=\s*(?:"[^"]*"|'[^']*')""")
 
 
 def response_parts(text: str) -> list[ResponsePart]:
     """Return the responses in the response to a message set, in its order. Raises UnreadableResponse."""
-    root = read_with_repair(parse_tree, text)
+    data, found = read_with_repair(lambda repaired: spans(repaired, depth=2), text)
+    if not found:
+        return []
+    head, tail = data[: found[0].start].decode(), data[found[-1].end :].decode()
     return [
-        ResponsePart(element, message_set.attrib)
-        for message_set in root
-        if message_set.tag == MESSAGE_SET
-        for element in message_set
+        ResponsePart(
+            span.name, span.attributes.get("requestID") or None, data[span.start : span.end].decode(), head, tail
+        )
+        for span in found
     ]
 
 

@@ -29,7 +29,7 @@ from domain.web_connector.outcomes.processor_exception import of_exception
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
@@ -78,10 +78,32 @@ def of_set_response(
         ]
         known = [outcome for outcome in outcomes if outcome is not None]
         return known if len(known) == len(records) else None
-    parts_by_id = {part.request_label: part for part in parts}
-    if not any(record.id in parts_by_id for record in records) and _is_duplicate(parts[0], session.last_response):
+    matched = _matched(records, parts)
+    if not matched and _is_duplicate(parts[0], session.last_response):
         return None
-    return [_of_part(session, record, parts_by_id.get(record.id), now) for record in records]
+    of_records = [_of_part(session, record, matched.get(record.id), now) for record in records]
+    return of_records if len(matched) == len(parts) else _with_text(of_records, text)
+
+
+def _matched(records: Sequence[QueuedRequest], parts: Sequence[qbxml.ResponsePart]) -> Mapping[str, qbxml.ResponsePart]:
+    """Return the response to each request by the id of its record, which was sent as its label.
+
+    QuickBooks returns one response to each request, in their order. If it returns more, the first one counts.
+    """
+    by_label = {part.request_label: part for part in reversed(parts)}
+    return {record.id: by_label[record.id] for record in records if record.id in by_label}
+
+
+def _with_text(outcomes: Sequence[Outcome], text: str) -> Sequence[Outcome]:
+    """Return the outcomes with the whole text in the first one that ended without a response.
+
+    A person needs the text to find out what QuickBooks has executed, because a part of it belongs to no request.
+    """
+    without = [isinstance(outcome, Ended) and not outcome.response_xml for outcome in outcomes]
+    if True not in without:
+        return outcomes
+    first = without.index(True)
+    return [*outcomes[:first], replace(outcomes[first], response_xml=text), *outcomes[first + 1 :]]
 
 
 def of_oversized_set(records: Sequence[QueuedRequest], beginning: str, now: datetime) -> Sequence[Outcome] | None:

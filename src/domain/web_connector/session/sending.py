@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
@@ -28,7 +29,7 @@ from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
@@ -206,28 +207,42 @@ def _message(turn: Turn, message_set_to_forget: str | None, new_id: str) -> _Mes
     if record.recovering:
         # QuickBooks can be asked even if the request itself can no longer be read.
         return _Message(status_check(record), len(turn.records))
-    requests: list[qbxml.Request] = []
-    for held in turn.held:
-        request = _request(held)
-        if not isinstance(request, str):
-            requests.append(request)
-        elif record.message_set or record.state is State.SENT or not requests:
-            return request
-        else:
-            break
-    first = requests[0]
-    if record.message_set is None:
+    first = _request(turn.held[0])
+    if isinstance(first, str):
+        return first
+    requests: Sequence[qbxml.Request] = [first]
+    if record.message_set or record.state is State.SENT:
         # All requests in flight were sent together before, so none is left out when they are sent again.
-        was_sent = record.state is State.SENT
-        requests = requests if was_sent or len(requests) == 1 else requests[: sets.fitting(requests)]
-        if len(requests) == 1:
-            return _Message(outgoing(record, first, message_set_to_forget), 1, page_size(record, first))
+        others = [_request(held) for held in turn.held[1:]]
+        if problem := next((other for other in others if isinstance(other, str)), None):
+            return problem
+        requests = [first, *(other for other in others if not isinstance(other, str))]
+    elif len(turn.held) > 1:
+        requests = sets.fitting(chain(requests, _writable(turn.held[1:])))
+    if len(requests) == 1 and record.message_set is None:
+        return _Message(outgoing(record, first, message_set_to_forget), 1, page_size(record, first))
     labelled = [request.with_request_label(record.id) for request, record in zip(requests, turn.records, strict=False)]
     set_id = None
     if not record.is_read:
         set_id = record.message_set_id if record.message_set else message_set_id(new_id)
     text = outgoing_set(labelled, set_id, message_set_to_forget)
     return _Message(text, len(requests), set_id=None if record.message_set else set_id)
+
+
+def _writable(held: Sequence[HeldRequest]) -> Iterator[qbxml.Request]:
+    """Yield the requests up to the first one that cannot be written as QBXML."""
+    for request in map(_request, held):
+        if isinstance(request, str):
+            return
+        yield request
+
+
+def may_have_company(held: HeldRequest) -> bool:
+    """Whether other requests may be sent with a request, as far as its body shows."""
+    if held.request_xml is None:
+        return True
+    request = _request(held)
+    return not isinstance(request, str) and len(request.to_wire()) < sets.MAX_REQUEST_BYTES and sets.fits(request)
 
 
 def _request(held: HeldRequest) -> qbxml.Request | str:

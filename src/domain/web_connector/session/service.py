@@ -171,9 +171,10 @@ class SessionService:
         session, first = turn.session, turn.record
         if len(turn.held) > 1 or first.state is not State.TICKETED:
             return turn
+        others: Sequence[QueuedRequest] = ()
         if first.message_set:
             others = other_members(self._store, first)
-        else:
+        elif session.set_size > 1 and sending.may_have_company(turn.held[0]):
             behind = [record for record in claimable(queue, session.id, turn.now) if record.id != first.id]
             others = sets.companions(session, first, behind)
         turn = turn.with_queued([HeldRequest(record) for record in others])

@@ -12,7 +12,7 @@ from domain import qbxml
 from domain.records.request import IN_TURN, State
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
@@ -67,17 +67,21 @@ def _may_be_sent_with_others(record: QueuedRequest) -> bool:
     )
 
 
-def fitting(requests: Sequence[qbxml.Request]) -> int:
-    """Return how many of these requests, from the first on, are sent together. It is at least 1."""
+def fitting(requests: Iterable[qbxml.Request]) -> Sequence[qbxml.Request]:
+    """Return the first of these requests and those that are sent with it. The rest is not made."""
+    together: list[qbxml.Request] = []
     size = 0
-    for number, request in enumerate(requests):
+    for request in requests:
         size += len(request.to_wire())
-        if size > MAX_REQUEST_BYTES or not _fits(request):
-            return max(1, number)
-    return len(requests)
+        goes_alone = size > MAX_REQUEST_BYTES or not fits(request)
+        if not (goes_alone and together):
+            together.append(request)
+        if goes_alone:
+            break
+    return together
 
 
-def _fits(request: qbxml.Request) -> bool:
+def fits(request: qbxml.Request) -> bool:
     """Whether a request means the same in a set as alone, and has a response of limited size."""
     return (
         request.iterator is None
