@@ -261,6 +261,24 @@ def test_responses_in_another_order_belong_to_the_requests_that_they_name(batch:
         assert f"<ListID>{position}</ListID>" in (batch.response(request_id) or "")
 
 
+def test_responses_without_labels_belong_to_the_writes_at_their_positions(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(re.sub(' requestID="[^"]*"', "", set_response(request)))
+
+    assert states_of(batch, ids) == ["response_received"] * 4
+    for position, request_id in enumerate(ids):
+        assert f"<ListID>{position}</ListID>" in (batch.response(request_id) or "")
+
+
+def test_responses_without_labels_belong_to_no_request_if_one_is_missing(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(re.sub(' requestID="[^"]*"', "", set_response(request, only=ids[:3])))
+
+    assert codes_of(batch, ids) == ["outcome_unknown"] * 4
+
+
 def test_the_first_of_two_responses_to_one_request_counts(batch: Connector) -> None:
     ids, request = send_set(batch, size=4)
 
@@ -295,6 +313,47 @@ def test_a_repeated_response_is_recognised_for_each_request(
 
     assert {request_id: batch.record(request_id) for request_id in ids} == before
     assert batch.record(behind).state is State.SENT
+
+
+def test_a_late_response_to_an_earlier_read_does_not_end_the_writes_of_a_set(batch: Connector) -> None:
+    read(batch)
+    read(batch)
+    ids = [batch.write() for _ in range(7)]
+    request, late = batch.begin(), []
+    while len(labels_in(request)) < 4:
+        late.append(set_response(request))
+        batch.receive(late[-1])
+        request = batch.send()
+    for response in late:
+        batch.receive(response)
+
+    batch.receive(set_response(request))
+
+    assert states_of(batch, ids[:5]) == ["response_received"] * 5
+
+
+@pytest.mark.parametrize("text", ["", "<QBXML>", response_to('<CustomerAddRq requestID="x">'), "<QBXML/>"])
+def test_quickbooks_is_asked_for_the_response_if_a_text_does_not_name_the_set(batch: Connector, text: str) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(text)
+
+    assert batch.send() == ""
+    batch.close()
+    check = batch.begin()
+    assert requests_in(check) == []
+    batch.receive(set_response(request))
+    assert states_of(batch, ids) == ["response_received"] * 4
+
+
+def test_a_response_of_the_set_that_is_cut_off_is_kept_for_a_person(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    text = set_response(request)[:-40]
+
+    batch.receive(text)
+
+    assert codes_of(batch, ids) == ["outcome_unknown"] * 4
+    assert [batch.response(request_id) for request_id in ids] == [text, None, None, None]
 
 
 # --- Lost sets

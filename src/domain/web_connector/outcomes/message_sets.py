@@ -68,10 +68,22 @@ def status_check(record: QueuedRequest) -> str:
 
 def is_about_another(record: QueuedRequest, text: str) -> bool:
     """Whether a response names another request's message set, because it was delayed or delivered twice."""
+    named = _named(text)
+    return named is not None and named.casefold() != record.message_set_id.casefold()
+
+
+def names_message_set(record: QueuedRequest, text: str) -> bool:
+    """Whether a response names the message set of a request."""
+    named = _named(text)
+    return named is not None and named.casefold() == record.message_set_id.casefold()
+
+
+def _named(text: str) -> str | None:
+    """Return the ID of the message set that a response names, or None."""
     # Search for the first tag only, and only near the start, because the text can be anything.
     start = text.find(_TAG)
     if start < 0:
-        return False
+        return None
     tag, _, _ = text[start : start + _MAX_TAG_CHARACTERS].partition(">")
     attribute = _MESSAGE_SET_ID.search(tag)
-    return attribute is not None and attribute[1].casefold() != record.message_set_id.casefold()
+    return attribute[1] if attribute else None

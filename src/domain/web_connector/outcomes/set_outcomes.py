@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lost_response import RESPONSE_LIMIT, outcome_unknown
-from domain.web_connector.outcomes.message_sets import is_about_another
+from domain.web_connector.outcomes.message_sets import is_about_another, names_message_set
 from domain.web_connector.outcomes.outcome import (
     Ended,
     NotFalling,
@@ -64,7 +64,7 @@ def of_set_response(
     session: Session, records: Sequence[QueuedRequest], text: str, now: datetime
 ) -> Sequence[Outcome] | None:
     """Return the outcomes after a response to the message set, or to the question for its stored response."""
-    if is_about_another(records[0], text):
+    if is_about_another(records[0], text) or not (records[0].is_read or _names(records, text)):
         return None
     try:
         response, parts = qbxml.parse_response(text), qbxml.response_parts(text)
@@ -79,17 +79,20 @@ def of_set_response(
         known = [outcome for outcome in outcomes if outcome is not None]
         return known if len(known) == len(records) else None
     matched = _matched(records, parts)
-    if not matched and _is_duplicate(parts[0], session.last_response):
+    if not matched and records[0].is_read and _is_duplicate(parts[0], session.last_response):
         return None
     of_records = [_of_part(session, record, matched.get(record.id), now) for record in records]
     return of_records if len(matched) == len(parts) else _with_text(of_records, text)
 
 
 def _matched(records: Sequence[QueuedRequest], parts: Sequence[qbxml.ResponsePart]) -> Mapping[str, qbxml.ResponsePart]:
-    """Return the response to each request by the id of its record, which was sent as its label.
+    """Return the response to each request, by the id of its record, which was sent as its label.
 
-    QuickBooks returns one response to each request, in their order. If it returns more, the first one counts.
+    QuickBooks returns one response to each request, in their order. If it returns more, the first one counts. Responses
+    without labels belong to the writes of a set if there is one for each; their text names the set.
     """
+    if not records[0].is_read and len(parts) == len(records) and not any(part.request_label for part in parts):
+        return {record.id: part for record, part in zip(records, parts, strict=True)}
     by_label = {part.request_label: part for part in reversed(parts)}
     return {record.id: by_label[record.id] for record in records if record.id in by_label}
 
@@ -104,6 +107,14 @@ def _with_text(outcomes: Sequence[Outcome], text: str) -> Sequence[Outcome]:
         return outcomes
     first = without.index(True)
     return [*outcomes[:first], replace(outcomes[first], response_xml=text), *outcomes[first + 1 :]]
+
+
+def _names(records: Sequence[QueuedRequest], text: str) -> bool:
+    """Whether a text names the message set of these writes, or one of them.
+
+    Another text is the response to an earlier read. Otherwise QuickBooks is asked for the stored response.
+    """
+    return names_message_set(records[0], text) or any(record.id in text for record in records)
 
 
 def of_oversized_set(records: Sequence[QueuedRequest], beginning: str, now: datetime) -> Sequence[Outcome] | None:

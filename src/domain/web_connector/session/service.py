@@ -218,7 +218,8 @@ class SessionService:
         may_claim = reason_to_hold(session, now) is None
         held, queue = self._store.held_requests(session, FRONTS[0] if may_claim else 0)
         if not held:
-            return receiving.nothing_in_flight(session)
+            # A copy of this call may have been answered since the session was read.
+            return receiving.nothing_in_flight(self._store.session(session.id) or session)
         outcomes = receiving.outcomes(session, held, call, now)
         if isinstance(outcomes, Sequence) and isinstance(outcomes[0], PageReceived) and outcomes[0].has_next_page:
             outcomes = [receiving.with_next_page(outcomes[0], held[0], self._new_id(), now)]
