@@ -76,9 +76,8 @@ class Turn:
 
     def with_bodies(self, read: Sequence[HeldRequest]) -> Turn:
         """Return the turn with the bodies that were read."""
-        bodies = {request.record.id: request.request_xml for request in read}
-        held = [replace(held, request_xml=bodies.get(held.record.id, held.request_xml)) for held in self.held]
-        return replace(self, held=tuple(held))
+        by_id = {request.record.id: request for request in read}
+        return replace(self, held=tuple(by_id.get(held.record.id, held) for held in self.held))
 
     def asking_if_incomplete(self) -> Turn:
         """Return the turn so that it asks for the stored responses if a request of the message set is missing.
