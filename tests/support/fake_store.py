@@ -60,6 +60,10 @@ class FakeBatch:
         """The records."""
         return [stored.record for stored in self._stored.values()]
 
+    def has_stray_response(self, record: QueuedRequest) -> bool:
+        """Whether a response is stored that the record does not have. In memory, both are stored together."""
+        return self._stored[record.id].response_xml is not None and not record.response_size
+
     def with_bodies(
         self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
     ) -> Sequence[ListedRequest]:

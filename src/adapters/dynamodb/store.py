@@ -20,6 +20,7 @@ from adapters.dynamodb.queue import Queue
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
 from adapters.dynamodb.response_chunks import ResponseChunks
+from adapters.dynamodb.responses import Responses
 from adapters.dynamodb.search import Search
 from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES
 from adapters.dynamodb.sessions import Sessions
@@ -123,7 +124,7 @@ class DynamoDBStore:
         self.commit = Commits(
             dynamodb,
             transactions,
-            chunks,
+            Responses(dynamodb, chunks),
             requests=RequestChanges(dynamodb, queue, retention_days),
             connections=connections,
             sessions=sessions,

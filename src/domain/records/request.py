@@ -143,8 +143,9 @@ class QueuedRequest:
     claimed it last. While the request is in flight, `state_before_claim` and `updated_before_claim` are its state and
     `updated_at` before the claim. None means `waiting` and `inserted_at`. `sent_at` is when it was sent last, and
     `responded_at` when its response arrived. `response_size` is in bytes of UTF-8; 0 means that there is no response.
-    `response_chunks` names the chunks of a response that is too large for the body item. `message_set` is None unless
-    the request is a write that was sent together with others.
+    `response_attempt` names the attempt that stored the response in the body item, and `response_chunks` the chunks of
+    a response that is too large for it. `message_set` is None unless the request is a write that was sent together with
+    others.
     """
 
     id: str
@@ -170,6 +171,7 @@ class QueuedRequest:
     sent_at: str | None = None
     responded_at: str | None = None
     response_size: int = 0
+    response_attempt: str = ""
     response_chunks: str = ""
     message_set: MessageSet | None = None
     label: str | None = None

@@ -39,6 +39,9 @@ class RequestBatch(Protocol):
     def records(self) -> Collection[QueuedRequest]:
         """The records, in no particular order."""
 
+    def has_stray_response(self, record: QueuedRequest) -> bool:
+        """Whether a response is stored beside this record of the batch that the record does not have."""
+
     def with_bodies(
         self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
     ) -> Sequence[ListedRequest]:

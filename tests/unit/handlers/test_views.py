@@ -56,6 +56,7 @@ INTERNAL = {
     "sent_at",
     "responded_at",
     "response_size",
+    "response_attempt",
     "response_chunks",
     "revision",
 }

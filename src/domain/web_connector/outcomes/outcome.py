@@ -56,11 +56,13 @@ class RequestUpdate:
     def _search_text(self, held: HeldRequest) -> str | None:
         """Return the search text to store, or None to keep the stored text.
 
-        The text of the request comes last, so a long request does not displace the response. A request that is sent
-        again keeps its stored text.
+        The text of the request comes last, so a long request does not displace the response. A request that was sent
+        and has no response gets its own text again, because a response may have been stored without its transaction
+        (docs/decisions/0065).
         """
         error = self.after.error
-        if (error is None and self.response_xml is None) or not (request_text := held.search_text):
+        may_differ = error is not None or self.response_xml is not None or held.record.state is State.SENT
+        if not may_differ or not (request_text := held.search_text):
             return None
         lines = [error.code, error.message] if error else []
         if self.response_xml is not None:
