@@ -137,7 +137,8 @@ test-recipes: .venv/.installed ## Follow the recipes of CONTRIBUTING.md in a cop
 	$(BIN)/python -m tests.recipes $(ARGS)
 
 .PHONY: test-clients
-test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Generate clients from docs/openapi.json, compile them and make calls (TypeScript: Node)
+test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Test the typed clients, and those that are generated from docs/openapi.json (TypeScript: Node)
+	cd clients/python && ../../$(TOOLS)/clients/bin/python generate.py && ../../$(TOOLS)/clients/bin/python -m pytest -q
 	$(BIN)/python -m pytest -q tests/examples/test_clients.py
 
 .PHONY: fuzz

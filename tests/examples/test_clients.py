@@ -1,4 +1,4 @@
-"""Clients that generators make of the OpenAPI document compile and work, and so does QuBe Sync's own client.
+"""The typed clients work, clients that generators make of the OpenAPI document, and QuBe Sync's own client.
 
 `make test-clients` installs the generators. Without them these tests are skipped.
 """
@@ -27,7 +27,7 @@ EXAMPLES = ROOT / "examples"
 DOCUMENT = ROOT / "docs" / "openapi.json"
 CUSTOMERS = r"CustomerQueryRq waiting\nresponse_received\n(\w+-\d+ .+\n){2}"
 
-needs_python_generator = pytest.mark.skipif(not PYTHON.exists(), reason="needs make test-clients")
+needs_python_tools = pytest.mark.skipif(not PYTHON.exists(), reason="needs make test-clients")
 needs_typescript = pytest.mark.skipif(
     not NODE_TOOLS.exists() or not shutil.which("node"), reason="needs make test-clients, with Node and npm"
 )
@@ -43,7 +43,7 @@ def variables_of(run: Run) -> dict[str, str]:
     return {name: run.credentials[field] for name, field in names.items()}
 
 
-@needs_python_generator
+@needs_python_tools
 def test_a_generated_python_client_is_complete_and_makes_the_first_call(run: Run, tmp_path: Path) -> None:
     # The generator formats what it writes with ruff.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -82,7 +82,29 @@ def test_generated_typescript_types_compile_and_make_the_first_call(run: Run, tm
     assert re.fullmatch(CUSTOMERS, output), output
 
 
-@needs_python_generator
+@pytest.fixture(scope="module")
+def typed_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder into which the typed Python client is installed."""
+    target = tmp_path_factory.mktemp("installed")
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
+    output_of([PYTHON, "-m", "pip", "install", *options, "--target", target, ROOT / "clients" / "python"], target)
+    return target
+
+
+@needs_python_tools
+def test_the_typed_python_client_writes_and_reads_every_page(run: Run, typed_client: Path, tmp_path: Path) -> None:
+    variables = {**variables_of(run), "PYTHONPATH": str(typed_client)}
+    example = EXAMPLES / "typed_clients" / "first_call.py"
+
+    first = output_of([PYTHON, example], tmp_path, **variables)
+    second = output_of([PYTHON, example], tmp_path, **variables)
+
+    assert re.fullmatch(r"Blue Door Bakery since 20\d\d, balance 0\.00\n\d\d+ customers owe [\d.]+\n", first), first
+    assert re.fullmatch(r"3100 name_in_use\n\d\d+ customers owe [\d.]+\n", second), second
+    output_of([PYTHON, "-m", "mypy", "--strict", example], tmp_path, MYPYPATH=str(typed_client))
+
+
+@needs_python_tools
 def test_the_python_client_of_qube_sync_works_unmodified(run: Run, tmp_path: Path) -> None:
     variables = {
         "QUBE_URL": f"{run.credentials['base_url']}/api/v1",

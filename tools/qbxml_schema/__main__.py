@@ -18,7 +18,7 @@ from tools.qbxml_schema import sample_document
 from tools.qbxml_schema.compiler import Compiler
 from tools.qbxml_schema.merge import FIRST_VERSION, merged
 from tools.qbxml_schema.notes import add_notes
-from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Schema, elements
+from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Schema, Simple, elements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,12 +42,16 @@ def main(command_line: Sequence[str] | None = None) -> None:
         names.append(request.name)
         _store(arguments.output / "requests" / f"{request.name}.json", compiled_request(request, facts))
     returned_since: dict[str, dict[str, str]] = {}
+    returned_types: dict[str, dict[str, Any]] = {"values": {}, "attributes": {}}
     for response in schema.members("QBXMLMsgsRs"):
         element = merged(response, [facts[response.name]])
+        for child in _children(element):
+            _add_types(child, returned_types)
         _store(arguments.output / "responses" / f"{response.name}.json", _returned(element))
         if response.name.endswith("QueryRs"):
             returned_since |= {child.name: _since_of_children(child) for child in _children(element)}
     _store(arguments.output / "returned_since.json", {name: since for name, since in returned_since.items() if since})
+    _store(arguments.output / "returned_types.json", returned_types)
     _store(arguments.output / "index.json", sorted(names))
 
 
@@ -75,6 +79,19 @@ def _children(element: ElementParticle) -> Iterator[ElementParticle]:
 def _since_of_children(element: ElementParticle) -> dict[str, str]:
     """Return the version of each child that was added after the first version."""
     return {child.name: child.facts.since for child in _children(element) if child.facts.since != FIRST_VERSION}
+
+
+def _add_types(element: ElementParticle, types: dict[str, dict[str, Any]]) -> None:
+    """Add the type of each text in an element of a response, and its attributes. Equal names have equal base types."""
+    if element.attributes:
+        attributes = types["attributes"].setdefault(element.name, {})
+        attributes |= {name: simple.base for name, simple in element.attributes.items()}
+    if isinstance(element.holds, Simple):
+        kind = element.holds.base
+        if types["values"].setdefault(element.name, kind) != kind:
+            raise ValueError(f"{element.name} has two types in responses")
+    for child in _children(element):
+        _add_types(child, types)
 
 
 def _returned(element: ElementParticle) -> Any:

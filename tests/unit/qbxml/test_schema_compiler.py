@@ -132,6 +132,22 @@ def test_the_versions_of_returned_elements_are_listed(output_folder: Path) -> No
     assert read(output_folder / "returned_since.json") == {}
 
 
+def test_the_types_of_returned_elements_are_listed_by_name(output_folder: Path) -> None:
+    types = {"values": {"ListID": "IDTYPE", "IsActive": "BOOLTYPE"}, "attributes": {}}
+    assert read(output_folder / "returned_types.json") == types
+
+
+def test_an_element_with_two_types_in_responses_is_refused(tmp_path: Path) -> None:
+    list_id = '<xsd:element ref="ListID"/>'
+    amount = f'{list_id}<xsd:element name="Inner"><xsd:complexType><xsd:sequence>'
+    amount += '<xsd:element name="ListID" type="AMTTYPE"/></xsd:sequence></xsd:complexType></xsd:element>'
+    (tmp_path / "toy.xsd").write_text(XSD.replace(f"{list_id}\n", f"{amount}\n"))
+    (tmp_path / "sample.xml").write_text(SAMPLE)
+
+    with pytest.raises(ValueError, match="ListID has two types in responses"):
+        main(["--xsd", str(tmp_path), "--annotations", str(tmp_path / "sample.xml"), "--output", str(tmp_path / "out")])
+
+
 def test_the_index_lists_the_requests(output_folder: Path) -> None:
     assert read(output_folder / "index.json") == ["ToyQueryRq"]
 

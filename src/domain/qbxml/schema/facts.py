@@ -17,6 +17,9 @@
 `data/returned_since.json`: `{object: {child: version}}` for the children that were added after 1.0 to the objects that
 queries return.
 
+`data/returned_types.json`: `{"values": {element: base type}, "attributes": {element: {name: base type}}}`, for the
+elements of responses. An element has the same type in all responses. The clients in `clients` are generated from it.
+
 `data/index.json`: the names of all request types. `tools/qbxml_schema` writes these files.
 """
 

@@ -1,0 +1,479 @@
+"""Writes `src/qbxml_queue/schema`: the types of all requests, responses and records.
+
+    python3 generate.py
+
+The sources are the schema of QBXML (`src/domain/qbxml/schema/data` in the repository) and `docs/openapi.json`. The
+build runs this, so nothing that it writes is in version control. A source distribution contains the result instead of
+the sources.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+HERE = Path(__file__).resolve().parent
+REPOSITORY = HERE.parents[1]
+FACTS = REPOSITORY / "src" / "domain" / "qbxml" / "schema" / "data"
+OPENAPI = REPOSITORY / "docs" / "openapi.json"
+OUTPUT = HERE / "src" / "qbxml_queue" / "schema"
+
+WRITTEN = {
+    "AMTTYPE": "Amount",
+    "PRICETYPE": "Amount",
+    "QUANTYPE": "Amount",
+    "PERCENTTYPE": "Amount",
+    "FLOATTYPE": "Amount",
+    "INTTYPE": "Whole",
+    "BOOLTYPE": "Flag",
+    "DATETYPE": "Day",
+    "DATETIMETYPE": "Moment",
+    "TIMEINTERVALTYPE": "Interval",
+}
+"""The type in a request of each base type. Any other one is `Text`."""
+
+READ = {
+    **dict.fromkeys(("AMTTYPE", "PRICETYPE", "QUANTYPE", "PERCENTTYPE", "FLOATTYPE"), "Decimal"),
+    "INTTYPE": "int",
+    "BOOLTYPE": "bool",
+    "DATETYPE": "date",
+    "DATETIMETYPE": "datetime",
+    "TIMEINTERVALTYPE": "timedelta",
+}
+"""The type in a response of each base type. Any other one is `str`."""
+
+NUMBERS = {"@rowNumber"}
+"""Attributes of responses that are numbers in JSON."""
+
+IDENTITY = frozenset(
+    {"ListID", "TxnID", "TxnLineID", "TimeCreated", "TimeModified", "EditSequence", "Name", "FullName"}
+)
+"""Members that QuickBooks returns with each object, unless IncludeRetElement leaves them out."""
+
+SHORT_REFERENCE = frozenset({"ListID", "FullName"})
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a structure. `kind` is a type expression, or the structure of its children; `form` wraps it."""
+
+    name: str
+    kind: str | Structure
+    form: str = "{}"
+    required: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A TypedDict: its attributes, which begin with @, and its members."""
+
+    members: tuple[Member, ...]
+    note: str = ""
+
+
+@dataclass
+class Names:
+    """Names the structures of one module. A name that different structures would have begins with that of a parent."""
+
+    uses: dict[str, dict[Structure, str]] = field(default_factory=lambda: defaultdict(dict))
+    order: dict[Structure, str] = field(default_factory=dict)
+
+    def add(self, element: str, structure: Structure, parent: str) -> None:
+        """Collect a structure, and those in it, children first."""
+        for member in structure.members:
+            if isinstance(member.kind, Structure):
+                self.add(member.name, member.kind, element)
+        if structure not in self.order:
+            self.order[structure] = element
+            self.uses[element][structure] = parent
+
+    def named(self) -> dict[Structure, str]:
+        """Return the name of each structure."""
+        taken: set[str] = {name for name, structures in self.uses.items() if len(structures) == 1}
+        names: dict[Structure, str] = {}
+        for structure, element in self.order.items():
+            parent = self.uses[element][structure]
+            name = element
+            if len(self.uses[element]) > 1:
+                base = name = f"{parent}{element}"
+                number = 2
+                while name in taken:
+                    name = f"{base}{number}"
+                    number += 1
+            taken.add(name)
+            names[structure] = name
+        return names
+
+
+def main(output: Path = OUTPUT) -> None:
+    """Write the package `schema`."""
+    output.mkdir(exist_ok=True)
+    names = json.loads((FACTS / "index.json").read_bytes())
+    requests = {name: json.loads((FACTS / "requests" / f"{name}.json").read_bytes()) for name in names}
+    responses = {name: json.loads((FACTS / "responses" / f"{_stem(name)}Rs.json").read_bytes()) for name in names}
+    types = json.loads((FACTS / "returned_types.json").read_bytes())
+    since = json.loads((FACTS / "returned_since.json").read_bytes())
+    document = json.loads(OPENAPI.read_bytes())
+    files = {
+        "__init__.py": '"""Types that are generated from the schema of QBXML and from the description of the API."""\n',
+        "requests.py": requests_module(requests),
+        "responses.py": responses_module(responses, types, since),
+        "records.py": records_module(document["components"]["schemas"]),
+        "calls.py": calls_module(requests),
+        "facts.py": facts_module(responses, types),
+    }
+    for name, text in files.items():
+        (output / name).write_text(text, encoding="utf-8")
+
+
+def _stem(request_name: str) -> str:
+    return request_name.removesuffix("Rq")
+
+
+# Requests
+
+
+def requests_module(requests: Mapping[str, Any]) -> str:
+    """Return the module with a TypedDict for each request and each element in it."""
+    names = Names()
+    roots = {name: RequestReader(facts["types"]).root(name, facts) for name, facts in requests.items()}
+    for name, structure in roots.items():
+        names.add(name, structure, "")
+    named = names.named()
+    lines = [
+        '"""The requests of QBXML: the elements of each, with their limits and the version that added them."""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict",
+        "",
+        "if TYPE_CHECKING:",
+        "    from collections.abc import Sequence",
+        "",
+        "    from qbxml_queue.schema import requests as q",
+        "    from qbxml_queue.values import Amount, Day, Flag, Interval, Macro, Moment, Text, Whole",
+        "",
+        *written_structures(named, "q"),
+    ]
+    for name in requests:
+        lines += ["", f'{_stem(name)}Request = TypedDict("{_stem(name)}Request", {{"{name}": "{name}"}})']
+    return "\n".join(lines) + "\n"
+
+
+class RequestReader:
+    """Reads the facts of one request."""
+
+    def __init__(self, types: Sequence[Any]) -> None:
+        self._types = types
+
+    def root(self, name: str, facts: Mapping[str, Any]) -> Structure:
+        """Return the structure of the request itself."""
+        attributes = tuple(self._attributes(facts["attributes"]))
+        note = "" if facts["since"] == "1.0" else f"Since QBXML {facts['since']}."
+        return Structure((*attributes, *self._members(facts["content"])), f"{name}. {note}".strip())
+
+    def _attributes(self, attributes: Mapping[str, str | int]) -> Iterator[Member]:
+        for name, key in attributes.items():
+            yield Member(f"@{name}", "str" if isinstance(key, str) else literal(self._types[key]))
+
+    def _members(self, group: Mapping[str, Any]) -> tuple[Member, ...]:
+        return tuple(self._group(group, certain=True, repeats=False))
+
+    def _group(self, group: Mapping[str, Any], *, certain: bool, repeats: bool) -> Iterator[Member]:
+        least, most = bounds(group.get("times", "1"))
+        certain = certain and least > 0 and ("sequence" in group or len(group["choice"]) == 1)
+        repeats = repeats or most != 1
+        for particle in group["choice"] if "choice" in group else group["sequence"]:
+            if isinstance(particle, list):
+                yield self._member(particle, certain=certain, repeats=repeats)
+            else:
+                yield from self._group(particle, certain=certain, repeats=repeats)
+
+    def _member(self, particle: Sequence[Any], *, certain: bool, repeats: bool) -> Member:
+        name, times, key, *rest = particle
+        facts: Mapping[str, Any] = rest[0] if rest else {}
+        least, most = bounds(times)
+        required = certain and least > 0
+        repeats = repeats or most != 1
+        note = notes(facts, most)
+        entry = None if isinstance(key, str) else self._types[key]
+        if isinstance(entry, dict):
+            members = (*self._attributes(facts.get("attributes", {})), *self._members(entry))
+            if name.endswith("Ref") and {member.name for member in members} <= SHORT_REFERENCE:
+                limits = [f"{member.name}: {member.note}" for member in members if member.note]
+                members = tuple(Member(member.name, "Text") for member in members)
+                note = " ".join([note, *limits]).strip()
+            return Member(name, Structure(members), "Sequence[{}]" if repeats else "{}", required, note)
+        kind = literal(entry) if entry is not None else WRITTEN.get(key, "Text")
+        if "useMacro" in facts.get("attributes", {}):
+            kind = f"{kind} | Macro"
+        return Member(name, kind, "{0} | Sequence[{0}]" if repeats else "{}", required, note)
+
+
+def bounds(times: str) -> tuple[int, int | None]:
+    """Return the least and the greatest number of occurrences."""
+    short: Mapping[str, tuple[int, int | None]] = {"1": (1, 1), "?": (0, 1), "*": (0, None), "+": (1, None)}
+    if times in short:
+        return short[times]
+    least, most = times.split("..")
+    return int(least), int(most)
+
+
+def notes(facts: Mapping[str, Any], most: int | None) -> str:
+    """Return what a caller should know of an element."""
+    found = []
+    if "length" in facts:
+        abroad = f" ({facts['length_abroad']} outside the US)" if "length_abroad" in facts else ""
+        found.append(f"At most {facts['length']} characters{abroad}.")
+    if "least" in facts or "most" in facts:
+        found.append(f"From {facts.get('least', '…')} to {facts.get('most', '…')}.")
+    if most not in {1, None}:
+        found.append(f"At most {most} of them.")
+    if facts.get("default"):
+        found.append(f"An empty text means {facts['default']}.")
+    found += [f"{value} since QBXML {version}." for value, version in facts.get("added", {}).items()]
+    if "since" in facts:
+        found.append(f"Since QBXML {facts['since']}.")
+    return " ".join(found)
+
+
+def literal(values: Iterable[str]) -> str:
+    """Return the type of an enumeration."""
+    return f"Literal[{', '.join(json.dumps(value) for value in values)}]"
+
+
+# Responses
+
+
+def responses_module(responses: Mapping[str, Any], types: Mapping[str, Any], since: Mapping[str, Any]) -> str:
+    """Return the module with a TypedDict for each response and each object in it."""
+    names = Names()
+    reader = ResponseReader(types, since)
+    for name, facts in responses.items():
+        names.add(f"{_stem(name)}Rs", reader.root(name, facts), "")
+    lines = [
+        '"""The responses of QBXML: the elements of each.',
+        "",
+        "Amounts, prices, quantities, percentages and rates are Decimals. An object has all members that are not",
+        "NotRequired, unless IncludeRetElement left them out.",
+        '"""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from typing import TYPE_CHECKING, NotRequired, TypedDict",
+        "",
+        "if TYPE_CHECKING:",
+        "    from datetime import date, datetime, timedelta",
+        "    from decimal import Decimal",
+        "",
+        "    from qbxml_queue.schema import responses as r",
+        "",
+        *written_structures(names.named(), "r"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+class ResponseReader:
+    """Reads the facts of responses."""
+
+    def __init__(self, types: Mapping[str, Any], since: Mapping[str, Any]) -> None:
+        self._values: Mapping[str, str] = types["values"]
+        self._attributes: Mapping[str, Mapping[str, str]] = types["attributes"]
+        self._since = since
+
+    def root(self, request_name: str, facts: Mapping[str, Any]) -> Structure:
+        """Return the structure of a result. It has a list, which may be empty, for each element that can repeat."""
+        members = tuple(self._member(name, value, required=True, note="") for name, value in facts.items())
+        return Structure(members, f"The result of {request_name}.")
+
+    def _member(self, name: str, value: Any, *, required: bool, note: str) -> Member:
+        form = "{}"
+        if isinstance(value, list):
+            (value,) = value
+            form = "list[{}]"
+        if not isinstance(value, dict) and name not in self._attributes:
+            return Member(name, READ.get(self._values.get(name, ""), "str"), form, required, note)
+        children = value if isinstance(value, dict) else {}
+        attributes = (
+            Member(f"@{attribute}", "int" if f"@{attribute}" in NUMBERS else "str")
+            for attribute in self._attributes.get(name, ())
+        )
+        since = self._since.get(name, {})
+        members = (
+            self._member(
+                child,
+                inner,
+                required=name.endswith("Ret") and child in IDENTITY,
+                note=f"Since QBXML {since[child]}." if child in since else "",
+            )
+            for child, inner in children.items()
+        )
+        return Member(name, Structure((*attributes, *members)), form, required, note)
+
+
+# Both
+
+
+def written_structures(named: Mapping[Structure, str], module: str) -> Iterator[str]:
+    """Yield the lines of a TypedDict for each structure. Members refer to each other through the module's own name."""
+    bases: dict[tuple[tuple[str, str], ...], str] = {}
+    for structure, name in named.items():
+        attributes = tuple(
+            (member.name, str(member.kind)) for member in structure.members if not member.name.isidentifier()
+        )
+        if attributes and attributes not in bases:
+            bases[attributes] = base = f"_Attributes{len(bases) + 1}"
+            pairs = ", ".join(
+                f'"{attribute}": "{kind}"' if '"' not in kind else f'"{attribute}": {kind}'
+                for attribute, kind in attributes
+            )
+            yield from ("", f'{base} = TypedDict("{base}", {{{pairs}}}, total=False)')
+        yield from ("", f"class {name}({bases[attributes] if attributes else 'TypedDict'}):")
+        yield f'    """{structure.note or name}"""'
+        for member in structure.members:
+            if not member.name.isidentifier():
+                continue
+            kind = member.form.format(
+                f"{module}.{named[member.kind]}" if isinstance(member.kind, Structure) else member.kind
+            )
+            yield f"    {member.name}: {kind if member.required else f'NotRequired[{kind}]'}"
+            if member.note:
+                yield f'    """{member.note}"""'
+
+
+# Calls
+
+
+def calls_module(requests: Mapping[str, Any]) -> str:
+    """Return the protocols of the methods whose result depends on the request."""
+    queries = [name for name, facts in requests.items() if "iterator" in facts["attributes"]]
+    lines = [
+        '"""The types of the methods whose result depends on the request."""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from typing import TYPE_CHECKING, Protocol, Unpack, overload",
+        "",
+        "if TYPE_CHECKING:",
+        "    from collections.abc import AsyncIterator, Iterator",
+        "",
+        "    from qbxml_queue.options import ExecuteOptions, IterateOptions",
+        "    from qbxml_queue.schema import requests as q",
+        "    from qbxml_queue.schema import responses as r",
+    ]
+    for protocol, method, options, result, members in (
+        ("Execute", "def", "ExecuteOptions", "r.{}Rs", requests),
+        ("ExecuteAsync", "async def", "ExecuteOptions", "r.{}Rs", requests),
+        ("Iterate", "def", "IterateOptions", "Iterator[r.{}Rs]", queries),
+        ("IterateAsync", "def", "IterateOptions", "AsyncIterator[r.{}Rs]", queries),
+    ):
+        lines += [
+            "",
+            f"class {protocol}(Protocol):",
+            f'    """`{protocol.removesuffix("Async").lower()}` of a client."""',
+        ]
+        for name in members:
+            stem = _stem(name)
+            lines.append("    @overload")
+            lines.append(
+                f"    {method} __call__(self, request: q.{stem}Request, /, **options: Unpack[{options}])"
+                f" -> {result.format(stem)}: ..."
+            )
+    return "\n".join(lines) + "\n"
+
+
+# Facts
+
+
+def facts_module(responses: Mapping[str, Any], types: Mapping[str, Any]) -> str:
+    """Return what the client needs to know at run time."""
+    values = {name: READ[kind] for name, kind in types["values"].items() if READ.get(kind, "bool") != "bool"}
+    lists = {
+        name: tuple(member for member, value in facts.items() if isinstance(value, list))
+        for name, facts in responses.items()
+    }
+    return "\n".join(
+        [
+            '"""What the client knows of the schema at run time."""',
+            "",
+            "VALUES: dict[str, str] = {",
+            *(f'    "{name}": "{kind}",' for name, kind in sorted(values.items())),
+            "}",
+            '"""The elements of responses that are not texts or booleans, and the Python type of each."""',
+            "",
+            "LISTS: dict[str, tuple[str, ...]] = {",
+            *(f'    "{name}": {members!r},' for name, members in lists.items() if members),
+            "}",
+            '"""The elements that may repeat in the result of each request."""',
+            "",
+        ]
+    )
+
+
+# Records
+
+
+def records_module(schemas: Mapping[str, Any]) -> str:
+    """Return the module with a TypedDict for each object of the API."""
+    lines = [
+        '"""The objects of the API, as its OpenAPI document describes them."""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from typing import Any, Literal, NotRequired, TypeAlias, TypedDict",
+    ]
+    aliases = []
+    for name, schema in schemas.items():
+        properties = schema.get("properties")
+        if properties is None:
+            aliases += ["", f"{name}: TypeAlias = {openapi_type(schema)!r}"]
+            continue
+        required = schema.get("required", ())
+        note = schema.get("description", name).replace("\\", "\\\\").replace('"""', "'''")
+        if any(map(keyword.iskeyword, properties)):
+            pairs = ", ".join(f'"{member}": "{openapi_type(value)}"' for member, value in properties.items())
+            lines += ["", f'{name} = TypedDict("{name}", {{{pairs}}})']
+            continue
+        lines += ["", f"class {name}(TypedDict):", f'    """{note}"""']
+        for member, value in properties.items():
+            kind = openapi_type(value)
+            lines.append(f"    {member}: {kind if member in required else f'NotRequired[{kind}]'}")
+            if "description" in value:
+                lines.append(f'    """{value["description"]}."""'.replace("..", "."))
+    return "\n".join(lines + aliases) + "\n"
+
+
+def openapi_type(schema: Mapping[str, Any]) -> str:  # noqa: PLR0911 - one return for each kind
+    """Return the type of a JSON schema."""
+    if "$ref" in schema:
+        name: str = schema["$ref"].rpartition("/")[2]
+        return "Any" if name == "ResponseElement" else name
+    if "anyOf" in schema or "oneOf" in schema:
+        kinds = dict.fromkeys(openapi_type(part) for part in schema.get("anyOf") or schema["oneOf"])
+        return "Any" if "Any" in kinds else " | ".join(kinds)
+    if "const" in schema:
+        return literal([schema["const"]])
+    if "enum" in schema:
+        return literal(schema["enum"])
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        return openapi_type({"anyOf": [{**schema, "type": part} for part in kind]})
+    if kind == "array":
+        return f"list[{openapi_type(schema['items'])}]"
+    if kind == "object":
+        values = schema.get("additionalProperties")
+        return f"dict[str, {openapi_type(values) if isinstance(values, dict) else 'Any'}]"
+    simple = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+    return simple.get(kind or "", "Any")
+
+
+if __name__ == "__main__":
+    main()

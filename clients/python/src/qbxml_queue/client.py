@@ -1,0 +1,149 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+import uuid
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+
+import httpx
+
+from qbxml_queue.protocol import WAIT_SECONDS, Call, Pages, Pause, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from qbxml_queue.options import QueueOptions
+    from qbxml_queue.protocol import Steps
+    from qbxml_queue.schema.calls import Execute, Iterate
+    from qbxml_queue.schema.records import QueuedRequest
+
+T = TypeVar("T")
+
+
+class Client:
+    """One connection of the service: the books of one company.
+
+    `base_url` is the address of the service without `/api/v1`. Use the client in a `with` statement, or close it.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        connection_id: str,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+        new_key: Callable[[], str] = lambda: str(uuid.uuid4()),
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._http = httpx.Client(**http_options(base_url, api_key), transport=transport)
+        self._protocol = Protocol(connection_id, clock, new_key, chance)
+        self._sleep = sleep
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Return a client for BASE_URL, API_KEY and CONNECTION_ID."""
+        return cls(os.environ["BASE_URL"], os.environ["API_KEY"], os.environ["CONNECTION_ID"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections to the service."""
+        self._http.close()
+
+    if TYPE_CHECKING:
+        execute: Execute
+    else:
+
+        def execute(self, request: Any, /, **options: Any) -> Any:
+            """Queue a request, wait until QuickBooks has executed it, and return its result.
+
+            Raises ApiError, RequestFailed, StillWaiting.
+            """
+            return self._run(self._protocol.execute(request, options))
+
+    if TYPE_CHECKING:
+        iterate: Iterate
+    else:
+
+        def iterate(self, request: Any, /, **options: Any) -> Any:
+            """Yield the result of each page of a query that can iterate. The timeout is that of one page.
+
+            QuickBooks keeps its position for one session only. If the session ends, the next page raises RequestFailed
+            with the code `iteration_interrupted`: start again.
+            """
+            pages = Pages(self._protocol, request, options)
+            while (page := self._run(pages.next())) is not None:
+                yield page
+
+    def queue(self, request: Mapping[str, Any], /, **options: Unpack[QueueOptions]) -> QueuedRequest:
+        """Queue a request and return its record without waiting."""
+        return self._run(self._protocol.queue(request, options))
+
+    def record(self, request_id: str) -> QueuedRequest:
+        """Return the record of a request."""
+        return self._run(self._protocol.record(request_id))
+
+    def wait(self, request_id: str, timeout: float = WAIT_SECONDS) -> QueuedRequest:
+        """Return the record of a request that has ended. Raises StillWaiting."""
+        return self._run(self._protocol.wait(request_id, timeout))
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        parameters: Mapping[str, str] | None = None,
+        body: Any = None,
+        idempotency_key: str | None = None,
+    ) -> Any:
+        """Make any call of the API, with the client's retries, and return the JSON of the response, or None."""
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+        return self._run(self._protocol.send(Call(method, path, parameters or {}, body, headers)))
+
+    def _run(self, steps: Steps[T]) -> T:
+        try:
+            step = next(steps)
+            while True:
+                if isinstance(step, Pause):
+                    self._sleep(step.seconds)
+                    step = steps.send(None)
+                    continue
+                try:
+                    response = self._http.request(**request_options(step))
+                except httpx.TransportError as error:
+                    step = steps.throw(error)
+                else:
+                    step = steps.send(response)
+        except StopIteration as end:
+            return cast("T", end.value)
+
+
+def http_options(base_url: str, api_key: str) -> dict[str, Any]:
+    """Return what the HTTP clients have in common."""
+    return {
+        "base_url": base_url,
+        "auth": (api_key, ""),
+        "headers": {"Accept": "application/json", "User-Agent": "qbxml-queue-python"},
+    }
+
+
+def request_options(call: Call) -> dict[str, Any]:
+    """Return the arguments of httpx for a call."""
+    return {
+        "method": call.method,
+        "url": call.path,
+        "params": call.parameters,
+        "json": call.body,
+        "headers": call.headers,
+        "timeout": call.seconds,
+    }

@@ -1,0 +1,131 @@
+"""The errors of the client.
+
+A call that the service refused is an `ApiError`: nothing was queued or changed. A request that was queued and did not
+succeed is a `RequestFailed`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qbxml_queue.schema.records import QueuedRequest
+
+
+class QbxmlQueueError(Exception):
+    """The base of all errors of this client."""
+
+
+class ApiError(QbxmlQueueError):
+    """The service refused the call. `code` is stable; `problems` lists what is wrong, each with its correction."""
+
+    def __init__(self, status: int, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+        self.status = status
+        self.code = code
+        self.details: Mapping[str, Any] = details or {}
+        self.problems: list[dict[str, Any]] = self.details.get("problems", [])
+        problems = "".join(
+            f"\n  {problem['message']} {problem.get('suggestion', '')}".rstrip() for problem in self.problems
+        )
+        super().__init__(f"{status} {code}: {message}{problems}")
+
+
+class ReadOnlyKey(ApiError):
+    """The API key may only read, so the client did not make the call."""
+
+    def __init__(self) -> None:
+        super().__init__(403, "forbidden", "A read-only key cannot queue requests. Use a key with the scope full.")
+
+
+class InvalidSignature(QbxmlQueueError):
+    """The webhook is not signed with the secret, or its time differs too much from the clock."""
+
+
+class RequestFailed(QbxmlQueueError):
+    """The request ended without a result. `record` is the request."""
+
+    def __init__(self, record: QueuedRequest, code: str, message: str, details: Mapping[str, Any]) -> None:
+        self.record = record
+        self.code = code
+        self.details = details
+        hint = f" {self.hint}" if self.hint else ""
+        super().__init__(f"{record['request_name']} {record['id']}: {code}: {message}{hint}")
+
+    @property
+    def reason(self) -> str | None:
+        """The stable name of the cause, such as `name_in_use`."""
+        return self.details.get("reason")
+
+    @property
+    def hint(self) -> str | None:
+        """What to do about it."""
+        return self.details.get("hint")
+
+    @property
+    def status_code(self) -> int | None:
+        """The status code of QuickBooks, such as 3100."""
+        return self.details.get("status_code")
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the same request may succeed later, under a new idempotency key."""
+        return self.details.get("retryable") is True
+
+
+class QuickBooksError(RequestFailed):
+    """QuickBooks refused the request and changed nothing."""
+
+
+class StaleEditSequence(QuickBooksError):
+    """The object has changed since it was read. Read it again and repeat the change."""
+
+
+class OutcomeUnknown(RequestFailed):
+    """QuickBooks may have executed the request. Look in QuickBooks before you queue it again."""
+
+
+class DependencyFailed(RequestFailed):
+    """A request that this one needs did not succeed, so it was not sent."""
+
+
+class Discarded(RequestFailed):
+    """The request was taken out of the queue and was not sent."""
+
+
+class ResultUnavailable(RequestFailed):
+    """QuickBooks executed the request, but its response is too large or unreadable. `response_xml` may have it."""
+
+
+class StillWaiting(QbxmlQueueError, TimeoutError):
+    """The request has not ended in time. It stays queued: wait for it again with `wait`, and do not queue it again."""
+
+    def __init__(self, record: QueuedRequest) -> None:
+        self.record = record
+        reason = record["waiting_reason"]
+        why = f" {reason['message']}" if reason else ""
+        super().__init__(f"{record['request_name']} {record['id']} is still {record['state']}.{why}")
+
+
+_CODES: dict[str, type[RequestFailed]] = {
+    "quickbooks_error": QuickBooksError,
+    "outcome_unknown": OutcomeUnknown,
+    "dependency_failed": DependencyFailed,
+}
+
+_STALE_EDIT_SEQUENCE = 3200
+
+
+def failure_of(record: QueuedRequest) -> RequestFailed:
+    """Return the error of a request that has ended without a result."""
+    error = record["error"]
+    if error is None:
+        if record["state"] == "discarded":
+            return Discarded(record, "discarded", "The request was discarded.", {})
+        message = "The result is left out because it is too large or cannot be read. Read response_xml."
+        return ResultUnavailable(record, "result_unavailable", message, {})
+    kind = _CODES.get(error["code"], RequestFailed)
+    if error["details"].get("status_code") == _STALE_EDIT_SEQUENCE:
+        kind = StaleEditSequence
+    return kind(record, error["code"], error["message"], error["details"])

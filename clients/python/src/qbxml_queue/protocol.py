@@ -1,0 +1,233 @@
+"""What both clients do: the calls, their order, retries and waiting.
+
+Each operation is a generator. It yields a `Call` and gets the response, or yields a `Pause`. `Client` and `AsyncClient`
+make the calls and the pauses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+import httpx
+
+from qbxml_queue.errors import ApiError, ReadOnlyKey, StillWaiting, failure_of
+from qbxml_queue.values import from_json, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+
+    from qbxml_queue.options import ExecuteOptions, IterateOptions, QueueOptions
+    from qbxml_queue.schema.records import QueuedRequest
+
+T = TypeVar("T")
+Steps: TypeAlias = "Generator[Call | Pause, httpx.Response | None, T]"
+
+CALL_SECONDS = 30.0
+WAIT_SECONDS = 300.0
+PAGE_SIZE = 100
+MAX_ATTEMPTS = 6
+FIRST_DELAY_SECONDS = 0.5
+MAX_DELAY_SECONDS = 60.0
+FIRST_POLL_SECONDS = 0.5
+MAX_POLL_SECONDS = 10.0
+ENDED = frozenset({"response_received", "error", "discarded"})
+
+_BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata"})
+_LISTED = 100
+_TOO_MANY_REQUESTS = 429
+_SERVER_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of the API."""
+
+    method: str
+    path: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = CALL_SECONDS
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the call may be made twice."""
+        return self.method in {"GET", "DELETE"} or "Idempotency-Key" in self.headers
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Wait."""
+
+    seconds: float
+
+
+class Protocol:
+    """The operations on one connection. `clock` returns seconds, `new_key` a text that is new, `chance` 0 to 1."""
+
+    def __init__(
+        self, connection_id: str, clock: Callable[[], float], new_key: Callable[[], str], chance: Callable[[], float]
+    ) -> None:
+        self.connection = f"/api/v1/connections/{connection_id}"
+        self.clock = clock
+        self._new_key = new_key
+        self._chance = chance
+        self._scope: str | None = None
+
+    def send(self, call: Call) -> Steps[Any]:
+        """Make a call and return the JSON of the response, or None. Raises ApiError, or httpx.TransportError.
+
+        A call that the service did not execute (429, no connection) is repeated. One that it may have executed (5xx, a
+        lost connection) is repeated if that is safe: a GET, a DELETE, or a POST with an Idempotency-Key.
+        """
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            is_last = attempt == MAX_ATTEMPTS
+            delay = FIRST_DELAY_SECONDS * 2 ** (attempt - 1) * (0.5 + self._chance())
+            try:
+                response = yield call
+            except (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError) as error:
+                was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+                if is_last or (was_sent and not call.is_repeatable):
+                    raise
+            else:
+                assert response is not None  # noqa: S101 - a Call is answered by a response
+                if response.is_success:
+                    return response.json() if response.content else None
+                delay = max(delay, _retry_after(response))
+                was_executed = response.status_code >= _SERVER_ERROR
+                is_temporary = was_executed or response.status_code == _TOO_MANY_REQUESTS
+                is_safe = call.is_repeatable or not was_executed
+                if is_last or not is_temporary or not is_safe or delay > MAX_DELAY_SECONDS:
+                    raise _error_of(response)
+            yield Pause(delay)
+        raise AssertionError("unreachable")
+
+    def scope(self) -> Steps[str]:
+        """Return the scope of the API key: `full` or `read_only`. The first call asks the service."""
+        if self._scope is None:
+            self._scope = (yield from self.send(Call("GET", "/api/v1/api_key")))["data"]["scope"]
+        return self._scope
+
+    def require_full_scope(self) -> Steps[None]:
+        """Raise ReadOnlyKey if the key cannot queue requests."""
+        if (yield from self.scope()) == "read_only":
+            raise ReadOnlyKey
+
+    def queue(self, request: Mapping[str, Any], options: QueueOptions) -> Steps[QueuedRequest]:
+        """Queue a request and return its record."""
+        yield from self.require_full_scope()
+        tree: dict[str, Any] = {"version": options["version"]} if "version" in options else {}
+        tree |= cast("dict[str, Any]", to_json(request))
+        body: dict[str, Any] = {"request_json": tree}
+        body |= {name: value for name, value in options.items() if name in _BODY_OPTIONS}
+        parameters = {name: "true" for name in ("transliterate",) if options.get(name)}
+        if options.get("validate") is False:
+            parameters["validate"] = "false"
+        headers = {"Idempotency-Key": options.get("idempotency_key") or self._new_key()}
+        answer = yield from self.send(Call("POST", f"{self.connection}/queued_requests", parameters, body, headers))
+        return cast("QueuedRequest", answer["data"])
+
+    def record(self, request_id: str) -> Steps[QueuedRequest]:
+        """Return the record of a request, with `result` in place of `response_json`."""
+        answer = yield from self.send(Call("GET", f"/api/v1/queued_requests/{request_id}", {"include[]": "result"}))
+        return cast("QueuedRequest", answer["data"])
+
+    def wait(self, request_id: str, timeout: float) -> Steps[QueuedRequest]:
+        """Return the record of a request that has ended. Raises StillWaiting."""
+        deadline = self.clock() + timeout
+        delay = FIRST_POLL_SECONDS
+        while True:
+            record = yield from self.record(request_id)
+            if record["state"] in ENDED:
+                return record
+            remaining = deadline - self.clock()
+            if remaining <= 0:
+                raise StillWaiting(record)
+            yield Pause(min(delay, remaining))
+            delay = min(delay * 1.5, MAX_POLL_SECONDS)
+
+    def execute(self, request: Mapping[str, Any], options: ExecuteOptions) -> Steps[dict[str, Any]]:
+        """Queue a request, wait until it has ended and return its result."""
+        queued = yield from self.queue(request, options)
+        record = yield from self.wait(queued["id"], options.get("timeout", WAIT_SECONDS))
+        return result_of(record)
+
+
+class Pages:
+    """The pages of an iterated query, in order. Each is a record, which exists when the page before it has ended."""
+
+    def __init__(self, protocol: Protocol, request: Mapping[str, Any], options: IterateOptions) -> None:
+        self._protocol = protocol
+        self._request = request
+        self._options = options
+        self._query_id: str | None = None
+        self._ids: dict[int, str] = {}
+        self._number = 0
+        self._was_last = False
+
+    def next(self) -> Steps[dict[str, Any] | None]:
+        """Return the result of the next page, or None after the last one. Raises RequestFailed and StillWaiting."""
+        if self._was_last:
+            return None
+        timeout = self._options.get("timeout", WAIT_SECONDS)
+        self._number += 1
+        if self._query_id is None:
+            self._query_id = (yield from self._protocol.queue(self._paged(), self._options))["id"]
+            self._ids[1] = self._query_id
+        record = yield from self._protocol.wait((yield from self._page(timeout)), timeout)
+        self._was_last = record["last_page"] is not False
+        return result_of(record)
+
+    def _page(self, timeout: float) -> Steps[str]:
+        """Return the id of the page, as soon as it exists."""
+        deadline = self._protocol.clock() + timeout
+        delay = FIRST_POLL_SECONDS
+        while self._number not in self._ids:
+            yield from self._list()
+            remaining = deadline - self._protocol.clock()
+            if self._number not in self._ids and remaining <= 0:
+                raise StillWaiting((yield from self._protocol.record(self._ids[self._number - 1])))
+            if self._number not in self._ids:
+                yield Pause(min(delay, remaining))
+                delay = min(delay * 1.5, MAX_POLL_SECONDS)
+        return self._ids[self._number]
+
+    def _list(self) -> Steps[None]:
+        parameters = {
+            "query_id": str(self._query_id),
+            "sort": "inserted_at",
+            "sort_direction": "asc",
+            "page_size": str(_LISTED),
+            "page": str((self._number - 1) // _LISTED + 1),
+            "bodies": "false",
+        }
+        answer = yield from self._protocol.send(Call("GET", f"{self._protocol.connection}/queued_requests", parameters))
+        self._ids |= {item["page"]: item["id"] for item in answer["data"]}
+
+    def _paged(self) -> dict[str, Any]:
+        [(name, query)] = self._request.items()
+        page_size = self._options.get("page_size", PAGE_SIZE)
+        return {name: {"@iterator": "Start", "MaxReturned": page_size, **query}}
+
+
+def result_of(record: QueuedRequest) -> dict[str, Any]:
+    """Return the result of a request that has ended, with Python's types. Raises RequestFailed."""
+    result = record.get("result")
+    if record["state"] != "response_received" or result is None:
+        raise failure_of(record)
+    return from_json(record["request_name"], result)
+
+
+def _error_of(response: httpx.Response) -> ApiError:
+    try:
+        error = response.json()["error"]
+        return ApiError(response.status_code, error["code"], error["message"], error.get("details"))
+    except (ValueError, KeyError, TypeError):
+        return ApiError(response.status_code, "unknown", f"The response is not the service's: {response.text[:200]!r}")
+
+
+def _retry_after(response: httpx.Response) -> float:
+    """Return the seconds of Retry-After, or 0."""
+    text = response.headers.get("retry-after", "")
+    return float(text) if text.isdecimal() else 0.0

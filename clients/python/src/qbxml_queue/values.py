@@ -1,0 +1,113 @@
+"""Values of requests and responses: Python's types in the program, texts in JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+
+from qbxml_queue.schema.facts import LISTS, VALUES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A value in the response of another request, such as `CustomerRet/ListID`. See `Batch`."""
+
+    request: str
+    path: str
+
+    def to_json(self) -> dict[str, str]:
+        """Return the form of the API."""
+        return {"$from": self.request, "path": self.path}
+
+
+Macro = TypedDict("Macro", {"@useMacro": str})
+"""A value that an element of the same request defines with `@defMacro`."""
+
+Text: TypeAlias = str | Reference
+Amount: TypeAlias = Decimal | int | str | Reference
+"""An amount, price, quantity, percentage or rate. A float is not one, because it would be rounded."""
+Whole: TypeAlias = int | str | Reference
+Flag: TypeAlias = bool | Reference
+Day: TypeAlias = date | str | Reference
+Moment: TypeAlias = datetime | date | str | Reference
+Interval: TypeAlias = timedelta | str | Reference
+
+_interval = re.compile(r"(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?", re.ASCII).fullmatch
+
+
+def to_json(value: object) -> object:  # noqa: PLR0911 - one return for each type
+    """Return a value of a request as JSON. Raises TypeError for a float, and for a type that QBXML does not have."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case Decimal():
+            return format(value, "f")
+        case datetime():
+            return value.replace(microsecond=0).isoformat()
+        case date():
+            return value.isoformat()
+        case timedelta():
+            return _interval_text(value)
+        case Reference():
+            return value.to_json()
+        case Mapping():
+            return {name: to_json(member) for name, member in value.items()}
+        case Sequence():
+            return [to_json(member) for member in value]
+        case float():
+            raise TypeError(f"{value!r} is a float. Write amounts and quantities as Decimal, int or str.")
+        case _:
+            raise TypeError(f"{value!r} cannot be a value in a request.")
+
+
+def from_json(request_name: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result of a request with Python's types, and with an empty list for each missing list.
+
+    A text that does not have the form of its type stays a text, so that no value is lost.
+    """
+    empty: dict[str, Any] = {name: [] for name in LISTS.get(request_name, ())}
+    return empty | {name: _read(name, value) for name, value in result.items()}
+
+
+def _read(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {member: _read(member, inner) for member, inner in value.items()}
+    if isinstance(value, list):
+        return [_read(name, inner) for inner in value]
+    if not isinstance(value, str) or name not in VALUES:
+        return value
+    try:
+        return _READERS[VALUES[name]](value.strip())
+    except (ArithmeticError, ValueError):
+        return value
+
+
+def _interval_text(value: timedelta) -> str:
+    seconds = int(abs(value).total_seconds())
+    sign = "-" if value < timedelta() else ""
+    return f"{sign}PT{seconds // 3600}H{seconds // 60 % 60}M{seconds % 60}S"
+
+
+def _read_interval(text: str) -> timedelta:
+    match = _interval(text)
+    if not match or not any(match.groups()[1:]):
+        raise ValueError(text)
+    sign, hours, minutes, seconds = match.groups()
+    value = timedelta(hours=int(hours or 0), minutes=int(minutes or 0), seconds=int(seconds or 0))
+    return -value if sign else value
+
+
+_READERS: dict[str, Callable[[str], object]] = {
+    "Decimal": Decimal,
+    "int": int,
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+    "timedelta": _read_interval,
+}

@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from qbxml_queue import (
+    ApiError,
+    DependencyFailed,
+    Discarded,
+    OutcomeUnknown,
+    QuickBooksError,
+    ReadOnlyKey,
+    RequestFailed,
+    ResultUnavailable,
+    StaleEditSequence,
+    StillWaiting,
+)
+from qbxml_queue.protocol import MAX_ATTEMPTS
+
+if TYPE_CHECKING:
+    from conftest import Time
+    from service import Service
+
+ADD = {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}}
+QUERY = {"CustomerQueryRq": {"MaxReturned": 5}}
+QUEUE = "POST queued_requests"
+
+
+def ends_with(**ended: Any) -> Any:
+    return lambda _record: ended
+
+
+def error(code: str, **details: Any) -> dict[str, Any]:
+    return {"state": "error", "error": {"code": code, "message": "No.", "details": details}}
+
+
+def test_execute_queues_polls_and_returns_the_result_with_pythons_types(client: Any, service: Service) -> None:
+    customer = {
+        "ListID": "80000001-1",
+        "TimeModified": "2026-03-14T08:00:00-05:00",
+        "Balance": "97.50",
+        "Sublevel": "0",
+        "IsActive": True,
+        "JobStartDate": "2026-01-31",
+        "Phone": "12",
+    }
+    service.polls = 3
+    service.outcome = ends_with(result={"CustomerRet": [customer]})
+
+    result = client.execute(QUERY)
+
+    assert result["CustomerRet"] == [
+        {
+            "ListID": "80000001-1",
+            "TimeModified": datetime(2026, 3, 14, 8, tzinfo=timezone(timedelta(hours=-5))),
+            "Balance": Decimal("97.50"),
+            "Sublevel": 0,
+            "IsActive": True,
+            "JobStartDate": date(2026, 1, 31),
+            "Phone": "12",
+        }
+    ]
+    assert str(result["CustomerRet"][0]["Balance"]) == "97.50"
+    assert service.paths[:2] == ["GET api_key", QUEUE]
+    assert len(service.paths) == 5
+
+
+def test_a_result_without_objects_has_an_empty_list(client: Any) -> None:
+    assert client.execute(QUERY) == {"CustomerRet": []}
+    assert client.execute({"ItemQueryRq": {}})["ItemServiceRet"] == []
+
+
+def test_a_value_without_the_form_of_its_type_stays_a_text(client: Any, service: Service) -> None:
+    service.outcome = ends_with(result={"CustomerRet": [{"Balance": "", "JobStartDate": "soon", "New": "1.5"}]})
+
+    assert client.execute(QUERY)["CustomerRet"] == [{"Balance": "", "JobStartDate": "soon", "New": "1.5"}]
+
+
+def test_values_are_written_as_qbxml_expects_them(client: Any, service: Service) -> None:
+    values = {
+        "Amount": Decimal("1E+2"),
+        "Quantity": 2,
+        "TxnDate": date(2026, 1, 31),
+        "TimeModified": datetime(2026, 1, 31, 13, 30, 5, 999, tzinfo=UTC),
+        "Duration": timedelta(hours=8, minutes=30),
+        "IsPaid": True,
+        "Lines": [{"Rate": "4.50"}],
+    }
+
+    client.queue({"InvoiceAddRq": values})
+
+    [record] = service.records.values()
+    assert record["request_json"]["InvoiceAddRq"] == {
+        "Amount": "100",
+        "Quantity": 2,
+        "TxnDate": "2026-01-31",
+        "TimeModified": "2026-01-31T13:30:05+00:00",
+        "Duration": "PT8H30M0S",
+        "IsPaid": True,
+        "Lines": [{"Rate": "4.50"}],
+    }
+
+
+def test_an_amount_that_is_a_float_is_refused_before_the_call(client: Any, service: Service) -> None:
+    with pytest.raises(TypeError, match=r"1\.1 is a float"):
+        client.execute({"InvoiceAddRq": {"InvoiceAdd": {"InvoiceLineAdd": [{"Amount": 1.1}]}}})
+
+    assert QUEUE not in service.paths
+
+
+def test_every_create_has_an_idempotency_key(client: Any, service: Service) -> None:
+    client.execute(ADD)
+    client.execute(ADD)
+    client.execute(ADD, idempotency_key="customer-1")
+    client.execute(ADD, idempotency_key="customer-1")
+
+    assert list(service.keys) == ["key-1", "key-2", "customer-1"]
+
+
+def test_options_reach_the_service(client: Any, service: Service) -> None:
+    client.queue(
+        ADD, version="14.0", webhook_url=None, label="Ada", metadata={"order": "7"}, validate=False, transliterate=True
+    )
+
+    call = service.calls[-1]
+    assert dict(call.url.params) == {"validate": "false", "transliterate": "true"}
+    assert json.loads(call.content) == {
+        "request_json": {"version": "14.0", **ADD},
+        "webhook_url": None,
+        "label": "Ada",
+        "metadata": {"order": "7"},
+    }
+
+
+@pytest.mark.parametrize("fault", [429, 500, 503, httpx.ConnectError("refused"), httpx.ReadError("lost")])
+def test_a_write_is_repeated_with_the_same_key_and_queued_once(
+    client: Any, service: Service, time: Time, fault: int | Exception
+) -> None:
+    service.faults = [None, fault, fault]
+
+    client.execute(ADD)
+
+    assert service.paths.count(QUEUE) == 3
+    assert list(service.keys) == ["key-1"]
+    assert len(service.records) == 1
+    assert time.pauses[:2] == [0.5, 1.0]
+
+
+def test_retry_after_makes_a_pause_longer(client: Any, service: Service, time: Time) -> None:
+    service.faults = [429]
+    service.retry_after = "7"
+
+    client.execute(QUERY)
+
+    assert time.pauses[0] == 7
+
+
+def test_a_call_that_may_have_been_executed_is_not_repeated_without_a_key(client: Any, service: Service) -> None:
+    service.faults = [503]
+
+    with pytest.raises(ApiError, match="503 unavailable"):
+        client.call("POST", f"/api/v1/connections/{'1' * 8}/pause")
+
+    assert len(service.calls) == 1
+
+
+def test_a_call_that_was_not_executed_is_repeated_without_a_key(client: Any, service: Service) -> None:
+    service.faults = [429, httpx.ConnectError("refused"), 503]
+
+    with pytest.raises(ApiError, match="503 unavailable"):
+        client.call("POST", f"/api/v1/connections/{'1' * 8}/pause")
+
+    assert len(service.calls) == 3
+
+
+def test_retries_end(client: Any, service: Service) -> None:
+    service.faults = [503] * 100
+
+    with pytest.raises(ApiError, match="503 unavailable"):
+        client.execute(QUERY)
+
+    assert len(service.calls) == MAX_ATTEMPTS
+
+
+def test_a_lost_connection_is_raised_after_the_last_attempt(client: Any, service: Service) -> None:
+    service.faults = [httpx.ReadError("lost") for _ in range(100)]
+
+    with pytest.raises(httpx.ReadError):
+        client.execute(QUERY)
+
+    assert len(service.calls) == MAX_ATTEMPTS
+
+
+def test_a_refused_call_is_not_repeated_and_says_what_is_wrong(client: Any, service: Service) -> None:
+    service.faults = [400]
+
+    with pytest.raises(ApiError) as caught:
+        client.execute(QUERY)
+
+    assert (caught.value.status, len(service.calls)) == (400, 1)
+
+
+def test_a_read_only_key_fails_before_anything_is_queued(client: Any, service: Service) -> None:
+    service.scope = "read_only"
+
+    for _ in range(2):
+        with pytest.raises(ReadOnlyKey):
+            client.execute(ADD)
+
+    assert service.paths == ["GET api_key"]
+
+
+def test_the_scope_of_the_key_is_asked_once(client: Any, service: Service) -> None:
+    client.execute(ADD)
+    client.execute(QUERY)
+
+    assert service.paths.count("GET api_key") == 1
+
+
+@pytest.mark.parametrize(
+    ("ended", "kind"),
+    [
+        (error("quickbooks_error", status_code=3100, reason="name_in_use"), QuickBooksError),
+        (error("quickbooks_error", status_code=3200), StaleEditSequence),
+        (error("outcome_unknown"), OutcomeUnknown),
+        (error("dependency_failed"), DependencyFailed),
+        (error("quickbooks_connection_error", hint="Open it."), RequestFailed),
+        ({"state": "discarded"}, Discarded),
+        ({"result": None}, ResultUnavailable),
+    ],
+)
+def test_a_request_that_failed_raises_the_error_of_its_code(
+    client: Any, service: Service, ended: dict[str, Any], kind: type[RequestFailed]
+) -> None:
+    service.outcome = ends_with(**ended)
+
+    with pytest.raises(RequestFailed) as caught:
+        client.execute(ADD)
+
+    details = (ended.get("error") or {}).get("details", {})
+    assert type(caught.value) is kind
+    assert (caught.value.status_code, caught.value.reason) == (details.get("status_code"), details.get("reason"))
+    assert caught.value.record["request_name"] == "CustomerAddRq"
+
+
+def test_a_request_that_still_waits_is_not_lost(client: Any, service: Service, time: Time) -> None:
+    service.polls = 1000
+    with pytest.raises(StillWaiting, match=r"is still waiting\. Waits for the next session\.") as caught:
+        client.execute(ADD, timeout=60)
+    service.left[caught.value.record["id"]] = 1
+
+    record = client.wait(caught.value.record["id"])
+
+    assert 60 <= time.now < 61
+    assert record["state"] == "response_received"
+    assert len(service.records) == 1
+    assert max(time.pauses) <= 10
+
+
+def numbered(record: dict[str, Any]) -> dict[str, Any]:
+    return {"result": {"CustomerRet": [{"ListID": str(record["page"])}]}}
+
+
+@pytest.mark.parametrize("pages", [1, 2, 99, 100, 101, 250])
+def test_iterate_yields_every_page_once_and_in_order(client: Any, service: Service, pages: int) -> None:
+    service.pages = pages
+    service.outcome = numbered
+
+    results = list(client.iterate({"CustomerQueryRq": {"ActiveStatus": "All"}}, page_size=7))
+
+    assert [result["CustomerRet"][0]["ListID"] for result in results] == [str(page + 1) for page in range(pages)]
+    assert json.loads(next(call for call in service.calls if call.method == "POST").content)["request_json"] == {
+        "CustomerQueryRq": {"@iterator": "Start", "MaxReturned": 7, "ActiveStatus": "All"}
+    }
+
+
+def test_nothing_is_queued_before_the_first_page_is_wanted(client: Any, service: Service) -> None:
+    client.iterate(QUERY)
+
+    assert service.calls == []
+
+
+def test_a_page_that_fails_raises_its_error_after_the_pages_before_it(client: Any, service: Service) -> None:
+    service.pages = 3
+    service.outcome = lambda record: numbered(record) if record["page"] < 3 else error("iteration_interrupted")
+    pages = client.iterate(QUERY)
+    before = [next(pages)["CustomerRet"][0]["ListID"] for _ in range(2)]
+
+    with pytest.raises(RequestFailed, match="iteration_interrupted"):
+        next(pages)
+
+    assert before == ["1", "2"]
+
+
+def test_a_page_that_is_not_created_in_time_ends_the_wait(client: Any, service: Service, time: Time) -> None:
+    service.pages = 2
+    pages = client.iterate(QUERY, timeout=30)
+    next(pages)
+    service.records = {name: record for name, record in service.records.items() if record["page"] == 1}
+
+    with pytest.raises(StillWaiting):
+        next(pages)
+
+    assert 30 <= time.now < 32

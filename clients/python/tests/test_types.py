@@ -1,0 +1,121 @@
+"""What mypy says to users of the client."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCES = Path(__file__).resolve().parents[1] / "src"
+CACHE = SOURCES.parents[2] / ".mypy_cache" / "clients"
+
+RIGHT = """\
+from datetime import date, datetime
+from decimal import Decimal
+
+from qbxml_queue import AsyncClient, Client, StillWaiting
+from qbxml_queue.schema.records import QueuedRequest
+from qbxml_queue.schema.requests import InvoiceAddRequest, InvoiceLineAdd
+from qbxml_queue.schema.responses import CustomerRet
+
+
+def balance(books: Client) -> Decimal:
+    customer: CustomerRet = books.execute({"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}})["CustomerRet"]
+    modified: datetime = customer["TimeModified"]
+    name: str = customer["FullName"]
+    print(modified, name)
+    return customer["Balance"]
+
+
+def invoice(books: Client, lines: list[InvoiceLineAdd]) -> str:
+    request: InvoiceAddRequest = {
+        "InvoiceAddRq": {
+            "@requestID": "order-7",
+            "InvoiceAdd": {
+                "CustomerRef": {"ListID": "80000001-1"},
+                "TxnDate": date(2026, 1, 31),
+                "InvoiceLineAdd": [*lines, {"Quantity": 2, "Rate": Decimal("49.50")}],
+            },
+        }
+    }
+    try:
+        return books.execute(request, idempotency_key="order-7", timeout=60)["InvoiceRet"]["TxnID"]
+    except StillWaiting as waiting:
+        record: QueuedRequest = books.wait(waiting.record["id"])
+        return record["id"]
+
+
+async def names(books: AsyncClient) -> list[str]:
+    result = await books.execute({"CustomerQueryRq": {"FullName": ["Ada", "Bob"]}})
+    rows = await books.execute({"AgingReportQueryRq": {"AgingReportType": "ARAgingSummary"}})
+    for row in rows["ReportRet"]["ReportData"]["DataRow"]:
+        number: int = row["@rowNumber"]
+        print(number, row["ColData"][0]["@value"])
+    return [customer["FullName"] for customer in result["CustomerRet"]]
+"""
+
+WRONG = {
+    "the name of the request": 'books.execute({"CustomrAddRq": {"CustomerAdd": {"Name": "Ada"}}})',
+    "the name of an element": 'books.execute({"CustomerAddRq": {"CustomerAdd": {"Nam": "Ada"}}})',
+    "a missing element": 'books.execute({"CustomerAddRq": {"CustomerAdd": {"Phone": "12"}}})',
+    "an amount that is a float": 'books.execute({"BillQueryRq": {"MaxReturned": 1.5}})',
+    "a value that the enumeration does not have": 'books.execute({"CustomerQueryRq": {"ActiveStatus": "Some"}})',
+    "two requests": 'books.execute({"CustomerQueryRq": {}, "VendorQueryRq": {}})',
+    "an object of another request": 'books.execute({"CustomerQueryRq": {}})["VendorRet"]',
+    "an element of the result": 'books.execute({"CustomerQueryRq": {}})["CustomerRet"][0]["Fullname"]',
+    "an option": 'books.execute({"CustomerQueryRq": {}}, idempotencykey="1")',
+}
+
+PRELUDE = "from qbxml_queue import Client\n\n\ndef use(books: Client) -> None:\n    "
+
+
+def mypy(folder: Path, *files: str) -> str:
+    """Return what mypy --strict says about files."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(CACHE), *files]
+    environment = {"MYPYPATH": str(SOURCES), "PATH": "/usr/bin:/bin"}
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return result.stdout + result.stderr
+
+
+def test_right_programs_pass_mypy_strict(tmp_path: Path) -> None:
+    (tmp_path / "right.py").write_text(RIGHT, encoding="utf-8")
+
+    assert mypy(tmp_path, "right.py") == "Success: no issues found in 1 source file\n"
+
+
+def test_each_wrong_program_is_an_error(tmp_path: Path) -> None:
+    files = [f"wrong_{number}.py" for number in range(len(WRONG))]
+    for name, line in zip(files, WRONG.values(), strict=True):
+        (tmp_path / name).write_text(f"{PRELUDE}{line}\n", encoding="utf-8")
+
+    output = mypy(tmp_path, *files)
+
+    assert set(re.findall(r"(wrong_\d+\.py):5: error", output)) == set(files)
+
+
+def test_an_annotated_request_gets_a_precise_message(tmp_path: Path) -> None:
+    lines = [
+        "from qbxml_queue.schema.requests import CustomerAddRequest",
+        'request: CustomerAddRequest = {"CustomerAddRq": {"CustomerAdd": {"Nam": "Ada"}}}',
+    ]
+    (tmp_path / "annotated.py").write_text("\n".join(lines), encoding="utf-8")
+
+    output = mypy(tmp_path, "annotated.py")
+
+    assert 'annotated.py:2: error: Missing key "Name" for TypedDict "CustomerAdd"' in output
+    assert 'annotated.py:2: error: Extra key "Nam" for TypedDict "CustomerAdd"' in output
+
+
+def test_the_client_itself_passes_mypy_strict(tmp_path: Path) -> None:
+    output = mypy(tmp_path, "-p", "qbxml_queue")
+
+    assert output.startswith("Success"), output
+
+
+@pytest.mark.parametrize("module", ["requests", "responses", "records"])
+def test_the_types_can_be_imported_at_run_time(module: str) -> None:
+    program = f"import qbxml_queue.schema.{module}"
+    subprocess.run([sys.executable, "-W", "error", "-c", program], env={"PYTHONPATH": str(SOURCES)}, check=True)
