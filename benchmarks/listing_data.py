@@ -281,9 +281,10 @@ def _store(chunk: tuple[int, list[QueuedRequest]]) -> None:
     texts = {}
     for record in records:
         request, response, text = bodies.of(record, plan.needle if record.id in plan.marked else "")
-        puts.append((plan.tables.queued_requests, record_item(replace(record, response_size=len(response)))))
+        with_response = replace(record, response_size=len(response), response_attempt="a")
+        puts.append((plan.tables.queued_requests, record_item(with_response)))
         body = stored_bodies.new_body_items(record, request, text)[0]
-        body[keys.RESPONSE] = {"B": stored_bodies.pack(response)}
+        body |= {keys.RESPONSE: {"B": stored_bodies.pack(response)}, keys.RESPONSE_ATTEMPT: {"S": "a"}}
         if day_of(record.inserted_at) < plan.packed_before:
             texts[record.inserted_at, record.id] = text
             del body["search_text"], body["connection_id"]

@@ -347,9 +347,9 @@ def _routes(template: Template, default_authorizer: str | None) -> Iterable[Rout
                 )
 
 
-def _specific_first(route: Route) -> list[bool]:
-    """Sort a fixed path segment before a `{parameter}` at the same position."""
-    return [segment.startswith("{") for segment in route.path.split("/")]
+def _specific_first(route: Route) -> tuple[list[bool], bool]:
+    """Sort a fixed path segment before a `{parameter}` at the same position, and a method before `ANY`."""
+    return [segment.startswith("{") for segment in route.path.split("/")], route.method == "ANY"
 
 
 def _authorizer(name: str, facts: Mapping[str, Any]) -> TokenAuthorizer:

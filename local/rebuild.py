@@ -75,12 +75,12 @@ REQUEST_IS_LOST = "The request was not sent: it was lost when the tables were re
 class Parts:
     """The stored parts of requests and responses.
 
-    `of`: the parts of each request. `with_response`: the bodies with a response. `request_chunks`: how many chunks a
-    body lists of its request.
+    `of`: the parts of each request. `attempts`: the attempts that stored the responses of bodies. `request_chunks`: how
+    many chunks a body lists of its request.
     """
 
     of: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    with_response: set[str] = field(default_factory=set)
+    attempts: dict[str, str] = field(default_factory=dict)
     request_chunks: dict[str, int] = field(default_factory=dict)
 
     def has_request(self, record: QueuedRequest) -> bool:
@@ -93,7 +93,7 @@ class Parts:
         if not record.response_size:
             return record.state is not State.RESPONSE_RECEIVED
         if not record.response_chunks:
-            return record.id in self.with_response
+            return self.attempts.get(record.id) == record.response_attempt
         chunks = keys.response_chunk_keys(record.id, record.response_chunks)
         return {key[keys.PART]["S"] for key in chunks} <= self.of.get(record.id, set())
 
@@ -149,7 +149,7 @@ class Rebuild:
             if keys.REQUEST_CHUNKS in item:
                 parts.request_chunks[request_id] = int(item[keys.REQUEST_CHUNKS]["N"])
             if keys.RESPONSE in item:
-                parts.with_response.add(request_id)
+                parts.attempts[request_id] = item[keys.RESPONSE_ATTEMPT]["S"]
         return parts
 
     def _continue_records(self, parts: Parts) -> _Records:
@@ -291,5 +291,5 @@ def _without_response(record: QueuedRequest, now: datetime, **fields: Any) -> Qu
     webhook, paging = replace(record.webhook, attempts_in_round=0), replace(record.paging, continued=False)
     if record.webhook.state is not WebhookState.PENDING:
         webhook = record.webhook
-    cleared = {"error": None, "responded_at": None, "response_size": 0, "response_chunks": ""}
-    return record.changed(now, webhook=webhook, paging=paging, **cleared, **fields)
+    cleared = replace(record, error=None, responded_at=None, response_size=0, response_attempt="", response_chunks="")
+    return cleared.changed(now, webhook=webhook, paging=paging, **fields)

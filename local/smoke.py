@@ -167,10 +167,14 @@ def with_a_malformed_key(smoke: Smoke) -> str:
 def unknown_paths(smoke: Smoke) -> str:
     """Check the response to paths and methods that do not exist, with and without a key."""
     smoke.require_aws()
-    for method, path in (("GET", "/nothing"), ("GET", "/api/v1/nothing"), ("DELETE", "/api/v1/connections")):
-        _expect(smoke.anonymous(method, path), 404, "not_found")
-        _expect(smoke.api.request(method, path), 404, "not_found")
-    return "404 in the service's error shape"
+    for path in ("/nothing", "/api/v1/nothing"):
+        _expect(smoke.anonymous("GET", path), 404, "not_found")
+        _expect(smoke.api.request("GET", path), 404, "not_found")
+    response = smoke.api.request("PUT", "/api/v1/connections", b"{}")
+    _expect(response, 405, "method_not_allowed")
+    if response.headers.get("Allow") != "GET, POST":
+        raise SmokeError(f"no Allow header with the methods: {dict(response.headers)}")
+    return "404 and 405 in the service's error shape"
 
 
 def a_large_rest_call(smoke: Smoke) -> str:

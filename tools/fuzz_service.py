@@ -112,7 +112,7 @@ PARAMETERS = (
         "é",
     ),
 )
-SETTINGS = ("name", "company_file", "webhook_url", "sync_window", "linger_seconds", "x")
+SETTINGS = ("name", "company_file", "webhook_url", "sync_window", "linger_seconds", "batch_size", "x")
 METHODS = ("GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS", "HEAD")
 CONTENT_TYPES = ("application/json", "text/xml; charset=utf-8", "text/xml; charset=utf-16", "image/png", "x", "")
 ENCODINGS = ("gzip", "identity", "*;q=0", "br;q=1.0, gzip;q=0.000", "x" * 5_000)
@@ -180,6 +180,20 @@ class Fuzzer:
             )
         return self.rest("POST", f"connections/{self.who.connection_id}/queued_requests", json.dumps(body).encode())
 
+    def create_batch(self) -> Call:
+        """Queue a batch, often with a wrong request."""
+        requests: list[Any] = [
+            {"request_json": {"request": self.element(self.chance.choice(NAMES))}}
+            for _ in range(self.chance.choice([0, 1, 2, 25, 26]))
+        ]
+        if requests and self.likely(0.5):
+            self.chance.choice(requests)[self.chance.choice(["webhook_url", "x", "request_xml"])] = self.value()
+        if requests and self.likely(0.2):
+            requests[self.chance.randrange(len(requests))] = self.value()
+        body = {"requests": requests if self.likely(0.9) else self.value()}
+        path = f"connections/{self.who.connection_id}/queued_requests/batch"
+        return self.rest("POST", path, json.dumps(body).encode())
+
     def get(self) -> Call:
         """Call any path with any method and parameters."""
         path = self.chance.choice(PATHS).format(c=self.who.connection_id, r=self.request_id())
@@ -191,12 +205,7 @@ class Fuzzer:
 
     def connection(self) -> Call:
         """Create or change a connection."""
-        body = {
-            self.chance.choice(
-                ["name", "company_file", "webhook_url", "sync_window", "linger_seconds", "x"]
-            ): self.value()
-            for _ in range(self.chance.randrange(4))
-        }
+        body = {self.chance.choice(SETTINGS): self.value() for _ in range(self.chance.randrange(4))}
         method, path = self.chance.choice([("POST", "connections"), ("PATCH", f"connections/{self.who.connection_id}")])
         return self.rest(method, path, json.dumps(body).encode())
 
@@ -363,7 +372,17 @@ class Fuzzer:
     def next_call(self) -> Call:
         """Return the next call, corrupted three times out of four."""
         kinds: Sequence[Callable[[], Call]] = (
-            *(self.create, self.create, self.get, self.get, self.connection, self.soap, self.session, self.session),
+            *(
+                self.create,
+                self.create,
+                self.create_batch,
+                self.get,
+                self.get,
+                self.connection,
+                self.soap,
+                self.session,
+                self.session,
+            ),
             *(self.route, self.route, self.route, self.hostile, self.hostile),
         )
         call = self.chance.choice(kinds)()

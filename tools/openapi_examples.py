@@ -147,7 +147,16 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         },
         "xml": {"request_xml": _REQUEST_XML},
     },
+    "NewBatch": {
+        "requests": {
+            "requests": [
+                {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}}},
+                {"request_json": {"CustomerQueryRq": {"@requestID": "order-1042", "MaxReturned": 1}}},
+            ]
+        }
+    },
     "PasswordResponse": {"password": {"data": {"id": _CONNECTION.id, "password": "correct horse battery staple"}}},
+    "QueuedRequestBatch": {"queued": {"data": [_queued()]}},
     "QueuedRequestResponse": {"queued": {"data": _queued()}, "ended": {"data": queued_request(_ENDED)}},
     "Qwc": {"qwc": {"qwc": "<?xml version='1.0'?><QBWCXML>…</QBWCXML>"}},
 }

@@ -38,7 +38,7 @@ from simulator.schema.checking import check_message_set, parse_error
 from simulator.schema.model import version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from xml.etree.ElementTree import Element
 
     from simulator.basics.errors import RequestError
@@ -341,7 +341,14 @@ class CompanySession:
         """Let the open iterators expire."""
         self._iterators.clear()
 
-    def process_request(self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL) -> str:
+    def process_request(
+        self,
+        text: str,
+        *,
+        refusal: RequestError | None = None,
+        keeping: Keeping = KEPT_WELL,
+        executes: int | None = None,
+    ) -> str:
         """Answer a QBXML document at once. Takes the parameters of `begin_request` and raises the same errors.
 
         No other session executes anything in between, so a message set that several sessions send is executed once.
@@ -350,17 +357,23 @@ class CompanySession:
         with self._company.lock:
             answer = self._company.message_sets.begin(self._application, message_set)
             if answer is None:
-                answer = self._execute(message_set, requested, refusal, keeping)
+                answer = self._execute(message_set, requested, refusal, keeping, executes)
         return self._document(message_set, answer)
 
     def begin_request(
-        self, text: str, *, refusal: RequestError | None = None, keeping: Keeping = KEPT_WELL
+        self,
+        text: str,
+        *,
+        refusal: RequestError | None = None,
+        keeping: Keeping = KEPT_WELL,
+        executes: int | None = None,
     ) -> Callable[[], str]:
         """Begin to execute a QBXML document, and return the function that ends the execution with the response.
 
         The books change and the response is stored at the end. Until then, QuickBooks does not know the message set.
         Faults use the other parameters: with `refusal`, every request gets this status. It is executed if the status is
-        a warning. `keeping` says how the response to the message set is stored.
+        a warning. `keeping` says how the response to the message set is stored. Only the first `executes` requests of
+        the message set are executed and answered, if it is not None.
         Raises `HresultError`: 0x80040400 for text that cannot be parsed, 0x80040423 for a qbXML version that this
         QuickBooks does not support, 0x8004040D after the end of the session.
         """
@@ -372,7 +385,7 @@ class CompanySession:
             if answer is not None:
                 return self._document(message_set, answer)
             with self._company.lock:
-                stored = self._execute(message_set, requested, refusal, keeping)
+                stored = self._execute(message_set, requested, refusal, keeping, executes)
             return self._document(message_set, stored)
 
         return end
@@ -415,18 +428,25 @@ class CompanySession:
         return check_message_set(root, requested), requested
 
     def _execute(
-        self, message_set: Element, requested: Version, refusal: RequestError | None, keeping: Keeping
+        self,
+        message_set: Element,
+        requested: Version,
+        refusal: RequestError | None,
+        keeping: Keeping,
+        executes: int | None,
     ) -> Answer:
         """Execute a message set and store its response. The caller holds the lock."""
-        lines = self._responses(message_set, requested, refusal)
+        lines = self._responses(message_set, list(message_set)[:executes], requested, refusal)
         return self._company.message_sets.end(self._application, message_set, lines, keeping)
 
-    def _responses(self, message_set: Element, requested: Version, refusal: RequestError | None) -> list[str]:
+    def _responses(
+        self, message_set: Element, requests: Sequence[Element], requested: Version, refusal: RequestError | None
+    ) -> list[str]:
         lines: list[str] = []
         stopped = False
         macros: dict[str, str] = {}
         renderer = Renderer(self._company.books, requested, self._company.product.edition)
-        for request in message_set:
+        for request in requests:
             if stopped:
                 response = Response(3231, "Error", "The request has not been processed.")
                 lines += _lines(message_set, request, response, renderer)

@@ -274,6 +274,13 @@ class FaultySession:
     def _cannot_store(self, _fault: Fault, text: str) -> str:
         return self._session.process_request(text, keeping=Keeping(possible=False))
 
+    def _die_within(self, fault: Fault, text: str) -> str:
+        requests = [name for name in _REQUESTS.findall(text) if name != "QBXMLMsgsRq"]
+        executes = max(min(fault.executed, len(requests) - 1), 0)
+        keeping = Keeping(possible=fault.stored and executes > 0)
+        self._session.process_request(text, keeping=keeping, executes=executes)
+        raise HresultError(fault.hresult, fault.message, detail="injected")
+
     _ANSWERS: ClassVar[dict[str, Callable[[FaultySession, Fault, str], str]]] = {
         "fail": _fail,
         "status": _refuse,
@@ -290,4 +297,5 @@ class FaultySession:
         "forget": _forget,
         "store-badly": _store_badly,
         "cannot-store": _cannot_store,
+        "die-within": _die_within,
     }

@@ -103,6 +103,12 @@ _PROCESS = {
     "forget": Form("QuickBooks has forgotten all kept responses before this request", {}),
     "store-badly": Form("the response is kept so that it cannot be read again: 9002", {}),
     "cannot-store": Form("the request is done and its response cannot be kept: 9005", {}),
+    "die-within": Form(
+        "ProcessRequest throws after the first EXECUTED requests of the message set were done, and before the last one;"
+        " with stored, their responses are kept under its id",
+        {"executed": 1, "stored": False, "hresult": "0x800706BE", "message": None},
+        "executed",
+    ),
 }
 _SESSION = {
     "open-error": Form("the company cannot be opened", {"hresult": "0x80040414", "message": None}, "hresult"),
@@ -182,6 +188,8 @@ class Fault:
     message: str | None = None
     code: int = 0
     after_execution: bool = False
+    executed: int = 0
+    stored: bool = False
     megabytes: float = 0.0
     file_id: str | None = None
     path: str = ""
@@ -310,9 +318,9 @@ def _checked(key: str, value: Any) -> Any:
             raise ValueError(f"hresult is 0x and up to eight hexadecimal digits: {value!r}; "
                              f"{_nearest(value, (*OPEN_ERRORS, *HRESULTS))}")  # fmt: skip
         return value
-    if key == "code":
-        _check(type(value) is int and value >= 0, f"code is a number, not {value!r}")
-    elif key == "after_execution":
+    if key in {"code", "executed"}:
+        _check(type(value) is int and value >= 0, f"{key} is a number, not {value!r}")
+    elif key in {"after_execution", "stored"}:
         _check(type(value) is bool, f"{key} is true or false, not {value!r}")
     else:
         _check(isinstance(value, str), f"{key} is a text, not {value!r}")
@@ -333,9 +341,9 @@ def _count(text: str) -> int | str:
 
 def _typed(key: str, text: str) -> Any:
     """Read a value of the command line. `Fault.of` checks it."""
-    if key in {"seconds", "megabytes", "code", "times", "machine"} and re.fullmatch(r"\d+(\.\d+)?", text):
+    if key in {"seconds", "megabytes", "code", "executed", "times", "machine"} and re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text) if "." in text else int(text)
-    return {"true": True, "false": False}.get(text, text) if key == "after_execution" else text
+    return {"true": True, "false": False}.get(text, text) if key in {"after_execution", "stored"} else text
 
 
 def _nearest(name: object, valid_names: Iterable[str]) -> str:

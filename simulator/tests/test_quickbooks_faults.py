@@ -232,6 +232,28 @@ def test_a_response_that_cannot_be_stored_is_9005_and_asking_for_it_9002() -> No
     assert len(run.company.writes) == 1
 
 
+THREE_WRITES = document(
+    "".join(
+        f'<CustomerAddRq requestID="{name}"><CustomerAdd><Name>{name}</Name></CustomerAdd></CustomerAddRq>'
+        for name in ("Ann", "Bob", "Carl")
+    ),
+    sets=WITH_MESSAGE_SET,
+)
+
+
+@pytest.mark.parametrize("executed", [0, 1, 2, 3])
+@pytest.mark.parametrize("stored", ["true", "false"])
+def test_quickbooks_can_die_within_a_message_set(executed: int, stored: str) -> None:
+    run = Run([THREE_WRITES, CHECK], f"process:1:die-within:{executed}:stored={stored}")
+
+    assert (run.received[0]["hresult"], run.received[0]["response"]) == ("0x800706BE", "")
+    names = ["Ann", "Bob"][:executed]
+    assert [write.request_id for write in run.company.writes] == names
+    answered = re.findall(r'requestID="(\w+)"', run.received[1]["response"])
+    assert answered == (names if stored == "true" else [])
+    assert run.set_status(1) == ("0" if answered else "9002")
+
+
 @pytest.mark.parametrize(("after_execution", "writes"), [("true", 1), ("false", 0)])
 def test_a_message_set_can_be_refused_as_a_whole(after_execution: str, writes: int) -> None:
     run = Run([WRITE], f"process:1:message-set-status:9001:after_execution={after_execution}")

@@ -3,8 +3,9 @@
 `handlers/rest/errors.py` gives each class its HTTP status. The docstrings are the descriptions in OpenAPI.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import Any, ClassVar, Self
 
@@ -18,7 +19,8 @@ class Problem:
     """One problem with a request: where it is, what it is, and how to correct it.
 
     `field` is a body field or parameter, such as `request_xml`. `path` is the place inside a QBXML request
-    (`CustomerQueryRq/MaxReturned`) or a JSON pointer. `line` and `column` count from 1.
+    (`CustomerQueryRq/MaxReturned`) or a JSON pointer. `line` and `column` count from 1. `index` is the position of the
+    request in a batch, counted from 0.
     """
 
     field: str
@@ -27,6 +29,7 @@ class Problem:
     column: int | None = None
     path: str | None = None
     suggestion: str | None = None
+    index: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the members that have a value. Long texts are shortened."""
@@ -71,9 +74,7 @@ class InvalidRequest(ServiceError, code="invalid_request"):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(islice(problems, MAX_PROBLEMS))
         members = [problem.as_dict() for problem in self.problems]
-        super().__init__(
-            "; ".join(f"{member['field']}: {member['message']}" for member in members[:3]), {"problems": members}
-        )
+        super().__init__("; ".join(map(_sentence, members[:3])), {"problems": members})
 
     @classmethod
     def of(cls, field: str, message: str) -> Self:
@@ -81,8 +82,25 @@ class InvalidRequest(ServiceError, code="invalid_request"):
         return cls([Problem(field, message)])
 
 
+def _sentence(problem: Mapping[str, Any]) -> str:
+    request = f"requests[{problem['index']}]: " if "index" in problem else ""
+    return f"{request}{problem['field']}: {problem['message']}"
+
+
 class UnsupportedByVersion(ServiceError, code="unsupported_by_version"):
     """The request needs a higher QBXML version than the connection's QuickBooks supports."""
+
+
+@contextmanager
+def of_request_in_batch(index: int) -> Iterator[None]:
+    """Add the position of a request in its batch to the errors that the block raises about it."""
+    try:
+        yield
+    except InvalidRequest as error:
+        raise InvalidRequest(replace(problem, index=index) for problem in error.problems) from None
+    except ServiceError as error:
+        error.details = {**(error.details or {}), "index": index}
+        raise
 
 
 class InvalidState(ServiceError, code="invalid_state"):

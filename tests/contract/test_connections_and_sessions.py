@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.dynamodb import DynamoDBStore
 from domain.errors import Conflict
 from domain.records.session import KEPT_SECONDS, LIVE_SHARDS
 from domain.storage.changes import (
@@ -29,9 +30,9 @@ from tests.support.builders import (
     a_record,
     a_session,
 )
+from tests.support.unreliable_dynamodb import UPDATE_FAULTS, UnreliableDynamoDB
 
 if TYPE_CHECKING:
-    from adapters.dynamodb import DynamoDBStore
     from tests.contract.stores import AnyStore
 
 
@@ -207,6 +208,18 @@ def test_sessions_that_begin_at_the_same_time_do_not_exceed_the_limit(emulated: 
         begun = list(threads.map(begin, range(40)))
 
     assert sum(begun) == 5
+
+
+@pytest.mark.parametrize("fault", UPDATE_FAULTS)
+def test_a_session_whose_count_is_not_answered_begins_all_the_same(emulated: DynamoDBStore, fault: str) -> None:
+    client = UnreliableDynamoDB(emulated.client, {"update_item": fault}.get)
+    store = DynamoDBStore(client, emulated.tables, sleep=lambda _: None)
+    session = a_session()
+
+    store.commit(Put(None, session), CountBeginning(shard=0, period=1_000, limit=1, expires_at=5_000))
+
+    assert client.happened == [fault]
+    assert store.session(session.id) == session
 
 
 def test_only_ended_sessions_expire(emulated: DynamoDBStore) -> None:

@@ -50,6 +50,7 @@ ATTRIBUTES = {
     "last_session_id",
     "label",
     "lost_responses",
+    "message_set",
     "paging_continued",
     "paging_may_begin",
     "paging_page",
@@ -65,6 +66,7 @@ ATTRIBUTES = {
     "request_label",
     "request_name",
     "responded_at",
+    "response_attempt",
     "response_chunks",
     "response_size",
     "revision",
@@ -166,7 +168,7 @@ def the_largest(chance: random.Random, script: str) -> tuple[QueuedRequest, Plan
         sent_at=a_time(),
         responded_at=a_time(),
         response_size=chance.randrange(10**8),
-        response_chunks="k3Jf9-Qx0aZb#99",
+        response_attempt="k3Jf9-Qx0aZb",
         label=a_text(50, *SCRIPTS[script]),
         revision=12,
     )
@@ -199,7 +201,7 @@ def test_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -
 def test_the_entry_of_the_queue_with_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -> None:
     """It is retried after a lost response, so it has everything but a response and an attempt."""
     record, planned = the_largest(random.Random(f"{script} {seed}"), script)
-    queued = replace(record, state=State.RETRYABLE, responded_at=None, response_size=0, response_chunks="")
+    queued = replace(record, state=State.RETRYABLE, responded_at=None, response_size=0, response_attempt="")
     webhook, recovery = Webhook.to(record.webhook.url), replace(record.recovery, begun=True, active=True)
     queued = replace(queued, webhook=webhook, recovery=recovery)
 

@@ -11,7 +11,7 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.torn_reads import TORN_READ
-from domain.errors import Gone, NotFound, Unavailable
+from domain.errors import Gone, Unavailable
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.queueing.service import RequestService
@@ -194,8 +194,9 @@ def test_a_body_that_stays_missing_is_reported_and_leaves_the_list(bench: Bench)
 
     with pytest.raises(Unavailable):
         bench.requests.get(APP_ID, request_id)
-    with pytest.raises(NotFound):
-        bench.store.request_xml(request_id)
+    record = bench.store.request(request_id)
+    assert isinstance(record, QueuedRequest)
+    assert bench.store.with_request_xml([record])[0].request_xml is None
     assert [item.record.id for item in bench.lists.page(APP_ID, ListQuery(CONNECTION_ID)).items] == [other]
 
 

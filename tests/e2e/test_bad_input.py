@@ -25,6 +25,7 @@ BOMB = (
 )
 TWO = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/><VendorQueryRq/></QBXMLMsgsRq></QBXML>'  # fmt: skip
 MALFORMED_XML = '<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n<CustomerQueryRq></QBXMLMsgsRq>\n</QBXML>'
+UNKNOWN_ID = "c0000000-0000-4000-8000-00000000000f"
 ONE = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq/></QBXMLMsgsRq></QBXML>'
 
 
@@ -221,10 +222,28 @@ def test_an_unknown_path_is_not_found(gateway: Service) -> None:
         assert (response.status, response.code) == (404, "not_found")
 
 
-def test_an_unknown_method_is_not_found(gateway: Service) -> None:
-    response = gateway.call("PATCH", "/api/v1/connections", {})
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/api/v1/connections", "GET, POST"),
+        (f"/api/v1/connections/{UNKNOWN_ID}", "DELETE, GET, PATCH"),
+        (f"/api/v1/connections/{UNKNOWN_ID}/queued_requests/{UNKNOWN_ID}/discard", "POST"),
+    ],
+)
+def test_a_method_that_a_path_does_not_have_is_refused_with_the_ones_that_it_has(
+    service: Service, path: str, allowed: str
+) -> None:
+    response = service.call("PUT", path, {})
 
-    assert (response.status, response.code) == (404, "not_found")
+    assert (response.status, response.code) == (405, "method_not_allowed")
+    assert response.headers["Allow"] == allowed
+    assert response.json["error"]["message"].endswith(f"does not have the method PUT. It has {allowed}.")
+
+
+def test_without_a_key_an_unknown_method_is_unauthorized(gateway: Service) -> None:
+    response = gateway.call("PATCH", "/api/v1/connections", {}, key="")
+
+    assert (response.status, response.code) == (401, "unauthorized")
 
 
 def test_more_than_10_mb_is_too_large(gateway: Service) -> None:

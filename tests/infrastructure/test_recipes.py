@@ -16,6 +16,8 @@ import pytest
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
 from handlers.views.requests import QueuedRequestView
+from local.template import Template
+from tests.support.api_client import routes
 from tools.permissions_page import PAGE, page
 from tools.query_events import text_of
 
@@ -43,7 +45,7 @@ def test_every_error_code_is_in_the_contract() -> None:
 
 
 def test_every_field_of_a_record_is_in_the_contract() -> None:
-    omitted = {"response_omitted", "response_json_omitted", "result_omitted"}
+    omitted = {"request_json_omitted", "response_omitted", "response_json_omitted", "result_omitted"}
     missing = undocumented(set(get_type_hints(QueuedRequestView)) - omitted, "Queued request record")
     assert missing == [], "add the field to the contract"
 
@@ -78,3 +80,16 @@ def test_the_event_of_a_convenience_query_is_generated(name: str) -> None:
 
 def test_the_page_of_permissions_is_generated() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run make generate"
+
+
+def test_every_path_of_the_api_has_a_response_to_methods_that_it_does_not_have() -> None:
+    answered = {
+        event.properties["Path"]
+        for function in Template.load().functions()
+        for event in function.events
+        if event.type == "Api" and event.properties["Method"] == "any"
+    }
+
+    paths = {route.path for route in routes() if route.path.startswith("/api/")}
+    differing = sorted(paths ^ answered)
+    assert differing == [], f"give MethodNotAllowedFunction an event of each path, and correct {differing}"

@@ -14,7 +14,7 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import count, pairwise
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
 import pytest
 from moto import mock_aws
@@ -27,6 +27,7 @@ from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.queueing.new_request import Idempotency
 from domain.queueing.service import RequestService
+from domain.records.batch import MAX_REQUESTS
 from domain.records.request import QueuedRequest, State
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
@@ -53,7 +54,7 @@ from tests.support.builders import (
 from tests.support.queueing import command, queueing_without_quotas
 from tests.support.services import services_with, using
 from tests.support.web_connector.connector import CountingSecrets
-from tests.support.web_connector.quickbooks import hcp
+from tests.support.web_connector.quickbooks import hcp, labels_in, set_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,6 +167,27 @@ def test_a_create_over_http_takes_its_quotas_in_portions(bench: Bench) -> None:
             calls.append(bench.calls.take())
 
     assert calls == [5, *[1] * 9, *[2, *[1] * 9] * 9]
+
+
+def test_a_batch_of_25_takes_at_most_three_calls_once_the_connection_is_known(bench: Bench) -> None:
+    """Most take two: a portion of the creates per second, and the transaction."""
+    url = f"/api/v1/connections/{CONNECTION_ID}/queued_requests/batch"
+    limits = {"creates_per_second": "100", "waiting": "100000"}
+    caller = {"app_id": APP_ID, "scope": "full", **limits}
+    body = json.dumps({"requests": [{"request_xml": REQUEST_XML}] * MAX_REQUESTS})
+    event = api_event("POST", url, body=body, headers={"Idempotency-Key": "1"}, authorizer=caller)
+    calls = []
+
+    with using(services_with(bench.store, bench.clock)):
+        for number in range(40):
+            bench.clock.advance(seconds=1)
+            event["headers"]["Idempotency-Key"] = str(number)
+            bench.calls.take()
+            assert load("handlers.create_batch.handler")(event, None)["statusCode"] == 201
+            calls.append(bench.calls.take())
+
+    assert max(calls[1:]) <= 3
+    assert Counter(calls).most_common(1)[0][0] == 2
 
 
 def an_ended_request(bench: Bench, response_xml: str) -> str:
@@ -306,8 +328,8 @@ def test_a_list_reads_its_connection_beside_the_page(bench_with_records: Bench) 
     assert {item["waiting_reason"]["code"] for item in json.loads(response["body"])["data"]} == {"never_connected"}
 
 
-def test_a_web_connector_session_is_three_round_trips_a_step(bench: Bench) -> None:
-    """A response reads its request and the front of the queue in parallel."""
+def test_a_web_connector_session_is_three_round_trips_a_step_and_one_more_for_a_response(bench: Bench) -> None:
+    """A response reads its request and the front of the queue in parallel, and is stored before the transaction."""
     records = [bench.queue_without_key() for _ in range(2)]
     bench.calls.take()
 
@@ -320,6 +342,7 @@ def test_a_web_connector_session_is_three_round_trips_a_step(bench: Bench) -> No
         assert "CustomerQueryRq" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
         assert bench.calls.take() <= 3
         bench.soap("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
+        assert bench.calls.pop("UpdateItem") == 1
         assert bench.calls.take() <= 4
         current = bench.store.request(record.id)
         assert isinstance(current, QueuedRequest)
@@ -418,7 +441,8 @@ def test_a_login_counts_the_live_sessions_beside_its_calls_once_a_second(bench: 
         bench.clock.now -= timedelta(seconds=1)  # queueing advanced it
 
     # The front of the queue and, from another thread, the index of live sessions.
-    assert operations == [{"GetItem": 1, "Query": queries, "TransactWriteItems": 1} for queries in (2, 1)]
+    writes = {"UpdateItem": 1, "TransactWriteItems": 1}
+    assert operations == [{"GetItem": 1, "Query": queries} | writes for queries in (2, 1)]
 
 
 @pytest.mark.parametrize(("minutes", "units"), [(0, 2), (3, 4)])
@@ -476,7 +500,7 @@ def test_a_session_that_lingers_reads_twice_and_takes_a_request_in_four_calls(be
     assert "CustomerQueryRq" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse="")
     assert bench.calls.take() == 4
     assert ">99<" in bench.soap("receiveResponseXML", ticket=ticket, response=RESPONSE_XML, hresult="", message="")
-    assert bench.calls.take() == 4
+    assert bench.calls.take() == 5
 
 
 def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
@@ -491,3 +515,34 @@ def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
     bench.connections.pause(APP_ID, CONNECTION_ID)
 
     assert bench.calls.take() == 3
+
+
+def test_a_set_of_20_is_sent_in_four_round_trips_and_received_in_three_beside_its_responses(bench: Bench) -> None:
+    """The bodies of the other requests are known only after the queue was read. Two reads of each step are parallel.
+
+    Each response is stored with a write of its own, ten at a time.
+    """
+    bench.set(batch_size=20)
+    records = [bench.queue_without_key() for _ in range(1 + 2 + 4 + 8 + 16 + 20)]
+    entries: list[int] = []
+    bench.store.client.meta.events.register(
+        "provide-client-params.dynamodb.TransactWriteItems",
+        lambda params, **_: entries.append(len(params["TransactItems"])),
+    )
+    ticket = bench.log_in()
+    calls = []
+    for _ in range(6):
+        bench.calls.take()
+        sent = unescape(bench.soap("sendRequestXML", ticket=ticket, strHCPResponse=""), {"&quot;": '"'})
+        sending = bench.calls.take()
+        bench.soap("receiveResponseXML", ticket=ticket, response=set_response(sent), hresult="", message="")
+        assert bench.calls.pop("UpdateItem") == len(labels_in(sent))
+        calls.append((len(labels_in(sent)), sending, bench.calls.take()))
+
+    assert calls == [(1, 3, 4), *[(size, 5, 4) for size in (2, 4, 8, 16, 20)]]
+    # DynamoDB: a transaction has at most 100 entries. The requests of a set can have 20 days of counts.
+    assert max(entries) <= 50
+    for record in records:
+        current = bench.store.request(record.id)
+        assert isinstance(current, QueuedRequest)
+        assert current.state is State.RESPONSE_RECEIVED

@@ -2,7 +2,9 @@
 
 * `connectors`: CONNECTORS (20) Web Connectors of as many connections at once, REQUESTS (50) each.
 * `pairs`: every pair of interruptions of a session, in memory; EVERY=n takes each n-th.
+* `pairs_of_sets`: the same with 2, 5 and 20 requests in a message set; EVERY (20).
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
+* `interleavings_of_sets`: the same with up to 2, then 5, then 20 requests in a message set.
 * `lost_answers`: the same on emulated DynamoDB that loses answers, delivers calls late and tears reads; RUNS (50).
 * `bad_requests`: queues with up to 200 requests that always fail, RUNS (50) times; SEED (1) repeats a run.
 * `restores`: random histories with each table restored to another moment, RUNS (250) times; SEED (1) repeats a run.
@@ -21,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 from tests.proofs import bad_requests, connectors, interleavings, lost_answers, pairs, restores
 from tests.proofs.databases import ENDPOINT, new_dynamodb_store
 from tests.support.fake_store import FakeStore
+from tests.support.web_connector.matrix import QUEUES_OF_SETS
 
 
 def number(name: str, default: int) -> int:
@@ -48,6 +51,21 @@ def prove_interleavings() -> bool:
     return interleavings.prove(machine, number("RUNS", 250), number("STEPS", 50), number("SEED", 1))
 
 
+def prove_pairs_of_sets() -> bool:
+    """Interrupt sessions with message sets of several requests twice."""
+    return all(pairs.prove(number("EVERY", 20), batch_size) for batch_size in QUEUES_OF_SETS)
+
+
+def prove_interleavings_of_sets() -> bool:
+    """Run the state machine with message sets of several requests."""
+    machine = interleavings.OnDynamoDB if ENDPOINT else interleavings.InMemory
+    size = number("RUNS", 250), number("STEPS", 50), number("SEED", 1)
+    return all(
+        interleavings.prove(type("OfSets", (machine,), {"batch_size": batch_size}), *size)
+        for batch_size in QUEUES_OF_SETS
+    )
+
+
 def prove_bad_requests() -> bool:
     """Put requests that always fail in front of others."""
     return bad_requests.prove(number("RUNS", 50), number("SEED", 1))
@@ -67,7 +85,9 @@ def prove_lost_answers() -> bool:
 PROOFS = {
     "connectors": prove_connectors,
     "pairs": prove_pairs,
+    "pairs_of_sets": prove_pairs_of_sets,
     "interleavings": prove_interleavings,
+    "interleavings_of_sets": prove_interleavings_of_sets,
     "bad_requests": prove_bad_requests,
     "lost_answers": prove_lost_answers,
     "restores": prove_restores,

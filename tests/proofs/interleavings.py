@@ -32,7 +32,7 @@ class OnDynamoDB(InMemory):
     def make_system(self, seed: int) -> System:  # noqa: ARG002 - the database has no lag to choose
         """Return an empty system."""
         self._tables = ExitStack()
-        return System(self._tables.enter_context(new_dynamodb_store()))
+        return System(self._tables.enter_context(new_dynamodb_store()), batch_size=self.batch_size)
 
     def teardown(self) -> None:
         """End a run."""

@@ -26,6 +26,7 @@ from tests.support.unreliable_dynamodb import (
     REPEATED,
     TORN,
     TRANSACTION_FAULTS,
+    UPDATE_FAULTS,
     UnreliableDynamoDB,
 )
 from tests.support.web_connector.system import System
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 SHARES: dict[str, tuple[float, tuple[Fault, ...]]] = {
     "transact_write_items": (0.2, TRANSACTION_FAULTS),
     "put_if": (0.2, CONDITIONAL_FAULTS),
+    "update_item": (0.3, UPDATE_FAULTS),
     "put_item": (0.5, (REPEATED,)),
     "batch_get_item": (0.3, (TORN,)),
 }

@@ -83,6 +83,22 @@ def function_block(logical_id: str) -> str:
     return rf"\n\n  {logical_id}:\n.*?(?=\n\n)"
 
 
+def refuse_other_methods(path: str) -> Step:
+    """Return the step that lets a function respond to the methods that a new path does not have."""
+    name = "".join(word.title() for word in path.replace("/", "_").replace("{", "").replace("}", "").split("_"))
+    event = f"""        {name}:
+          Type: Api
+          Properties: {{RestApiId: !Ref Api, Method: any, Path: "/api/v1/{path}"}}
+"""
+    before = "      Handler: handlers.method_not_allowed.handler\n      Role: !GetAtt PageRole.Arn\n      Events:\n"
+    return Step(
+        "template.yaml",
+        lambda repository: repository.insert_after("template.yaml", before, event),
+        f"{RECIPES_TEST}::test_every_path_of_the_api_has_a_response_to_methods_that_it_does_not_have",
+        f"give MethodNotAllowedFunction an event of each path, and correct ['/api/v1/{path}']",
+    )
+
+
 # --- Add a convenience query
 
 
@@ -135,6 +151,7 @@ CONVENIENCE_QUERY = Recipe(
             f"{IMPORTS_TEST}::test_every_module_with_a_handler_is_a_function_of_the_template",
             f"{TEMPLATE_DIFFERS}: ['query_bills']",
         ),
+        refuse_other_methods("connections/{connection_id}/bills"),
         Step(
             CONTRACT,
             document_bills,
@@ -222,6 +239,7 @@ ENDPOINT = Recipe(
             f"{IMPORTS_TEST}::test_every_module_with_a_handler_is_a_function_of_the_template",
             f"{TEMPLATE_DIFFERS}: ['get_login_failure']",
         ),
+        refuse_other_methods("connections/{connection_id}/login_failure"),
         Step(
             "tools/openapi_examples.py",
             lambda repository: repository.insert_after("tools/openapi_examples.py", r"^EXAMPLES: .*\{\n", EXAMPLE),

@@ -45,7 +45,7 @@ class Route:
 
 @cache
 def routes() -> tuple[Route, ...]:
-    """Return every route that the template declares."""
+    """Return every route that the template declares for one method. `ANY` takes the methods that a path lacks."""
     return tuple(
         Route(
             event.properties["Method"].upper(),
@@ -55,7 +55,7 @@ def routes() -> tuple[Route, ...]:
         )
         for function in Template.load().functions()
         for event in function.events
-        if event.type == "Api"
+        if event.type == "Api" and event.properties["Method"] != "any"
     )
 
 

@@ -60,6 +60,10 @@ class FakeBatch:
         """The records."""
         return [stored.record for stored in self._stored.values()]
 
+    def has_stray_response(self, record: QueuedRequest) -> bool:
+        """Whether a response is stored that the record does not have. In memory, both are stored together."""
+        return self._stored[record.id].response_xml is not None and not record.response_size
+
     def with_bodies(
         self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
     ) -> Sequence[ListedRequest]:
@@ -290,23 +294,23 @@ class FakeStore:
         records = self._records_of(connection_id, "in_flight")
         return list(dict.fromkeys(record.id for record in records if record.state in IN_FLIGHT))
 
-    def request_xml(self, request_id: str) -> str:
-        """Return the request XML."""
-        bodies = self.bodies.get(request_id)
-        if bodies is None:
-            raise NotFound("The request does not exist.")
-        return bodies.request_xml
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
+        """Return records with their request XML."""
+        return [
+            HeldRequest(record, bodies.request_xml, bodies.metadata)
+            if (bodies := self.bodies.get(record.id))
+            else HeldRequest(record)
+            for record in records
+        ]
 
     def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
         """Return the requests in flight of a session, and the front of its queue."""
         held = [
-            HeldRequest(record, bodies.request_xml, bodies.metadata)
-            if (bodies := self.bodies.get(record.id))
-            else HeldRequest(record)
+            record
             for request_id in session.held_ids
             if isinstance(record := self.records.get(request_id), QueuedRequest) and session.holds(record)
         ]
-        return held, self.queue_front(session.connection_id, front) if front else ()
+        return self.with_request_xml(held), self.queue_front(session.connection_id, front) if front else ()
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the next requests to send."""

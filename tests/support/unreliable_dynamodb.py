@@ -35,6 +35,8 @@ CONFLICT = "conflict"
 TRANSACTION_FAULTS = (ANSWER_LOST, IN_PROGRESS, SERVER_ERROR, LATE, LATER, REPEATED, CONFLICT)
 CONDITIONAL_FAULTS = tuple(fault for fault in TRANSACTION_FAULTS if fault != IN_PROGRESS)
 """The faults of a plain put with a condition. Only a transaction can be in progress."""
+UPDATE_FAULTS = (ANSWER_LOST, SERVER_ERROR, LATE, REPEATED)
+"""The faults of the plain updates before a transaction."""
 WRITE_FAULTS = (ANSWER_LOST, LATE, REPEATED)
 
 TORN = "torn"
@@ -88,6 +90,13 @@ class UnreliableDynamoDB:
             return self._write("put_item", request)
         self._before_commit(request)
         return self._write("put_item", request, "put_if")
+
+    def update_item(self, **request: Any) -> Any:
+        """Change an item. The updates before a transaction may fail: a response, and the count of a session."""
+        if not {":response", ":limit"} & request.get("ExpressionAttributeValues", {}).keys():
+            return self.client.update_item(**request)
+        self._keep_former([{"Update": request}])
+        return self._write("update_item", request)
 
     def _before_commit(self, request: dict[str, Any]) -> None:
         """Do the calls that are late now. Raises ClientError for a conflict."""

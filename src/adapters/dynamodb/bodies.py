@@ -10,7 +10,7 @@ import json
 import zlib
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.torn_reads import PartMissing
@@ -85,6 +85,20 @@ def _request_chunk_items(request_id: str, packed: bytes) -> list[Item]:
     return [key | {keys.DATA: {"B": piece}} for key, piece in zip(item_keys, pieces, strict=True)]
 
 
+def body_update(table: str, request_id: str, attributes: Item, removed: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the parameters of an update that sets attributes of a body item and removes others."""
+    expression = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
+    if removed:
+        expression += " REMOVE " + ", ".join(f"#{name}" for name in removed)
+    return {
+        "TableName": table,
+        "Key": keys.payload_key(request_id),
+        "UpdateExpression": expression,
+        "ExpressionAttributeNames": {f"#{name}": name for name in (*attributes, *removed)},
+        "ExpressionAttributeValues": {f":{name}": value for name, value in attributes.items()},
+    }
+
+
 class Bodies:
     """The bodies of one record, from its payload items."""
 
@@ -116,12 +130,14 @@ class Bodies:
 
     def is_older_than(self, record: QueuedRequest) -> bool:
         """Whether the record has a response in the body item, but the body was read before that was stored there."""
-        return bool(record.response_size and not record.response_chunks and keys.RESPONSE not in self._items[keys.BODY])
+        return bool(record.response_attempt and not self._has_response_of(record))
 
     def packed_response(self, record: QueuedRequest) -> bytes | None:
         """Return the compressed response, or None if the record has none. Raises PartMissing if a part was not read."""
         if not record.response_size:
             return None
+        if self.is_older_than(record):
+            raise PartMissing(record.id)
         return self._packed(keys.RESPONSE, keys.response_chunk_keys(record.id, record.response_chunks))
 
     def stored_request(self, record: QueuedRequest, *, with_response: bool = True) -> StoredRequest:
@@ -136,6 +152,14 @@ class Bodies:
         stored = self._items[keys.BODY].get(keys.METADATA)
         metadata: Mapping[str, str] = json.loads(unpack(bytes(stored["B"]))) if stored else {}
         return metadata
+
+    def has_stray_response(self, record: QueuedRequest) -> bool:
+        """Whether the body has a response, and the record none."""
+        return keys.RESPONSE in self._items[keys.BODY] and not record.response_size
+
+    def _has_response_of(self, record: QueuedRequest) -> bool:
+        body = self._items[keys.BODY]
+        return keys.RESPONSE in body and body.get(keys.RESPONSE_ATTEMPT) == {"S": record.response_attempt}
 
     @property
     def _request_chunks(self) -> int:
@@ -161,6 +185,10 @@ class StoredBatch:
     records: Collection[QueuedRequest]
     bodies: Mapping[str, Bodies]
     read_chunks: Callable[[Sequence[Item]], Sequence[Item]]
+
+    def has_stray_response(self, record: QueuedRequest) -> bool:
+        """Whether the body has a response that no transaction has made the record's."""
+        return self.bodies[record.id].has_stray_response(record)
 
     def with_bodies(
         self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int

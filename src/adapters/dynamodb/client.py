@@ -12,7 +12,7 @@ from domain.errors import TooManyRequests
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from adapters.dynamodb.codec import Codec
+    from adapters.dynamodb.codec import Codec, CompressedCodec
     from adapters.dynamodb.keys import Item, TableNames
 
 T = TypeVar("T")
@@ -160,7 +160,7 @@ class DynamoDB:
             open_keys = unprocessed + open_keys
         return items
 
-    def entities(self, table: str, codec: Codec[T], keys: Iterable[Item]) -> list[T]:
+    def entities(self, table: str, codec: Codec[T] | CompressedCodec[T], keys: Iterable[Item]) -> list[T]:
         """Return the entities that exist, read in batches, in no particular order."""
         return list(map(codec.entity, self.batch_get({table: list(keys)})[table]))
 

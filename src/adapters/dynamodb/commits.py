@@ -1,15 +1,12 @@
-"""The commit of changes: their operations and their counts in one transaction."""
+"""The commit of changes: their operations and their counts in one transaction, after what can be written before it."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-
-from botocore.exceptions import ClientError
 
 from adapters.dynamodb.counts import OVERFLOW_ROWS, count_updates
 from adapters.dynamodb.response_chunks import StoredChunks
-from adapters.dynamodb.transactions import LOST_ANSWERS, Transaction, new_commit_id
+from adapters.dynamodb.transactions import Transaction, new_commit_id
 from domain.errors import Conflict
 from domain.records.app import ApiKey, App
 from domain.records.connection import Connection
@@ -36,7 +33,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.idempotency_keys import IdempotencyKeys
     from adapters.dynamodb.operations import Operation
     from adapters.dynamodb.request_changes import RequestChanges
-    from adapters.dynamodb.response_chunks import ResponseChunks
+    from adapters.dynamodb.responses import Responses, StoredResponse
     from adapters.dynamodb.sessions import Sessions
     from adapters.dynamodb.transactions import Transactions
     from adapters.dynamodb.usages import Usages
@@ -52,7 +49,7 @@ class Commits:
         self,
         dynamodb: DynamoDB,
         transactions: Transactions,
-        chunks: ResponseChunks,
+        responses: Responses,
         *,
         requests: RequestChanges,
         connections: Connections,
@@ -63,8 +60,9 @@ class Commits:
     ) -> None:
         self._dynamodb = dynamodb
         self._transactions = transactions
-        self._chunks = chunks
+        self._responses = responses
         self._requests = requests
+        self._usages = usages
         entities: OperationsOf = {
             Connection: connections.put,
             Session: sessions.put,
@@ -77,43 +75,39 @@ class Commits:
             ForgetRequest: requests.forget,
             RequireConnection: connections.require,
             ClaimIdempotencyKey: idempotency_keys.claim,
-            CountBeginning: usages.count_beginning,
+            CountBeginning: lambda _: [],  # done before the transaction
         }
 
     def commit(self, *changes: Change) -> None:
-        """Store the chunks of large responses, then do all changes or none in one transaction (`transactions.py`)."""
-        chunks = {
-            change.after.id: name
-            for change in changes
-            if isinstance(change, ChangeRequest)
-            and change.response_xml
-            and (name := self._chunks.store(change, new_commit_id()))
-        }
+        """Count sessions that begin and store responses, then do all other changes or none in one transaction."""
+        for change in changes:
+            if isinstance(change, CountBeginning):
+                self._usages.count_beginning(change)
+        with_response = [change for change in changes if isinstance(change, ChangeRequest) and change.response_xml]
+        responses = self._responses.store(with_response)
         stored_chunks: dict[str, StoredChunks] = {}
         while True:
-            operations = [op for change in changes for op in self._operations(change, chunks, stored_chunks)]
+            operations = [op for change in changes for op in self._operations(change, responses, stored_chunks)]
             try:
                 self._write(operations, count_changes(changes))
             except Conflict as conflict:
                 if isinstance(conflict.change, RemoveRequest) and isinstance(conflict.current, StoredChunks):
                     stored_chunks[conflict.change.before.id] = conflict.current
                     continue
-                with suppress(ClientError, *LOST_ANSWERS):  # the removal of the request finds the rest
-                    for request_id, name in chunks.items():
-                        self._chunks.discard(request_id, name)
+                self._responses.discard(responses)
                 raise
             return
 
     def _operations(
-        self, change: Change, chunks: Mapping[str, str], stored_chunks: Mapping[str, StoredChunks]
+        self, change: Change, responses: Mapping[str, StoredResponse], stored_chunks: Mapping[str, StoredChunks]
     ) -> list[Operation]:
         """Return the operations of a change.
 
-        `chunks` are the names of the chunks that this commit has stored, by request. `stored_chunks` are the chunks
-        that the body of a request to remove lists, if they are not those of its record.
+        `responses` tells where the responses of this commit are, by request. `stored_chunks` are the chunks that the
+        body of a request to remove lists, if they are not those of its record.
         """
         if isinstance(change, ChangeRequest):
-            return self._requests.change(change, chunks.get(change.after.id, ""))
+            return self._requests.change(change, responses.get(change.after.id))
         if isinstance(change, RemoveRequest):
             return self._requests.remove(change, stored_chunks.get(change.before.id))
         return self._operations_of[type(change)](change)

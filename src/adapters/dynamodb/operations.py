@@ -10,7 +10,7 @@ from adapters.dynamodb import keys
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.dynamodb.codec import Codec
+    from adapters.dynamodb.codec import Codec, CompressedCodec
     from adapters.dynamodb.keys import Item
     from domain.storage.changes import Change, Put
 
@@ -89,7 +89,12 @@ def put_revision(
 
 
 def put_entity(
-    table: str, codec: Codec[Any], change: Put[Any], marks: Item | None = None, *, key: str = keys.ID
+    table: str,
+    codec: Codec[Any] | CompressedCodec[Any],
+    change: Put[Any],
+    marks: Item | None = None,
+    *,
+    key: str = keys.ID,
 ) -> Operation:
     """Store an entity with `marks`, which are attributes that are not fields. `key` is the key of the table."""
     before = change.before.revision if change.before else None

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.bodies import (
-    HAS_BODY,
-    new_body_items,
-    pack,
-    removed_item,
-)
+from adapters.dynamodb.bodies import HAS_BODY, body_update, new_body_items, removed_item
 from adapters.dynamodb.client import key_query
 from adapters.dynamodb.operations import Operation, delete, put, put_if, put_revision
 from adapters.dynamodb.records import record_item, request_from_item, tombstone_item
-from adapters.dynamodb.response_chunks import StoredChunks, index_attributes, note_of_removal
+from adapters.dynamodb.response_chunks import StoredChunks, note_of_removal
+from adapters.dynamodb.responses import response_attributes, search_attributes
 from domain.errors import Conflict
 from domain.maintenance.retention import expires_at
+from domain.records.request import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,6 +22,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
     from adapters.dynamodb.queue import Queue
+    from adapters.dynamodb.responses import StoredResponse
     from domain.records.request import QueuedRequest
     from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 
@@ -51,19 +49,42 @@ class RequestChanges:
             *self._queue.move(None, record),
         ]
 
-    def change(self, change: ChangeRequest, response_chunks: str) -> list[Operation]:
-        """Return the operations of a change. `response_chunks` names the chunks of a large response."""
+    def change(self, change: ChangeRequest, response: StoredResponse | None) -> list[Operation]:
+        """Return the operations of a change. `response` tells where its response is, if it has one."""
         after = change.after
-        body: Item = {}
-        if change.response_xml:  # an empty one is none
-            after = replace(after, response_size=len(change.response_xml.encode()), response_chunks=response_chunks)
-            if not response_chunks:
-                body[keys.RESPONSE] = {"B": pack(change.response_xml)}
-        if change.search_text is not None:
-            body |= index_attributes(after) | {keys.SEARCH_TEXT: {"S": change.search_text}}
-        record = self._put_record(after, change.before.revision, change)
-        update = [Operation({"Update": self._body_update(after.id, body)})] if body else []
-        return [record, *update, *self._queue.move(change.before, after)]
+        if response:
+            after = replace(
+                after,
+                response_size=len((change.response_xml or "").encode()),
+                response_attempt="" if response.chunks else response.attempt,
+                response_chunks=response.chunks,
+            )
+        return [
+            self._put_record(after, change.before.revision, change),
+            *self._update_body(change, response),
+            *self._queue.move(change.before, after),
+        ]
+
+    def _update_body(self, change: ChangeRequest, response: StoredResponse | None) -> list[Operation]:
+        """Return the update of the body, if it has to change.
+
+        After a request was sent, the update prevents that a response of another attempt is stored, and removes one that
+        was (`responses.py`).
+        """
+        if response and response.in_body:
+            return []
+        removed: list[str] = []
+        if response and not response.chunks:
+            attributes = response_attributes(change, response.attempt)
+        else:
+            attributes = search_attributes(change)
+            if change.before.state is State.SENT:
+                attributes[keys.RESPONSE_ATTEMPT] = {"S": keys.NO_ATTEMPT}
+                removed = [keys.RESPONSE]
+        if not attributes:
+            return []
+        update = body_update(self._dynamodb.tables.payloads, change.after.id, attributes, removed)
+        return [Operation({"Update": update})]
 
     def remove(self, change: RemoveRequest, stored: StoredChunks | None) -> list[Operation]:
         """Return the operations of a removal, on condition that the chunks are those in `stored`.
@@ -114,13 +135,3 @@ class RequestChanges:
     def _put_record(self, record: QueuedRequest, before: int | None, change: AddRequest | ChangeRequest) -> Operation:
         item = record_item(record, expires_at(record, self._retention_days()))
         return put_revision(self._dynamodb.tables.queued_requests, item, before, change, request_from_item)
-
-    def _body_update(self, request_id: str, attributes: Item) -> dict[str, Any]:
-        """Return the parameters of an update that sets attributes of a body item."""
-        return {
-            "TableName": self._dynamodb.tables.payloads,
-            "Key": keys.payload_key(request_id),
-            "UpdateExpression": "SET " + ", ".join(f"#{name} = :{name}" for name in attributes),
-            "ExpressionAttributeNames": {f"#{name}": name for name in attributes},
-            "ExpressionAttributeValues": {f":{name}": value for name, value in attributes.items()},
-        }

@@ -14,7 +14,7 @@ from adapters.dynamodb.client import MAX_BATCH_KEYS
 from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.records import request_from_item
 from adapters.dynamodb.torn_reads import TORN_READ, PartMissing, consistently
-from domain.errors import NotFound, TooManyRequests, Unavailable
+from domain.errors import TooManyRequests
 from domain.records.request import QUEUED, QueuedRequest, Tombstone
 from domain.records.session import HeldRequest
 from domain.storage.ports import Delivery, RequestDetail
@@ -200,22 +200,24 @@ class Requests:
             }
         )
         records = {record.id: record for record in map(request_from_item, items[tables.queued_requests])}
-        bodies = {item[keys.REQUEST_ID]["S"]: Bodies.of([item]) for item in items[tables.payloads]}
-        return [
-            self._held(record, bodies.get(record.id))
+        held = [
+            record
             for request_id in session.held_ids
             if isinstance(record := records.get(request_id), QueuedRequest) and session.holds(record)
         ]
+        return self._with_bodies(held, items[tables.payloads])
 
-    def _held(self, record: QueuedRequest, bodies: Bodies | None) -> HeldRequest:
-        """Return a request in flight. Its XML is None if a part of it is missing."""
-        if bodies is None:
-            return HeldRequest(record)
-        try:
-            request_xml = unpack(self._complete(bodies, record.id).packed_request)
-        except PartMissing:
-            request_xml = None
-        return HeldRequest(record, request_xml, bodies.metadata)
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> list[HeldRequest]:
+        """Return records with their request XML, with one read, or two reads if a request is in chunks."""
+        return self._with_bodies(records, self._payloads([keys.payload_key(record.id) for record in records]))
+
+    def _with_bodies(self, records: Sequence[QueuedRequest], items: Sequence[Item]) -> list[HeldRequest]:
+        """Return records with the requests in these body items. Reads the chunks of large ones."""
+        bodies = {item[keys.REQUEST_ID]["S"]: body for item in items if (body := Bodies.of([item]))}
+        chunks = [key for request_id, body in bodies.items() for key in body.missing_chunks(request_id)]
+        for chunk in self._payloads(chunks):
+            bodies[chunk[keys.REQUEST_ID]["S"]] |= [chunk]
+        return [_held(record, bodies.get(record.id)) for record in records]
 
     def _complete(self, bodies: Bodies, request_id: str, response_chunks: str = "") -> Bodies:
         """Return the bodies with the chunks of the request and the response that are still missing."""
@@ -223,20 +225,6 @@ class Requests:
 
     def _payloads(self, item_keys: Sequence[Item]) -> list[Item]:
         return self._dynamodb.batch_get({self._dynamodb.tables.payloads: item_keys})[self._dynamodb.tables.payloads]
-
-    def request_xml(self, request_id: str) -> str:
-        """Return the request XML with one read, or two reads if it is in chunks. Raises NotFound."""
-
-        def read() -> str:
-            bodies = Bodies.of(self._payloads([keys.payload_key(request_id)]))
-            if bodies is None:
-                raise PartMissing(request_id)
-            return unpack(self._complete(bodies, request_id).packed_request)
-
-        try:
-            return consistently(read, self._dynamodb.backoff(TORN_READ))
-        except Unavailable:
-            raise NotFound("The request does not exist.") from None
 
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
@@ -279,6 +267,16 @@ class Requests:
 def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
     """Whether the body was read at another moment than the record, so that it is missing or lacks the response."""
     return bodies is None or bodies.is_older_than(record)
+
+
+def _held(record: QueuedRequest, bodies: Bodies | None) -> HeldRequest:
+    """Return a record with the request in these bodies, which is None if it is missing."""
+    if bodies is None:
+        return HeldRequest(record)
+    try:
+        return HeldRequest(record, unpack(bodies.packed_request), bodies.metadata)
+    except PartMissing:
+        return HeldRequest(record, None, bodies.metadata)
 
 
 def _connection(items: Sequence[Item]) -> Connection | None:

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.bodies import CHUNK_BYTES, HAS_BODY, MAX_INLINE_RESPONSE_BYTES, pack
+from adapters.dynamodb.bodies import CHUNK_BYTES, HAS_BODY, pack
 from adapters.dynamodb.client import key_query
 from adapters.dynamodb.records import request_from_item
 from domain.errors import Conflict
@@ -83,15 +83,12 @@ class ResponseChunks:
         self._deletes = deletes
 
     def store(self, change: ChangeRequest, attempt: str) -> str:
-        """Store the chunks of the response if it is large. Return their name for the record, or an empty text.
+        """Store the chunks of a large response. Return their name for the record.
 
         The body lists the attempt first, and is in the search index then, where the removal of the connection finds it.
         Raises Conflict if the record was removed.
         """
-        response = change.response_xml or ""
-        if len(response.encode()) <= MAX_INLINE_RESPONSE_BYTES:
-            return ""
-        packed, request_id = pack(response), change.after.id
+        packed, request_id = pack(change.response_xml or ""), change.after.id
         pieces = [packed[start : start + CHUNK_BYTES] for start in range(0, len(packed), CHUNK_BYTES)]
         name = f"{attempt}#{len(pieces)}"
         index = index_attributes(change.after)

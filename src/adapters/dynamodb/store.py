@@ -20,6 +20,7 @@ from adapters.dynamodb.queue import Queue
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
 from adapters.dynamodb.response_chunks import ResponseChunks
+from adapters.dynamodb.responses import Responses
 from adapters.dynamodb.search import Search
 from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES
 from adapters.dynamodb.sessions import Sessions
@@ -70,7 +71,7 @@ class DynamoDBStore:
         self.request_detail = requests.request_detail
         self.request_batch = requests.request_batch
         self.records_by_id = requests.records_by_id
-        self.request_xml = requests.request_xml
+        self.with_request_xml = requests.with_request_xml
         self.held_requests = requests.held_requests
         self.delivery = requests.delivery
 
@@ -123,7 +124,7 @@ class DynamoDBStore:
         self.commit = Commits(
             dynamodb,
             transactions,
-            chunks,
+            Responses(dynamodb, chunks),
             requests=RequestChanges(dynamodb, queue, retention_days),
             connections=connections,
             sessions=sessions,

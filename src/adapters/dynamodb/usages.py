@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import ClientError
+
 from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec
-from adapters.dynamodb.operations import Operation
+from adapters.dynamodb.transactions import LOST_ANSWERS, Outcome, outcome_of
+from domain.errors import Conflict
 from domain.storage.ports import Usage
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ def usage_key(app_id: str, counter: str) -> Item:
 
 
 class Usages:
-    """Adds to counters, which are not entities. Only the login of a Web Connector changes one in its transaction."""
+    """Adds to counters, which are not entities, with plain writes."""
 
     def __init__(self, dynamodb: DynamoDB) -> None:
         self._dynamodb = dynamodb
@@ -47,9 +50,12 @@ class Usages:
         )["Attributes"]
         return USAGES.entity(item)
 
-    def count_beginning(self, change: CountBeginning) -> list[Operation]:
-        """Return the operation that counts a session among those that begin in a shard and a period."""
-        entry = {
+    def count_beginning(self, change: CountBeginning) -> None:
+        """Count a session with one call. Raises Conflict if as many as the limit have begun.
+
+        If the database does not answer, the session may not be counted, and begins all the same.
+        """
+        update = {
             "TableName": self._dynamodb.tables.usages,
             "Key": usage_key(f"{SESSIONS}#{change.shard}", f"begun#{change.period}"),
             "ConditionExpression": "attribute_not_exists(#total) OR #total < :limit",
@@ -61,7 +67,11 @@ class Usages:
                 ":expiry": {"N": str(change.expires_at)},
             },
         }
-        return [Operation({"Update": entry}, change)]
+        try:
+            self._dynamodb.client.update_item(**update)
+        except (ClientError, *LOST_ANSWERS) as error:
+            if outcome_of(error) is Outcome.CANCELLED:
+                raise Conflict(change, None) from None
 
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter with one call."""

@@ -86,14 +86,16 @@ class Quotas:
         self._limits: dict[str, tuple[Limits, float]] = {}
         self._lock = RLock()  # tests make calls inside the calls of the store
 
-    def check_create(self, app_id: str, limits: Limits) -> None:
-        """Count one more request to queue."""
+    def check_create(self, app_id: str, limits: Limits, number: int = 1) -> None:
+        """Count `number` more requests to queue."""
         rate, waiting = limits.creates_per_second, limits.waiting
-        self._use(_Quota(app_id, "creates_per_second", rate), f"This app may queue {rate:,} requests per second.")
+        quota = _Quota(app_id, "creates_per_second", rate)
+        self._use(quota, f"This app may queue {rate:,} requests per second.", number)
         self._use(
             _Quota(app_id, "waiting", waiting),
-            f"This app has {waiting:,} waiting requests, which is its limit. Discard some, or wait until QuickBooks "
-            "has executed some.",
+            f"This app may have {waiting:,} waiting requests, and has no room for {number:,} more. Discard some, or "
+            "wait until QuickBooks has executed some.",
+            number,
         )
 
     def check_written(self, app_id: str, limits: Limits, size: int) -> None:
@@ -189,7 +191,7 @@ class Quotas:
         """
         app_id, name, limit = quota
         if name == "waiting":
-            size = max(limit // PORTIONS_OF_WAITING, 1)
+            size = max(limit // PORTIONS_OF_WAITING, amount - left)
             usage = self._store.add_usage(app_id, name, size)
             if usage.total > limit and usage.counted_at + RECOUNT_SECONDS <= now:
                 usage = Usage(self._waiting(app_id) + size, counted_at=int(now))

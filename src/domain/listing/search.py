@@ -15,7 +15,10 @@ from domain.errors import InvalidRequest
 from domain.listing.in_flight import entries_of, in_order
 from domain.listing.page_range import DayTotal, index_days, locate, matching_days, split_points
 from domain.listing.query import ListQuery
+from domain.qbxml.request.limits import MAX_WIRE_BYTES
+from domain.records.request import State
 from domain.records.search_text import normalized_phrase
+from domain.records.session import HeldRequest
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group, IndexDays, IndexEntry
 
@@ -65,7 +68,8 @@ class Search:
         if query.search_phrase and all(selections):
             phrase = normalized_phrase(query.search_phrase)
             points = self._points()
-            selections.append(self._store.search_matches(query.connection_id, phrase, points, self._check_time))
+            found = set(self._store.search_matches(query.connection_id, phrase, points, self._check_time))
+            selections.append(found - self._not_committed(found, phrase))
         return set.intersection(*map(set, selections))
 
     def page_of_group(self, group: Group) -> tuple[Sequence[IndexEntry], int]:
@@ -106,6 +110,22 @@ class Search:
         """Return the times at which to split what is read of all requests of the connection."""
         unfiltered = ListQuery(self._query.connection_id)
         return split_points(matching_days(self._counts, unfiltered), self._min_part)
+
+    def _not_committed(self, hits: set[tuple[str, str]], phrase: str) -> set[tuple[str, str]]:
+        """Return the hits in a response whose transaction has not been made, and may never be.
+
+        The response and its search text are stored before the transaction (docs/decisions/0065). For such a request,
+        the request itself tells whether it contains the phrase.
+        """
+        sent = [record for record in self._in_flight if record.state is State.SENT]
+        ids = [record.id for record in sent if (record.inserted_at, record.id) in hits]
+        if not ids:
+            return set()
+        batch = self._store.request_batch(ids)
+        stray = [record for record in batch.records if batch.has_stray_response(record)]
+        listed = batch.with_bodies(stray, max_response_bytes=0, max_total_bytes=MAX_WIRE_BYTES * len(ids))
+        texts = ((item.record, HeldRequest(item.record, item.request_xml).search_text) for item in listed)
+        return {(record.inserted_at, record.id) for record, text in texts if phrase not in text}
 
     def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:
         """Return the entries of the page, in order, and the number of hits that match the filters."""

@@ -3,30 +3,41 @@
 Every function here is pure. The schema is stored as data next to the code.
 """
 
-from domain.qbxml.request.document import Request
+from domain.qbxml.request.document import ROLLBACK_ON_ERROR, Request, message_set_to_wire
 from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
 from domain.qbxml.request.iteration import PAGE_SIZE, iterated
-from domain.qbxml.request.validation import check_version, check_wire_size, default_version
+from domain.qbxml.request.validation import check_batch_size, check_version, check_wire_size, default_version
 from domain.qbxml.response.host_facts import HostFacts, host_facts
-from domain.qbxml.response.reader import ResponseStatus, UnreadableResponse, parse_response
+from domain.qbxml.response.reader import (
+    ResponsePart,
+    ResponseStatus,
+    UnreadableResponse,
+    parse_response,
+    response_parts,
+)
 from domain.qbxml.response.to_json import response_to_json
 from domain.qbxml.search_text import search_text
 
 __all__ = [
     "PAGE_SIZE",
+    "ROLLBACK_ON_ERROR",
     "HostFacts",
     "Request",
+    "ResponsePart",
     "ResponseStatus",
     "UnreadableResponse",
+    "check_batch_size",
     "check_version",
     "check_wire_size",
     "default_version",
     "host_facts",
     "iterated",
+    "message_set_to_wire",
     "parse_request_json",
     "parse_request_xml",
     "parse_response",
+    "response_parts",
     "response_to_json",
     "search_text",
     "stored_request",

@@ -1,20 +1,21 @@
-"""Queues a new request with one commit. It is the use case of REST calls and of convenience queries."""
+"""Queues a new request, or a batch of them, with one commit. It is the use case of REST calls and of queries."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.connections.cache import ConnectionCache
-from domain.errors import IdempotencyKeyReused, UnsupportedByVersion
+from domain.errors import Gone, IdempotencyKeyReused, UnsupportedByVersion, of_request_in_batch
 from domain.queueing import waiting_reason
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.service import existing
 from domain.records.app import Limits
+from domain.records.batch import ids_of_batch
 from domain.records.request import Paging, QueuedRequest, StoredRequest
 from domain.records.search_text import searchable_text
 from domain.records.webhook import Webhook
@@ -30,7 +31,7 @@ from domain.timestamps import timestamp
 from domain.webhooks.addresses import check_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from domain.apps.quotas import Quotas
     from domain.errors import Conflict
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60
 """How long a repeated `Idempotency-Key` returns the first record (docs/reference/service-contract.md, Idempotency)."""
+
+MAX_RESPONSES_BYTES = 4 * 1024 * 1024
+"""The responses in the answer to a repeated call that queued a batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +100,33 @@ class QueueRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class QueueBatch:
+    """The command to queue a batch: all requests in their order, or none.
+
+    `read` is as in QueueRequest. It returns at least one request and at most MAX_REQUESTS.
+    """
+
+    app_id: str
+    connection_id: str
+    read: Callable[[Connection], Sequence[NewRequest]]
+    idempotency: Idempotency | None = None
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
 class Queued:
     """A queued request and why it waits. `repeated`: an earlier call with the same idempotency key queued it."""
 
     stored: StoredRequest
     waiting: WaitingReason | None = None
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedBatch:
+    """The requests of a batch in their order. `repeated` is as in Queued."""
+
+    requests: Sequence[Queued]
     repeated: bool = False
 
 
@@ -127,33 +153,65 @@ class Queueing:
         """
         connection = self._cache.get(command.app_id, command.connection_id)
         new = command.read(connection)
-        if isinstance(new.webhook_url, str):
-            check_url(new.webhook_url, self._url_rules)
+        self._check_url(new)
         if self._quotas:
             self._quotas.check_create(command.app_id, command.limits)
         self._check_version(new.request, connection)
         # All attempts have the same id, so a call of the database that arrives late cannot store the request again.
-        request_id = self._new_id()
+        (queued,) = self._commit(command, [self._new_id()], [new], is_batch=False)
+        return queued
 
-        def attempt(conflict: Conflict | None) -> Queued:
+    def queue_batch(self, command: QueueBatch) -> QueuedBatch:
+        """Queue a batch with one commit, as `queue`. The errors of a single request name its `index`.
+
+        Also raises Gone for a repeated call if a request of the batch was deleted meanwhile.
+        """
+        connection = self._cache.get(command.app_id, command.connection_id)
+        batch = command.read(connection)
+        for index, new in enumerate(batch):
+            with of_request_in_batch(index):
+                self._check_url(new)
+        if self._quotas:
+            self._quotas.check_create(command.app_id, command.limits, len(batch))
+        for index, new in enumerate(batch):
+            with of_request_in_batch(index):
+                self._check_version(new.request, connection)
+        queued = self._commit(command, ids_of_batch(self._new_id(), len(batch)), batch, is_batch=True)
+        return QueuedBatch(queued, repeated=queued[0].repeated)
+
+    def _commit(
+        self, command: QueueRequest | QueueBatch, ids: Sequence[str], batch: Sequence[NewRequest], *, is_batch: bool
+    ) -> Sequence[Queued]:
+        """Store the requests, or return those that an earlier call has stored."""
+
+        def attempt(conflict: Conflict | None) -> Sequence[Queued]:
             match conflict and (conflict.change, conflict.current):
                 case ClaimIdempotencyKey(), IdempotencyClaim() as claim if command.idempotency:
                     return self._first_response(command, command.idempotency, claim)
-                case AddRequest() as change, QueuedRequest() as record:
-                    return self._queued(StoredRequest(record, change.request_xml, metadata=change.metadata))
+                case AddRequest(), QueuedRequest():
+                    # The ids are random, so an earlier attempt has stored the requests.
+                    return self._stored(command, ids)
                 case RequireConnection(), stored:
                     self._cache.put(command.app_id, command.connection_id, stored)
             connection = self._cache.get(command.app_id, command.connection_id)
-            added = self._added(request_id, connection, new)
+            added = self._added(ids, connection, batch)
             if self._quotas and conflict is None:
-                self._quotas.check_written(command.app_id, command.limits, len(added.request_xml.encode()))
-            changes: list[Change] = [RequireConnection(connection.id, connection.app_id, connection.webhook_url), added]
+                size = sum(len(change.request_xml.encode()) for change in added)
+                self._quotas.check_written(command.app_id, command.limits, size)
+            unchanged = RequireConnection(connection.id, connection.app_id, connection.webhook_url)
+            changes: list[Change] = [unchanged, *added]
             if command.idempotency:
-                changes.append(self._claimed_key(command.app_id, command.idempotency, request_id))
+                batch_size = len(ids) if is_batch else 0
+                changes.append(self._claimed_key(command.app_id, command.idempotency, ids[0], batch_size))
             self._store.commit(*changes)
-            return self._queued(StoredRequest(added.record, added.request_xml, metadata=added.metadata))
+            stored = (StoredRequest(change.record, change.request_xml, metadata=change.metadata) for change in added)
+            return [self._queued(request) for request in stored]
 
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
+
+    def _check_url(self, new: NewRequest) -> None:
+        if isinstance(new.webhook_url, str):
+            check_url(new.webhook_url, self._url_rules)
 
     def _check_version(self, request: qbxml.Request, connection: Connection) -> None:
         """Check that QuickBooks supports the request's version. Raises UnsupportedByVersion.
@@ -165,7 +223,18 @@ class Queueing:
         except UnsupportedByVersion:
             qbxml.check_version(request, self._cache.read(connection.app_id, connection.id).qbxml_version)
 
-    def _added(self, request_id: str, connection: Connection, new: NewRequest) -> AddRequest:
+    def _added(self, ids: Sequence[str], connection: Connection, batch: Sequence[NewRequest]) -> list[AddRequest]:
+        """Return the changes that store the requests. Raises RequestTooLarge."""
+        if len(batch) == 1:
+            return [self._added_request(ids[0], connection, batch[0])]
+        added: list[AddRequest] = []
+        for index, (request_id, new) in enumerate(zip(ids, batch, strict=True)):
+            with of_request_in_batch(index):
+                added.append(self._added_request(request_id, connection, new))
+        qbxml.check_batch_size(change.request_xml for change in added)
+        return added
+
+    def _added_request(self, request_id: str, connection: Connection, new: NewRequest) -> AddRequest:
         """Return the change that stores the request. Raises RequestTooLarge."""
         request, now = new.request, timestamp(self._insertion_times())
         if not request.request_label:
@@ -187,20 +256,46 @@ class Queueing:
         qbxml.check_wire_size(request_xml)
         return AddRequest(record, request_xml, searchable_text(record, new.request), new.metadata)
 
-    def _claimed_key(self, app_id: str, idempotency: Idempotency, request_id: str) -> ClaimIdempotencyKey:
+    def _claimed_key(
+        self, app_id: str, idempotency: Idempotency, request_id: str, batch_size: int
+    ) -> ClaimIdempotencyKey:
         seconds = int(self._clock().timestamp())
-        claim = IdempotencyClaim(idempotency.body_hash, request_id, seconds + IDEMPOTENCY_SECONDS)
+        claim = IdempotencyClaim(idempotency.body_hash, request_id, seconds + IDEMPOTENCY_SECONDS, batch_size)
         return ClaimIdempotencyKey(app_id, idempotency.key, claim, seconds)
 
-    def _first_response(self, command: QueueRequest, idempotency: Idempotency, claim: IdempotencyClaim) -> Queued:
-        """Return the request that an earlier call with this key queued. Raises IdempotencyKeyReused."""
+    def _first_response(
+        self, command: QueueRequest | QueueBatch, idempotency: Idempotency, claim: IdempotencyClaim
+    ) -> Sequence[Queued]:
+        """Return the requests that an earlier call with this key queued. Raises IdempotencyKeyReused."""
         if claim.body_hash != idempotency.body_hash:
             raise IdempotencyKeyReused(
                 "This Idempotency-Key was used with another body. Use a new key for a new request.",
                 {"record_id": claim.record_id},
             )
-        detail = existing(command.app_id, self._store.request_detail(claim.record_id, command.connection_id))
-        return self._queued(detail.stored, repeated=True)
+        ids = ids_of_batch(claim.record_id, claim.batch_size) if claim.batch_size else [claim.record_id]
+        return self._stored(command, ids, repeated=True)
+
+    def _stored(
+        self, command: QueueRequest | QueueBatch, ids: Sequence[str], *, repeated: bool = False
+    ) -> Sequence[Queued]:
+        """Return the requests with these ids. Raises Gone if one of them was deleted.
+
+        Only the first responses are returned, up to MAX_RESPONSES_BYTES in all.
+        """
+        room = MAX_RESPONSES_BYTES
+        result: list[Queued] = []
+        for request_id in ids:
+            try:
+                detail = existing(command.app_id, self._store.request_detail(request_id, command.connection_id))
+            except Gone as error:
+                error.details = {**(error.details or {}), "record_ids": list(ids)}
+                raise
+            stored = detail.stored
+            room -= stored.record.response_size
+            if room < 0 and len(ids) > 1:
+                stored = replace(stored, response_xml=None)
+            result.append(self._queued(stored, repeated=repeated))
+        return result
 
     def _queued(self, stored: StoredRequest, *, repeated: bool = False) -> Queued:
         """Return the result. The waiting reason takes no read: it is that of the cached connection."""

@@ -14,6 +14,9 @@ COMPANY_FILE_MOVED = "company_file_moved"
 """The code of `last_error` while a file with the connection's mark is open at a path that nobody has accepted. It may
 be a copy or a restored backup, so nothing is sent."""
 
+MAX_BATCH_SIZE = 20
+"""The largest `batch_size`."""
+
 HELD_BY_COMPANY_FILE = frozenset({COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED})
 
 
@@ -56,6 +59,7 @@ class Connection:
     `login_failed_at`: when a login last failed, to the minute. None after a successful login and a new password.
 
     `sync_window`: None means that requests are sent at any time.
+    `batch_size`: the largest number of requests that are sent in one message set.
     `linger_seconds`: how long a session waits for more requests after its last one.
     `paused_at`: None if the connection is not paused.
     `backoff`: None if the last session got a response from QuickBooks.
@@ -89,6 +93,7 @@ class Connection:
     login_failed_at: str | None = None
     sync_window: SyncWindow | None = None
     linger_seconds: int = 0
+    batch_size: int = 1
     paused_at: str | None = None
     backoff: Backoff | None = None
     onboarding: OnboardingLink | None = None

@@ -117,6 +117,22 @@ class Recovery:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageSet:
+    """The place of a write in a message set of several requests that was sent.
+
+    `id` is the ID under which QuickBooks stores the responses. It is not derived from a request. `position` counts from
+    1 to `size`. The requests of a set stay together until they have ended: QuickBooks must recognise the set.
+    `interrupted` means that QuickBooks, or the machine, may have failed within the set. QuickBooks may then have
+    executed some of the requests without storing their responses.
+    """
+
+    id: str
+    position: int
+    size: int
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class QueuedRequest:
     """A queued request without its bodies, which are stored and read separately.
 
@@ -127,7 +143,9 @@ class QueuedRequest:
     claimed it last. While the request is in flight, `state_before_claim` and `updated_before_claim` are its state and
     `updated_at` before the claim. None means `waiting` and `inserted_at`. `sent_at` is when it was sent last, and
     `responded_at` when its response arrived. `response_size` is in bytes of UTF-8; 0 means that there is no response.
-    `response_chunks` names the chunks of a response that is too large for the body item.
+    `response_attempt` names the attempt that stored the response in the body item, and `response_chunks` the chunks of
+    a response that is too large for it. `message_set` is None unless the request is a write that was sent together with
+    others.
     """
 
     id: str
@@ -153,7 +171,9 @@ class QueuedRequest:
     sent_at: str | None = None
     responded_at: str | None = None
     response_size: int = 0
+    response_attempt: str = ""
     response_chunks: str = ""
+    message_set: MessageSet | None = None
     label: str | None = None
     revision: int = 1
 
@@ -192,7 +212,7 @@ class QueuedRequest:
 
         It has 20 characters, because Intuit's documents disagree whether 23 or 24 are too many.
         """
-        return self.id.replace("-", "")[:20]
+        return self.message_set.id if self.message_set else message_set_id(self.id)
 
     @property
     def place_in_queue(self) -> tuple[int, str, str]:
@@ -213,9 +233,11 @@ class QueuedRequest:
     def may_be_executed(self) -> bool:
         """Whether QuickBooks may be executing the request, or may have executed it without a response.
 
-        Such a request must not be removed.
+        Such a request must not be removed. The same applies to each request of a message set that was sent, because
+        the set is sent again as a whole.
         """
-        return self.state in IN_FLIGHT or (self.recovering and self.state in QUEUED)
+        is_bound = self.recovering or self.message_set is not None
+        return self.state in IN_FLIGHT or (is_bound and self.state in QUEUED)
 
     @property
     def query_id(self) -> str:
@@ -266,11 +288,17 @@ class QueuedRequest:
         return self.moved(State.TICKETED, now, last_session_id=session_id)
 
     def sent(
-        self, now: datetime, *, company_file_key: str | None = None, page_size: int | None = None
+        self,
+        now: datetime,
+        *,
+        company_file_key: str | None = None,
+        page_size: int | None = None,
+        message_set: MessageSet | None = None,
     ) -> QueuedRequest:
         """Return the claimed record after it was sent. During recovery, the status check was sent instead.
 
         `company_file_key` identifies the open company file. `page_size` is the number of requested objects.
+        `message_set` is the new message set of a write that is sent with others.
         """
         recovery, paging, sent_at = self.recovery, self.paging, timestamp(now)
         if recovery.active:
@@ -280,8 +308,29 @@ class QueuedRequest:
             paging = replace(paging, page_size=page_size)
         else:
             recovery = replace(recovery, company_file_key=company_file_key)
-        sessions = self.sessions + 1
-        return self.moved(State.SENT, now, sessions=sessions, paging=paging, recovery=recovery, sent_at=sent_at)
+        return self.moved(
+            State.SENT,
+            now,
+            sessions=self.sessions + 1,
+            paging=paging,
+            recovery=recovery,
+            message_set=message_set or self.message_set,
+            sent_at=sent_at,
+        )
+
+    def divided(self, now: datetime) -> QueuedRequest:
+        """Return the sent record after it left its message set, which QuickBooks did not execute. It is sent alone.
+
+        The session that sent the set may claim it again.
+        """
+        return self.moved(
+            State.RETRYABLE,
+            now,
+            message_set=None,
+            recovery=Recovery(),
+            queue_priority=IN_TURN,
+            last_session_id=None,
+        )
 
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:
         """Return the record in flight after it was put back into the queue.
@@ -326,6 +375,11 @@ class QueuedRequest:
         recovery = replace(self.recovery, begun=True, active=True, sessions=0, running_until=running_until)
         return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
 
+    def in_interrupted_set(self) -> QueuedRequest:
+        """Return the record after its message set, if it has one, may have been interrupted."""
+        message_set = self.message_set and replace(self.message_set, interrupted=True)
+        return replace(self, message_set=message_set)
+
     def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:
         """Return the record in flight after it ended in an error.
 
@@ -333,6 +387,11 @@ class QueuedRequest:
         """
         text, facts = shortened(message, MAX_MESSAGE_CHARACTERS), compact(details, MAX_MESSAGE_CHARACTERS)
         return self.moved(State.ERROR, now, error=RequestError(code, text, facts))
+
+
+def message_set_id(new_id: str) -> str:
+    """Return the ID of a message set from the id of its only request, or from a new id."""
+    return new_id.replace("-", "")[:20]
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,8 @@ class LastResponse:
     """The response that a session stored last. It identifies a duplicate delivery.
 
     `iterator_remaining` is the number of objects that remain in the iterator. It falls with each page. `progress` is
-    the value that `receiveResponseXML` returned. `number` counts the responses of the session.
+    the value that `receiveResponseXML` returned. `number` counts the responses of the session. After a message set of
+    several requests, name and label are those of the first one as it was sent.
     """
 
     request_name: str
@@ -119,13 +120,15 @@ class OpenCompanyFile:
 class Limits:
     """The limits of a session: a pause, the end of the sync window (a timestamp) and the end of lingering.
 
-    `execution_seconds` is how long QuickBooks may execute one request. None means MAX_EXECUTION_SECONDS.
+    `batch_size` is the largest number of requests in a message set. `execution_seconds` is how long QuickBooks may
+    execute one request. None means MAX_EXECUTION_SECONDS.
     """
 
     paused: bool = False
     work_until: str | None = None
     linger_seconds: int = 0
     execution_seconds: int | None = None
+    batch_size: int = 1
 
     def running_until(self, sent: QueuedRequest) -> str:
         """Return the time until which QuickBooks may be executing a request that is `sent`."""
@@ -138,14 +141,15 @@ class Session:
     """One Web Connector session.
 
     `connection` is the connection as `authenticate` stored it, without the password hash. It is kept until the company
-    file check in the first `sendRequestXML`, which usually saves a read. `exception_reported` tells whether
-    QuickBooks has reported a processor exception in this session, and `failures` counts those since the last response.
-    `backoff` begins and `connection_error` becomes the connection's `last_error` if the session ends here.
+    file check in the first `sendRequestXML`, which usually saves a read. `exception_reported` tells whether QuickBooks
+    has reported a processor exception in this session, and `failures` counts those since the last response. `backoff`
+    begins and `connection_error` becomes the connection's `last_error` if the session ends here.
     `message_set_to_forget` is the ID of a message set. This service has stored its response, so QuickBooks can delete
-    its copy. `returned_write` is the id of a write that ended in an exception: when the session is closed, QuickBooks
-    has finished it. `getLastError` returns `last_error`. `is_revoked` means that the password was changed, so the
-    ticket is no longer valid. The next login or the sweep then releases the request in flight. `shard` is the part of
-    the index of live sessions that has the session, below LIVE_SHARDS.
+    its copy. `returned_writes` are the ids of the writes that ended in the last exception: when the session is closed,
+    QuickBooks has finished them. `set_size` is the largest number of requests in the next message set. `getLastError`
+    returns `last_error`. `is_revoked` means that the password was changed, so the ticket is no longer valid. The next
+    login or the sweep then releases the request in flight. `shard` is the part of the index of live sessions that has
+    the session, below LIVE_SHARDS.
     """
 
     id: str
@@ -160,7 +164,8 @@ class Session:
     failures: int = 0
     backoff: Backoff | None = None
     message_set_to_forget: str | None = None
-    returned_write: str | None = None
+    returned_writes: tuple[str, ...] = ()
+    set_size: int = 1
     last_error: str | None = None
     connection_error: Mapping[str, Any] | None = None
     is_revoked: bool = False

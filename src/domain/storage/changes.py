@@ -35,7 +35,8 @@ class AddRequest:
 class ChangeRequest:
     """Change a record. `response_xml` stores a response unless it is empty, and `search_text` replaces the search text.
 
-    The store sets `response_size` and `response_chunks` of the record, which describe the stored response.
+    The store sets `response_size`, `response_attempt` and `response_chunks` of the record, which describe the stored
+    response.
     """
 
     before: QueuedRequest
@@ -77,11 +78,15 @@ class RequireConnection:
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyClaim:
-    """A stored idempotency key: the hash of the first body, the record it created and the expiry in Unix seconds."""
+    """A stored idempotency key: the hash of the first body, the record it created and the expiry in Unix seconds.
+
+    If the call queued a batch, `record_id` is its first record, and `batch_size` the number of its records.
+    """
 
     body_hash: str
     record_id: str
     expires_at: int
+    batch_size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,8 @@ class ClaimIdempotencyKey:
 class CountBeginning:
     """Count a session among those of its shard that begin in the same period. Fewer than `limit` must have begun.
 
-    `period` and `expires_at` are in Unix seconds. The Conflict contains nothing.
+    `period` and `expires_at` are in Unix seconds. The Conflict contains nothing. A session whose commit then fails for
+    another reason may stay counted (docs/decisions/0066).
     """
 
     shard: int

@@ -39,6 +39,9 @@ class RequestBatch(Protocol):
     def records(self) -> Collection[QueuedRequest]:
         """The records, in no particular order."""
 
+    def has_stray_response(self, record: QueuedRequest) -> bool:
+        """Whether a response is stored beside this record of the batch that the record does not have."""
+
     def with_bodies(
         self, records: Sequence[QueuedRequest], *, max_response_bytes: int, max_total_bytes: int
     ) -> Sequence[ListedRequest]:
@@ -133,8 +136,8 @@ class Database(Protocol):
     def in_flight_ids(self, connection_id: str) -> Sequence[str]:
         """Return the ids of a connection's records in flight, in no particular order. Reads an index."""
 
-    def request_xml(self, request_id: str) -> str:
-        """Return the request body. Raises NotFound."""
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
+        """Return records with their request XML, in one round trip, or two if a request is large."""
 
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int

@@ -122,12 +122,14 @@ class Endpoint:
         self._statuses = (status,) if repeated_status is None else (status, repeated_status)
         self._parameters: list[str] = []
         self._fields: list[str] | None = None
+        self._item_fields: list[str] = []
         signature = inspect.signature(function)
         for parameter in signature.parameters.values():
             if parameter.name == "connection_id" and parameter.default is None:
                 routes = [*routes, *(route.replace(" ", f" {CONNECTION}") for route in routes)]
             if body := _model(parameter, Body):
                 self._fields = list(body.model_fields)
+                self._item_fields = [name for item in _item_models(body) for name in item.model_fields]
             if model := _model(parameter, Parameters):
                 self._parameters = [field.alias or name for name, field in model.model_fields.items()]
         name = f"query_{query.name}" if query else function.__module__.rpartition(".")[2]
@@ -223,7 +225,7 @@ class Endpoint:
         return event | {"headers": headers, "body": body, "isBase64Encoded": False}
 
     def _error_response(self, error: Exception) -> Response[str]:
-        failure = expected(error, self._fields or [])
+        failure = expected(error, self._fields or [], self._item_fields)
         if failure is None:
             request_id = self.resolver.current_event.raw_event["requestContext"]["requestId"]
             logger.error("fault", exc_info=error, request_id=request_id)
@@ -268,3 +270,11 @@ def _model(parameter: inspect.Parameter, kind: type[Model]) -> type[Model] | Non
         if isinstance(annotation, type) and issubclass(annotation, kind):
             return annotation
     return None
+
+
+def _item_models(body: type[Body]) -> Iterator[type[Body]]:
+    """Yield the models of the items of the arrays in a body."""
+    for field in body.model_fields.values():
+        for item in get_args(field.annotation):
+            if isinstance(item, type) and issubclass(item, Body):
+                yield item

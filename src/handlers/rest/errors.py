@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
@@ -39,20 +40,20 @@ STATUSES: Mapping[type[ServiceError], int] = {
 }
 """The HTTP status of every error."""
 
-_PHRASES = (("Input should be", "must be"), ("String should", "must"), ("Value error, ", ""))
+_PHRASES = (("Input should be", "must be"), ("String should", "must"), ("List should", "must"), ("Value error, ", ""))
 """The beginnings of pydantic's messages and of ours."""
 
 
-def expected(error: Exception, fields: Sequence[str]) -> ServiceError | None:
+def expected(error: Exception, fields: Sequence[str], item_fields: Sequence[str] = ()) -> ServiceError | None:
     """Return the service's own error if the caller caused it, or None for a fault of the service.
 
-    `fields` are the fields of the endpoint's body, for suggestions.
+    `fields` are the fields of the endpoint's body, and `item_fields` those of an item of its array, for suggestions.
     """
     match error:
         case ServiceError():
             return error
         case RequestValidationError():
-            return InvalidRequest(_problem(failure, fields) for failure in error.errors())
+            return InvalidRequest(_problem(failure, fields, item_fields) for failure in error.errors())
         case NotFoundError():
             return NotFound("The path or method does not exist.")
         case _:
@@ -69,9 +70,18 @@ def error_response(error: ServiceError) -> Response[str]:
     return Response(STATUSES[type(error)], CONTENT_TYPE, body, headers=headers)
 
 
-def _problem(error: dict[str, Any], fields: Sequence[str]) -> Problem:
-    """Convert pydantic's error to the service's wording."""
-    where, *place = (str(part) for part in error["loc"])
+def _problem(error: dict[str, Any], fields: Sequence[str], item_fields: Sequence[str]) -> Problem:
+    """Convert pydantic's error to the service's wording. A problem with an item of an array has its index."""
+    match error["loc"]:
+        case ("body", str(name), int(index), *rest):
+            problem = _problem_at(error, ["body", *(rest or [name])], item_fields)
+            return replace(problem, index=index)
+        case _:
+            return _problem_at(error, error["loc"], fields)
+
+
+def _problem_at(error: dict[str, Any], location: Sequence[str | int], fields: Sequence[str]) -> Problem:
+    where, *place = (str(part) for part in location)
     # A parameter's place begins with the name of the handler's argument for all parameters.
     field = ".".join(place[1:] if where == "query" else place) or where
     match error["type"]:

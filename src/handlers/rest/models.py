@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, fie
 
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
+from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
@@ -84,12 +85,20 @@ class NewConnection(Body):
         le=MAX_LINGER_SECONDS,
         description="How long a session waits for more requests after its last one. 0, the default: no lingering.",
     )
+    batch_size: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_BATCH_SIZE,
+        description="The largest number of requests that are sent to QuickBooks together. 1, the default: each alone.",
+    )
 
     def settings(self) -> dict[str, Any]:
         """Return the settings in the body as members of a connection. Raises InvalidRequest."""
         settings = self.model_dump(exclude_unset=True)
         if "linger_seconds" in settings:
             settings["linger_seconds"] = self.linger_seconds or 0
+        if "batch_size" in settings:
+            settings["batch_size"] = self.batch_size or 1
         if window := self.sync_window:
             settings["sync_window"] = SyncWindow.checked(window.from_, window.to, window.time_zone)
         return settings

@@ -1,4 +1,4 @@
-"""The body that queues a request. It is not in `models`, because only it needs the code that reads QBXML."""
+"""The bodies that queue requests. They are not in `models`, because only they need the code that reads QBXML."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -6,8 +6,9 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from domain import qbxml
-from domain.errors import InvalidRequest
+from domain.errors import MAX_PROBLEMS, InvalidRequest, Problem, of_request_in_batch
 from domain.queueing.new_request import NewRequest, WebhookUrl
+from domain.records.batch import MAX_REQUESTS
 from domain.records.connection import Connection
 from handlers.rest.endpoint import Body, Parameters
 from handlers.rest.models import Label, Metadata, Url
@@ -110,6 +111,36 @@ class NewQueuedRequest(Body):
             message = f"cannot be auto: {request.name} has no iterator, or it names its objects or limits their number"
             raise InvalidRequest.of("iterate", message)
         return request
+
+
+class NewBatch(Body):
+    """A batch of requests to queue in this order: all of them, or none."""
+
+    requests: list[NewQueuedRequest] = Field(min_length=1, max_length=MAX_REQUESTS)
+
+    def inputs(self, parameters: NewRequestParameters) -> list[Any]:
+        """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
+        return [request.inputs(parameters) for request in self.requests]
+
+    def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], list[NewRequest]]:
+        """Return the function that reads the requests for a connection. It raises InvalidRequest with all problems."""
+
+        def read(connection: Connection) -> list[NewRequest]:
+            batch: list[NewRequest] = []
+            problems: list[Problem] = []
+            for index, request in enumerate(self.requests):
+                if len(problems) >= MAX_PROBLEMS:
+                    break
+                try:
+                    with of_request_in_batch(index):
+                        batch.append(request.reader(parameters)(connection))
+                except InvalidRequest as error:
+                    problems += error.problems
+            if problems:
+                raise InvalidRequest(problems)
+            return batch
+
+        return read
 
 
 def _are_the_same(one: qbxml.Request, other: qbxml.Request) -> bool:

@@ -3,7 +3,7 @@
 Lambda returns at most 6 MB to API Gateway, counted after the body was encoded again as a JSON string. A record can be
 larger, because its response may have 4 MB and is shown in two forms. A client that accepts gzip gets such a response
 compressed. For other clients, `response_json` or `result`, `response_xml` and `request_xml` are left out, in this
-order, until the response fits. The record says so.
+order, until the response fits; of the records of a batch, `request_json` in place of `request_xml`. The record says so.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _bytes_of_a_character(text: str) -> int:
 def _trimmed(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the items without the bodies that do not fit. The first items keep their bodies."""
     without_response = [_without_response(view) for view in views]
-    bare = [view | {"request_xml": None, "request_omitted": True} for view in without_response]
+    bare = [_without_request(view) for view in without_response]
     sizes = [_wire_size(_text(view)) for view in bare]
     room = MAX_RESPONSE_BYTES - sum(sizes)
     trimmed = []
@@ -115,7 +115,18 @@ def _trimmed(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _without_response(view: dict[str, Any]) -> dict[str, Any]:
-    return view if view["response_xml"] is None else view | {"response_xml": None, "response_omitted": True}
+    if view["response_xml"] is None:
+        return view
+    without = view | {"response_xml": None, "response_omitted": True}
+    # A record of a batch has the response in two forms, and a list item in one.
+    return without | ({"response_json": None, "response_json_omitted": True} if "response_json" in view else {})
+
+
+def _without_request(view: dict[str, Any]) -> dict[str, Any]:
+    """Return a list item without its request, or a record of a batch without one of two forms (MAX_BATCH_BYTES)."""
+    if "request_json" in view:
+        return view | {"request_json": None, "request_json_omitted": True}
+    return view | {"request_xml": None, "request_omitted": True}
 
 
 def _accepts_gzip(event: Event) -> bool:

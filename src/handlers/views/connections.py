@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typing_extensions import TypedDict
 
 from domain.queueing.waiting_reason import next_session_at, of_connection
+from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.timestamps import timestamp
 from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
@@ -90,6 +91,12 @@ class ConnectionView(TypedDict):
         int,
         Schema("How long a session waits for more requests after its last one", minimum=0, maximum=MAX_LINGER_SECONDS),
     ]
+    batch_size: Annotated[
+        int,
+        Schema(
+            "The largest number of requests that are sent to QuickBooks together", minimum=1, maximum=MAX_BATCH_SIZE
+        ),
+    ]
     paused_at: Moment | None
     redirect_url: Annotated[str | None, Schema("Where the onboarding page sends the customer at the end")]
     onboarding_expires_at: Moment | None
@@ -146,6 +153,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "password_changed_at": stored.password_changed_at,
         "sync_window": {"from": window.opens, "to": window.closes, "time_zone": window.time_zone} if window else None,
         "linger_seconds": stored.linger_seconds,
+        "batch_size": stored.batch_size,
         "paused_at": stored.paused_at,
         "redirect_url": link.redirect_url if link else None,
         "onboarding_expires_at": link.expires_at if link else None,

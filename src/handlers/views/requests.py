@@ -114,7 +114,7 @@ class QueuedRequestView(_RequestFields):
 
     metadata: Metadata
     request_xml: str
-    request_json: RequestTree
+    request_json: Annotated[RequestTree | None, Schema("Null only with `request_json_omitted`, in a large batch")]
     response_xml: Annotated[str | None, Schema("The response exactly as QuickBooks sent it")]
     response_json: Annotated[
         ResponseJson | None,
@@ -126,9 +126,16 @@ class QueuedRequestView(_RequestFields):
     result: NotRequired[
         Annotated[Result | None, Schema("With `include[]=result`, in place of `response_json`, which is then null")]
     ]
+    request_json_omitted: NotRequired[Omitted]
     response_omitted: NotRequired[Omitted]
     response_json_omitted: NotRequired[Omitted]
     result_omitted: NotRequired[Omitted]
+
+
+class QueuedRequestBatchView(TypedDict):
+    """The requests of a batch, in its order."""
+
+    data: list[QueuedRequestView]
 
 
 class ListedRequestView(_RequestFields):
@@ -192,7 +199,10 @@ def queued_request(
 
 def new_queued_request(queued: Queued) -> QueuedRequestView:
     """Return the record of a request that a call below its connection has queued."""
-    return queued_request(queued.stored, waiting=queued.waiting, below_connection=True)
+    view = queued_request(queued.stored, waiting=queued.waiting, below_connection=True)
+    if queued.stored.response_xml is None and queued.stored.record.response_size:
+        view["response_omitted"] = True
+    return view
 
 
 def listed_request(listed: ListedRequest, *, waiting: WaitingReason | None = None) -> ListedRequestView:

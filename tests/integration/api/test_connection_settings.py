@@ -31,8 +31,12 @@ def open_session(deployment: Deployment, **fields: Any) -> Session:
     return session
 
 
+DEFAULTS = {"linger_seconds": 0, "batch_size": 1}
+"""The settings whose default is not null."""
+
+
 def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
-    settings = {"name": "Shop", "sync_window": NIGHT, "linger_seconds": 60}
+    settings = {"name": "Shop", "sync_window": NIGHT, "linger_seconds": 60, "batch_size": 5}
 
     connection = deployment.api.call("POST", "/api/v1/connections", settings).json["data"]
 
@@ -48,6 +52,7 @@ def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
         {"webhook_url": "https://shop.example/hook"},
         {"sync_window": NIGHT},
         {"linger_seconds": 1500},
+        {"batch_size": 20},
     ],
 )
 def test_an_update_changes_only_given_settings_and_null_clears(deployment: Deployment, changes: dict[str, Any]) -> None:
@@ -61,7 +66,7 @@ def test_an_update_changes_only_given_settings_and_null_clears(deployment: Deplo
     assert first.status == second.status == 200
     new_time = {"updated_at": "2026-03-14T12:00:01.000000Z"}
     assert first.json["data"] == before | changes | new_time
-    assert second.json["data"] == before | {field: 0 if field == "linger_seconds" else None} | new_time
+    assert second.json["data"] == before | {field: DEFAULTS.get(field)} | new_time
 
 
 def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> None:
@@ -81,6 +86,9 @@ def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> 
         ({"linger_seconds": 1501}, "linger_seconds"),
         ({"linger_seconds": "60"}, "linger_seconds"),
         ({"linger_seconds": True}, "linger_seconds"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"batch_size": 21}, "batch_size"),
+        ({"batch_size": "5"}, "batch_size"),
         ({"webhook_url": "http://127.0.0.1/"}, "webhook_url"),
         ({"sync_window": "22:00-06:00"}, "sync_window"),
         ({"sync_window": {"from": "22:00", "to": "06:00"}}, "sync_window.time_zone"),

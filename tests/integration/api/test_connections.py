@@ -52,6 +52,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "company_file_paths": [],
         "sync_window": None,
         "linger_seconds": 0,
+        "batch_size": 1,
         "paused_at": None,
         "next_session_at": None,
         "waiting_reason": data["waiting_reason"],

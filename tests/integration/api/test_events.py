@@ -134,6 +134,9 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
         case "operate":
             assert result
             assert result["name"] == "Shop"
+        case "method_not_allowed":
+            assert result
+            assert result["statusCode"] == 405
         case "sweep" | "pack_search_texts":
             assert result is None
         case _:

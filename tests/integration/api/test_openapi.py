@@ -78,7 +78,7 @@ def test_the_calls_that_queue_a_request_take_an_idempotency_key() -> None:
     }
 
     queries = {f"{prefix}query_{name}" for name in QUERIES for prefix in ("", "post_")}
-    assert taking == {"create_queued_request", *queries}
+    assert taking == {"create_batch", "create_queued_request", *queries}
 
 
 def test_every_event_is_described() -> None:

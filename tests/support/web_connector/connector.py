@@ -45,7 +45,16 @@ _CHEAP = hashlib.scrypt(PASSWORD.encode(), salt=b"salt", n=2, r=1, p=1, dklen=32
 PASSWORD_HASH = f"scrypt$2$1$1${base64.b64encode(b'salt').decode()}${base64.b64encode(_CHEAP).decode()}"
 """A stored password that is cheap to check."""
 
-PORTS = {"request", "request_xml", "held_requests", "queue_front", "connection", "session", "commit"}
+PORTS = {
+    "request",
+    "with_request_xml",
+    "held_requests",
+    "queue_front",
+    "records_by_id",
+    "connection",
+    "session",
+    "commit",
+}
 
 
 class CountingStore(FakeStore):

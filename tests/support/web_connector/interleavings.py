@@ -17,6 +17,7 @@ from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.observed_store import ObservedStore
+from tests.support.web_connector.quickbooks import labels_in
 from tests.support.web_connector.system import OWNERS, ConcurrentCall, Execution, File, System, Termination, Trouble
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ TROUBLE = st.one_of(
 )
 """Of four functions, one is terminated before or after a call of the store, and one runs concurrently with another."""
 
+DEATHS = {"dies within a set": False, "dies within a set after storing": True}
+"""QuickBooks dies within a message set, without or with a stored response to its first request."""
+
 OVER = -1
 """The reply of `receiveResponseXML` after the end of a session."""
 
@@ -56,6 +60,8 @@ class Interleavings(RuleBasedStateMachine):
 
     steps = 0
     """Steps of all machines so far."""
+    batch_size = 1
+    """The setting of the connections."""
 
     fetched = Bundle("fetched")
     answers = Bundle("answers")
@@ -63,7 +69,7 @@ class Interleavings(RuleBasedStateMachine):
     def make_system(self, seed: int) -> System:
         """Return a new system; `seed` determines the lag of its indexes."""
         clock = FixedClock()
-        return System(ObservedStore(IndexLag(clock, seed=seed)), clock)
+        return System(ObservedStore(IndexLag(clock, seed=seed)), clock, batch_size=self.batch_size)
 
     def __init__(self) -> None:
         super().__init__()
@@ -278,14 +284,19 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(
         copy=consumes(fetched),
-        hresult=st.sampled_from(["0x80040400", "0x8004041B", "0x800706BE"]),
+        hresult=st.sampled_from(["0x80040400", "0x8004041B", "0x800706BE", *DEATHS]),
         trouble=TROUBLE,
     )
     def fail(self, copy: tuple[str, int, str], hresult: str, trouble: Trouble) -> None:
         """Let QuickBooks fail, in one case after it executed the request."""
         ticket, number, request = copy
         self.on_their_way.remove(copy)
-        if hresult == "0x800706BE":
+        is_set = len(labels_in(request)) > 1 and "<CustomerAddRq" in request
+        if hresult in DEATHS:
+            if is_set:
+                self.system.books[self.system.connections[number].id].die_within(request, stored=DEATHS[hresult])
+            hresult = "0x80010105"
+        elif hresult == "0x800706BE":
             self.system.books[self.system.connections[number].id].response_to(request)
         elif any(other[0] == ticket and other[2] != request for other in self.on_their_way):
             return  # an HRESULT does not name a request, and this one means that nothing was executed

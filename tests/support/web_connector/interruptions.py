@@ -6,6 +6,7 @@ The points that can be interrupted are not listed anywhere: a run records the po
 from __future__ import annotations
 
 import random
+import re
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.storage.ports import Database
 from simulator import Company
 from simulator.basics.errors import ConnectorClosed, HresultError, RequestError, TransportError
+from simulator.company.message_sets import Keeping
 from simulator.web_connector.soap import NAMESPACE
 
 if TYPE_CHECKING:
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
 PORT_METHODS = frozenset(name for name in vars(Database) if name[0] != "_")
 """Every method of the store."""
 
-BUDGETS = {"authenticate": 5, "sendRequestXML": 5, "receiveResponseXML": 3, "closeConnection": 5}
+BUDGETS = {"authenticate": 5, "sendRequestXML": 6, "receiveResponseXML": 3, "closeConnection": 5}
 """Calls of the store. `authenticate` makes five if it takes over a session with a request. `sendRequestXML` makes five
-if it claims while lingering, or takes a portion for a page.
+if it claims while lingering, takes a portion for a page or sends a set, and six if it sends a set again.
 `closeConnection` makes four if a request is in flight, and one more after an exception that did not tell whether a
 write was executed."""
 OTHER_BUDGET = 5
@@ -41,6 +43,8 @@ SENDING_SECONDS = 5
 """The time between the sending of a request and the beginning of its execution, at most."""
 
 QUICKBOOKS = "ProcessRequest"
+QUICKBOOKS_WITH_SET = "ProcessRequest with a set"
+"""The second is a message set of several requests."""
 
 LOCKED = 3175
 """The status of an object that another user has open: the request was not executed."""
@@ -68,6 +72,8 @@ IN_QUICKBOOKS = (
 )
 """The request processor crashes before or after execution, the object is locked, or the request is executed only after
 one or two other requests, or after all sessions, or for a long time."""
+IN_QUICKBOOKS_WITH_SET = ("dies-within", "dies-within-stored")
+"""QuickBooks dies after it executed a part of a message set, without or with their stored responses."""
 
 
 class Point(NamedTuple):
@@ -92,6 +98,8 @@ def kinds_at(point: Point) -> tuple[str, ...]:
     """Return the failures that are possible at a point."""
     if point.what == QUICKBOOKS:
         return IN_QUICKBOOKS
+    if point.what == QUICKBOOKS_WITH_SET:
+        return (*IN_QUICKBOOKS, *IN_QUICKBOOKS_WITH_SET)
     cause, is_store, port_method = point.what.partition("/")
     if not is_store:
         return IN_TRANSPORT
@@ -203,7 +211,7 @@ class InterruptedTransport:
     def __init__(self, qbwc: Connector, points: Interruptions, *, lingers: bool = False) -> None:
         self._qbwc = qbwc
         self._points = points
-        self._budgets = BUDGETS | ({"sendRequestXML": 5} if lingers else {})
+        self._budgets = BUDGETS | ({"sendRequestXML": 6} if lingers else {})
         self._past_takeover: list[tuple[Point, bytes]] = []
         self._again: list[tuple[Point, bytes]] = []
 
@@ -236,8 +244,8 @@ class InterruptedTransport:
         if kind == SESSIONS_LOST:
             self._qbwc.clock.advance(days=1)
             self._qbwc.store.lose_sessions()
-            # The next login searches for the request of the session: two reads of an index and one of the record.
-            self._budgets["authenticate"] = BUDGETS["authenticate"] + 3
+            # The next login searches for the requests of the session: two reads of an index and one of each record.
+            self._budgets["authenticate"] = BUDGETS["authenticate"] + 2 + len(self._qbwc.records)
         if kind in {"response-lost", SESSIONS_LOST}:
             raise TransportError(kind)
         return reply
@@ -397,7 +405,8 @@ class InterruptedCompanySession:
             self._facts_read = True
             return self._session.process_request(text)
         self._company.end_executions()
-        kind = self._company.points.passing(QUICKBOOKS)
+        is_set = len(re.findall("<[A-Za-z]+Rq requestID", text)) > 1
+        kind = self._company.points.passing(QUICKBOOKS_WITH_SET if is_set else QUICKBOOKS)
         if kind in STILL_EXECUTING:
             return self._execute_for_long(kind, self._session.begin_request(text))
         when = {"late-by-one": 1, "late-by-two": 2, "last-of-all": float("inf")}.get(kind or "")
@@ -405,6 +414,10 @@ class InterruptedCompanySession:
             self._company.execute_later(self._application, text, when)
             raise ConnectorClosed
         if kind == "fails-before":
+            raise HresultError("0x800706BE")
+        if kind in IN_QUICKBOOKS_WITH_SET:
+            keeping = Keeping(possible=kind == "dies-within-stored")
+            self._session.process_request(text, keeping=keeping, executes=1)
             raise HresultError("0x800706BE")
         if kind == COPY_OPENED:
             if self._company.marked:

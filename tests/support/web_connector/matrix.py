@@ -53,6 +53,34 @@ def a_write_and_a_read(qbwc: Connector) -> None:
     qbwc.queue()
 
 
+def writes(number: int) -> Fill:
+    """Return a queue of writes. A set size doubles, so 3 end with a set of 2, 12 with one of 5, 51 with one of 20."""
+
+    def fill(qbwc: Connector) -> None:
+        for customer in range(number):
+            qbwc.write(f"Customer {customer}", request_label="1")
+
+    return fill
+
+
+def reads_and_writes(number: int) -> Fill:
+    """Return a queue of reads, then of writes, so that the first set of writes is large."""
+
+    def fill(qbwc: Connector) -> None:
+        for _ in range(number):
+            qbwc.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
+        writes(number)(qbwc)
+
+    return fill
+
+
+QUEUES_OF_SETS: dict[int, tuple[Fill, ...]] = {
+    2: (writes(3), reads_and_writes(3)),
+    5: (writes(7), reads_and_writes(5)),
+    20: (reads_and_writes(24),),
+}
+"""Queues by the `batch_size` of the connection, with several sets in each."""
+
 QUEUES: tuple[Fill, ...] = (
     a_read,
     an_iterated_read,
@@ -66,16 +94,16 @@ QUEUES: tuple[Fill, ...] = (
 WRITES: tuple[Fill, ...] = (a_write, a_refused_write, two_writes)
 
 
-def interruptions_of(fill: Fill) -> Iterator[Interruption]:
+def interruptions_of(fill: Fill, batch_size: int = 1) -> Iterator[Interruption]:
     """Yield every interruption of a drain."""
-    return Drain(fill).to_the_end().points.after()
+    return Drain(fill, batch_size=batch_size).to_the_end().points.after()
 
 
-def pairs_in_one_call(fill: Fill) -> Iterator[tuple[Interruption, Interruption]]:
+def pairs_in_one_call(fill: Fill, batch_size: int = 1) -> Iterator[tuple[Interruption, Interruption]]:
     """Yield every call that is duplicated or late with every termination of a function that answers it."""
-    for first in interruptions_of(fill):
+    for first in interruptions_of(fill, batch_size):
         if first.kind in {"duplicated", "repeated-later", "delayed-past-takeover"}:
-            drain = Drain(fill, first).to_the_end()
+            drain = Drain(fill, first, batch_size=batch_size).to_the_end()
             for second in drain.points.within(first.point):
                 if second.kind in TERMINATIONS:
                     yield first, second

@@ -7,8 +7,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from domain.records.request import message_set_id
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 PAGE_SIZE = 2
 
@@ -59,6 +61,31 @@ def stored_response(request: str, **fields: Any) -> str:
     return response_to(request, **fields).replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{message_set[1]}">')
 
 
+def labels_in(request: str) -> list[str]:
+    """Return the labels of the requests in a message set."""
+    return re.findall(r'Rq requestID="([^"]*)"', request)
+
+
+def set_response(
+    request: str, *, codes: Mapping[str, int] | None = None, only: Sequence[str] | None = None, content: str = ""
+) -> str:
+    """Return the response to a message set. Each response has its position as its ListID.
+
+    `codes` are the statuses of refused requests by label. `only` are the labels of the requests with a response.
+    """
+    message_set = re.search(r'newMessageSetID="([^"]*)"', request)
+    parts = []
+    for position, (name, label) in enumerate(re.findall(r'<(\w+)Rq requestID="([^"]*)"', request)):
+        if only is not None and label not in only:
+            continue
+        code = (codes or {}).get(label, 0)
+        status = f'statusCode="{code}" statusSeverity="{"Error" if code else "Info"}" statusMessage="As it is."'
+        result = "" if code else f"<CustomerRet><ListID>{position}</ListID></CustomerRet>"
+        parts.append(f'<{name}Rs requestID="{label}" {status}>{result}{content}</{name}Rs>\n')
+    attributes = f' newMessageSetID="{message_set[1]}" messageSetStatusCode="0"' if message_set else ""
+    return f'<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs{attributes}>\n{"".join(parts)}</QBXMLMsgsRs>\n</QBXML>\n'
+
+
 def nothing_stored(check: str, code: int = 9002) -> str:
     """Return the response to a status check when nothing is stored."""
     message_set = re.search(r'newMessageSetID="([^"]*)"', check)
@@ -104,8 +131,25 @@ class Books:
             return lambda: nothing_stored(request)
         return lambda: self._execute(new[1], content, request, failed=failed)
 
+    def die_within(self, request: str, *, stored: bool) -> None:
+        """Execute the first request of a message set of writes and die. Its response is stored or not."""
+        (message_set,) = re.findall(' newMessageSetID="([^"]*)"', request)
+        first, end, _ = request.partition("</CustomerAddRq>")
+        if message_set not in self.responses_by_id and end:
+            self.executions[labels_in(request)[0]] += 1
+            if stored:
+                text = self._text(first + end).replace(
+                    "<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{message_set}">'
+                )
+                self.responses_by_id[message_set] = request.partition("<CustomerAddRq")[2], text
+
+    def executions_of(self, request_id: str) -> int:
+        """Return how often the write with this id was executed, alone or in a set, in which its label is its id."""
+        return self.executions[message_set_id(request_id)] + self.executions[request_id]
+
     def _execute(self, message_set: str, content: str, request: str, *, failed: bool) -> str:
-        self.executions[message_set] += 1
+        labels = labels_in(request)
+        self.executions.update(labels if len(labels) > 1 else [message_set])
         text = self._text(request, code=3100, severity="Error") if failed else self._text(request)
         text = text.replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{message_set}">')
         self.responses_by_id[message_set] = content, text
@@ -130,4 +174,15 @@ class Books:
 
     def _text(self, request: str, *, code: int = 0, severity: str = "Info", extra: str = "") -> str:
         content = "" if code else f"<CustomerRet><Name>{self.owner}</Name></CustomerRet>"
-        return response_to(request, code=code, severity=severity, message="As it is.", extra=extra, content=content)
+        whole: dict[str, Any] = {
+            "code": code,
+            "severity": severity,
+            "message": "As it is.",
+            "extra": extra,
+            "content": content,
+        }
+        text = response_to(request, **whole)
+        for label in labels_in(request)[1:]:
+            part = response_to(request, **whole, label=label).splitlines()[3]
+            text = text.replace("</QBXMLMsgsRs>", f"{part}\n</QBXMLMsgsRs>")
+        return text

@@ -33,7 +33,7 @@ from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_by
 from tests.support.queueing import command, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
 from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, Point, RandomIds
-from tests.support.web_connector.quickbooks import Books, hcp
+from tests.support.web_connector.quickbooks import Books, hcp, labels_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -136,10 +136,11 @@ class Execution:
 
 
 class System:
-    """The use cases over one empty store."""
+    """The use cases over one empty store. `batch_size` is the setting of the connections."""
 
-    def __init__(self, store: Any, clock: FixedClock | None = None) -> None:
+    def __init__(self, store: Any, clock: FixedClock | None = None, *, batch_size: int = 1) -> None:
         self.store = store
+        self.batch_size = batch_size
         self.clock = clock or FixedClock()
         self.new_id = RecordedIds()
         self.planned = PlannedTrouble()
@@ -160,7 +161,7 @@ class System:
         self._current_call = b""
 
     def _connect(self, app_id: str) -> Connection:
-        connection = self.connection_service.create(app_id, webhook_url=HOOK)
+        connection = self.connection_service.create(app_id, webhook_url=HOOK, batch_size=self.batch_size)
         after = connection.changed(timestamp(self.clock()), password_hash=PASSWORD_HASH)
         self.store.commit(Put(connection, after))
         return after
@@ -240,8 +241,8 @@ class System:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
             # A session finishes only work that QuickBooks has begun: a lost response or the next page.
-            (record,) = (self.store.request(request_id) for request_id in session.held_ids)
-            assert record.state is State.SENT or record.paging.page > 1
+            records = [self.store.request(request_id) for request_id in session.held_ids]
+            assert all(record.state is State.SENT or record.paging.page > 1 for record in records)
         return request
 
     def other_than(self, number: int) -> Connection:
@@ -251,8 +252,10 @@ class System:
     def _check_write_goes_out(self, request: str) -> None:
         """Check that a write is sent again only after a status check or if QuickBooks was unable to execute it."""
         message_set = re.findall(' newMessageSetID="([^"]*)"', request)[0]
-        (record,) = [record for record in self.records() if record.message_set_id == message_set]
-        assert message_set not in self.sent or record.recovery.sessions or not record.recovery.begun, record
+        records = [record for record in self.records() if record.message_set_id == message_set]
+        assert len(records) == len(labels_in(request))
+        for record in records:
+            assert message_set not in self.sent or record.recovery.sessions or not record.recovery.begun, record
         # A status check of the same message set executes nothing.
         writes = [running.request for running in self.executions if "<CustomerAddRq" in running.request]
         assert not [write for write in writes if f'newMessageSetID="{message_set}"' in write]
@@ -273,7 +276,7 @@ class System:
         request_id = f' requestID="{label}"' if label else ""
         name, attributes, content = {
             "write": ("CustomerAddRq", "", "<CustomerAdd><Name>Ann</Name></CustomerAdd>"),
-            "read": ("CustomerQueryRq", "", ""),
+            "read": ("CustomerQueryRq", "", "<MaxReturned>2</MaxReturned>"),
             "iterate": ("CustomerQueryRq", ' iterator="Start"', "<MaxReturned>2</MaxReturned>"),
         }[kind]
         element = f"<{name}{request_id}{attributes}>{content}</{name}>"
@@ -407,7 +410,7 @@ class System:
             assert f'requestID="{record.request_label}"' in response
         if record.is_read:
             return
-        executions = self.books[record.connection_id].executions[record.message_set_id]
+        executions = self.books[record.connection_id].executions_of(record.id)
         assert executions <= 1
         if record.state in {State.WAITING, State.DISCARDED}:
             assert not executions

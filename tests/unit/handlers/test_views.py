@@ -50,11 +50,13 @@ INTERNAL = {
     "lost_responses",
     "failed_sessions",
     "last_session_id",
+    "message_set",
     "state_before_claim",
     "updated_before_claim",
     "sent_at",
     "responded_at",
     "response_size",
+    "response_attempt",
     "response_chunks",
     "revision",
 }

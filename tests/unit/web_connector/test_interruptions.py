@@ -14,13 +14,22 @@ from domain.records.request import State
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.drain import Drain
 from tests.support.web_connector.interruptions import IN_QUICKBOOKS
-from tests.support.web_connector.matrix import LAGS, QUEUES, WRITES, a_read, interruptions_of, pairs_in_one_call
+from tests.support.web_connector.matrix import (
+    LAGS,
+    QUEUES,
+    QUEUES_OF_SETS,
+    WRITES,
+    a_read,
+    interruptions_of,
+    pairs_in_one_call,
+)
 
 if TYPE_CHECKING:
     from tests.support.web_connector.interruptions import Interruption
     from tests.support.web_connector.matrix import Fill
 
 LINGER_SECONDS = 20
+BATCH_SIZE = 5
 
 
 @pytest.mark.parametrize("lag", LAGS)
@@ -37,6 +46,24 @@ def test_after_any_interruption_requests_end_and_writes_are_executed_once(fill: 
 def test_a_terminated_function_in_a_duplicate_or_late_call_changes_nothing(fill: Fill) -> None:
     for pair in pairs_in_one_call(fill):
         drain = Drain(fill, *pair, lag="indexes").to_the_end()
+
+        assert drain.points.happened == list(pair)
+        drain.check()
+
+
+@pytest.mark.parametrize("fill", QUEUES_OF_SETS[BATCH_SIZE])
+def test_after_any_interruption_of_sets_requests_end_and_writes_are_executed_at_most_once(fill: Fill) -> None:
+    for interruption in interruptions_of(fill, BATCH_SIZE):
+        drain = Drain(fill, interruption, lag="indexes", batch_size=BATCH_SIZE).to_the_end()
+
+        assert drain.points.happened == [interruption]
+        drain.check()
+
+
+def test_a_terminated_function_in_a_duplicate_or_late_call_of_a_set_changes_nothing() -> None:
+    fill = QUEUES_OF_SETS[2][0]
+    for pair in pairs_in_one_call(fill, BATCH_SIZE):
+        drain = Drain(fill, *pair, lag="indexes", batch_size=BATCH_SIZE).to_the_end()
 
         assert drain.points.happened == list(pair)
         drain.check()

@@ -77,7 +77,7 @@ def test_a_request_queued_meanwhile_is_claimed_and_sent_in_one_commit(qbwc: Conn
 
     request = qbwc.send()
 
-    assert dict(qbwc.store.calls) == {"session": 1, "queue_front": 1, "request_xml": 1, "commit": 1}
+    assert dict(qbwc.store.calls) == {"session": 1, "queue_front": 1, "with_request_xml": 1, "commit": 1}
     record = qbwc.record(request_id)
     assert (record.state, record.sessions, record.revision) == (State.SENT, 1, 2)
     assert record.last_session_id == qbwc.session.id

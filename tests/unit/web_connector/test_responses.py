@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.records.request import Paging, State
-from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.connector import Connector, CountingStore, soap_call
 from tests.support.web_connector.quickbooks import hcp, page_of, response_to, stored_response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from domain.records.request import QueuedRequest
+    from domain.records.session import HeldRequest, Session
 
 
 def test_the_response_is_stored_exactly_and_can_be_searched_for(qbwc: Connector) -> None:
@@ -221,6 +224,35 @@ def test_progress_never_falls(qbwc: Connector) -> None:
     assert steps == sorted(steps)
     assert len(steps) == 13
     assert all(1 <= step <= 99 for step in steps[:-1])
+
+
+class OvertakenStore(CountingStore):
+    """A store in which another caller is quicker, after the session and before the request in flight is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others: list[Callable[[], object]] = []
+
+    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+        """Return the requests of a session after the other caller has changed them."""
+        while self.others:
+            self.others.pop()()
+        return super().held_requests(session, front)
+
+
+def test_a_response_that_arrives_twice_at_once_does_not_end_the_session_while_requests_wait() -> None:
+    store = OvertakenStore()
+    qbwc = Connector(store=store)
+    qbwc.connect()
+    qbwc.queue()
+    waiting = qbwc.queue()
+    response = response_to(qbwc.begin())
+    call = soap_call("receiveResponseXML", qbwc.ticket, response, "", "")
+    store.others.append(lambda: qbwc.post("", {}, call))
+
+    assert qbwc.receive(response) < 100
+
+    assert qbwc.record(waiting).state is State.TICKETED
 
 
 def test_a_request_queued_during_a_session_is_sent_in_it(qbwc: Connector) -> None:

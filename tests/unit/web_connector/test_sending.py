@@ -146,16 +146,12 @@ def test_a_request_that_can_no_longer_be_written_does_not_block_the_queue(qbwc: 
 
 def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connector) -> None:
     request_without_body, good = qbwc.queue(), qbwc.queue()
-    real = qbwc.store.held_requests
+    real = qbwc.store.with_request_xml
 
-    def held_requests(session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
-        held, queue = real(session, front)
-        bodies_read = [
-            HeldRequest(request.record) if request.record.id == request_without_body else request for request in held
-        ]
-        return bodies_read, queue
+    def with_request_xml(records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
+        return [HeldRequest(it.record, it.request_xml if it.record.id == good else None) for it in real(records)]
 
-    qbwc.store.held_requests = held_requests  # type: ignore[method-assign]
+    qbwc.store.with_request_xml = with_request_xml  # type: ignore[method-assign]
 
     assert good in qbwc.begin()
 

@@ -15,6 +15,16 @@ TestInterleavings = Interleavings.TestCase
 TestInterleavings.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
 
 
+class InterleavingsOfSets(Interleavings):
+    """Up to five requests in a message set."""
+
+    batch_size = 5
+
+
+TestInterleavingsOfSets = InterleavingsOfSets.TestCase
+TestInterleavingsOfSets.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
+
+
 def test_a_session_that_ends_in_a_backoff_delays_the_queue_but_does_not_stop_it() -> None:
     system = System(FakeStore())
     for _ in range(3):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from domain.qbxml.request.problems import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
 ENVELOPE = "QBXML"
@@ -19,6 +19,8 @@ DEFAULT_VERSION = "13.0"
 """The default QBXML version. QuickBooks 2014 and later support it."""
 
 DEFAULT_ON_ERROR = "stopOnError"
+CONTINUE_ON_ERROR = "continueOnError"
+ROLLBACK_ON_ERROR = "rollbackOnError"
 
 _REQUEST_ATTRIBUTES = ("requestID", "metaData", "iterator", "iteratorID")
 
@@ -83,24 +85,14 @@ class Request:
 
     def to_xml(self, message_set_id: str | None = None) -> str:
         """Return the canonical XML, without a prologue and without white space between elements."""
-        attributes = {
-            "onError": self.on_error,
-            "responseData": self.response_data,
-            "newMessageSetID": message_set_id,
-        }
-        message_set = _attributes({name: value for name, value in attributes.items() if value is not None})
-        parts = [f"<{ENVELOPE}><{MESSAGE_SET}{message_set}>"]
-        _write(self.element, parts.append)
-        parts.append(f"</{MESSAGE_SET}></{ENVELOPE}>")
-        return "".join(parts)
+        return _message_set([self.element], self.on_error, self.response_data, message_set_id)
 
     def to_wire(self, message_set_id: str | None = None) -> str:
         """Return the text for QuickBooks: the XML with a prologue, in ASCII with decimal character references.
 
         If `message_set_id` is set, QuickBooks stores its response (docs/reference/qbxml-rules.md, Error recovery).
         """
-        prologue = f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{self.version}"?>\n'
-        return f"{prologue}{self.to_xml(message_set_id)}".encode("ascii", "xmlcharrefreplace").decode("ascii")
+        return _to_wire(self.version, self.to_xml(message_set_id))
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, `{"version", "request": {"name", "attributes", "children"}}`."""
@@ -109,6 +101,32 @@ class Request:
         if not self.element.text:
             request.pop("text", None)
         return {"version": self.version, "request": request}
+
+
+def message_set_to_wire(requests: Sequence[Request], message_set_id: str | None = None) -> str:
+    """Return the text for QuickBooks of several requests of one version. An error in one does not stop the others.
+
+    `message_set_id` is as in `Request.to_wire`.
+    """
+    elements = [request.element for request in requests]
+    return _to_wire(requests[0].version, _message_set(elements, CONTINUE_ON_ERROR, None, message_set_id))
+
+
+def _message_set(
+    elements: Sequence[Element], on_error: str, response_data: str | None, message_set_id: str | None
+) -> str:
+    attributes = {"onError": on_error, "responseData": response_data, "newMessageSetID": message_set_id}
+    message_set = _attributes({name: value for name, value in attributes.items() if value is not None})
+    parts = [f"<{ENVELOPE}><{MESSAGE_SET}{message_set}>"]
+    for element in elements:
+        _write(element, parts.append)
+    parts.append(f"</{MESSAGE_SET}></{ENVELOPE}>")
+    return "".join(parts)
+
+
+def _to_wire(version: str, xml: str) -> str:
+    prologue = f'<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="{version}"?>\n'
+    return f"{prologue}{xml}".encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 _TEXT_ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord("\r"): "&#13;"}

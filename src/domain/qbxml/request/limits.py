@@ -22,6 +22,10 @@ MAX_DIGITS = 18
 MAX_WIRE_BYTES = 5 * 1024 * 1024
 """The maximum bytes of a request in the reply to the Web Connector. A Lambda function returns at most 6 MB."""
 
+MAX_BATCH_BYTES = 1_200_000
+"""The maximum bytes of QBXML in a batch, whose body has at most 1 MiB. In the answer, a byte takes up to four, and
+Lambda returns at most 6 MB."""
+
 MAX_PROBLEMS = 100
 """The maximum number of problems that are reported for one request."""
 

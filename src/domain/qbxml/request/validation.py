@@ -106,6 +106,17 @@ def check_wire_size(request_xml: str) -> None:
         raise RequestTooLarge(message, {"size_bytes": size, "limit_bytes": limits.MAX_WIRE_BYTES})
 
 
+def check_batch_size(requests: Iterable[str]) -> None:
+    """Raise RequestTooLarge if the XML of several requests is too large to be stored and returned together."""
+    size = sum(len(request_xml.encode()) for request_xml in requests)
+    if size > limits.MAX_BATCH_BYTES:
+        message = (
+            f"The requests take {size:,} bytes of QBXML together; at most {limits.MAX_BATCH_BYTES:,} are allowed. "
+            "Split the batch."
+        )
+        raise RequestTooLarge(message, {"size_bytes": size, "limit_bytes": limits.MAX_BATCH_BYTES})
+
+
 def _label_problems(request: Request) -> Iterable[Problem]:
     if (length := len(request.request_label or "")) > limits.MAX_REQUEST_LABEL_CHARACTERS:
         message = f"requestID has {length} characters; at most {limits.MAX_REQUEST_LABEL_CHARACTERS} are allowed."

@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from xml.parsers.expat import ExpatError, errors
+from xml.sax.saxutils import quoteattr
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml.parser import TooComplex, error_text, parse_events
+from domain.qbxml.xml.parser import TooComplex, error_text, parse_events, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +23,8 @@ _Read = TypeVar("_Read")
 MESSAGE_SET = "QBXMLMsgsRs"
 
 _MAX_RESPONSES = 100
-"""The maximum number of message sets and responses in a document. The service sends one request in a message set, and
-three in the first call of a session."""
+"""The maximum number of message sets and responses in a document. The service sends up to 20 requests in a message set,
+and three in the first call of a session."""
 
 
 class UnreadableResponse(Exception):
@@ -49,6 +50,42 @@ class ResponseStatus:
     def is_error(self) -> bool:
         """Whether QuickBooks did not execute the request."""
         return self.severity == "Error"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePart:
+    """The response to one request in the response to a message set, as QuickBooks wrote it.
+
+    `head` and `tail` are the text before the first and behind the last response of the message set.
+    """
+
+    name: str
+    request_label: str | None
+    text: str
+    head: str
+    tail: str
+
+    def document(self, request_label: str) -> str:
+        """Return a document with this response alone, as the response to a request with this label."""
+        attribute = f" requestID={quoteattr(request_label)}"
+        return f"{self.head}{_REQUEST_ID.sub(lambda _: attribute, self.text, count=1)}{self.tail}"
+
+
+_REQUEST_ID = re.compile(r"""\srequestID\s*=\s*(?:"[^"]*"|'[^']*')""")
+
+
+def response_parts(text: str) -> list[ResponsePart]:
+    """Return the responses in the response to a message set, in its order. Raises UnreadableResponse."""
+    data, found = read_with_repair(lambda repaired: spans(repaired, depth=2), text)
+    if not found:
+        return []
+    head, tail = data[: found[0].start].decode(), data[found[-1].end :].decode()
+    return [
+        ResponsePart(
+            span.name, span.attributes.get("requestID") or None, data[span.start : span.end].decode(), head, tail
+        )
+        for span in found
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ our own handlers to its expat parser instead. `parse_tree` uses the standard par
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError, TreeBuilder, XMLParser
 from xml.parsers.expat import ErrorString, ExpatError, errors
@@ -115,6 +116,41 @@ def parse_events(text: str, start: StartHandler, end: Any = None, characters: An
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     parser.Parse(normalize_prologue(text), True)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An element and its place in the text: the bytes of UTF-8 from `start` up to `end`."""
+
+    name: str
+    attributes: dict[str, str]
+    start: int
+    end: int
+
+
+def spans(text: str, depth: int) -> tuple[bytes, list[Span]]:
+    """Return `text` in UTF-8 and its elements at a depth, where the root has 0. Raises XML_ERRORS."""
+    _check_attributes(text)
+    text = normalize_prologue(text)
+    data, parser, found = text.encode(), defused_parser(), list[Span]()
+    opened: list[tuple[str, dict[str, str], int]] = []
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        opened.append((name, attributes, parser.CurrentByteIndex))
+
+    def end(name: str) -> None:
+        _, attributes, start = opened.pop()
+        if len(opened) == depth:
+            # The position is at the end tag, or behind an element that consists of one tag.
+            end = parser.CurrentByteIndex
+            if data.startswith(f"</{name}".encode(), end):
+                end = data.index(b">", end) + 1
+            found.append(Span(name, attributes, start, end))
+
+    parser.StartElementHandler = start if _is_plain(text) else _bounded(start)
+    parser.EndElementHandler = end
+    parser.Parse(text, True)
+    return data, found
 
 
 def declares_namespace(attribute: str) -> bool:

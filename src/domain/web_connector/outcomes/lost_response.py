@@ -69,7 +69,9 @@ def after_session_end(
         return retry_later(record, now, _SESSION_ENDED, details, ask_for_less=True)
     if record.recovering:
         return recover_later(record, now, _SESSION_ENDED, details)
-    return record.queued_for_recovery(now, running_until=None if ending is Ending.CLOSED else running_until)
+    if ending is Ending.CLOSED:
+        return record.queued_for_recovery(now, running_until=None)
+    return record.queued_for_recovery(now, running_until=running_until).in_interrupted_set()
 
 
 def asked_too_early(record: QueuedRequest) -> bool:

@@ -13,8 +13,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from domain import qbxml
+
 if TYPE_CHECKING:
-    from domain import qbxml
+    from collections.abc import Sequence
+
     from domain.records.request import QueuedRequest
 
 NEVER_EXECUTED = frozenset({600, 9002})
@@ -35,7 +38,18 @@ def outgoing(record: QueuedRequest, request: qbxml.Request, message_set_to_forge
     """Return the QBXML to send for `record`. For a write, it tells QuickBooks which message set to forget."""
     if record.is_read:
         return request.to_wire()
-    text = request.to_wire(record.message_set_id)
+    return _forgetting(request.to_wire(record.message_set_id), message_set_to_forget)
+
+
+def outgoing_set(
+    requests: Sequence[qbxml.Request], message_set_id: str | None, message_set_to_forget: str | None
+) -> str:
+    """Return the QBXML of several requests. `message_set_id` is None for reads."""
+    text = qbxml.message_set_to_wire(requests, message_set_id)
+    return text if message_set_id is None else _forgetting(text, message_set_to_forget)
+
+
+def _forgetting(text: str, message_set_to_forget: str | None) -> str:
     if message_set_to_forget is None:
         return text
     # The first match is the envelope's attribute, because values never contain a bare quotation mark.
@@ -54,10 +68,22 @@ def status_check(record: QueuedRequest) -> str:
 
 def is_about_another(record: QueuedRequest, text: str) -> bool:
     """Whether a response names another request's message set, because it was delayed or delivered twice."""
+    named = _named(text)
+    return named is not None and named.casefold() != record.message_set_id.casefold()
+
+
+def names_message_set(record: QueuedRequest, text: str) -> bool:
+    """Whether a response names the message set of a request."""
+    named = _named(text)
+    return named is not None and named.casefold() == record.message_set_id.casefold()
+
+
+def _named(text: str) -> str | None:
+    """Return the ID of the message set that a response names, or None."""
     # Search for the first tag only, and only near the start, because the text can be anything.
     start = text.find(_TAG)
     if start < 0:
-        return False
+        return None
     tag, _, _ = text[start : start + _MAX_TAG_CHARACTERS].partition(">")
     attribute = _MESSAGE_SET_ID.search(tag)
-    return attribute is not None and attribute[1].casefold() != record.message_set_id.casefold()
+    return attribute[1] if attribute else None

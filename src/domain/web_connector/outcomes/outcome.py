@@ -56,11 +56,13 @@ class RequestUpdate:
     def _search_text(self, held: HeldRequest) -> str | None:
         """Return the search text to store, or None to keep the stored text.
 
-        The text of the request comes last, so a long request does not displace the response. A request that is sent
-        again keeps its stored text.
+        The text of the request comes last, so a long request does not displace the response. A request that was sent
+        and has no response gets its own text again, because a response may have been stored without its transaction
+        (docs/decisions/0065).
         """
         error = self.after.error
-        if (error is None and self.response_xml is None) or not (request_text := held.search_text):
+        may_differ = error is not None or self.response_xml is not None or held.record.state is State.SENT
+        if not may_differ or not (request_text := held.search_text):
             return None
         lines = [error.code, error.message] if error else []
         if self.response_xml is not None:
@@ -170,15 +172,15 @@ def of_response(  # noqa: PLR0911 - one return for each kind of response
     try:
         response = qbxml.parse_response(text)
     except qbxml.UnreadableResponse as error:
-        return _not_understood(record, text, f"QuickBooks' response cannot be read. {error}", now)
+        return not_understood(record, text, f"QuickBooks' response cannot be read. {error}", now)
     if not response.statuses:
-        return _of_message_set(session, record, text, response.message_set_status, now)
+        return of_message_set(session, record, text, response.message_set_status, now)
     for status in response.statuses:
         if session.last_response and _is_duplicate(record, status, session.last_response):
             return None
         if not _belongs_to(record, status.name, status.request_label):
             other = f"{status.name} with requestID {status.request_label!r}"
-            return _not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
+            return not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
     refusal = next((status for status in response.statuses if status.is_error), None)
     if refusal:
         return Ended(_refused(record, refusal, now), text)
@@ -247,21 +249,45 @@ def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: Las
     return (status.iterator_remaining or 0) >= (last.iterator_remaining or 0)
 
 
-def _of_message_set(
-    session: Session, record: QueuedRequest, text: str, code: int | None, now: datetime
+def of_message_set(
+    session: Session, record: QueuedRequest, text: str | None, code: int | None, now: datetime
 ) -> Outcome | None:
-    """Return the outcome of a document without a response. It has at most a status of the message set."""
+    """Return the outcome of a document without a response. It has at most a status of the message set.
+
+    `text` is the response to store, or None if it is stored with another request of the set.
+    """
     if not code:
-        return _not_understood(record, text, "QuickBooks returned no response.", now)
+        return not_understood(record, text, "QuickBooks returned no response.", now)
     if not record.recovering:
         return _of_refused_message_set(record, text, code, now)
-    if code in NEVER_EXECUTED and session.in_flight and session.in_flight.parse_error is not None:
-        details = hresult_details(PARSE_ERROR)
-        return Ended(record.failed(now, "qbxml_parse_error", session.in_flight.parse_error, details))
-    return _of_status_check(record, text, code, now, session.company_file.key)
+    parse_error = session.in_flight.parse_error if session.in_flight else None
+    if code in NEVER_EXECUTED and parse_error is not None and record.message_set is None:
+        return Ended(record.failed(now, "qbxml_parse_error", parse_error, hresult_details(PARSE_ERROR)))
+    may_be_running = parse_error is None and asked_too_early(record)
+    outcome = _of_status_check(record, text, code, now, session.company_file.key, may_be_running=may_be_running)
+    if isinstance(outcome, SentAgain) and _may_be_executed_in_part(session, record, parse_error):
+        message = f"QuickBooks has no response, but may have executed a part of the message set: status {code}."
+        return Ended(outcome_unknown(record, now, message, _status(code)), text)
+    if isinstance(outcome, SentAgain) and parse_error is not None:
+        return Requeued(record.divided(now))
+    return outcome
 
 
-def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime, open_key: str | None) -> Outcome:
+def _may_be_executed_in_part(session: Session, record: QueuedRequest, parse_error: str | None) -> bool:
+    """Whether "never executed" is not believed for a request of a message set.
+
+    Another request of the set has a response, or QuickBooks may have failed within the set. QuickBooks executes nothing
+    of a set that it cannot parse.
+    """
+    message_set = record.message_set
+    if message_set is None:
+        return False
+    return len(session.held_ids) < message_set.size or (message_set.interrupted and parse_error is None)
+
+
+def _of_status_check(
+    record: QueuedRequest, text: str | None, code: int, now: datetime, open_key: str | None, *, may_be_running: bool
+) -> Outcome:
     """Return the outcome if QuickBooks has no response for a write: it never executed the write, or cannot tell.
 
     If the write was executed in one company file, QuickBooks correctly denies it while another file is open.
@@ -269,7 +295,7 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     if code not in NEVER_EXECUTED:
         message = f"QuickBooks cannot tell whether it executed this request: status {code}."
         return Ended(outcome_unknown(record, now, message, _status(code)), text)
-    if asked_too_early(record):
+    if may_be_running:
         held = STILL_RUNNING.format(record.request_name, record.id, record.recovery.running_until)
         return Requeued(recover_later(record, now, held, _status(code)), held=held)
     if open_key is None or open_key != record.recovery.company_file_key:
@@ -288,7 +314,7 @@ def _of_status_check(record: QueuedRequest, text: str, code: int, now: datetime,
     return SentAgain(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering).as_change_of(record))
 
 
-def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: datetime) -> Outcome | None:
+def _of_refused_message_set(record: QueuedRequest, text: str | None, code: int, now: datetime) -> Outcome | None:
     """Return the outcome of a message set that QuickBooks refused (docs/reference/qbxml-rules.md, Error recovery)."""
     if code in NEVER_EXECUTED:
         # QuickBooks returns this status only for a status check, so this response is a duplicate of an earlier one.
@@ -307,10 +333,10 @@ def _of_refused_message_set(record: QueuedRequest, text: str, code: int, now: da
 def not_interpreted(record: QueuedRequest, text: str | None, error: Exception, now: datetime) -> Ended:
     """End a request after an unexpected error of the service, which would otherwise repeat with each delivery."""
     message = f"The service could not interpret QuickBooks' response: unexpected {type(error).__name__}."
-    return _not_understood(record, text, message, now)
+    return not_understood(record, text, message, now)
 
 
-def _not_understood(record: QueuedRequest, text: str | None, message: str, now: datetime) -> Ended:
+def not_understood(record: QueuedRequest, text: str | None, message: str, now: datetime) -> Ended:
     """End a request with an unusable response. Store the text, because QuickBooks may have executed the request.
 
     A read is not sent again, because QuickBooks was reached and would return the same response.

@@ -10,7 +10,8 @@ may be a duplicate of it, so it does not prove that QuickBooks did not execute a
 | other read, or write that was not executed | another | is queued again, at most MAX_SESSIONS times |
 | write that may have been executed | any | is queued for recovery |
 
-If QuickBooks can never execute the QBXML, the request ends (`_of_invalid_request`).
+If QuickBooks can never execute the QBXML, the request ends (`_of_invalid_request`). If it was sent in a message set
+with others, it is not known which request is at fault: the set is divided (`_of_invalid_set`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from domain.web_connector.outcomes.lost_response import (
     recover_later,
     retry_later,
 )
-from domain.web_connector.outcomes.outcome import NotExecuted, SentAgain, ended_or_requeued
+from domain.web_connector.outcomes.outcome import NotExecuted, Requeued, SentAgain, ended_or_requeued
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from domain.qbxml.codes.hresults import Hresult
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
-    from domain.web_connector.outcomes.outcome import Ended, Requeued
+    from domain.web_connector.outcomes.outcome import Ended
     from domain.web_connector.protocol.soap import Call
 
 MAX_UNCOUNTED = timedelta(days=7)
@@ -59,12 +60,18 @@ def is_exception(hresult: str) -> bool:
         return True
 
 
+def is_parse_error(hresult: str) -> bool:
+    """Whether an HRESULT reports that QuickBooks cannot parse the QBXML."""
+    return describe_hresult(hresult).code == PARSE_ERROR
+
+
 @dataclass(frozen=True, slots=True)
 class _Exception:
     """A processor exception for `record`, which is `sent`. `hresult` is the code as it was reported."""
 
     session: Session
     record: QueuedRequest
+    in_set: bool
     hresult: str
     meaning: Hresult
     message: str
@@ -104,16 +111,17 @@ class _Exception:
 
 
 def of_exception(
-    session: Session, record: QueuedRequest, call: Call, now: datetime
+    session: Session, record: QueuedRequest, call: Call, now: datetime, *, in_set: bool = False
 ) -> Ended | Requeued | SentAgain | NotExecuted:
-    """Return the outcome of an exception for `record`, which is `sent`.
+    """Return the outcome of an exception for `record`, which is `sent`, `in_set` with others or alone.
 
     An exception normally comes without a response. If there is one, it is stored with the error.
     """
     hresult = shortened(call["hresult"].strip(), MAX_HRESULT_CHARACTERS)
     meaning = describe_hresult(call["hresult"])
     message = shortened(call["message"].strip() or meaning.message, MAX_MESSAGE_CHARACTERS)
-    exception, response = _Exception(session, record, hresult, meaning, message, now), call["response"] or None
+    exception = _Exception(session, record, in_set, hresult, meaning, message, now)
+    response = call["response"] or None
     # A parse error can only be about this request or an earlier one, so QuickBooks is asked which.
     if meaning.kind == "invalid_request" and (exception.repeats_safely or meaning.code == PARSE_ERROR):
         return _of_invalid_request(exception, response)
@@ -121,6 +129,8 @@ def of_exception(
     if meaning.kind != "unavailable":
         # QuickBooks did not say that every request would fail, so the cause may be this one.
         after = after.after_failed_session()
+    if after.recovering and not record.recovering:
+        after = after.in_interrupted_set()
     error = connection_error(hresult, message, now)
     returns = not (record.is_read or record.recovering or meaning.may_continue)
     return NotExecuted(after, response if after.error else None, connection_error=error, returns=returns)
@@ -151,13 +161,34 @@ def _of_invalid_request(exception: _Exception, response: str | None) -> Ended | 
         # QuickBooks did not understand the status check. This tells nothing about the request.
         continue_recovery = outcome_unknown if is_first else recover_later
         return ended_or_requeued(continue_recovery(record, now, message, details), response)
+    if exception.in_set:
+        return _of_invalid_set(exception)
     if record.paging.page > 1:
         # QuickBooks accepted the rest of the request for the first page, so the iterator must have expired.
         details |= {"reason": Reason.ITERATOR_EXPIRED.value}
         return ended_or_requeued(iteration_interrupted(record, now, message, details), response)
     if record.is_read or is_first:
         return ended_or_requeued(record.failed(now, "qbxml_parse_error", message, details), response)
-    # In this session, QuickBooks is idle when it gets the status check, because the Web Connector fetches it only after
-    # the write returned.
-    recovering = record.queued_for_recovery(now, running_until=exception.running_until)
-    return SentAgain(recovering.moved(State.TICKETED, now).as_change_of(record), parse_error=message)
+    return _checked_first(exception)
+
+
+def _of_invalid_set(exception: _Exception) -> Requeued | SentAgain:
+    """Return the outcome for one request of a message set that QuickBooks cannot parse.
+
+    QuickBooks executes nothing of such a set. Reads are sent again, each alone. The exception may be a repetition of an
+    earlier one, so writes are checked first.
+    """
+    if exception.record.is_read:
+        return Requeued(exception.record.divided(exception.now))
+    return _checked_first(exception)
+
+
+def _checked_first(exception: _Exception) -> SentAgain:
+    """Return the outcome for a write about whose stored response the session asks next.
+
+    In this session, QuickBooks is idle when it gets the status check, because the Web Connector fetches it only after
+    the write returned.
+    """
+    record, now = exception.record, exception.now
+    recovering = record.queued_for_recovery(now, running_until=exception.running_until).in_interrupted_set()
+    return SentAgain(recovering.moved(State.TICKETED, now).as_change_of(record), parse_error=exception.message)

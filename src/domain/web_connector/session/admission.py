@@ -4,15 +4,15 @@ A rate limit of API Gateway that is reached in the middle of a session refuses a
 limit must never be reached by sessions. A login beyond the budget of sessions gets `none` and a postponement. Nothing
 is lost by it, because no session has begun.
 
-Two numbers decide, and neither needs a call that the Web Connector waits for:
+Two numbers decide:
 
 * The live sessions. They are counted in the index that the sweep reads: those with a recorded call in the last two or
   three minutes. Nothing has to be kept up to date, and a session whose machine was switched off leaves the count by
   itself. The index has shards. Each process reads one of them at most once a second, while it checks the password, and
   lets only as many sessions begin in this shard as fit in it.
 * The sessions that began in these two seconds. Every process would otherwise use the same free places before the index
-  shows the new sessions. The transaction of a login adds one to a counter of its shard, and fails if the counter has
-  reached the budget of the shard.
+  shows the new sessions. Before its transaction, a login adds one to a counter of its shard, and fails if the counter
+  has reached the budget of the shard.
 
 If the sessions cannot be counted, logins are admitted. Takeovers end a session, and a customer who sets up a connection
 waits for its first call, so these logins are always admitted.

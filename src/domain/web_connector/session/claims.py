@@ -10,6 +10,7 @@ from domain.errors import Conflict
 from domain.records.request import ENDED, QUEUED, QueuedRequest
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
+from domain.web_connector.session import sets
 from domain.web_connector.session.decision import Claiming, Decision
 
 if TYPE_CHECKING:
@@ -107,7 +108,6 @@ def front(  # noqa: PLR0917 - as `commit`
     that it had, up to the last of `FRONTS`. Only a session with that many requests that failed finds nothing although
     there is more. By the next session they are behind the others.
     """
-    moment = timestamp(now)
     released_ids = {release.before.id for release in releases}
     queued_again = [release.after for release in releases if release.after.state in QUEUED]
     for limit in FRONTS:
@@ -119,12 +119,37 @@ def front(  # noqa: PLR0917 - as `commit`
         if queued_again:
             queue += queued_again
             queue.sort(key=attrgetter("place_in_queue"))
-        running = next((index for index, record in enumerate(queue) if record.may_be_running(moment)), None)
-        reachable = queue if running is None else queue[: running + 1]
-        claimable = [record for record in reachable if record.last_session_id != session_id]
-        if claimable or running is not None or len(stored) < limit:
-            return claimable
+        found = claimable(queue, session_id, now)
+        if found or len(stored) < limit or _running(queue, now) is not None:
+            return found
     return []
+
+
+def claimable(queue: Sequence[QueuedRequest], session_id: str, now: datetime) -> Sequence[QueuedRequest]:
+    """Return the requests of a queue that a session may claim. It has not had them, and none is behind a running write.
+
+    The running write itself can be claimed, because the session asks for its stored response.
+    """
+    running = _running(queue, now)
+    reachable = queue if running is None else queue[: running + 1]
+    return [record for record in reachable if record.last_session_id != session_id]
+
+
+def _running(queue: Sequence[QueuedRequest], now: datetime) -> int | None:
+    """Return the index of the first write that QuickBooks may still be executing, or None."""
+    moment = timestamp(now)
+    return next((index for index, record in enumerate(queue) if record.may_be_running(moment)), None)
+
+
+def other_members(store: Database, record: QueuedRequest) -> Sequence[QueuedRequest]:
+    """Return the other requests of the message set in which `record` was sent before, as far as they are queued."""
+    found: Sequence[QueuedRequest] = ()
+    for limit in FRONTS[1:]:
+        stored = store.queue_front(record.connection_id, limit)
+        found = sets.members(record, stored)
+        if len(stored) < limit or (record.message_set and len(found) == record.message_set.size - 1):
+            break
+    return found
 
 
 def _without_record(store: Database, queue: Sequence[QueuedRequest], now: datetime) -> list[QueuedRequest]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.records.request import QueuedRequest, State
+from domain.records.request import State
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.connection import Connection
+    from domain.records.request import QueuedRequest
     from domain.records.session import HeldRequest, Limits, Session
     from domain.storage.changes import Change
 
@@ -74,12 +75,9 @@ def end_of_session(
     return changes
 
 
-def returned_write(session: Session, record: object, now: datetime) -> list[ChangeRequest]:
-    """Return the change of the session's returned write, which QuickBooks may have been executing until now.
-
-    `record` is the stored record of that write, or None.
-    """
-    if not isinstance(record, QueuedRequest) or record.state is not State.RETRYABLE:
+def returned_write(session: Session, record: QueuedRequest, now: datetime) -> list[ChangeRequest]:
+    """Return the change of one of the session's returned writes, which QuickBooks may have been executing until now."""
+    if record.state is not State.RETRYABLE:
         return []
     if record.last_session_id != session.id or not record.recovery.running_until:
         return []

@@ -109,6 +109,7 @@ class Opening:
         return Limits(
             work_until=polling.work_until(self.connection, self.now),
             linger_seconds=self.connection.linger_seconds,
+            batch_size=self.connection.batch_size,
             execution_seconds=None if self.execution_seconds == MAX_EXECUTION_SECONDS else self.execution_seconds,
         )
 

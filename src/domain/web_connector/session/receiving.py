@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -26,15 +27,22 @@ from domain.web_connector.outcomes.outcome import (
     of_response,
 )
 from domain.web_connector.outcomes.pages import next_page
-from domain.web_connector.outcomes.processor_exception import is_exception, of_exception
+from domain.web_connector.outcomes.processor_exception import is_exception, is_parse_error, of_exception
+from domain.web_connector.outcomes.set_outcomes import (
+    is_sent_as_set,
+    label_as_sent,
+    of_oversized_set,
+    of_set_exception,
+    of_set_response,
+)
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering
+from domain.web_connector.session import lingering, sets
 from domain.web_connector.session.backoff import after_failure, gives_up
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Sequence
 
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
@@ -47,11 +55,29 @@ SESSION_OVER = -1
 """The replies that end a session: nothing is left to do, or it cannot continue. `getLastError` returns the reason."""
 
 
-def outcome(session: Session, held: HeldRequest, call: Call, now: datetime) -> Outcome | NotFalling | None:
-    """Return the outcome of the call for the request in flight, or None if the call is not about this request."""
-    record = held.record
-    if record.state is not State.SENT:
+def outcomes(
+    session: Session, held: Sequence[HeldRequest], call: Call, now: datetime
+) -> Sequence[Outcome] | NotFalling | None:
+    """Return the outcome of the call for each request in flight, or None if the call is not about these requests."""
+    records = [request.record for request in held]
+    if any(record.state is not State.SENT for record in records):
         return None
+    if not is_sent_as_set(records):
+        outcome = _outcome(session, records[0], call, now)
+        return outcome if outcome is None or isinstance(outcome, NotFalling) else [outcome]
+    try:
+        if call.is_beginning:
+            return of_oversized_set(records, call["response"], now)
+        if is_exception(call["hresult"]):
+            return of_set_exception(session, records, call, now)
+        return of_set_response(session, records, call["response"], now)
+    except Exception as error:  # noqa: BLE001 - as in `_outcome`
+        texts = [call["response"] or None, *([None] * (len(records) - 1))]
+        return [not_interpreted(record, text, error, now) for record, text in zip(records, texts, strict=True)]
+
+
+def _outcome(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome | NotFalling | None:
+    """Return the outcome for a request that was sent alone, or None if the call is not about this request."""
     try:
         if call.is_beginning:
             return of_oversized(record, call["response"], now)
@@ -82,14 +108,32 @@ def nothing_in_flight(session: Session) -> Reply:
 
 
 def decision(
-    session: Session, held: HeldRequest, call: Call, outcome: Outcome | NotFalling | None, now: datetime
+    session: Session,
+    held: Sequence[HeldRequest],
+    call: Call,
+    outcomes: Sequence[Outcome] | NotFalling | None,
+    now: datetime,
 ) -> Decision | Claiming:
-    """Return the decision after `outcome`. A duplicate call gets the same reply as before and changes nothing."""
-    if outcome is None:
-        return Decision(Reply(session.progress, session.connection_id))
-    if isinstance(outcome, NotFalling):
-        return _wait(session, outcome, now)
-    return _continue(session, held, outcome, now, exception=is_exception(call["hresult"]))
+    """Return the decision after `outcomes`. A duplicate call gets the same reply as before and changes nothing."""
+    if outcomes is None:
+        return _ignore(session, held, call, now)
+    if isinstance(outcomes, NotFalling):
+        return _wait(session, outcomes, now)
+    return _continue(session, held, outcomes, call, now)
+
+
+def _ignore(session: Session, held: Sequence[HeldRequest], call: Call, now: datetime) -> Decision:
+    """Return the decision to ignore a call that is not about the requests in flight.
+
+    If it is another exception after a set could not be parsed, the first one was a repetition, and QuickBooks may have
+    failed within the set. The set must then not be divided.
+    """
+    reply = Reply(session.progress, session.connection_id)
+    in_flight = session.in_flight
+    is_in_question = in_flight and in_flight.parse_error is not None and held[0].record.message_set
+    if not (in_flight and is_in_question and is_exception(call["hresult"]) and not is_parse_error(call["hresult"])):
+        return Decision(reply)
+    return Decision(reply, [Put(session, session.called(now, in_flight=replace(in_flight, parse_error=None)))])
 
 
 def _wait(session: Session, outcome: NotFalling, now: datetime) -> Decision:
@@ -102,32 +146,32 @@ def _wait(session: Session, outcome: NotFalling, now: datetime) -> Decision:
 
 
 def _continue(
-    session: Session, held: HeldRequest, outcome: Outcome, now: datetime, *, exception: bool
+    session: Session, held: Sequence[HeldRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
 ) -> Decision | Claiming:
     """Return the decision how the session continues.
 
-    It sends the same request again, continues with the next page, claims nothing more, or claims the next request.
+    It sends the same requests again, continues with the next page, claims nothing more, or claims the next request.
     """
-    record = held.record
-    after = _session_after(session, record, outcome, now, exception=exception)
-    change = outcome.change(held)
+    record, first = held[0].record, outcomes[0]
+    after = _session_after(session, [request.record for request in held], outcomes, call, now)
+    releases = [outcome.change(request) for outcome, request in zip(outcomes, held, strict=True)]
 
     def with_request(following: InFlight | None, progress: int, *changes: Change) -> Decision:
         last = after.last_response and replace(after.last_response, progress=progress)
         session_change = Put(session, replace(after, in_flight=following, last_response=last))
         return Decision(Reply(progress, session.connection_id, record.id), [session_change, *changes])
 
-    if isinstance(outcome, SentAgain):
-        again = InFlight((record.id,), parse_error=outcome.parse_error)
-        return with_request(again, _progress(session, 1), change)
-    if isinstance(outcome, PageReceived) and outcome.next_page:
-        # Do not read the queue. A page must not cost more calls than any other response.
-        page = outcome.next_page
+    again = [outcome.after.id for outcome in outcomes if isinstance(outcome, SentAgain)]
+    if again:
+        parse_error = first.parse_error if isinstance(first, SentAgain) else None
+        return with_request(InFlight(tuple(again), parse_error=parse_error), _progress(session, 1), *releases)
+    if isinstance(first, PageReceived) and first.next_page:
+        page = first.next_page
         following = InFlight((page.record.id,), is_next_page=True)
-        return with_request(following, _progress(session, 1), change, page)
+        return with_request(following, _progress(session, 1), *releases, page)
     finished = SESSION_OVER if after.last_error else FINISHED
     if gives_up(after, record) or reason_to_hold(session, now):
-        return with_request(None, finished, change)
+        return with_request(None, finished, *releases)
     if after.limits.linger_seconds:
         finished = lingering.PROGRESS
 
@@ -136,14 +180,18 @@ def _continue(
             return with_request(None, finished)
         return with_request(InFlight((following.id,)), _progress(session, waiting))
 
-    return Claiming(decide, [change])
+    return Claiming(decide, releases)
 
 
 def _session_after(
-    session: Session, record: QueuedRequest, outcome: Outcome, now: datetime, *, exception: bool
+    session: Session, records: Sequence[QueuedRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
 ) -> Session:
-    """Return the session after an outcome, before its next request is known."""
-    last = LastResponse(record.request_name, record.request_label, number=session.responses + 1)
+    """Return the session after the outcomes of its requests in flight, before its next request is known.
+
+    An exception and a reason to hold concern all requests of a message set, so those of the first one count.
+    """
+    record, outcome = records[0], outcomes[0]
+    last = LastResponse(record.request_name, label_as_sent(records), number=session.responses + len(records))
     if isinstance(outcome, PageReceived):
         last = replace(last, iterator_id=outcome.iterator_id, iterator_remaining=outcome.iterator_remaining)
     error = outcome.connection_error if isinstance(outcome, NotExecuted) else None
@@ -155,21 +203,36 @@ def _session_after(
         # QuickBooks has answered a status check, which does not show whether it executes requests.
         failures, backoff = session.failures, session.backoff
     # While this session lingers, it must not claim a request that is left to a later session.
-    ends = isinstance(outcome, (NotExecuted, Requeued))
+    ends = any(isinstance(outcome, (NotExecuted, Requeued)) for outcome in outcomes)
+    can_forget = all(can_be_forgotten(outcome.after) for outcome in outcomes)
+    returned = [
+        record.id
+        for record, outcome in zip(records, outcomes, strict=True)
+        if isinstance(outcome, NotExecuted) and outcome.returns
+    ]
     return session.called(
         now,
         last_response=last,
         limits=replace(session.limits, linger_seconds=0) if ends else session.limits,
-        exception_reported=session.exception_reported or exception,
-        message_set_to_forget=record.message_set_id
-        if can_be_forgotten(outcome.after)
-        else session.message_set_to_forget,
+        exception_reported=session.exception_reported or is_exception(call["hresult"]),
+        message_set_to_forget=record.message_set_id if can_forget else session.message_set_to_forget,
         failures=failures,
         backoff=backoff,
-        returned_write=record.id if isinstance(outcome, NotExecuted) and outcome.returns else session.returned_write,
+        returned_writes=tuple(returned) or session.returned_writes,
+        set_size=_set_size(session, records, outcomes, call, now),
         last_error=error_message(error) if error else held,
         connection_error=error,
     )
+
+
+def _set_size(
+    session: Session, records: Sequence[QueuedRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
+) -> int:
+    """Return the size of the next message set. It falls to one unless QuickBooks answered every request."""
+    if not all(has_response(outcome.after) for outcome in outcomes) or any(record.recovering for record in records):
+        return 1
+    seconds = (now - datetime.fromisoformat(session.last_call_at)).total_seconds()
+    return sets.next_size(session, len(records), seconds, len(call["response"]))
 
 
 def _progress(session: Session, waiting: int) -> int:

@@ -8,27 +8,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.errors import InvalidRequest
-from domain.records.request import State
+from domain.records.request import MessageSet, State, message_set_id
 from domain.records.session import HeldRequest, InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lost_response import iterator_not_falling
-from domain.web_connector.outcomes.message_sets import outgoing, status_check
+from domain.web_connector.outcomes.message_sets import outgoing, outgoing_set, status_check
 from domain.web_connector.outcomes.outcome import Ended
 from domain.web_connector.outcomes.pages import as_sent, page_size
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering
+from domain.web_connector.session import lingering, sets
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
@@ -45,32 +46,66 @@ RESPONSE_MISSING = "The response to {} {} has not arrived. The next update asks 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A call of a session that has a request to send.
+    """A call of a session that has requests to send.
 
-    `held` contains the record as it is stored. `record` is the same record, or the claimed one if a lingering session
-    claims a queued request and sends it in one commit.
+    `held` are the requests as they are stored. `records` are the same records, or the claimed ones if the session
+    claims queued requests and sends them in one commit.
     """
 
     session: Session
     now: datetime
-    held: HeldRequest
-    record: QueuedRequest
+    held: tuple[HeldRequest, ...]
+    records: tuple[QueuedRequest, ...]
+
+    @property
+    def record(self) -> QueuedRequest:
+        """The first request."""
+        return self.records[0]
 
     @property
     def is_new_page(self) -> bool:
         """Whether the request is a page after the first that was not sent. Such a page counts as a new request."""
         return self.record.state is State.TICKETED and self.record.paging.page > 1
 
+    def with_queued(self, queued: Sequence[HeldRequest]) -> Turn:
+        """Return the turn with the claims of further requests, in the order of their message set if it was sent."""
+        pairs = [*zip(self.held, self.records, strict=True)]
+        pairs += [(request, request.record.claimed(self.session.id, self.now)) for request in queued]
+        pairs.sort(key=lambda pair: pair[1].message_set.position if pair[1].message_set else 0)
+        return replace(self, held=tuple(held for held, _ in pairs), records=tuple(record for _, record in pairs))
 
-def turn(session: Session, held: Sequence[HeldRequest], queued: HeldRequest | None, now: datetime) -> Turn | Decision:
-    """Return the turn of the request in flight or of the `queued` request, which a lingering session claims.
+    def with_bodies(self, read: Sequence[HeldRequest]) -> Turn:
+        """Return the turn with the bodies that were read."""
+        by_id = {request.record.id: request for request in read}
+        return replace(self, held=tuple(by_id.get(held.record.id, held) for held in self.held))
+
+    def asking_if_incomplete(self) -> Turn:
+        """Return the turn so that it asks for the stored responses if a request of the message set is missing.
+
+        A set that was sent is never sent again without one of its requests.
+        """
+        message_set = self.record.message_set
+        if message_set is None or len(self.records) == message_set.size:
+            return self
+        recovery = replace(self.record.recovery, begun=True, active=True)
+        return replace(self, records=tuple(replace(record, recovery=recovery) for record in self.records))
+
+    def beginning(self, number: int) -> Turn:
+        """Return the turn with the first `number` requests."""
+        return replace(self, held=self.held[:number], records=self.records[:number])
+
+
+def turn(
+    session: Session, held: Sequence[HeldRequest], queue: Sequence[QueuedRequest], now: datetime
+) -> Turn | Decision:
+    """Return the turn of the requests in flight, or of the first request of `queue`, which a lingering session claims.
 
     Without a request, return the reply: `NoOp` while the session lingers, otherwise ''.
     """
-    for request in held:
-        return Turn(session, now, request, request.record)
-    if queued:
-        return Turn(session, now, queued, queued.record.claimed(session.id, now))
+    if held:
+        return Turn(session, now, tuple(held), tuple(request.record for request in held))
+    for first in queue:
+        return Turn(session, now, (HeldRequest(first),), (first.claimed(session.id, now),))
     return Decision(Reply(lingering.NO_OP if lingering.continues(session, now) else "", session.connection_id))
 
 
@@ -82,7 +117,7 @@ def not_sent(turn: Turn, *, page_is_allowed: bool) -> Decision | Claiming | None
     session, record, now = turn.session, turn.record, turn.now
     if session.in_flight and session.in_flight.repeated_remaining is not None:
         # The Web Connector asks for the next request, so it has no other response to this page.
-        return _ended(turn, iterator_not_falling(record, now, session.in_flight.repeated_remaining))
+        return _ended(turn, [iterator_not_falling(record, now, session.in_flight.repeated_remaining)])
     if record.state is State.SENT:
         if record.is_read or record.recovering:
             return None
@@ -94,24 +129,26 @@ def not_sent(turn: Turn, *, page_is_allowed: bool) -> Decision | Claiming | None
         return Decision(Reply(lingering.NO_OP, session.connection_id, record.id)) if waits else None
     if reason := reason_to_hold(session, now):
         limits = replace(session.limits, linger_seconds=0)
-        return _refused(turn, reason, ChangeRequest(record, record.requeued(now)), in_flight=None, limits=limits)
+        requeued = [ChangeRequest(record, record.requeued(now)) for record in turn.records]
+        return _refused(turn, reason, *requeued, in_flight=None, limits=limits)
     return None
 
 
 def wrong_company_file(turn: Turn, check: CompanyFileCheck) -> Decision:
     """Return the decision to end the session, because the open company file is not the connection's."""
     session, now = turn.session, turn.now
-    changes = end_of_session(session, [turn.held], check.connection, now, check.mismatch_message, **check.mismatch(now))
+    changes = end_of_session(session, turn.held, check.connection, now, check.mismatch_message, **check.mismatch(now))
     return Decision(Reply("", session.connection_id, problem=check.problem), changes)
 
 
-def sent(turn: Turn, check: CompanyFileCheck | None) -> Decision | Claiming:
-    """Return the decision to send the request.
+def sent(turn: Turn, check: CompanyFileCheck | None, new_id: str) -> Decision | Claiming:
+    """Return the decision to send the requests, or as many of them as are sent together.
 
-    `check` is the successful company file check of this call, or None if an earlier call made it. A request that cannot
-    be written as QBXML ends in an error, and the session claims the next one.
+    `check` is the successful company file check of this call, or None if an earlier call made it. `new_id` becomes the
+    ID of a new message set of several writes. A request that cannot be written as QBXML ends in an error, and the
+    session claims the next one.
     """
-    session, record, now = turn.session, turn.record, turn.now
+    session, now = turn.session, turn.now
     company_file, to_forget = session.company_file, session.message_set_to_forget
     changes: list[Change] = []
     if check:
@@ -120,47 +157,105 @@ def sent(turn: Turn, check: CompanyFileCheck | None) -> Decision | Claiming:
             to_forget = None  # The message set is stored in another company file.
         if check.connection is not session.connection and (fields := check.learned()):
             changes.append(Put(check.connection, check.connection.changed(timestamp(now), **fields)))
-    message = _message(record, turn.held.request_xml, to_forget)
+    message = _message(turn, to_forget, new_id)
     if isinstance(message, str):
-        details = reason_details(Reason.REQUEST_NOT_WRITABLE)
-        return _ended(turn, record.failed(now, "qbxml_parse_error", f"The request was not sent: {message}", details))
-    if record.state is State.TICKETED:
-        after = record.sent(now, company_file_key=company_file.key, page_size=message.page_size)
-        changes.append(ChangeRequest(turn.held.record, after.as_change_of(turn.held.record)))
-    in_flight = session.in_flight or InFlight((record.id,))
+        if turn.record.message_set is None and turn.record.state is State.TICKETED:
+            turn = turn.beginning(1)  # The others can still be sent.
+        problem, details = f"The request was not sent: {message}", reason_details(Reason.REQUEST_NOT_WRITABLE)
+        return _ended(turn, [record.failed(now, "qbxml_parse_error", problem, details) for record in turn.records])
+    turn = turn.beginning(message.number)
+    for position, (held, record) in enumerate(zip(turn.held, turn.records, strict=True), 1):
+        if record.state is State.TICKETED:
+            message_set = message.set_id and MessageSet(message.set_id, position, message.number)
+            after = record.sent(
+                now,
+                company_file_key=company_file.key,
+                page_size=message.page_size,
+                message_set=message_set or None,
+            )
+            changes.append(ChangeRequest(held.record, after.as_change_of(held.record)))
+    in_flight = session.in_flight or InFlight(())
+    tells_to_forget = not (turn.record.is_read or turn.record.recovering)
     session_after = session.called(
         now,
-        in_flight=replace(in_flight, is_next_page=False),
+        in_flight=replace(in_flight, request_ids=tuple(record.id for record in turn.records), is_next_page=False),
         connection=None,
         company_file=company_file,
         # A write has told QuickBooks to forget the message set.
-        message_set_to_forget=to_forget if record.is_read or record.recovering else None,
+        message_set_to_forget=None if tells_to_forget else to_forget,
     )
-    return Decision(Reply(message.text, session.connection_id, record.id), [Put(session, session_after), *changes])
+    return Decision(Reply(message.text, session.connection_id, turn.record.id), [Put(session, session_after), *changes])
 
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """The QBXML that is sent for a request, and its page size."""
+    """The QBXML for the first `number` requests of a turn.
+
+    `page_size` is that of a page, and `set_id` the ID of a new message set of several writes.
+    """
 
     text: str
+    number: int
     page_size: int | None = None
+    set_id: str | None = None
 
 
-def _message(record: QueuedRequest, request_xml: str | None, message_set_to_forget: str | None) -> _Message | str:
-    """Return the message for `record`, or the problem if the request cannot be written as QBXML."""
+def _message(turn: Turn, message_set_to_forget: str | None, new_id: str) -> _Message | str:
+    """Return the message for the requests of a turn, or the problem if the first one cannot be written as QBXML."""
+    record = turn.record
     if record.recovering:
         # QuickBooks can be asked even if the request itself can no longer be read.
-        return _Message(status_check(record))
-    if request_xml is None:
+        return _Message(status_check(record), len(turn.records))
+    first = _request(turn.held[0])
+    if isinstance(first, str):
+        return first
+    requests: Sequence[qbxml.Request] = [first]
+    if record.message_set or record.state is State.SENT:
+        # All requests in flight were sent together before, so none is left out when they are sent again.
+        others = [_request(held) for held in turn.held[1:]]
+        if problem := next((other for other in others if isinstance(other, str)), None):
+            return problem
+        requests = [first, *(other for other in others if not isinstance(other, str))]
+    elif len(turn.held) > 1:
+        requests = sets.fitting(chain(requests, _writable(turn.held[1:])))
+    if len(requests) == 1 and record.message_set is None:
+        return _Message(outgoing(record, first, message_set_to_forget), 1, page_size(record, first))
+    labelled = [request.with_request_label(record.id) for request, record in zip(requests, turn.records, strict=False)]
+    set_id = None
+    if not record.is_read:
+        set_id = record.message_set_id if record.message_set else message_set_id(new_id)
+    text = outgoing_set(labelled, set_id, message_set_to_forget)
+    return _Message(text, len(requests), set_id=None if record.message_set else set_id)
+
+
+def _writable(held: Sequence[HeldRequest]) -> Iterator[qbxml.Request]:
+    """Yield the requests up to the first one that cannot be written as QBXML."""
+    for request in map(_request, held):
+        if isinstance(request, str):
+            return
+        yield request
+
+
+def may_have_company(held: HeldRequest) -> bool:
+    """Whether other requests may be sent with a request, as far as its body shows."""
+    if held.request_xml is None:
+        return True
+    request = _request(held)
+    return not isinstance(request, str) and len(request.to_wire()) < sets.MAX_REQUEST_BYTES and sets.fits(request)
+
+
+def _request(held: HeldRequest) -> qbxml.Request | str:
+    """Return the request to send, or the problem if it cannot be written as QBXML."""
+    if held.request_xml is None:
         return "its body is missing"
     try:
-        request = as_sent(record, qbxml.stored_request(request_xml, record.qbxml_version))
-        return _Message(outgoing(record, request, message_set_to_forget), page_size(record, request))
+        request = as_sent(held.record, qbxml.stored_request(held.request_xml, held.record.qbxml_version))
+        request.to_wire()
     except InvalidRequest as error:
         return error.message
     except Exception as error:  # noqa: BLE001 - an error in one request must not block the requests behind it
         return f"unexpected {type(error).__name__}"
+    return request
 
 
 def _refused(turn: Turn, reason: str, *changes: Change, **fields: Any) -> Decision:
@@ -170,13 +265,16 @@ def _refused(turn: Turn, reason: str, *changes: Change, **fields: Any) -> Decisi
     return Decision(Reply("", session.connection_id), [Put(session, after), *changes])
 
 
-def _ended(turn: Turn, failed: QueuedRequest) -> Claiming:
-    """Return the decision to end the request with an error, so that it does not block the queue."""
-    session, reason = turn.session, failed.error and failed.error.message
+def _ended(turn: Turn, failed: Sequence[QueuedRequest]) -> Claiming:
+    """Return the decision to end the requests with an error, so that they do not block the queue."""
+    session, reason = turn.session, failed[0].error and failed[0].error.message
 
     def decide(following: QueuedRequest | None, _waiting: int) -> Decision:
         in_flight = InFlight((following.id,)) if following else None
         after = session.called(turn.now, in_flight=in_flight, last_error=reason)
         return Decision(Reply("", session.connection_id), [Put(session, after)])
 
-    return Claiming(decide, [Ended(failed.as_change_of(turn.held.record)).change(turn.held)])
+    changes = [
+        Ended(after.as_change_of(held.record)).change(held) for held, after in zip(turn.held, failed, strict=True)
+    ]
+    return Claiming(decide, changes)

@@ -6,22 +6,23 @@ starts again, so a call that is delivered twice takes effect once.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from domain.apps.quotas import Quotas
-from domain.errors import Conflict, NotFound
+from domain.errors import Conflict
 from domain.qbxml.codes.hresults import describe_hresult
+from domain.records.request import QUEUED, State
 from domain.records.session import NO_SESSION, HeldRequest, OpenCompanyFile, session_id
-from domain.storage.changes import Put
+from domain.storage.changes import ChangeRequest, Put
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.outcomes.outcome import PageReceived
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering, receiving, sending
-from domain.web_connector.session.claims import FRONTS, commit, front, has_not_ended
+from domain.web_connector.session import lingering, receiving, sending, sets
+from domain.web_connector.session.claims import FRONTS, claimable, commit, front, has_not_ended, other_members
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import end_of_session, returned_write
@@ -29,10 +30,11 @@ from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_fil
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from datetime import datetime
 
     from domain.ports import Clock, IdSource
+    from domain.records.request import QueuedRequest
     from domain.records.session import Session
     from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Result
@@ -121,9 +123,11 @@ class SessionService:
 
         def step(session: Session, _call: Call, now: datetime) -> Reply:
             connection = self._store.connection(session.connection_id)
-            returned = self._store.request(session.returned_write) if session.returned_write else None
             changes = end_of_session(session, self._held(session), connection, now, ending=Ending.CLOSED)
-            self._store.commit(*changes, *returned_write(session, returned, now))
+            if session.returned_writes:
+                records = self._store.records_by_id(session.returned_writes)
+                changes += [change for record in records for change in returned_write(session, record, now)]
+            self._store.commit(*changes)
             return Reply(CLOSED, session.connection_id)
 
         return self._in_session(call, CLOSED, step)
@@ -132,10 +136,13 @@ class SessionService:
 
     def _send(self, session: Session, call: Call, now: datetime) -> Reply | None:
         """Return the reply, or None if the request ended and the next one is in flight. Raises Conflict."""
-        held = self._held(session)
+        held, queue = self._in_flight_with_queue(session)
         if not held:
             session = replace(session, in_flight=None)
-        turn = sending.turn(session, held, self._queued_meanwhile(session, now), now)
+            queue = (
+                front(self._store, session.connection_id, session.id, now) if lingering.may_claim(session, now) else ()
+            )
+        turn = sending.turn(session, held, queue, now)
         if isinstance(turn, Decision):
             return turn.reply
         page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.record.app_id)
@@ -145,22 +152,35 @@ class SessionService:
             if check and check.is_other_company_file:
                 decision = sending.wrong_company_file(turn, check)
             else:
-                decision = sending.sent(turn, check)
+                decision = sending.sent(self._with_others(turn, queue), check, self._new_id())
         if isinstance(decision, Claiming):
             commit(self._store, decision, session.connection_id, session.id, now)
             return None
         self._commit_turn(turn, decision)
         return decision.reply
 
-    def _queued_meanwhile(self, session: Session, now: datetime) -> HeldRequest | None:
-        """Return the request that a lingering session can claim."""
-        if not lingering.may_claim(session, now):
-            return None
-        for record in front(self._store, session.connection_id, session.id, now):
-            with suppress(NotFound):
-                return HeldRequest(record, self._store.request_xml(record.id))
-            return HeldRequest(record)
-        return None
+    def _in_flight_with_queue(self, session: Session) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+        """Return the requests in flight, and the front of the queue if others may be sent with the first."""
+        if session.in_flight is None:
+            return (), ()
+        is_extensible = len(session.held_ids) == 1 and session.set_size > 1 and not session.in_flight.is_next_page
+        return self._store.held_requests(session, max(FRONTS[0], session.set_size) if is_extensible else 0)
+
+    def _with_others(self, turn: Turn, queue: Sequence[QueuedRequest]) -> Turn:
+        """Return the turn with the queued requests that are sent in the same message set, and with their bodies."""
+        session, first = turn.session, turn.record
+        if len(turn.held) > 1 or first.state is not State.TICKETED:
+            return turn
+        others: Sequence[QueuedRequest] = ()
+        if first.message_set:
+            others = other_members(self._store, first)
+        elif session.set_size > 1 and sending.may_have_company(turn.held[0]):
+            behind = [record for record in claimable(queue, session.id, turn.now) if record.id != first.id]
+            others = sets.companions(session, first, behind)
+        turn = turn.with_queued([HeldRequest(record) for record in others])
+        unread = [held.record for held in turn.held if held.request_xml is None]
+        turn = turn.with_bodies(self._store.with_request_xml(unread)) if unread else turn
+        return turn.asking_if_incomplete()
 
     def _company_file_check(self, session: Session, call: Call) -> CompanyFileCheck | None:
         """Return the check against the session's copy of the connection, or the stored one if it has to change.
@@ -177,13 +197,17 @@ class SessionService:
         return check
 
     def _commit_turn(self, turn: Turn, decision: Decision) -> None:
-        """Commit a decision. An entry that a lingering session cannot claim leaves the queue."""
+        """Commit a decision. An entry of the queue that the session cannot claim leaves the queue."""
         try:
             commit(self._store, decision, turn.session.connection_id, turn.session.id, turn.now)
         except Conflict as conflict:
-            claims = turn.session.in_flight is None and conflict.change in decision.changes[1:]
-            if claims and not has_not_ended(conflict.current):
-                self._store.remove_from_queue(turn.held.record)
+            claim = conflict.change
+            if (
+                isinstance(claim, ChangeRequest)
+                and claim.before.state in QUEUED
+                and not has_not_ended(conflict.current)
+            ):
+                self._store.remove_from_queue(claim.before)
             raise
 
     # --- Receiving
@@ -193,13 +217,14 @@ class SessionService:
             return receiving.nothing_in_flight(session)
         may_claim = reason_to_hold(session, now) is None
         held, queue = self._store.held_requests(session, FRONTS[0] if may_claim else 0)
-        for request in held:
-            outcome = receiving.outcome(session, request, call, now)
-            if isinstance(outcome, PageReceived) and outcome.has_next_page:
-                outcome = receiving.with_next_page(outcome, request, self._new_id(), now)
-            decision = receiving.decision(session, request, call, outcome, now)
-            return commit(self._store, decision, session.connection_id, session.id, now, queue)
-        return receiving.nothing_in_flight(session)
+        if not held:
+            # A copy of this call may have been answered since the session was read.
+            return receiving.nothing_in_flight(self._store.session(session.id) or session)
+        outcomes = receiving.outcomes(session, held, call, now)
+        if isinstance(outcomes, Sequence) and isinstance(outcomes[0], PageReceived) and outcomes[0].has_next_page:
+            outcomes = [receiving.with_next_page(outcomes[0], held[0], self._new_id(), now)]
+        decision = receiving.decision(session, held, call, outcomes, now)
+        return commit(self._store, decision, session.connection_id, session.id, now, queue)
 
     # --- All calls
 

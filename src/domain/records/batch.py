@@ -1,0 +1,37 @@
+"""The ids of a batch: requests that one call has queued.
+
+They differ only in the last five bits of their first byte, which are the position of the request in the batch. So a
+record finds the others of its batch by their positions, and message set IDs, which are the first digits of an id,
+differ.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_REQUESTS = 25
+"""Maximum number of requests in a batch. Its transaction has three operations for each of them, and DynamoDB allows
+100."""
+
+_SHIFT = 120
+_MASK = 0x1F
+"""A position takes five bits of the first of the 16 bytes."""
+
+
+def ids_of_batch(random_id: str, number: int) -> Sequence[str]:
+    """Return the ids of a batch of `number` requests, derived from one random id."""
+    return [id_at(random_id, position) for position in range(number)]
+
+
+def id_at(member_id: str, position: int) -> str:
+    """Return the id of the request at a position, counted from 0, in the batch of `member_id`."""
+    return str(UUID(int=UUID(member_id).int & ~(_MASK << _SHIFT) | position << _SHIFT))
+
+
+def position_of(member_id: str) -> int:
+    """Return the position of a request in its batch, counted from 0."""
+    return UUID(member_id).int >> _SHIFT & _MASK

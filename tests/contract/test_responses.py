@@ -1,0 +1,322 @@
+"""Small responses, which are stored before the transaction that refers to them: whatever fails, only those are read."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from adapters.dynamodb import DynamoDBStore
+from domain.errors import Conflict, Unavailable
+from domain.listing.lists import Lists
+from domain.listing.query import ListQuery
+from domain.maintenance.retention import forget_record
+from domain.maintenance.sweep import SETTLED_AFTER, sweep
+from domain.queueing.service import RequestService
+from domain.records.request import QueuedRequest, State, StoredRequest
+from domain.records.session import HeldRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.timestamps import timestamp
+from local.emulated_dynamodb import emulated_dynamodb
+from local.tables import make_tables
+from tests.contract.conftest import dynamodb_client
+from tests.contract.stores import LATER as LATER_MOMENT
+from tests.contract.stores import stored_request
+from tests.support.builders import (
+    APP_ID,
+    CONNECTION_ID,
+    REQUEST_XML,
+    FixedClock,
+    a_connection,
+    a_record,
+)
+from tests.support.unreliable_dynamodb import (
+    ANSWER_LOST,
+    CONFLICT,
+    IN_PROGRESS,
+    LATE,
+    SERVER_ERROR,
+    UPDATE_FAULTS,
+    UnreliableDynamoDB,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_numbers = count()
+FIRST, SECOND = "<a>first</a>", "<a>second</a>"
+LARGE = "<a>" + "é" * 200_000 + "</a>"
+PHRASE_OF_REQUEST = "customerquery"
+
+
+def text_of(record: QueuedRequest) -> str:
+    """Return the search text of a request without a response."""
+    return HeldRequest(record, REQUEST_XML).search_text
+
+
+class Bench:
+    """Requests over an unreliable client."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = UnreliableDynamoDB(client)
+        self.client.holds_late_calls = True
+        self.tables = make_tables(client, f"responses{next(_numbers)}-")
+        self.clock = FixedClock()
+        self.store = DynamoDBStore(self.client, self.tables, sleep=lambda _: None)
+        self.requests = RequestService(self.store, self.clock)
+        self.lists = [Lists(self.store, self.clock), Lists(self.store, self.clock, few_hits=0)]
+        self.store.commit(Put(None, a_connection()))
+
+    def sent(self) -> QueuedRequest:
+        """Store a request that was sent."""
+        record = a_record(state=State.SENT)
+        self.store.commit(AddRequest(record, REQUEST_XML, text_of(record)))
+        return record
+
+    def end(self, record: QueuedRequest, response: str) -> None:
+        """Store a response."""
+        after = record.moved(State.RESPONSE_RECEIVED, LATER_MOMENT)
+        text = f"{response}\n{text_of(record)}"
+        self.store.commit(ChangeRequest(record, after, response_xml=response, search_text=text))
+
+    def release(self, record: QueuedRequest) -> QueuedRequest:
+        """Put a sent request back into the queue, and let another session send it; return it as it is then."""
+        queued = record.requeued(LATER_MOMENT)
+        self.store.commit(ChangeRequest(record, queued, search_text=text_of(record)))
+        claimed = queued.claimed("ab" * 32, LATER_MOMENT)
+        self.store.commit(ChangeRequest(queued, claimed))
+        sent = claimed.sent(LATER_MOMENT)
+        self.store.commit(ChangeRequest(claimed, sent))
+        return sent
+
+    def fail(self, operation: str, fault: str | None) -> None:
+        """Let every call of an operation fail from now on."""
+        self.client.fault = lambda called: fault if called == operation else None
+
+    def lose_attempt(self, record: QueuedRequest, response: str = FIRST) -> None:
+        """Store a response, and let the function end before the transaction."""
+        self.fail("transact_write_items", SERVER_ERROR)
+        with pytest.raises(Unavailable):
+            self.end(record, response)
+        self.fail("", None)
+
+    def write_late(self, record: QueuedRequest, response: str = FIRST) -> None:
+        """Let a function send the write of a response, and end before it arrives."""
+        self.client.fault = {"update_item": LATE, "transact_write_items": SERVER_ERROR}.get
+        with pytest.raises(Unavailable):
+            self.end(record, response)
+        self.fail("", None)
+        assert self.client.late
+
+    def current(self, record: QueuedRequest) -> QueuedRequest:
+        """Return the stored record."""
+        stored = self.store.request(record.id)
+        assert isinstance(stored, QueuedRequest)
+        return stored
+
+    def response(self, record: QueuedRequest) -> str | None:
+        """Return the stored response, as a GET and a list show it."""
+        stored = stored_request(self.store, record.id)
+        assert isinstance(stored, StoredRequest)
+        batch = self.store.request_batch([record.id])
+        (listed,) = batch.with_bodies([*batch.records], max_response_bytes=2**20, max_total_bytes=2**20)
+        assert listed.response_xml == (None if stored.record.response_chunks else stored.response_xml)
+        return stored.response_xml
+
+    def found(self, phrase: str) -> set[str]:
+        """Return the ids of the requests that a search finds, also if it had too many hits to read all of them."""
+        query = ListQuery(CONNECTION_ID, search_phrase=phrase)
+        few, many = ({item.record.id for item in lists.page(APP_ID, query).items} for lists in self.lists)
+        assert few == many
+        return few
+
+    def bodies(self) -> list[dict[str, Any]]:
+        """Return every stored part except the markers of removed records."""
+        items: list[dict[str, Any]] = self.client.client.scan(TableName=self.tables.payloads)["Items"]
+        return [item for item in items if "removed" not in item]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Yield a client of DynamoDB emulated in the process."""
+    with emulated_dynamodb(), mock_aws():
+        yield dynamodb_client()
+
+
+@pytest.fixture
+def bench(client: Any) -> Bench:
+    """Return requests over empty tables."""
+    return Bench(client)
+
+
+def test_a_response_is_stored_with_one_plain_write_and_its_transaction_leaves_the_body_alone(bench: Bench) -> None:
+    record = bench.sent()
+    tables: list[str] = []
+    transact = bench.client.client.transact_write_items
+
+    def recorded(**request: Any) -> Any:
+        tables.extend(write["TableName"] for entry in request["TransactItems"] for write in entry.values())
+        return transact(**request)
+
+    bench.client.transact_write_items = recorded  # type: ignore[method-assign]
+    bench.end(record, FIRST)
+
+    assert bench.tables.payloads not in tables
+    assert bench.response(record) == FIRST
+    assert bench.found("first") == {record.id}
+
+
+def test_a_response_without_its_transaction_is_not_shown_and_the_next_one_is_stored(bench: Bench) -> None:
+    record = bench.sent()
+
+    bench.lose_attempt(record)
+
+    assert bench.current(record) == record
+    assert bench.response(record) is None
+    assert bench.found("first") == set()
+    assert bench.found(PHRASE_OF_REQUEST) == {record.id}
+    bench.end(record, SECOND)
+    assert bench.response(record) == SECOND
+
+
+@pytest.mark.parametrize("fault", UPDATE_FAULTS)
+def test_a_response_whose_write_fails_is_stored_all_the_same(bench: Bench, fault: str) -> None:
+    record = bench.sent()
+    bench.fail("update_item", fault)
+
+    bench.end(record, FIRST)
+    bench.client.deliver_late_calls()
+
+    assert bench.response(record) == FIRST
+
+
+@pytest.mark.parametrize("response", [SECOND, LARGE], ids=["small", "large"])
+def test_a_late_write_does_not_change_the_stored_response(bench: Bench, response: str) -> None:
+    record = bench.sent()
+    bench.write_late(record)
+
+    bench.end(record, response)
+    bench.client.deliver_late_calls()
+
+    assert bench.response(record) == response
+    assert bench.found("first") == set()
+
+
+def test_a_response_of_a_function_that_is_late_does_not_change_the_stored_one(bench: Bench) -> None:
+    record = bench.sent()
+    bench.end(record, FIRST)
+
+    with pytest.raises(Conflict):
+        bench.end(record, SECOND)
+
+    assert bench.response(record) == FIRST
+    assert bench.found("second") == set()
+
+
+@pytest.mark.parametrize("lose", ["lose_attempt", "write_late"])
+def test_a_response_that_no_transaction_refers_to_is_gone_after_the_request_was_queued_again(
+    bench: Bench, lose: str
+) -> None:
+    record = bench.sent()
+    getattr(bench, lose)(record)
+
+    sent_again = bench.release(record)
+    bench.client.deliver_late_calls()
+
+    assert bench.response(record) is None
+    assert all("response" not in body for body in bench.bodies())
+    assert bench.found("first") == set()
+    assert bench.found(PHRASE_OF_REQUEST) == {record.id}
+    bench.end(sent_again, SECOND)
+    assert bench.response(record) == SECOND
+    assert bench.found("second") == {record.id}
+
+
+@pytest.mark.parametrize("lose", ["lose_attempt", "write_late"])
+def test_a_request_that_ends_in_an_error_has_no_response_of_a_lost_attempt(bench: Bench, lose: str) -> None:
+    record = bench.sent()
+    getattr(bench, lose)(record)
+
+    failed = record.failed(LATER_MOMENT, "outcome_unknown", "Nobody can tell.", {})
+    bench.store.commit(ChangeRequest(record, failed, search_text="outcome_unknown"))
+    bench.client.deliver_late_calls()
+
+    assert bench.response(record) is None
+    assert bench.found("first") == set()
+
+
+def remove(bench: Bench, record: QueuedRequest, how: str) -> None:
+    """Remove an ended request."""
+    if how == "deleted":
+        bench.requests.delete(APP_ID, record.id)
+    elif how == "expired":
+        ended = bench.current(record)
+        bench.client.delete_item(TableName=bench.tables.queued_requests, Key={"id": {"S": record.id}})
+        assert forget_record(bench.store, ended, bench.clock())
+    else:
+        connection = bench.store.connection(CONNECTION_ID)
+        assert connection
+        removed = connection.removed(timestamp(bench.clock()))
+        bench.store.commit(Put(connection, removed))
+        assert sum(bench.store.remove_records(removed)) == 1
+
+
+@pytest.mark.parametrize("how", ["deleted", "expired", "with its connection"])
+def test_a_response_that_arrives_after_its_request_was_removed_is_not_stored(bench: Bench, how: str) -> None:
+    record = bench.sent()
+    bench.write_late(record)
+    bench.end(record, SECOND)
+
+    remove(bench, record, how)
+    bench.client.deliver_late_calls()
+
+    assert bench.bodies() == []
+
+
+RESPONSES = {"first": FIRST, "second": SECOND, "large": LARGE}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    writes=st.lists(st.sampled_from([None, *UPDATE_FAULTS]), max_size=4),
+    faults=st.lists(st.sampled_from([None, ANSWER_LOST, IN_PROGRESS, SERVER_ERROR, CONFLICT]), max_size=4),
+    steps=st.lists(st.sampled_from([*RESPONSES, "release"]), min_size=1, max_size=4),
+)
+def test_after_any_faults_the_response_that_was_committed_is_read_and_a_deletion_leaves_nothing(
+    client: Any, writes: list[str | None], faults: list[str | None], steps: list[str]
+) -> None:
+    bench = Bench(client)
+    record = bench.sent()
+    coming = {"update_item": iter(writes), "transact_write_items": iter(faults)}
+    bench.client.fault = lambda operation: next(coming.get(operation, iter(())), None)
+    possible = set()
+    for step in steps:
+        if record.state is not State.SENT:
+            break
+        possible.add(RESPONSES.get(step))
+        with suppress(Conflict, Unavailable):
+            if step == "release":
+                bench.release(record)
+            else:
+                bench.end(record, RESPONSES[step])
+                possible = {RESPONSES[step]}
+        record = bench.current(record)
+    bench.client.fault = lambda _: None
+    bench.client.deliver_late_calls()
+    record = bench.current(record)
+    if record.state is not State.RESPONSE_RECEIVED:
+        assert bench.response(record) is None
+        return
+    assert bench.response(record) in possible
+
+    bench.requests.delete(APP_ID, record.id)
+    bench.client.deliver_late_calls()
+    bench.clock.advance(seconds=(SETTLED_AFTER + timedelta(minutes=5)).total_seconds())
+    sweep(bench.store, bench.clock, bench.clock() + timedelta(seconds=30))
+    assert bench.bodies() == []

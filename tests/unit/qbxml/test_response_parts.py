@@ -1,0 +1,76 @@
+"""The responses to the requests of a message set, each as a document of its own."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.qbxml import UnreadableResponse, parse_response, response_parts
+
+HEAD = """<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs newMessageSetID='x' messageSetStatusCode="0">\n"""
+TAIL = "\n</QBXMLMsgsRs>\n</QBXML>\n"
+OK = 'statusCode="0" statusSeverity="Info" statusMessage="Status OK"'
+
+CONTENTS = (
+    "<CustomerRet><Name>Ann</Name><Notes></Notes><Phone/></CustomerRet>",
+    "<CustomerRet><Notes>one&#13;&#10;two &lt; \r\n é ü\U0001f600 ]] &gt;</Notes></CustomerRet>",
+    f"<CustomerAddRs {OK}>not a response</CustomerAddRs>",
+    "<!-- </CustomerAddRs> --><Name>a>b</Name>",
+    "",
+)
+LABELS = ("1", "é ü", "a\"b'c", "<&>", "\\1 \\g<0>")
+
+
+@given(contents=st.lists(st.sampled_from(CONTENTS), min_size=1, max_size=20), label=st.sampled_from(LABELS))
+def test_each_response_is_kept_as_quickbooks_wrote_it_with_the_label_of_the_user(
+    contents: list[str], label: str
+) -> None:
+    written = [
+        f'<CustomerAddRs statusText="a>b" requestID="id{number}" {OK}>{content}</CustomerAddRs>'
+        for number, content in enumerate(contents)
+    ]
+
+    parts = response_parts(HEAD + "\n".join(written) + TAIL)
+
+    assert [part.request_label for part in parts] == [f"id{number}" for number in range(len(contents))]
+    for number, part in enumerate(parts):
+        document = part.document(label)
+        assert document.startswith(HEAD)
+        assert document.endswith(TAIL)
+        assert [status.request_label for status in parse_response(document).statuses][:1] == [label]
+        before, after = written[number].split(f'requestID="id{number}"')
+        assert document[len(HEAD) :].startswith(before)
+        assert document.removesuffix(TAIL).endswith(after)
+
+
+def test_a_response_without_content_is_one_tag() -> None:
+    parts = response_parts(
+        f'{HEAD}<ARs requestID="1" {OK}/><ARs requestID="2" {OK} /><ARs requestID=\'3\' {OK}/>{TAIL}'
+    )
+
+    assert [part.text for part in parts] == [
+        f'<ARs requestID="1" {OK}/>',
+        f'<ARs requestID="2" {OK} />',
+        f"<ARs requestID='3' {OK}/>",
+    ]
+    assert f'<ARs requestID="b" {OK}/>{TAIL}' in parts[2].document("b")
+
+
+@pytest.mark.parametrize("character", ["&#1;", "\x01", "&#146;"])
+def test_a_character_that_xml_forbids_does_not_hide_the_other_responses(character: str) -> None:
+    text = f'{HEAD}<ARs requestID="1" {OK}><N>{character}</N></ARs>\n<ARs requestID="2" {OK}/>{TAIL}'
+
+    one, two = response_parts(text)
+
+    assert parse_response(one.document("x")).statuses
+    assert two.text == f'<ARs requestID="2" {OK}/>'
+
+
+def test_a_message_set_without_responses_has_no_parts() -> None:
+    assert response_parts(HEAD + TAIL) == []
+
+
+def test_a_response_that_is_cut_off_is_unreadable() -> None:
+    with pytest.raises(UnreadableResponse):
+        response_parts(f'{HEAD}<ARs requestID="1" {OK}><Name>')

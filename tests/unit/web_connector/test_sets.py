@@ -1,0 +1,554 @@
+"""Message sets of several requests: which requests are sent together, and what happens to each of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.errors import MayBeExecuted
+from domain.queueing.service import RequestService
+from domain.records.request import State
+from domain.records.session import MAX_EXECUTION_SECONDS
+from tests.support.builders import APP_ID
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.interruptions import RandomIds
+from tests.support.web_connector.quickbooks import nothing_stored, response_to, set_response
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+READ = ("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
+RPC_FAILED = "0x800706BE"
+PARSE_ERROR = "0x80040400"
+BUSY = "0x80040424"
+
+
+@pytest.fixture
+def batch() -> Connector:
+    """Return a connection that sends up to five requests together."""
+    qbwc = Connector(new_id=RandomIds())
+    qbwc.connect(batch_size=5)
+    return qbwc
+
+
+def read(qbwc: Connector, **fields: Any) -> str:
+    """Queue a read that may be sent with others."""
+    return qbwc.queue(*READ, **fields)
+
+
+def requests_in(text: str) -> list[str]:
+    """Return the names of the requests that were sent together."""
+    return re.findall(r"<(\w+Rq) requestID", text)
+
+
+def labels_in(text: str) -> list[str]:
+    """Return the request labels that were sent."""
+    return re.findall(r'requestID="([^"]*)"', text)
+
+
+def send_set(
+    qbwc: Connector, kind: Callable[[Connector], str] = Connector.write, size: int = 2
+) -> tuple[list[str], str]:
+    """Queue requests and run a session until a set of `size` is sent. Return the ids of its requests and its text."""
+    lengths = [length for length in (1, 2, 4, 5) if length < size]
+    ids = [kind(qbwc) for _ in range(sum(lengths) + size)]
+    request = qbwc.begin()
+    for _ in lengths:
+        qbwc.receive(set_response(request))
+        request = qbwc.send()
+    assert len(labels_in(request)) == size
+    return ids[-size:], request
+
+
+def states_of(qbwc: Connector, ids: Sequence[str]) -> list[str]:
+    """Return the states of these requests."""
+    return [qbwc.record(request_id).state.value for request_id in ids]
+
+
+def codes_of(qbwc: Connector, ids: Sequence[str]) -> list[str | None]:
+    """Return the error codes of these requests."""
+    errors = [qbwc.record(request_id).error for request_id in ids]
+    return [error.code if error else None for error in errors]
+
+
+# --- Which requests are sent together
+
+
+def sizes(qbwc: Connector) -> list[int]:
+    """Run a session in which QuickBooks answers each set, and return the number of requests in each."""
+    request, sizes = qbwc.begin(), []
+    while request:
+        sizes.append(len(requests_in(request)))
+        qbwc.receive(set_response(request))
+        request = qbwc.send()
+    return sizes
+
+
+@pytest.mark.parametrize("kind", [Connector.write, read])
+@pytest.mark.parametrize(
+    ("batch_size", "expected"), [(1, [1] * 12), (2, [1, 2, 2, 2, 2, 2, 1]), (5, [1, 2, 4, 5]), (20, [1, 2, 4, 5])]
+)
+def test_the_size_doubles_up_to_the_setting(
+    qbwc: Connector, kind: Callable[[Connector], str], batch_size: int, expected: list[int]
+) -> None:
+    qbwc.store.connections[qbwc.connection.id] = qbwc.connection.changed(
+        qbwc.connection.updated_at, batch_size=batch_size
+    )
+    ids = [kind(qbwc) for _ in range(12)]
+
+    assert sizes(qbwc) == expected
+
+    assert states_of(qbwc, ids) == ["response_received"] * 12
+    for request_id in ids:
+        assert f'requestID="{request_id}"' in (qbwc.response(request_id) or "")
+    assert qbwc.store.counts == qbwc.store.recount()
+
+
+def test_a_set_has_only_reads_or_only_writes_in_queue_order(batch: Connector) -> None:
+    for kind in (read, read, read, Connector.write, Connector.write, read, read):
+        kind(batch)
+    names = []
+    request = batch.begin()
+    while request:
+        names.append(requests_in(request))
+        batch.receive(set_response(request))
+        request = batch.send()
+
+    customers, add = "CustomerQueryRq", "CustomerAddRq"
+    assert names == [[customers], [customers] * 2, [add] * 2, [customers] * 2]
+
+
+UNFIT: dict[str, Callable[[Connector], str]] = {
+    "a read without a bound": Connector.queue,
+    "an iterated query": Connector.iterate,
+    "another version": lambda qbwc: read(qbwc, qbxml_version="14.0"),
+    "a request that was sent before": lambda qbwc: read(qbwc, state=State.RETRYABLE, sessions=1),
+    "a macro": lambda qbwc: qbwc.queue(*READ, ' defMacro="TxnID:1"'),
+    "a large request": lambda qbwc: qbwc.queue(READ[0], f"<FullName>{'x' * 256 * 1024}</FullName>"),
+}
+
+
+@pytest.mark.parametrize("unfit", UNFIT.values(), ids=UNFIT)
+def test_a_request_that_does_not_fit_is_sent_alone_and_in_its_turn(
+    batch: Connector, unfit: Callable[[Connector], str]
+) -> None:
+    for _ in range(5):
+        read(batch)
+    alone = unfit(batch)
+    for _ in range(2):
+        read(batch)
+    labels = []
+    request = batch.begin()
+    while request:
+        labels.append(labels_in(request))
+        batch.receive(set_response(request))
+        request = batch.send()
+
+    assert [len(group) for group in labels] == [1, 2, 2, 1, 2]
+    assert labels[3] == [alone]
+
+
+UNFIT_BY_BODY = {name: UNFIT[name] for name in ("a read without a bound", "a macro", "a large request")}
+
+
+@pytest.mark.parametrize("unfit", UNFIT_BY_BODY.values(), ids=UNFIT_BY_BODY)
+def test_no_further_body_is_read_for_a_request_that_is_sent_alone(
+    batch: Connector, unfit: Callable[[Connector], str]
+) -> None:
+    for _ in range(3):
+        read(batch)
+    for _ in range(12):
+        unfit(batch)
+    request = batch.begin()
+    for _ in range(3):
+        batch.receive(set_response(request))
+        request = batch.send()
+    for _ in range(5):
+        batch.receive(set_response(request))
+        request = batch.send()
+
+        assert len(labels_in(request)) == 1
+        assert not batch.store.calls["with_request_xml"]
+
+
+def test_rollback_is_sent_alone_and_other_requests_continue_after_an_error(batch: Connector) -> None:
+    ids, request = send_set(batch)
+
+    assert 'onError="continueOnError"' in request
+    assert "stopOnError" in batch.store.bodies[ids[0]].request_xml
+
+
+def test_a_slow_or_large_response_keeps_the_next_set_small(batch: Connector) -> None:
+    for _ in range(12):
+        batch.write()
+    request = batch.begin()
+    batch.clock.advance(seconds=4)
+    batch.receive(set_response(request))
+
+    request = batch.send()
+    assert len(requests_in(request)) == 2
+    batch.clock.advance(seconds=30)
+    batch.receive(set_response(request))
+    request = batch.send()
+    assert len(requests_in(request)) == 1
+
+    batch.receive(set_response(request, content="x" * 400_000))
+    assert len(requests_in(batch.send())) == 2
+
+
+@pytest.mark.parametrize("position", range(4))
+def test_a_request_that_cannot_be_written_ends_alone(batch: Connector, position: int) -> None:
+    ids = [batch.write() for _ in range(7)]
+    bad = ids.pop(3 + position)
+    batch.store.bodies[bad] = replace(batch.store.bodies[bad], request_xml="<QBXML><not closed")
+    request = batch.begin()
+    while request:
+        batch.receive(set_response(request))
+        request = batch.send()
+
+    assert codes_of(batch, [bad]) == ["qbxml_parse_error"]
+    assert states_of(batch, ids) == ["response_received"] * 6
+
+
+# --- Responses
+
+
+def test_each_request_gets_its_own_response_although_labels_repeat(batch: Connector) -> None:
+    ids, request = send_set(batch, lambda qbwc: qbwc.write(request_label="same"), 4)
+    assert labels_in(request) == ids
+
+    batch.receive(set_response(request, codes={ids[1]: 3100}))
+
+    assert codes_of(batch, ids) == [None, "quickbooks_error", None, None]
+    for position, request_id in enumerate(ids):
+        response = batch.response(request_id) or ""
+        assert labels_in(response) == ["same"]
+        assert (f"<ListID>{position}</ListID>" in response) is (request_id != ids[1])
+
+
+def test_a_write_without_its_own_response_is_never_sent_again(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(set_response(request, only=ids[:2]))
+
+    assert codes_of(batch, ids) == [None, None, "outcome_unknown", "outcome_unknown"]
+    assert batch.send() == ""
+
+
+def test_a_text_with_a_part_that_belongs_to_no_request_is_kept_for_a_person(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    text = set_response(request).replace(ids[2], "another")
+
+    batch.receive(text)
+
+    assert codes_of(batch, ids) == [None, None, "outcome_unknown", None]
+    assert batch.response(ids[2]) == text
+
+
+def test_responses_in_another_order_belong_to_the_requests_that_they_name(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    head, *parts = set_response(request).split("<CustomerAddRs")
+    *parts, last = parts
+    last, tail = last.split("</QBXMLMsgsRs>")
+    text = "<CustomerAddRs".join([head, last, *reversed(parts)]) + f"</QBXMLMsgsRs>{tail}"
+
+    batch.receive(text)
+
+    for position, request_id in enumerate(ids):
+        assert f"<ListID>{position}</ListID>" in (batch.response(request_id) or "")
+
+
+def test_responses_without_labels_belong_to_the_writes_at_their_positions(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(re.sub(' requestID="[^"]*"', "", set_response(request)))
+
+    assert states_of(batch, ids) == ["response_received"] * 4
+    for position, request_id in enumerate(ids):
+        assert f"<ListID>{position}</ListID>" in (batch.response(request_id) or "")
+
+
+def test_responses_without_labels_belong_to_no_request_if_one_is_missing(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(re.sub(' requestID="[^"]*"', "", set_response(request, only=ids[:3])))
+
+    assert codes_of(batch, ids) == ["outcome_unknown"] * 4
+
+
+def test_the_first_of_two_responses_to_one_request_counts(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(set_response(request).replace(ids[3], ids[1]))
+
+    assert codes_of(batch, ids) == [None, None, None, "outcome_unknown"]
+    assert "<ListID>1</ListID>" in (batch.response(ids[1]) or "")
+
+
+def test_a_read_without_its_own_response_is_sent_alone(batch: Connector) -> None:
+    ids, request = send_set(batch, read, 4)
+
+    batch.receive(set_response(request, only=ids[:2]))
+
+    assert labels_in(batch.send()) == [ids[2]]
+
+
+@pytest.mark.parametrize("kind", [Connector.write, read])
+@pytest.mark.parametrize("following", [Connector.write, read])
+def test_a_repeated_response_is_recognised_for_each_request(
+    batch: Connector, kind: Callable[[Connector], str], following: Callable[[Connector], str]
+) -> None:
+    ids, request = send_set(batch, kind, 4)
+    behind = following(batch)
+    response = set_response(request)
+    batch.receive(response)
+    before = {request_id: batch.record(request_id) for request_id in ids}
+    if labels_in(batch.send()) != [behind]:
+        pytest.fail("The next request was not sent.")
+
+    batch.receive(response)
+
+    assert {request_id: batch.record(request_id) for request_id in ids} == before
+    assert batch.record(behind).state is State.SENT
+
+
+def test_a_late_response_to_an_earlier_read_does_not_end_the_writes_of_a_set(batch: Connector) -> None:
+    read(batch)
+    read(batch)
+    ids = [batch.write() for _ in range(7)]
+    request, late = batch.begin(), []
+    while len(labels_in(request)) < 4:
+        late.append(set_response(request))
+        batch.receive(late[-1])
+        request = batch.send()
+    for response in late:
+        batch.receive(response)
+
+    batch.receive(set_response(request))
+
+    assert states_of(batch, ids[:5]) == ["response_received"] * 5
+
+
+@pytest.mark.parametrize("text", ["", "<QBXML>", response_to('<CustomerAddRq requestID="x">'), "<QBXML/>"])
+def test_quickbooks_is_asked_for_the_response_if_a_text_does_not_name_the_set(batch: Connector, text: str) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(text)
+
+    assert batch.send() == ""
+    batch.close()
+    check = batch.begin()
+    assert requests_in(check) == []
+    batch.receive(set_response(request))
+    assert states_of(batch, ids) == ["response_received"] * 4
+
+
+def test_a_response_of_the_set_that_is_cut_off_is_kept_for_a_person(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    text = set_response(request)[:-40]
+
+    batch.receive(text)
+
+    assert codes_of(batch, ids) == ["outcome_unknown"] * 4
+    assert [batch.response(request_id) for request_id in ids] == [text, None, None, None]
+
+
+# --- Lost sets
+
+
+def test_a_lost_set_is_recovered_as_a_whole(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    check = batch.take_over()
+
+    assert requests_in(check) == []
+    assert states_of(batch, ids) == ["sent"] * 4
+    batch.receive(set_response(request))
+    assert states_of(batch, ids) == ["response_received"] * 4
+
+
+def test_a_set_that_was_never_executed_is_sent_again_whole_with_the_same_id_and_text(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    batch.close()
+
+    batch.receive(nothing_stored(batch.begin()))
+
+    again = batch.send()
+    forgets = re.compile(' oldMessageSetID="[^"]*"')
+    assert forgets.sub("", again) == forgets.sub("", request)
+    message_set = re.findall('newMessageSetID="([^"]*)"', again)[0]
+    assert message_set not in {request_id.replace("-", "")[:20] for request_id in ids}
+
+
+def test_nothing_is_believed_while_quickbooks_may_be_executing_the_set(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive(nothing_stored(batch.take_over()))
+
+    assert states_of(batch, ids) == ["retryable"] * 4
+    batch.close()
+    batch.clock.advance(seconds=MAX_EXECUTION_SECONDS)
+    batch.begin()
+    batch.receive(set_response(request))
+    assert states_of(batch, ids) == ["response_received"] * 4
+
+
+def test_never_executed_is_not_believed_if_the_session_of_the_set_was_not_closed(batch: Connector) -> None:
+    """The machine may have lost power within the set."""
+    ids, _ = send_set(batch, size=4)
+    batch.clock.advance(seconds=MAX_EXECUTION_SECONDS)
+
+    batch.receive(nothing_stored(batch.begin()))
+
+    assert codes_of(batch, ids) == ["outcome_unknown"] * 4
+    assert batch.send() == ""
+
+
+def test_never_executed_is_not_believed_if_a_request_of_the_set_has_a_response(batch: Connector) -> None:
+    ids, _ = send_set(batch, size=4)
+    batch.close()
+    batch.change(ids[1], state=State.RESPONSE_RECEIVED)
+
+    batch.receive(nothing_stored(batch.begin()))
+
+    assert codes_of(batch, ids) == ["outcome_unknown", None, "outcome_unknown", "outcome_unknown"]
+
+
+def test_never_executed_is_not_believed_if_quickbooks_died_within_the_set(batch: Connector) -> None:
+    ids, _ = send_set(batch, size=4)
+    batch.receive("", RPC_FAILED)
+    batch.close()
+    batch.clock.advance(seconds=MAX_EXECUTION_SECONDS)
+
+    batch.receive(nothing_stored(batch.begin()))
+
+    assert codes_of(batch, ids) == ["outcome_unknown"] * 4
+
+
+def test_a_partial_stored_response_ends_the_other_writes_as_unknown(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    batch.receive("", RPC_FAILED)
+    batch.close()
+
+    batch.begin()
+    batch.receive(set_response(request, only=ids[:3]))
+
+    assert codes_of(batch, ids) == [None, None, None, "outcome_unknown"]
+
+
+def test_a_set_that_quickbooks_could_not_begin_is_sent_again_whole(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+    batch.receive("", BUSY)
+    batch.close()
+    batch.clock.advance(minutes=10)
+
+    again = batch.begin()
+
+    assert labels_in(again) == ids
+    message_set = re.findall('newMessageSetID="([^"]*)"', request)
+    assert re.findall('newMessageSetID="([^"]*)"', again) == message_set
+
+
+def test_the_size_falls_to_one_after_an_hresult(batch: Connector) -> None:
+    for _ in range(9):
+        read(batch)
+    request = batch.begin()
+    batch.receive(set_response(request))
+    assert len(requests_in(batch.send())) == 2
+
+    batch.receive("", RPC_FAILED)
+
+    assert len(requests_in(batch.send())) == 1
+
+
+@pytest.mark.parametrize("change", ["discard", "delete"])
+@pytest.mark.parametrize("end", [Connector.close, lambda qbwc: qbwc.receive("", BUSY)])
+def test_requests_of_a_set_refuse_discard_and_delete_while_it_may_be_executed(
+    batch: Connector, change: str, end: Callable[[Connector], object]
+) -> None:
+    ids, _ = send_set(batch, size=4)
+    end(batch)
+    service = RequestService(batch.store, batch.clock)
+
+    for request_id in ids:
+        with pytest.raises(MayBeExecuted):
+            getattr(service, change)(APP_ID, request_id)
+
+
+# --- Sets that QuickBooks cannot parse
+
+
+def test_a_set_that_cannot_be_parsed_is_divided_after_a_status_check(batch: Connector) -> None:
+    ids, _ = send_set(batch, size=4)
+
+    batch.receive("", PARSE_ERROR, "It cannot be parsed.")
+    check = batch.send()
+    assert requests_in(check) == []
+    batch.receive(nothing_stored(check))
+
+    for request_id in ids:
+        request = batch.send()
+        assert labels_in(request) == [request_id]
+        assert f'newMessageSetID="{request_id.replace("-", "")[:20]}"' in request
+        batch.receive(set_response(request))
+    assert states_of(batch, ids) == ["response_received"] * 4
+
+
+def test_a_set_whose_parse_error_was_a_repetition_is_not_divided(batch: Connector) -> None:
+    ids, request = send_set(batch, size=4)
+
+    batch.receive("", PARSE_ERROR, "It cannot be parsed.")
+    batch.send()
+    batch.receive(set_response(request))
+
+    assert states_of(batch, ids) == ["response_received"] * 4
+
+
+def test_a_set_is_not_divided_if_its_session_ends_before_the_status_check(batch: Connector) -> None:
+    ids, _ = send_set(batch, size=4)
+    batch.receive("", PARSE_ERROR, "It cannot be parsed.")
+
+    batch.receive(nothing_stored(batch.take_over()))
+
+    assert states_of(batch, ids) == ["retryable"] * 4
+
+
+def test_a_set_is_not_divided_if_quickbooks_reports_another_failure(batch: Connector) -> None:
+    """The parse error was a repetition of an earlier one, and QuickBooks has died within the set."""
+    ids, _ = send_set(batch, size=4)
+    batch.receive("", PARSE_ERROR, "It cannot be parsed.")
+    batch.receive("", RPC_FAILED)
+    batch.close()
+    batch.clock.advance(seconds=MAX_EXECUTION_SECONDS)
+
+    batch.receive(nothing_stored(batch.begin()))
+
+    assert codes_of(batch, ids) == ["outcome_unknown"] * 4
+
+
+def test_reads_that_cannot_be_parsed_together_are_sent_alone(batch: Connector) -> None:
+    ids, _ = send_set(batch, read, 4)
+
+    batch.receive("", PARSE_ERROR, "It cannot be parsed.")
+
+    for request_id in ids:
+        request = batch.send()
+        assert labels_in(request) == [request_id]
+        batch.receive(response_to(request))
+
+
+def test_reads_of_a_lost_set_are_sent_alone(batch: Connector) -> None:
+    ids, _ = send_set(batch, read, 4)
+
+    assert labels_in(batch.take_over()) == [ids[0]]
+
+
+def test_reads_with_a_response_that_is_too_large_together_are_sent_alone(batch: Connector) -> None:
+    ids, request = send_set(batch, read, 4)
+
+    batch.receive_oversized(set_response(request, content="{padding}"))
+
+    assert labels_in(batch.send()) == [ids[0]]
