@@ -53,17 +53,21 @@ REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many requests alone and together, polls and runs of the jobs are measured."""
+    """How many requests alone, in a long session and in sets, polls and runs of the jobs are measured."""
 
     alone: int = 40
     together: int = 200
+    in_sets: int = 231
     polls: int = 20
     upkeep_runs: int = 5
     settle_seconds: float = 3.0
     """The time after the last call in which webhooks are delivered and recorded."""
 
 
-TINY = Size(1, 2, 1, 1, settle_seconds=0.5)
+TINY = Size(1, 2, 3, 1, 1, settle_seconds=0.5)
+
+BATCH_SIZE = 20
+"""The sets of a session grow to this size: 1, 2, 4, 8 and 16 requests, then 20 in each. 231 requests are 15 sets."""
 
 HTTP_API_UNIT_BYTES = 512 * 1024
 """The price of an HTTP API is for 512 KB of a call, and for each further 512 KB."""
@@ -485,6 +489,7 @@ class Measured:
 
     alone: Usage
     together: Usage
+    in_sets: Usage
     idle: Usage
     dormant: Usage
     upkeep: Usage
@@ -496,6 +501,7 @@ def _units(measured: Measured, size: Size) -> dict[str, dict[str, float]]:
     counts = (
         ("alone", measured.alone, size.alone),
         ("long_session", measured.together, size.together),
+        ("in_sets", measured.in_sets, size.in_sets),
         ("poll", measured.idle, size.polls),
     )
     return {
@@ -516,6 +522,8 @@ def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size:
     print(f"and 1 GB of memory. SystemLogLevel: {options.system_log_level}")
     show("A request alone in its session, with its webhook", measured.alone, size.alone, rates, 1000)
     thousand = show("A request in a long session, with its webhook", measured.together, size.together, rates, 1000)
+    title = f"A request in a session of {size.in_sets} with batch_size {BATCH_SIZE}, with its webhook"
+    show(title, measured.in_sets, size.in_sets, rates, 1000)
     idle = show("A poll that finds nothing, every 5 min for a month", measured.idle, size.polls, rates, often)
     title = f"A poll after a day without work, every {DORMANT_MINUTES} min for a month"
     show(title, measured.dormant, size.polls, rates, MONTH_MINUTES / DORMANT_MINUTES)
@@ -541,7 +549,8 @@ def _measure(
     api = first_steps.Api(who.base_url, who.api_key)
     path = f"/api/v1/connections/{who.connection_id}/queued_requests"
     qwc = Path(who.qwc_path).read_text(encoding="utf-8")
-    simulator = Simulator(qwc, who.qbwc_password, Company.generated())
+    company = Company.generated()
+    simulator = Simulator(qwc, who.qbwc_password, company)
     body = {**REQUEST, "webhook_url": webhook_url}
     api.call("POST", path, body)
     simulator.run_once()  # the first session marks the company file
@@ -554,6 +563,15 @@ def _measure(
         for _ in range(size.together):
             api.call("POST", path, body)
         assert simulator.run_once().requests == size.together
+    connection = f"/api/v1/connections/{who.connection_id}"
+    api.call("PATCH", connection, {"batch_size": BATCH_SIZE})
+    executed = len(company.executed)
+    with meter.measured() as in_sets:
+        for _ in range(size.in_sets):
+            api.call("POST", path, body)
+        simulator.run_once()
+    assert len(company.executed) - executed >= size.in_sets
+    api.call("PATCH", connection, {"batch_size": 1})
     with meter.measured() as idle:
         for number in range(size.polls):
             if number % 2:  # a call without work is recorded every ten minutes, which is every second poll
@@ -563,7 +581,7 @@ def _measure(
         for _ in range(size.polls):
             meter.age(who.connection_id)
             assert simulator.run_once().requests == 0
-    stored_bytes = meter.stored_bytes() / (1 + size.alone + size.together)
+    stored_bytes = meter.stored_bytes() / (1 + size.alone + size.together + size.in_sets)
     jobs = [
         function.logical_id
         for function in service.template.functions()
@@ -574,7 +592,7 @@ def _measure(
         for _ in range(size.upkeep_runs):
             for job in jobs:
                 client.invoke(FunctionName=job, Payload=b"{}")
-    return Measured(alone, together, idle, dormant, upkeep, stored_bytes * 1000 / 1e9)
+    return Measured(alone, together, in_sets, idle, dormant, upkeep, stored_bytes * 1000 / 1e9)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -182,18 +182,23 @@ class Drain:
             assert record.error.details["status_code"] == LOCKED or not record.is_read, record
         elif not record.is_read:
             assert record.error.code == "outcome_unknown", record
-            if record.message_set:
-                # QuickBooks or the machine may have failed within the set.
-                return
-            assert not self.marked
             # QuickBooks had stored no response: it had not executed the write, or executed it much later.
-            message_set_ids = {
-                stored_id for message_sets in self.company.message_sets.stored.values() for stored_id in message_sets
-            }
-            assert record.message_set_id not in message_set_ids or self.interrupted_company.executed_last
+            assert self.interrupted_company.executed_last or not self._has_response(record), record
+            # QuickBooks or the machine may have failed within a message set of several requests.
+            assert record.message_set or not self.marked
         else:
             assert record.error.code == "iteration_interrupted", record
             assert record.paging.page > 1
+
+    def _has_response(self, record: QueuedRequest) -> bool:
+        """Whether QuickBooks has stored a response to a write, alone or in a set."""
+        stored = [
+            "\n".join(lines or [])
+            for message_sets in self.company.message_sets.stored.values()
+            for stored_id, (_, lines) in message_sets.items()
+            if stored_id == record.message_set_id
+        ]
+        return any(record.message_set is None or f'requestID="{record.id}"' in text for text in stored)
 
     def _check_write(self, record: QueuedRequest) -> None:
         response = self.qbwc.response(record.id)

@@ -75,6 +75,7 @@ class Interleavings(RuleBasedStateMachine):
         super().__init__()
         self.on_their_way: list[tuple[str, int, str]] = []
         self.fetched_at: dict[tuple[str, int, str], datetime] = {}
+        self.silent: set[str] = set()
 
     @initialize(seed=st.integers(0, 999))
     def begin(self, seed: int) -> None:
@@ -231,8 +232,8 @@ class Interleavings(RuleBasedStateMachine):
         """Let QuickBooks execute a request for some time. The call to QuickBooks may fail meanwhile."""
         system, (ticket, number, request) = self.system, copy
         ends_at = self.fetched_at[copy] + timedelta(seconds=MAX_EXECUTION_SECONDS - 30)
-        if ends_at <= system.clock.now:
-            return  # a Web Connector that hung for so long is the subject of `work`
+        if ends_at <= system.clock.now or ticket in system.closed:
+            return  # a Web Connector that hung for so long, or executes a request of a closed session: see `work`
         self.on_their_way.remove(copy)
         ends_at = min(ends_at, system.clock.now + timedelta(seconds=seconds))
         end = system.books[system.connections[number].id].begin(request)
@@ -290,6 +291,8 @@ class Interleavings(RuleBasedStateMachine):
     def fail(self, copy: tuple[str, int, str], hresult: str, trouble: Trouble) -> None:
         """Let QuickBooks fail, in one case after it executed the request."""
         ticket, number, request = copy
+        if ticket in self.system.closed:
+            return  # the subject of `work`
         self.on_their_way.remove(copy)
         is_set = len(labels_in(request)) > 1 and "<CustomerAddRq" in request
         if hresult in DEATHS:
@@ -304,6 +307,9 @@ class Interleavings(RuleBasedStateMachine):
         if session is not None and any(request_id not in request for request_id in session.held_ids):
             return
         self.system.receive(ticket, "", hresult, trouble)
+        if is_set and trouble:
+            # The service may not know that QuickBooks died. A Web Connector whose call failed makes no other call.
+            self.silent.add(ticket)
 
     def session(self, ticket: str) -> Any:
         """Return the session of a ticket."""
@@ -316,6 +322,8 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def call(self, number: int, former: int, method: str, trouble: Trouble) -> None:
+        if self.ticket(number, former) in self.silent:
+            return
         texts = ("0x80040408", "Could not start QuickBooks.") if method == "connectionError" else ()
         assert self.system.soap(method, self.ticket(number, former), *texts, trouble=trouble) != ""
 

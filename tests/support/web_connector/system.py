@@ -157,6 +157,8 @@ class System:
         self.tickets: list[tuple[str, int]] = []
         self.sent: set[str] = set()
         self.executions: list[Execution] = []
+        self.closed: set[str] = set()
+        """The tickets of sessions that a Web Connector closed. It has delivered the results of all requests then."""
         self.planned.run_other = self._run_other
         self._current_call = b""
 
@@ -202,6 +204,8 @@ class System:
         self.end_executions(lambda running: running.ends_at <= self.clock.now)
         if method in {"sendRequestXML", "closeConnection"}:
             self.end_executions(lambda running: running.is_waiting and running.ticket == texts[0])
+        if method == "closeConnection":
+            self.closed.add(texts[0])
         call = self._current_call = soap_call(method, *texts)
         reply = self.in_function(lambda: self.endpoint.reply(call), trouble)
         self._current_call = b""
