@@ -22,11 +22,14 @@ EXECUTION_SECONDS = 5
 
 
 class Service:
-    """A connection with a queue; `post` and `get` are the simulator's transport. A call takes a second."""
+    """A connection with a queue; `post` and `get` are the simulator's transport. A call takes a second.
 
-    def __init__(self) -> None:
+    `batch_size` is the setting of the connection.
+    """
+
+    def __init__(self, batch_size: int = 1) -> None:
         self.qbwc = Connector(new_id=RandomIds(), execution_seconds=EXECUTION_SECONDS)
-        self.connection = self.qbwc.connect(name="Acme")
+        self.connection = self.qbwc.connect(name="Acme", batch_size=batch_size)
         self.company = Company.generated(customers=6, sales_orders=0, now=self._unix_seconds)
 
     def _unix_seconds(self) -> float:

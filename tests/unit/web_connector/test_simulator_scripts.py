@@ -28,6 +28,11 @@ def three_writes(qbwc: Connector) -> None:
         qbwc.write(name)
 
 
+def ten_writes(qbwc: Connector) -> None:
+    for number in range(10):
+        qbwc.write(f"Customer {number}")
+
+
 def a_day(qbwc: Connector) -> None:
     qbwc.queue("CustomerQueryRq", "<MaxReturned>2</MaxReturned>", ' iterator="Start"')
     three_writes(qbwc)
@@ -76,10 +81,11 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("batch_size", [1, 2, 5])
 @pytest.mark.parametrize(("place", "action"), CASES)
-def test_our_service_recovers_from_every_fault(place: str, action: str) -> None:
+def test_our_service_recovers_from_every_fault(place: str, action: str, batch_size: int) -> None:
     """Each fault happens at a possible time. No request stays open, no write is repeated, and the counts are exact."""
-    service = Service()
+    service = Service(batch_size)
     step = {"on": place, "nth": 1 if place == "session" and action != "copied-file" else 2, "do": action}
     if action == "stale-ticket":
         step["nth"] = 5  # in the second session: the first one has no session before
@@ -93,6 +99,22 @@ def test_our_service_recovers_from_every_fault(place: str, action: str) -> None:
     assert service.open_requests == []
     assert repeated_writes(service.company.executed) == []
     assert service.qbwc.store.counts == service.qbwc.store.recount()
+
+
+@pytest.mark.parametrize("executed", range(4))
+def test_writes_of_a_set_in_which_quickbooks_dies_are_left_to_a_person(executed: int) -> None:
+    """The third set has four writes."""
+    step = {"on": "process", "request": "writes", "nth": 3, "do": "die-within", "executed": executed}
+    service = Service(batch_size=20)
+
+    run = service.play(Script.of({"sessions": 6, "steps": [step]}), ten_writes)
+
+    assert run.plan.never_happened == []
+    assert service.open_requests == []
+    assert repeated_writes(service.company.executed) == []
+    codes = [record.error and record.error.code for record in service.qbwc.records]
+    assert codes == [*[None] * 3, *["outcome_unknown"] * 4, *[None] * 3]
+    assert len(service.company.writes) == 6 + executed
 
 
 def test_expectations_fail_if_quickbooks_forgets_a_write() -> None:
