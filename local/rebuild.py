@@ -13,6 +13,9 @@ Point-in-time recovery restores each table by itself, so the tables can be of di
 | none | a request or response | the request and the response are deleted |
 | any | other counts, or another entry of the queue | both are written again |
 
+The logs of events are deleted, because they name events after the moment of the restore. Their feeds begin again, and a
+cursor from before gets `cursor_expired`.
+
 Each table is read in full, once or twice, which the service itself never does. The rebuild can stop anywhere and start
 again. No function may run meanwhile.
 """
@@ -36,6 +39,7 @@ from adapters.dynamodb.counts import (
     day_of_row,
     row_key,
 )
+from adapters.dynamodb.events import group_key
 from adapters.dynamodb.queue import POSITION, queue_key
 from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.sessions import SESSION_ID
@@ -111,6 +115,7 @@ class Rebuild:
 
     def run(self) -> Mapping[str, int]:
         """Rebuild everything and return the number of each change."""
+        self._remove_events()
         connection_ids = self._remove_sessions()
         parts = self._parts()
         records = self._continue_records(parts)
@@ -122,6 +127,13 @@ class Rebuild:
         self._rebuild_queue(records.queue)
         self._rebuild_counts(records.counts)
         return self.done
+
+    def _remove_events(self) -> None:
+        """Remove the logs of events."""
+        for group in self._items(self._tables.events):
+            key = group_key(group[keys.APP_ID]["S"], int(group[POSITION]["N"]))
+            self._client.delete_item(TableName=self._tables.events, Key=key)
+            self.done["groups of events removed"] += 1
 
     def _remove_sessions(self) -> set[str]:
         """Remove all sessions, also from their connections. Return the ids of the connections."""

@@ -60,6 +60,7 @@ SERVERS = [
 TAGS = {
     "API keys": "The app and the scope of an API key.",
     "Connections": "Company files, and the Web Connectors that reach them.",
+    "Events": "What has ended, in one order, to be read by polling.",
     "Queries": "Queries that are built from URL parameters and queued.",
     "Queued requests": "QBXML requests, their responses and their webhooks.",
     "Webhooks": "Events that the service posts to your `webhook_url`.",
@@ -300,7 +301,10 @@ def _return_type(operation: Operation) -> Any:
 
 
 def _models(kind: Any) -> list[Any]:
-    """Return the JSON bodies in a return type. None has no body, and `Response` is a file."""
+    """Return the JSON bodies in a return type. None has no body.
+
+    `Response[str]` is a file. Any other `Response` has the JSON body that is declared beside it.
+    """
     members = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     return [member for member in members if member is not type(None) and get_origin(member) is not Response]
 
@@ -310,7 +314,7 @@ def _content(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     content: dict[str, Any] = {}
     for model in _models(kind):
         content[JSON] = {"schema": schemas.of(model)}
-    if any(get_origin(member) is Response for member in get_args(kind)):
+    if Response[str] in get_args(kind):
         content[qwc.CONTENT_TYPE] = {
             "schema": {"type": "string"},
             "example": "<?xml version='1.0'?><QBWCXML>…</QBWCXML>",

@@ -11,16 +11,19 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
-from domain.errors import InvalidRequest, QuotaExceeded
+from domain.errors import CursorExpired, InvalidRequest, QuotaExceeded
+from domain.events.feed import Cursor, FeedEvent
 from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
 from domain.records.app import Scope
 from domain.records.connection import Connection
-from domain.records.request import ListedRequest, QueuedRequest, State, StoredRequest
+from domain.records.event import LoggedEvent, Outcome
+from domain.records.request import ListedRequest, Paging, QueuedRequest, State, StoredRequest
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
 from domain.timestamps import timestamp
 from handlers.views.connections import connection
+from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
 from handlers.views.webhook_event import event_body
 
@@ -102,6 +105,22 @@ def _event(record: QueuedRequest, request_xml: str, response_xml: str | None = N
     return json.loads(event_body(StoredRequest(record, request_xml, response_xml), timestamp(_END)))
 
 
+def _feed() -> Any:
+    page = replace(_RECEIVED, paging=Paging(page=3, first_page_id=_WAITING.id, page_size=1))
+    deleted = "0e1f6d0c-8a57-4f3b-9a3e-5d7c2b1a4f60"
+    events = [
+        (Outcome.COMPLETED, page.id, StoredRequest(page, _REQUEST_XML, _RESPONSE_XML)),
+        (Outcome.QUERY_COMPLETED, page.id, StoredRequest(page, _REQUEST_XML, _RESPONSE_XML)),
+        (Outcome.FAILED, deleted, None),
+    ]
+    data = []
+    for number, (outcome, request_id, stored) in enumerate(events, 1):
+        logged = LoggedEvent(outcome, request_id, _CONNECTION.id)
+        event = FeedEvent(logged, timestamp(_END), Cursor(1773489607000, number if number < len(events) else None))
+        data.append(json.loads(feed_event(event, stored)))
+    return {"data": data, "next": data[-1]["cursor"], "has_more": False}
+
+
 def _queued() -> Any:
     waiting = of_request(_WAITING, replace(_CONNECTION, sync_window=None), _NOON)
     return queued_request(StoredRequest(_WAITING, _REQUEST_XML), waiting=waiting, below_connection=True)
@@ -127,6 +146,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "ConnectionResponse": {"connection": {"data": _CONNECTION_VIEW}},
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
     "FailedEvent": {"failed": _event(_FAILED, _FAILED_XML)},
+    "Feed": {"events": _feed(), "no_events": {"data": [], "next": "1773489607000", "has_more": False}},
     "ListedRequestPage": {
         "requests": {
             "data": [listed_request(ListedRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML))],
@@ -163,6 +183,13 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
 """The examples of each component schema that is a whole body."""
 
 ERROR_EXAMPLES: Mapping[str, Any] = {
+    CursorExpired.code: {
+        "error": {
+            "code": CursorExpired.code,
+            "message": "Events behind this cursor are gone, because events are kept for seven days.",
+            "details": {"oldest": "1773489607000"},
+        }
+    },
     InvalidRequest.code: _refusal(),
     QuotaExceeded.code: {
         "error": {

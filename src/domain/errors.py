@@ -123,6 +123,10 @@ class Gone(ServiceError, code="not_found"):
     """The request was deleted."""
 
 
+class CursorExpired(ServiceError, code="cursor_expired"):
+    """Events behind the cursor are gone. `details.oldest` is the cursor before the oldest event that is kept."""
+
+
 class MayBeExecuted(ServiceError, code="in_flight"):
     """QuickBooks may be working on the request, so it cannot be discarded or deleted."""
 

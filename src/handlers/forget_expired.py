@@ -1,31 +1,110 @@
-"""Remove the bodies and counts of records that have expired. The stream of `QueuedRequests` triggers it."""
+"""Log the events of requests that have ended, and clean up after records that have expired.
 
-from typing import Any
+The stream of `QueuedRequests` triggers it. A stream has at most two consumers, so this one does both.
+"""
 
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from adapters.dynamodb import keys
 from adapters.dynamodb.records import RECORDS
+from domain.events.log import append_events
 from domain.maintenance.retention import forget_record
+from domain.records.event import LoggedEvent, Outcome, events_of
+from domain.records.request import State
 from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    StreamRecord = dict[str, Any]
 
 logger = ServiceLogger()
 end_init(lambda services: services.store)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Clean up after each record of a batch. Failures are identified by sequence number.
+    """Append the events of a batch to the logs of their apps, then clean up. Failures have sequence numbers.
 
-    Lambda repeats everything after the first failure. A record that was already cleaned up is not changed.
+    Lambda repeats everything after the first failure. An event that is in the log is not appended again, and a record
+    that was already cleaned up is not changed.
     """
-    store, clock = services().store, services().clock
-    failures = []
-    forgotten = 0
-    for entry in event["Records"]:
-        number, image = str(entry["dynamodb"]["SequenceNumber"]), entry["dynamodb"]["OldImage"]
+    changes = [record for record in event["Records"] if "NewImage" in record["dynamodb"]]
+    removals = [record for record in event["Records"] if "NewImage" not in record["dynamodb"]]
+    failures = [*_log_events(changes), *_forget(removals)]
+    return {"batchItemFailures": [{"itemIdentifier": number} for number in failures]}
+
+
+def _log_events(changes: Sequence[StreamRecord]) -> Iterator[str]:
+    """Append the events of each app as one group. Yield the sequence numbers of the changes that failed."""
+    events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
+    numbers: defaultdict[str, list[str]] = defaultdict(list)
+    for change in changes:
         try:
-            forgotten += forget_record(store, RECORDS.entity(image), clock())
+            app_id, own_events = _events(change["dynamodb"])
+        except Exception:  # the events of other requests must not wait for this one
+            logger.exception("events.not_processed", extra={"item": _number(change), **_ids(change, "NewImage")})
+            yield _number(change)
+        else:
+            events[app_id] += own_events
+            numbers[app_id].append(_number(change))
+    appended = 0
+    for app_id, group in events.items():
+        try:
+            appended += append_events(services().store, app_id, group, services().clock())
+        except Exception:  # an app must not hold up the others
+            logger.exception("events.not_processed", extra={"item": numbers[app_id][0], "app_id": app_id})
+            yield from numbers[app_id]
+    if changes:
+        logger.info("events.appended", extra={"events": appended, "requests": len(changes)})
+
+
+def _events(images: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
+    """Return the app of a change and its events. An event that cannot be made is replaced by one that says so.
+
+    The event of a request without a connection belongs to no app, so nobody could read it. Its app is then ''.
+    """
+    image, before = images["NewImage"], images.get("OldImage", {})
+    if keys.STATE not in image:
+        return "", ()  # a tombstone
+    try:
+        record = RECORDS.entity(image)
+        return record.app_id, events_of(State(before[keys.STATE]["S"]) if keys.STATE in before else None, record)
+    except Exception:
+        connection_id = image[keys.CONNECTION_ID]["S"]
+        logger.exception("events.unreadable", extra={"request_id": image[keys.ID]["S"], "connection_id": connection_id})
+        connection = services().store.connection(connection_id)
+        event = LoggedEvent(Outcome.UNREADABLE, image[keys.ID]["S"], connection_id)
+        return (connection.app_id, (event,)) if connection else ("", ())
+
+
+def _forget(removals: Sequence[StreamRecord]) -> Iterator[str]:
+    """Clean up after each record that was removed. Yield the sequence numbers of those that failed."""
+    forgotten = failed = 0
+    for removal in removals:
+        try:
+            record = RECORDS.entity(removal["dynamodb"]["OldImage"])
+        except Exception:  # a repetition would fail as well, and hold up the events behind it
+            logger.exception("retention.not_processed", extra={"item": _number(removal), **_ids(removal, "OldImage")})
+            failed += 1
+            continue
+        try:
+            forgotten += forget_record(services().store, record, services().clock())
         except Exception:  # one bad record must not block the others
-            ids = {name: image.get(name, {}).get("S") for name in ("id", "connection_id")}
-            logger.exception("retention.not_processed", extra={"item": number, **ids})
-            failures.append({"itemIdentifier": number})
-    logger.info("retention.forgotten", extra={"records": forgotten, "failed": len(failures)})
-    return {"batchItemFailures": failures}
+            logger.exception("retention.not_processed", extra={"item": _number(removal), **_ids(removal, "OldImage")})
+            failed += 1
+            yield _number(removal)
+    if removals:
+        logger.info("retention.forgotten", extra={"records": forgotten, "failed": failed})
+
+
+def _number(record: StreamRecord) -> str:
+    return str(record["dynamodb"]["SequenceNumber"])
+
+
+def _ids(record: StreamRecord, image: str) -> dict[str, str | None]:
+    """Return the ids that identify a record in the log."""
+    return {name: record["dynamodb"][image].get(name, {}).get("S") for name in (keys.ID, keys.CONNECTION_ID)}

@@ -111,11 +111,11 @@ CASES: Mapping[str, Case] = {
         10 * MINUTE,
         HOUR,
     ),
-    "ForgettingLateAlarm": Case(
-        lambda first, last: every(HOUR, 2_000, first, last),
-        lambda first, last: every(MINUTE, 22_000_000, first, last),
+    "EventsLateAlarm": Case(
+        lambda first, last: every(MINUTE, 1_500, first, last),
+        lambda first, last: every(MINUTE, 700_000, first, last),
+        10 * MINUTE,
         HOUR,
-        3 * HOUR,
     ),
     "RetriesLateAlarm": Case(
         lambda first, last: every(MINUTE, 900, first, last),

@@ -25,6 +25,7 @@ DOMAIN = [
     "apps",
     "connections",
     "web_connector",
+    "events",
     "listing",
     "queueing",
     "maintenance",

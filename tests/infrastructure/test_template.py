@@ -308,7 +308,7 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
 def test_a_key_of_the_operator_encrypts_every_table() -> None:
     tables = template_with({"TableKeyArn": KEY}).resources("AWS::DynamoDB::Table")
 
-    assert len(tables) == 9
+    assert len(tables) == 10
     for name, table in tables.items():
         expected = {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": KEY}
         assert table["SSESpecification"] == expected, name

@@ -23,11 +23,15 @@ from adapters.dynamodb import DynamoDBStore
 from domain import qbxml
 from domain.connections.passwords import hash_password
 from domain.connections.service import ConnectionService
+from domain.events.feed import Feed
+from domain.events.log import append_events
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.queueing.new_request import Idempotency
 from domain.queueing.service import RequestService
+from domain.records.app import App
 from domain.records.batch import MAX_REQUESTS
+from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import QueuedRequest, State
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
@@ -36,6 +40,7 @@ from domain.timestamps import timestamp
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from local.emulated_dynamodb import emulated_dynamodb
+from local.emulated_dynamodb.values import size_of
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.support.api_client import api_event, load
@@ -546,3 +551,43 @@ def test_a_set_of_20_is_sent_in_four_round_trips_and_received_in_three_beside_it
         current = bench.store.request(record.id)
         assert isinstance(current, QueuedRequest)
         assert current.state is State.RESPONSE_RECEIVED
+
+
+def test_an_event_costs_three_calls_and_two_write_units(bench: Bench) -> None:
+    """Look for repetitions, put the group, and let the former group expire. Events of a batch share these calls."""
+    bench.store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
+    append_events(bench.store, APP_ID, [an_ended_event(0)], NOON)
+
+    for number in range(1, 30):
+        bench.calls.take()
+        append_events(bench.store, APP_ID, [an_ended_event(number)], NOON)
+        assert bench.calls == {"Query": 1, "PutItem": 1, "UpdateItem": 1}
+    append_events(bench.store, APP_ID, [an_ended_event(number) for number in range(100, 200)], NOON)
+
+    items = bench.store.client.scan(TableName=bench.store.tables.events)["Items"]
+    units = [2 * -(-size_of(item) // 1024) for item in items]
+    assert units == [2] * 30 + [18], "each item is written when it is put and when it may expire"
+
+
+def an_ended_event(number: int) -> LoggedEvent:
+    """Return the event of a request."""
+    return LoggedEvent(Outcome.COMPLETED, f"b0000000-0000-4000-8000-{number:012}", CONNECTION_ID, 4)
+
+
+def test_the_feed_is_one_call_without_events_and_three_rounds_with_events(bench: Bench) -> None:
+    bench.store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
+    feed = Feed(bench.store, bench.clock)
+    record_ids = [an_ended_request(bench, RESPONSE_XML) for _ in range(25)]
+    for record_id in record_ids:
+        append_events(bench.store, APP_ID, [LoggedEvent(Outcome.COMPLETED, record_id, CONNECTION_ID, 4)], NOON)
+    bench.calls.take()
+
+    page = feed.page(APP_ID, "0", None, 24)
+    contents = list(feed.contents(page.events))
+    assert bench.calls == {"Query": 1, "BatchGetItem": 1, "GetItem": 1}
+    assert len(contents) == 24
+
+    end = str(feed.page(APP_ID, str(page.after), None, 24).after)
+    bench.calls.take()
+    assert feed.page(APP_ID, end, None, 100).events == []
+    assert bench.calls == {"Query": 1}

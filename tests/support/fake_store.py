@@ -19,6 +19,7 @@ from domain.records.request import IN_FLIGHT, QUEUED, ListedRequest, Pair, Queue
 from domain.records.session import HeldRequest, Session
 from domain.storage.changes import (
     AddRequest,
+    AppendEvents,
     Change,
     ChangeRequest,
     ClaimIdempotencyKey,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.records.app import ApiKey
+    from domain.records.event import EventGroup
     from tests.support.index_lag import IndexLag
 
 
@@ -79,6 +81,11 @@ class FakeBatch:
             max_total_bytes -= size if size <= max_total_bytes else 0
         return list(map(ListedRequest, records, bodies[: len(records)], bodies[len(records) :]))
 
+    def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
+        """Return a record with its bodies, without a response that is too large."""
+        stored = self._stored[record.id]
+        return stored if record.response_size <= max_response_bytes else replace(stored, response_xml=None)
+
 
 def _counter(change: CountBeginning) -> tuple[str, str]:
     return f"sessions#{change.shard}", f"begun#{change.period}"
@@ -112,6 +119,7 @@ class FakeStore:
         self.claims: dict[tuple[str, str], IdempotencyClaim] = {}
         self.counts: Counter[CountKey] = Counter()
         self.usages: dict[tuple[str, str], Usage] = {}
+        self.events: dict[tuple[str, int], EventGroup] = {}
         self._lock = threading.RLock()
 
     # --- Store
@@ -127,7 +135,7 @@ class FakeStore:
                 self._do(change)
                 self._note(change)
 
-    def _check(self, change: Change) -> None:
+    def _check(self, change: Change) -> None:  # noqa: C901 - one case for each change
         """Raise Conflict if the condition of the change does not hold."""
         current: object | None
         match change:
@@ -152,6 +160,9 @@ class FakeStore:
             case CountBeginning():
                 current = None
                 holds = self.usages.get(_counter(change), Usage(0)).total < change.limit
+            case AppendEvents(group=group):
+                current = None
+                holds = (group.app_id, group.position) not in self.events
             case Put(before=before, after=after):
                 entities, key = self._place_of(after)
                 current = stored = entities.get(key)
@@ -159,7 +170,7 @@ class FakeStore:
         if not holds:
             raise Conflict(change, current)
 
-    def _do(self, change: Change) -> None:
+    def _do(self, change: Change) -> None:  # noqa: C901 - one case for each change
         match change:
             case AddRequest(record=record):
                 self.records[record.id] = record
@@ -181,6 +192,8 @@ class FakeStore:
             case CountBeginning():
                 begun = self.usages.get(_counter(change), Usage(0))
                 self.usages[_counter(change)] = replace(begun, total=begun.total + 1)
+            case AppendEvents(group=group):
+                self.events[group.app_id, group.position] = group
             case Put(after=after):
                 entities, key = self._place_of(after)
                 entities[key] = after
@@ -402,6 +415,7 @@ class FakeStore:
         """Remove the remaining data of a deleted connection."""
         with self._lock:
             self.counts = Counter({k: n for k, n in self.counts.items() if k.connection_id != connection.id})
+            self.events = {key: group.without(connection.id) for key, group in self.events.items()}
             self.connections.pop(connection.id, None)
             if self.lag:
                 self.lag.note("connections", connection.id, None)
@@ -451,10 +465,36 @@ class FakeStore:
         return sorted(mine, key=lambda key: (key.inserted_at, key.hash))
 
     def remove_app(self, app_id: str) -> None:
-        """Remove an app after its API keys."""
+        """Remove an app after its API keys and its log of events."""
+        self.events = {key: group for key, group in self.events.items() if group.app_id != app_id}
         for key in self.api_keys_of(app_id):
             del self.api_keys[key.hash]
         self.apps.pop(app_id, None)
+
+    # --- Logs of events
+
+    def newest_event_groups(self, app_id: str, limit: int) -> Sequence[EventGroup]:
+        """Return the newest groups of a log, newest first."""
+        with self._lock:
+            groups = [group for group in self.events.values() if group.app_id == app_id]
+        return sorted(groups, key=attrgetter("position"), reverse=True)[:limit]
+
+    def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
+        """Yield the groups of a log in order, a page at a time, as they are when each page is read."""
+        while True:
+            with self._lock:
+                later = [g for g in self.events.values() if g.app_id == app_id and g.position >= position]
+            page = sorted(later, key=attrgetter("position"))[:page_size]
+            yield from page
+            if len(page) < page_size:
+                return
+            position = page[-1].position + 1
+
+    def let_event_group_expire(self, group: EventGroup) -> None:
+        """Store the expiry of a group that exists."""
+        with self._lock:
+            if stored := self.events.get((group.app_id, group.position)):
+                self.events[group.app_id, group.position] = replace(stored, expires_at=group.expires_at)
 
     # --- Usages
 

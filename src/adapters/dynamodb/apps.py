@@ -13,6 +13,7 @@ from domain.records.app import ApiKey, App
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from adapters.dynamodb.events import Events
     from adapters.dynamodb.keys import Item
     from domain.storage.changes import Put
 
@@ -34,8 +35,9 @@ API_KEYS = Codec(ApiKey, renamed={"hash": keys.ID, "app_id": KEY_OF})
 class Apps:
     """Reads apps and API keys, and converts their changes into operations."""
 
-    def __init__(self, dynamodb: DynamoDB) -> None:
+    def __init__(self, dynamodb: DynamoDB, events: Events) -> None:
         self._dynamodb = dynamodb
+        self._events = events
 
     def app(self, app_id: str) -> App | None:
         """Return an app with one read."""
@@ -63,7 +65,8 @@ class Apps:
         return [API_KEYS.entity(item) for item in self._dynamodb.query(query)]
 
     def remove_app(self, app_id: str) -> None:
-        """Delete an app after its API keys, with one call for each."""
+        """Delete an app after its log of events and its API keys, with one call for each key."""
+        self._events.remove_log(app_id)
         for item_id in [*(key.hash for key in self.api_keys_of(app_id)), app_id]:
             self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.apps, Key=keys.id_key(item_id))
 

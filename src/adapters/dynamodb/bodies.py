@@ -217,3 +217,13 @@ class StoredBatch:
         )
         texts = list(unpack_within(chain(requests, responses), max_total_bytes))
         return list(map(ListedRequest, records, texts[: len(records)], texts[len(records) :]))
+
+    def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
+        """Return a record of the batch with its bodies, as `RequestBatch` describes. Chunks take one more read."""
+        with_response = record.response_size <= max_response_bytes
+        bodies = self.bodies[record.id]
+        missing = bodies.missing_chunks(record.id, record.response_chunks if with_response else "")
+        try:
+            return (bodies | self.read_chunks(missing)).stored_request(record, with_response=with_response)
+        except PartMissing:
+            return None

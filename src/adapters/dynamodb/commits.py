@@ -13,6 +13,7 @@ from domain.records.connection import Connection
 from domain.records.session import Session
 from domain.storage.changes import (
     AddRequest,
+    AppendEvents,
     Change,
     ChangeRequest,
     ClaimIdempotencyKey,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.apps import Apps
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.connections import Connections
+    from adapters.dynamodb.events import Events
     from adapters.dynamodb.idempotency_keys import IdempotencyKeys
     from adapters.dynamodb.operations import Operation
     from adapters.dynamodb.request_changes import RequestChanges
@@ -57,6 +59,7 @@ class Commits:
         apps: Apps,
         usages: Usages,
         idempotency_keys: IdempotencyKeys,
+        events: Events,
     ) -> None:
         self._dynamodb = dynamodb
         self._transactions = transactions
@@ -76,6 +79,7 @@ class Commits:
             RequireConnection: connections.require,
             ClaimIdempotencyKey: idempotency_keys.claim,
             CountBeginning: lambda _: [],  # done before the transaction
+            AppendEvents: events.append,
         }
 
     def commit(self, *changes: Change) -> None:

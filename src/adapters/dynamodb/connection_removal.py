@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
+    from adapters.dynamodb.events import Events
     from adapters.dynamodb.keys import Item
     from domain.records.connection import Connection
 
@@ -35,9 +36,10 @@ RECORDS_A_STEP = 500
 class ConnectionRemoval:
     """Removes deleted connections."""
 
-    def __init__(self, dynamodb: DynamoDB, deletes: BatchDeletes) -> None:
+    def __init__(self, dynamodb: DynamoDB, deletes: BatchDeletes, events: Events) -> None:
         self._dynamodb = dynamodb
         self._deletes = deletes
+        self._events = events
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
         """Remove a deleted connection's records; yield the number for each step. Raises TooManyRequests."""
@@ -71,7 +73,8 @@ class ConnectionRemoval:
             yield len(ids)
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove a connection that has no records: its queue, its counts, then itself. Raises TooManyRequests."""
+        """Remove a connection without records: its events, queue and counts, then itself. Raises TooManyRequests."""
+        self._events.remove_events_of(connection.app_id, connection.id)
         payloads = self._dynamodb.tables.payloads
         for table, sort_key in ((self._dynamodb.tables.queue, POSITION), (self._dynamodb.tables.counts, DAY)):
             query = key_query(table, {keys.CONNECTION_ID: connection.id}, attributes=(keys.CONNECTION_ID, sort_key))

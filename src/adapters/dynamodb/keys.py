@@ -44,6 +44,7 @@ class TableNames:
     idempotency_keys = _TableName()
     queue = _TableName()
     usages = _TableName()
+    events = _TableName()
 
 
 ID = "id"

@@ -13,6 +13,7 @@ from adapters.dynamodb.commits import Commits
 from adapters.dynamodb.connection_removal import ConnectionRemoval
 from adapters.dynamodb.connections import Connections
 from adapters.dynamodb.counts import Counts
+from adapters.dynamodb.events import Events
 from adapters.dynamodb.idempotency_keys import IdempotencyKeys
 from adapters.dynamodb.listing import Listing, Skips
 from adapters.dynamodb.packing import MAX_PAGE_ROWS, MAX_STEP_TEXTS, Packing
@@ -85,7 +86,12 @@ class DynamoDBStore:
         self.session = sessions.session
         self.silent_sessions, self.live_sessions = sessions.silent_sessions, sessions.live_sessions
 
-        apps = Apps(dynamodb)
+        events = Events(dynamodb, deletes)
+        self.newest_event_groups = events.newest_event_groups
+        self.event_groups_from = events.event_groups_from
+        self.let_event_group_expire = events.let_event_group_expire
+
+        apps = Apps(dynamodb, events)
         self.app = apps.app
         self.app_ids = apps.app_ids
         self.apps_by_age = apps.apps_by_age
@@ -117,7 +123,7 @@ class DynamoDBStore:
         chunks = ResponseChunks(dynamodb, deletes)
         self.remove_late_chunks = chunks.remove_late_chunks
 
-        removal = ConnectionRemoval(dynamodb, deletes)
+        removal = ConnectionRemoval(dynamodb, deletes, events)
         self.remove_records = removal.remove_records
         self.remove_connection = removal.remove_connection
 
@@ -131,4 +137,5 @@ class DynamoDBStore:
             apps=apps,
             usages=usages,
             idempotency_keys=IdempotencyKeys(dynamodb),
+            events=events,
         ).commit

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from domain.records.app import ApiKey, App
     from domain.records.connection import Connection
+    from domain.records.event import EventGroup
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
 
@@ -117,6 +118,13 @@ class CountBeginning:
 
 
 @dataclass(frozen=True, slots=True)
+class AppendEvents:
+    """Append a group to the log of an app. Its position must be free. The Conflict contains nothing."""
+
+    group: EventGroup
+
+
+@dataclass(frozen=True, slots=True)
 class Put(Generic[Entity]):
     """Store an entity that is not a request. `before` is None for a new one.
 
@@ -136,6 +144,7 @@ Change: TypeAlias = (
     | RequireConnection
     | ClaimIdempotencyKey
     | CountBeginning
+    | AppendEvents
     | Put["App"]
     | Put["ApiKey"]
     | Put["Connection"]

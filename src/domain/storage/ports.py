@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from domain.records.app import ApiKey, App
     from domain.records.connection import Connection
+    from domain.records.event import EventGroup
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import HeldRequest, Session
     from domain.storage.changes import Change
@@ -49,6 +50,12 @@ class RequestBatch(Protocol):
 
         Leaves out responses over `max_response_bytes`, and bodies that no longer fit into `max_total_bytes`. The
         requests come first, then the responses.
+        """
+
+    def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
+        """Return a record of the batch with its bodies and metadata. Leaves out a response over `max_response_bytes`.
+
+        Returns None if a part is missing, because the request is being deleted.
         """
 
 
@@ -189,7 +196,10 @@ class Database(Protocol):
         """
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests."""
+        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests.
+
+        Its events are removed from the log of its app.
+        """
 
     def remove_late_chunks(self, before: str) -> int:
         """Remove the chunks of responses that were stored after their request was removed, and return their number.
@@ -226,10 +236,24 @@ class Database(Protocol):
         """Return the key with this hash, revoked or not."""
 
     def remove_app(self, app_id: str) -> None:
-        """Remove an app after its API keys. May be interrupted and repeated."""
+        """Remove an app after its API keys and its log of events. May be interrupted and repeated."""
 
     def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
         """Return an app's keys, oldest first."""
+
+    # --- Logs of events (`domain.events`). All reads are consistent.
+
+    def newest_event_groups(self, app_id: str, limit: int) -> Sequence[EventGroup]:
+        """Return the newest groups of an app's log, newest first."""
+
+    def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
+        """Yield the groups of an app's log from a position on, in order. `page_size` groups are read at a time.
+
+        This is not a snapshot: a group that was appended during a read can be missing before a later one.
+        """
+
+    def let_event_group_expire(self, group: EventGroup) -> None:
+        """Store the `expires_at` of a group, if the group still exists."""
 
     # --- Usage of quotas (`domain.apps.quotas`)
 

@@ -31,6 +31,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.IdempotencyKeyReused: 409,
     errors.ConnectionActive: 409,
     errors.Gone: 410,
+    errors.CursorExpired: 410,
     errors.RequestTooLarge: 413,
     errors.UnsupportedMediaType: 415,
     errors.TooManyRequests: 429,

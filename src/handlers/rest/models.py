@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
@@ -127,19 +127,36 @@ class NewOnboardingUrl(Body):
     )
 
 
+def _in_digits(value: Any) -> Any:
+    """Refuse other spellings that pydantic accepts: `1_0`, `1.0`, ` 1`."""
+    if isinstance(value, str) and not _WHOLE_NUMBER.fullmatch(value):
+        raise ValueError("must be a whole number")
+    return value
+
+
 class PageParameters(Parameters):
     """The page of a list."""
 
-    page: int = Field(default=1, ge=1, description="The number of the page, starting at 1.")
-    page_size: int = Field(default=20, ge=1, le=100)
+    page: Annotated[int, BeforeValidator(_in_digits)] = Field(
+        default=1, ge=1, description="The number of the page, starting at 1."
+    )
+    page_size: Annotated[int, BeforeValidator(_in_digits)] = Field(default=20, ge=1, le=100)
 
-    @field_validator("page", "page_size", mode="before")
-    @classmethod
-    def in_digits(cls, value: Any) -> Any:
-        """Refuse other spellings that pydantic accepts: `1_0`, `1.0`, ` 1`."""
-        if isinstance(value, str) and not _WHOLE_NUMBER.fullmatch(value):
-            raise ValueError("must be a whole number")
-        return value
+
+class EventParameters(Parameters):
+    """The place in the feed, and a filter."""
+
+    after: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=40,
+        description="`next` of the last answer, or the `cursor` of an event. Without it: from the oldest event.",
+        examples=["1773489600000"],
+    )
+    connection_id: str | None = Field(
+        default=None, description="Only events of this connection.", json_schema_extra={"format": "uuid"}
+    )
+    limit: Annotated[int, BeforeValidator(_in_digits)] = Field(default=100, ge=1, le=100)
 
 
 class ListParameters(PageParameters):

@@ -73,15 +73,17 @@ class WebhookEventView(TypedDict):
     ]
 
 
-def event_body(stored: StoredRequest, moment: str) -> bytes:
+def event_body(stored: StoredRequest, moment: str, **further: str) -> bytes:
     """Return the event's JSON. It is the same for the same record and `moment`, the timestamp of the attempt.
+
+    `further` are members that only the feed has.
 
     The text is ASCII, so receivers cannot misread its encoding. What makes it larger than 1 MiB is left out: first the
     result, then both forms of the response, which are also left out if the response was too large to be read. The
     members are then null, and `result_omitted` or `response_omitted` is true. Raises KeyError if the record has not
     ended.
     """
-    event = _event(stored, moment)
+    event: WebhookEventView = {**_event(stored, moment), **further}  # type: ignore[typeddict-item]
     elements = result(stored, event["response_json"])
     if stored.response_xml is None and stored.record.response_size == 0:
         return _encoded(event)

@@ -10,10 +10,13 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.records import record_item
 from domain.errors import Conflict
+from domain.events.log import append_events
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
 from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
+from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import State
 from domain.records.session import InFlight
 from domain.records.webhook import ListedWebhookState, Webhook
@@ -47,6 +50,7 @@ from tests.support.builders import (
     a_record,
     a_session,
 )
+from tests.support.webhooks import stream_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,6 +129,29 @@ def logs_in_after_a_session_was_removed(recorder: Recorder) -> None:
     call_a_whole_session(recorder)
 
 
+def log_an_event(recorder: Recorder, request_id: str, connection_id: str = CONNECTION_ID, app_id: str = APP_ID) -> None:
+    """Append the event of a request to the log of its app."""
+    append_events(recorder.store, app_id, [LoggedEvent(Outcome.COMPLETED, request_id, connection_id)], NOON)
+
+
+def lists_events(recorder: Recorder) -> None:
+    """List an event with a response in chunks, of one connection."""
+    log_an_event(recorder, an_ended_request_with_chunks(recorder))
+    caller = {"app_id": APP_ID, "scope": "full"}
+    path = f"/api/v1/events?connection_id={CONNECTION_ID}"
+    invoke(recorder, "list_events", api_event("GET", path, authorizer=caller))
+
+
+def logs_events(recorder: Recorder) -> None:
+    """Log events of two requests one after the other, and one that cannot be read."""
+    image = stream_image(record_item(a_record(state=State.ERROR)))
+    others = stream_image(record_item(a_record(state=State.ERROR)))
+    unreadable = {name: value for name, value in image.items() if name != "fields"} | {"id": {"S": "x"}}
+    for number, new in enumerate((image, others, unreadable)):
+        change = {"dynamodb": {"SequenceNumber": str(number), "NewImage": new}}
+        invoke(recorder, "forget_expired", {"Records": [change]})
+
+
 def operates(recorder: Recorder) -> None:
     """Run every command of the operator; one count is wrong, and one webhook is overdue."""
     overdue = a_record(state=State.ERROR, webhook=Webhook.to(HOOK))
@@ -132,6 +159,7 @@ def operates(recorder: Recorder) -> None:
     day = day_of(timestamp(NOON))
     recorder.store.add_to_counts({CountKey(CONNECTION_ID, day, INSERTED, State.WAITING, ListedWebhookState.PENDING): 1})
     recorder.store.commit(Put(None, App(OTHER_APP_ID, "Old shop", timestamp(NOON), ("secret",))))
+    log_an_event(recorder, REQUEST_ID, app_id=OTHER_APP_ID)
     recorder.store.commit(Put(None, ApiKey("ab" * 32, OTHER_APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON))))
     invoke(
         recorder,
@@ -181,7 +209,7 @@ def purges_chunks(recorder: Recorder) -> None:
     """Remove a deleted connection with a response in chunks."""
     connection = a_connection(id="c0000000-0000-4000-8000-000000000077")
     recorder.store.commit(Put(None, connection))
-    an_ended_request_with_chunks(recorder, connection.id)
+    log_an_event(recorder, an_ended_request_with_chunks(recorder, connection.id), connection.id)
     recorder.store.commit(Put(connection, connection.removed(timestamp(NOON))))
     invoke(recorder, "sweep", {})
 
@@ -237,7 +265,8 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         loses_a_large_response,
     ),
     "operate": (operates,),
-    "forget_expired": (forgets_chunks,),
+    "forget_expired": (forgets_chunks, logs_events),
+    "list_events": (lists_events,),
     "pack_search_texts": (packs_a_removed_text,),
     **{
         function: (queues_at_the_limit(function),)

@@ -1,0 +1,194 @@
+"""The feed: reads the log of an app behind a cursor."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from domain.errors import CursorExpired, InvalidRequest
+from domain.events.log import KEPT
+from domain.records.event import Outcome
+from domain.records.ownership import owned_connection
+from domain.records.request import ENDED
+from domain.timestamps import timestamp
+from domain.webhooks.defaults import MAX_BODY_BYTES, MAX_PARALLEL_READS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from domain.ports import Clock
+    from domain.records.event import EventGroup, LoggedEvent
+    from domain.records.request import StoredRequest
+    from domain.storage.ports import Database
+
+GROUPS_A_READ = 25
+"""How many groups are read at a time. Most have one event, and an answer has up to 100 events."""
+
+MAX_GROUPS = 2_000
+"""A call with a filter looks at no more groups, and then returns a cursor from which to go on."""
+
+CONTENTS_A_READ = 25
+"""How many records are read at a time with their bodies, up to 20 MB in all."""
+
+_CURSOR = re.compile(r"(0|[1-9][0-9]{0,15})(?:-([1-9][0-9]{0,4}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in a log: behind the group at `position`, or behind the first `used` events of this group."""
+
+    position: int
+    used: int | None = None
+
+    @classmethod
+    def parsed(cls, text: str) -> Self:
+        """Return the cursor of a text. Raises InvalidRequest if it is not one."""
+        match = _CURSOR.fullmatch(text)
+        if not match:
+            raise InvalidRequest.of("after", "is not a cursor. Use `next` of an answer, or `cursor` of an event")
+        return cls(int(match[1]), int(match[2]) if match[2] else None)
+
+    def __str__(self) -> str:
+        """Return the text of the cursor."""
+        return str(self.position) if self.used is None else f"{self.position}-{self.used}"
+
+
+BEGINNING = Cursor(0)
+"""The place before the first event of a log, also while the log is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEvent:
+    """An event with the cursor behind it. `at` is when it was appended."""
+
+    logged: LoggedEvent
+    at: str
+    cursor: Cursor
+
+
+@dataclass(frozen=True, slots=True)
+class FeedPage:
+    """Events in their order. `after` is the cursor behind everything that was looked at."""
+
+    events: Sequence[FeedEvent]
+    after: Cursor
+    has_more: bool
+
+
+class _Gap(Exception):
+    """The group behind a cursor is missing or too old."""
+
+
+class Feed:
+    """Reads logs and the records that their events name."""
+
+    def __init__(self, store: Database, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def page(self, app_id: str, after: str | None, connection_id: str | None, limit: int) -> FeedPage:
+        """Return up to `limit` events of an app behind a cursor, or the oldest ones.
+
+        Raises CursorExpired if events behind the cursor are gone, InvalidRequest if the text is not a cursor, and
+        NotFound if the app has no such connection.
+        """
+        cursor = None if after is None else Cursor.parsed(after)
+        if connection_id is not None:
+            owned_connection(self._store.connection(connection_id), app_id)
+        since = timestamp(self._clock() - KEPT)
+        if cursor is None:
+            cursor = self._oldest(app_id, since)
+        try:
+            try:
+                return self._page(app_id, cursor, connection_id, limit, since)
+            except _Gap:
+                # A read is not a snapshot. Groups that were appended during it are there when it is repeated.
+                return self._page(app_id, cursor, connection_id, limit, since)
+        except _Gap:
+            raise CursorExpired(
+                "Events behind this cursor are gone, because events are kept for seven days. Continue with "
+                "details.oldest, and read from the lists what you missed.",
+                {"oldest": str(self._oldest(app_id, since))},
+            ) from None
+
+    def _page(self, app_id: str, cursor: Cursor, connection_id: str | None, limit: int, since: str) -> FeedPage:
+        events: list[FeedEvent] = []
+        for number, (group, used) in enumerate(self._groups_behind(app_id, cursor, since)):
+            if number == MAX_GROUPS:
+                return FeedPage(events, cursor, has_more=True)
+            for index in range(used, len(group.events)):
+                if len(events) == limit:
+                    return FeedPage(events, cursor, has_more=True)
+                logged = group.events[index]
+                cursor = Cursor(group.position, index + 1 if index + 1 < len(group.events) else None)
+                if logged.outcome is not Outcome.REMOVED and connection_id in {None, logged.connection_id}:
+                    events.append(FeedEvent(logged, group.at, cursor))
+        return FeedPage(events, cursor, has_more=False)
+
+    def _groups_behind(self, app_id: str, cursor: Cursor, since: str) -> Iterator[tuple[EventGroup, int]]:
+        """Yield the groups behind a cursor, each with the number of its events that are before the cursor.
+
+        Raises _Gap if the first of them is gone. Ends before a later gap, because such a gap is a group that was
+        appended during the read.
+        """
+        groups = self._store.event_groups_from(app_id, cursor.position, GROUPS_A_READ)
+        group = next(groups, None)
+        expected, used = cursor.position, cursor.used or 0
+        if cursor.used is None and cursor != BEGINNING:
+            expected += 1
+            if group and group.position == cursor.position:
+                group = next(groups, None)
+                if group is None:
+                    return
+        if cursor == BEGINNING:
+            if group is None:
+                return
+            expected = group.position if group.is_first else expected
+        if group is None or group.position != expected or group.at <= since:
+            raise _Gap
+        while group and group.position == expected:
+            yield group, used
+            group, expected, used = next(groups, None), expected + 1, 0
+
+    def _oldest(self, app_id: str, since: str) -> Cursor:
+        """Return the cursor before the oldest event that is kept.
+
+        It is read twice, because a read can miss groups that are appended during it.
+        """
+        cursors = [self._oldest_of_a_read(app_id, since) for _ in range(2)]
+        return min(cursors, key=lambda cursor: cursor.position)
+
+    def _oldest_of_a_read(self, app_id: str, since: str) -> Cursor:
+        cursor = BEGINNING
+        for group in self._store.event_groups_from(app_id, 0, GROUPS_A_READ):
+            if group.at > since:
+                return BEGINNING if group.is_first else Cursor(group.position - 1)
+            cursor = Cursor(group.position)
+        return cursor
+
+    def contents(self, events: Sequence[FeedEvent]) -> Iterator[tuple[FeedEvent, StoredRequest | None]]:
+        """Yield each event with its request, or with None if the request was deleted.
+
+        The requests are read in parts, when they are needed. Responses that are too large for an event are left out.
+        An event is left out if its request was put back into the queue, which reports its next end.
+        """
+        for start in range(0, len(events), CONTENTS_A_READ):
+            part = events[start : start + CONTENTS_A_READ]
+            readable = [event.logged for event in part if event.logged.outcome is not Outcome.UNREADABLE]
+            batch = self._store.request_batch(list(dict.fromkeys(logged.request_id for logged in readable)))
+            records = {record.id: record for record in batch.records}
+            existing = self._existing_connections({record.connection_id for record in records.values()})
+            for event in part:
+                record = records.get(event.logged.request_id)
+                if record is None or record.connection_id not in existing:
+                    yield event, None
+                elif record.state in ENDED:
+                    yield event, batch.whole(record, max_response_bytes=MAX_BODY_BYTES)
+
+    def _existing_connections(self, connection_ids: Collection[str]) -> set[str]:
+        """Return the ids of those connections that were not deleted."""
+        with ThreadPoolExecutor(MAX_PARALLEL_READS) as readers:
+            connections = readers.map(self._store.connection, connection_ids)
+            return {connection.id for connection in connections if connection and not connection.deleted_at}

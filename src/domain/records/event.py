@@ -1,0 +1,93 @@
+"""The log of events of an app: which requests ended, in one order.
+
+The log holds ids and outcomes. What a request returned is read from its record when the log is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from domain.records.request import ENDED, QueuedRequest, State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Outcome(StrEnum):
+    """What an event reports. Each is one letter, because a log has many."""
+
+    COMPLETED = "c"
+    FAILED = "f"
+    DISCARDED = "d"
+    QUERY_COMPLETED = "q"
+    """The last page of an iterated query has ended, and so has the query."""
+    QUERY_FAILED = "e"
+    UNREADABLE = "u"
+    """The request ended, but its event could not be made."""
+    REMOVED = "r"
+    """The event belonged to a connection that was deleted. Nothing else of it remains."""
+
+
+OUTCOMES: Mapping[State, Outcome] = {
+    State.RESPONSE_RECEIVED: Outcome.COMPLETED,
+    State.ERROR: Outcome.FAILED,
+    State.DISCARDED: Outcome.DISCARDED,
+}
+
+QUERY_OUTCOMES = frozenset({Outcome.QUERY_COMPLETED, Outcome.QUERY_FAILED})
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEvent:
+    """One event: the request that ended, with the revision of its record at that moment.
+
+    The event of an iterated query names the request of its last page.
+    """
+
+    outcome: Outcome
+    request_id: str
+    connection_id: str
+    revision: int = 0
+
+
+REMOVED_EVENT = LoggedEvent(Outcome.REMOVED, "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class EventGroup:
+    """Events that were appended together. Groups are never changed, except that events are removed from them.
+
+    `position` is one more than that of the group before. `at` is when the group was appended; it never falls.
+    `is_first` marks the group that began the log. The newest group has no `expires_at` (Unix seconds), because the next
+    position follows from it.
+    """
+
+    app_id: str
+    position: int
+    at: str
+    events: tuple[LoggedEvent, ...]
+    is_first: bool = False
+    expires_at: int | None = None
+
+    def without(self, connection_id: str) -> EventGroup:
+        """Return the group without the events of a connection. The other events keep their places."""
+        kept = (REMOVED_EVENT if event.connection_id == connection_id else event for event in self.events)
+        return replace(self, events=tuple(kept))
+
+
+def events_of(state_before: State | None, after: QueuedRequest) -> tuple[LoggedEvent, ...]:
+    """Return the events of a change of a record: none, or one if the request ended, and one more for its query."""
+    if after.state not in ENDED or state_before in ENDED:
+        return ()
+    event = LoggedEvent(OUTCOMES[after.state], after.id, after.connection_id, after.revision)
+    if not (_iterates(after) and after.last_page):
+        return (event,)
+    completed = after.state is State.RESPONSE_RECEIVED
+    return event, replace(event, outcome=Outcome.QUERY_COMPLETED if completed else Outcome.QUERY_FAILED)
+
+
+def _iterates(record: QueuedRequest) -> bool:
+    """Whether the record is a page of an iterated query that was sent."""
+    return record.paging.page > 1 or record.paging.page_size is not None

@@ -1,0 +1,128 @@
+"""The events of the feed: those of webhooks with a cursor, and those that only the feed has."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typing_extensions import TypedDict
+
+from domain.records.event import QUERY_OUTCOMES, Outcome
+from domain.records.request import State
+from handlers.views.requests import RequestErrorView, RequestLinks, error_view, links
+from handlers.views.schema import Moment, Schema, Uuid
+from handlers.views.webhook_event import EVENT_STATES, EventState, WebhookEventView, event_body
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from domain.events.feed import FeedEvent
+    from domain.records.request import QueuedRequest, StoredRequest
+
+CursorText = Annotated[str, Schema("The place behind this event, for `after`", examples=["1773489600000"])]
+
+
+class RequestEventView(WebhookEventView):
+    """A request has ended. The members are those of the webhook; `timestamp` is when the event entered the feed."""
+
+    cursor: CursorText
+
+
+class QueryEventView(TypedDict):
+    """An iterated query has ended: the event behind that of its last page."""
+
+    type: Literal["query.completed", "query.failed"]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    id: Annotated[Uuid, Schema("The id of page 1. It equals `query_id`")]
+    query_id: Uuid
+    page_request_id: Annotated[Uuid, Schema("The id of the last page")]
+    connection_id: Uuid
+    request_name: Annotated[str, Schema(examples=["CustomerQueryRq"])]
+    state: Annotated[EventState, Schema("How the last page ended")]
+    label: Annotated[str | None, Schema("The label of the query")]
+    pages: Annotated[int, Schema("The number of pages", minimum=1)]
+    completed_pages: Annotated[int, Schema("The number of pages with a response", minimum=0)]
+    error: RequestErrorView | None
+    links: Annotated[RequestLinks, Schema("Of the last page")]
+
+
+class BriefEventView(TypedDict):
+    """An event without content. The request was deleted, or get it by its id."""
+
+    type: Annotated[
+        str,
+        Schema(
+            "`queued_request.deleted`, `query.deleted`: the request was deleted. `queued_request.unreadable`: it "
+            "ended, but the event could not be made. Another type: the event is too large for an answer"
+        ),
+    ]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    page_request_id: Annotated[Uuid, Schema("The id of the queued request")]
+    connection_id: Uuid
+    state: Annotated[str, Schema(enum=[*EVENT_STATES.values(), "deleted", "unreadable"])]
+
+
+class FeedView(TypedDict):
+    """Events in the order in which they entered the feed."""
+
+    data: list[RequestEventView | QueryEventView | BriefEventView]
+    next: Annotated[str, Schema("The cursor for the next call. Store it when you have processed `data`")]
+    has_more: Annotated[bool, Schema("Whether there may be more events behind `next`")]
+
+
+def feed_event(event: FeedEvent, stored: StoredRequest | None) -> str:
+    """Return an event as JSON in ASCII. `stored` is None if the request was deleted."""
+    outcome = event.logged.outcome
+    if outcome is Outcome.UNREADABLE:
+        return brief_event(event, "queued_request.unreadable", "unreadable")
+    if outcome in QUERY_OUTCOMES:
+        return brief_event(event, "query.deleted", "deleted") if stored is None else _query_event(event, stored.record)
+    if stored is None:
+        return brief_event(event, "queued_request.deleted", "deleted")
+    return event_body(stored, event.at, cursor=str(event.cursor)).decode()
+
+
+def too_large_event(event: FeedEvent, stored: StoredRequest) -> str:
+    """Return the event of a request whose content does not fit into an answer."""
+    state = EVENT_STATES[stored.record.state]
+    return brief_event(event, f"queued_request.{state}", state)
+
+
+def brief_event(event: FeedEvent, event_type: str, state: str) -> str:
+    """Return an event with ids only."""
+    view: BriefEventView = {
+        "type": event_type,
+        "timestamp": event.at,
+        "cursor": str(event.cursor),
+        "page_request_id": event.logged.request_id,
+        "connection_id": event.logged.connection_id,
+        "state": state,
+    }
+    return _encoded(view)
+
+
+def _query_event(event: FeedEvent, record: QueuedRequest) -> str:
+    completed = record.state is State.RESPONSE_RECEIVED
+    view: QueryEventView = {
+        "type": "query.completed" if completed else "query.failed",
+        "timestamp": event.at,
+        "cursor": str(event.cursor),
+        "id": record.query_id,
+        "query_id": record.query_id,
+        "page_request_id": record.id,
+        "connection_id": record.connection_id,
+        "request_name": record.request_name,
+        "state": EVENT_STATES[record.state],
+        "label": record.label,
+        "pages": record.paging.page,
+        "completed_pages": record.paging.page - (not completed),
+        "error": error_view(record.error),
+        "links": links(record),
+    }
+    return _encoded(view)
+
+
+def _encoded(view: Mapping[str, Any]) -> str:
+    return json.dumps(view, separators=(",", ":"), allow_nan=False)

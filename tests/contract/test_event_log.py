@@ -1,0 +1,601 @@
+"""The log of events of an app: appended in one order, read behind a cursor, removed with what it names."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adapters.dynamodb.events import group_key
+from adapters.dynamodb.records import RECORDS
+from domain.errors import Conflict, CursorExpired, InvalidRequest, NotFound, TooManyRequests, Unavailable
+from domain.events.feed import Feed
+from domain.events.log import KEPT, LOOK_BACK, append_events
+from domain.maintenance.sweep import sweep
+from domain.records.app import App
+from domain.records.event import EventGroup, LoggedEvent, Outcome, events_of
+from domain.records.request import State
+from domain.storage.changes import AddRequest, AppendEvents, ChangeRequest, Put
+from domain.timestamps import timestamp
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, FixedClock, a_connection, a_record
+from tests.support.fake_store import FakeStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from adapters.dynamodb import DynamoDBStore
+    from tests.contract.stores import AnyStore
+
+OTHER_CONNECTION_ID = "c0000000-0000-4000-8000-000000000002"
+
+
+def an_event(number: int, connection_id: str = CONNECTION_ID) -> LoggedEvent:
+    """Return the event of a request."""
+    return LoggedEvent(Outcome.COMPLETED, f"b0000000-0000-4000-8000-{number:012}", connection_id, 4)
+
+
+def numbers(events: Sequence[Any]) -> list[int]:
+    """Return the numbers of the requests that events of a page name."""
+    return [int(event.logged.request_id[-12:]) for event in events]
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    """Return the clock of the log."""
+    return FixedClock()
+
+
+@pytest.fixture
+def log(store: AnyStore) -> AnyStore:
+    """Return a store with two apps that have no events."""
+    for app_id in (APP_ID, OTHER_APP_ID):
+        store.commit(Put(None, App(app_id, "Shop", timestamp(NOON))))
+    return store
+
+
+def append(store: Any, *events: int, at: FixedClock | None = None, app_id: str = APP_ID) -> int:
+    """Append a group of events."""
+    return append_events(store, app_id, list(map(an_event, events)), at() if at else NOON)
+
+
+def read(store: Any, after: str | None, limit: int = 100, at: FixedClock | None = None) -> tuple[list[int], str, bool]:
+    """Return the events of a page, the cursor behind it, and whether there are more."""
+    page = Feed(store, at or FixedClock()).page(APP_ID, after, None, limit)
+    return numbers(page.events), str(page.after), page.has_more
+
+
+def test_a_log_is_read_in_the_order_in_which_it_was_appended(log: AnyStore) -> None:
+    append(log, 5, 3)
+    append(log, 4)
+    append(log, 9, 1, 2)
+
+    everything, end, has_more = read(log, None)
+
+    assert (everything, has_more) == ([5, 3, 4, 9, 1, 2], False)
+    assert read(log, end) == ([], end, False)
+    append(log, 7)
+    assert read(log, end)[0] == [7]
+
+
+@pytest.mark.parametrize("limit", range(1, 8))
+def test_pages_of_any_size_list_every_event_once(log: AnyStore, limit: int) -> None:
+    """Also when a page ends inside a group."""
+    for group in ((1, 2, 3), (4,), (5, 6), (7,)):
+        append(log, *group)
+    listed, cursor, has_more = [], None, True
+
+    while has_more:
+        events, cursor, has_more = read(log, cursor, limit)
+        assert len(events) == limit or not has_more
+        listed += events
+
+    assert listed == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_cursor_of_each_event_is_the_place_behind_it(log: AnyStore) -> None:
+    for group in ((1, 2, 3), (4,), (5, 6)):
+        append(log, *group)
+    page = Feed(log, FixedClock()).page(APP_ID, None, None, 100)
+
+    for number, event in enumerate(page.events):
+        assert read(log, str(event.cursor))[0] == numbers(page.events[number + 1 :])
+
+
+def test_a_reader_that_began_with_an_empty_log_gets_its_first_events(log: AnyStore) -> None:
+    nothing, cursor, has_more = read(log, None)
+    assert (nothing, has_more) == ([], False)
+    assert read(log, cursor) == ([], cursor, False)
+
+    append(log, 1)
+    append(log, 2)
+
+    assert read(log, cursor)[0] == [1, 2]
+
+
+def test_the_logs_of_apps_are_separate(log: AnyStore) -> None:
+    append(log, 1)
+    append(log, 2, app_id=OTHER_APP_ID)
+
+    assert read(log, None)[0] == [1]
+
+
+def test_a_filter_lists_the_events_of_one_connection_and_passes_the_others(log: AnyStore) -> None:
+    for connection_id in (CONNECTION_ID, OTHER_CONNECTION_ID):
+        log.commit(Put(None, a_connection(id=connection_id)))
+    for number in range(60):
+        append_events(log, APP_ID, [an_event(number, OTHER_CONNECTION_ID if number % 7 else CONNECTION_ID)], NOON)
+    feed = Feed(log, FixedClock())
+
+    page = feed.page(APP_ID, None, CONNECTION_ID, 100)
+
+    assert numbers(page.events) == list(range(0, 60, 7))
+    assert feed.page(APP_ID, str(page.after), None, 100).events == []
+
+
+def test_a_filter_by_a_connection_of_another_app_is_refused(log: AnyStore) -> None:
+    log.commit(Put(None, a_connection(app_id=OTHER_APP_ID)))
+
+    with pytest.raises(NotFound):
+        Feed(log, FixedClock()).page(APP_ID, None, CONNECTION_ID, 100)
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "01", "1-0", "1-", "1.5", "9" * 17, "1-100000", "\u0661"])
+def test_a_text_that_is_not_a_cursor_is_refused(log: AnyStore, text: str) -> None:
+    with pytest.raises(InvalidRequest, match="after"):
+        read(log, text)
+
+
+class TestRepetitions:
+    """The stream reports each commit at least once."""
+
+    def test_events_that_are_in_the_log_are_not_appended_again(self, log: AnyStore) -> None:
+        append(log, 1, 2)
+        append(log, 3)
+
+        assert [append(log, 1, 2), append(log, 2, 3), append(log, 3, 4)] == [0, 0, 1]
+
+        assert read(log, None)[0] == [1, 2, 3, 4]
+
+    def test_an_event_that_is_twice_in_a_batch_is_appended_once(self, log: AnyStore) -> None:
+        append(log, 1, 2, 1)
+
+        assert read(log, None)[0] == [1, 2]
+
+    def test_a_late_repetition_is_behind_all_events_that_were_read(self, log: AnyStore) -> None:
+        """Then an event is listed twice, which the contract allows."""
+        for number in range(LOOK_BACK + 1):
+            append(log, number)
+        end = read(log, None)[1]
+
+        append(log, 0)
+
+        assert read(log, end)[0] == [0]
+
+    def test_a_request_that_ends_again_has_another_event(self, log: AnyStore) -> None:
+        append(log, 1)
+
+        append_events(log, APP_ID, [replace(an_event(1), revision=9)], NOON)
+
+        assert read(log, None)[0] == [1, 1]
+
+
+class TestExpiry:
+    """The feed shows events for seven days, whenever the database removes them."""
+
+    def test_a_cursor_before_events_that_are_gone_gets_the_oldest_one(self, log: AnyStore, clock: FixedClock) -> None:
+        append(log, 1, at=clock)
+        first = read(log, None)[1]
+        clock.advance(days=1)
+        append(log, 2, at=clock)
+        clock.advance(days=5)
+        append(log, 3, at=clock)
+        clock.advance(days=2, seconds=1)
+
+        for expired in ("0", first):
+            with pytest.raises(CursorExpired) as error:
+                read(log, expired, at=clock)
+            assert error.value.details
+            assert read(log, error.value.details["oldest"], at=clock)[0] == [3]
+        assert read(log, None, at=clock)[0] == [3]
+
+    def test_a_reader_that_has_read_everything_can_wait_longer(self, log: AnyStore, clock: FixedClock) -> None:
+        append(log, 1, at=clock)
+        append(log, 2, at=clock)
+        end = read(log, None)[1]
+        clock.advance(days=30)
+        assert read(log, end, at=clock) == ([], end, False)
+
+        append(log, 3, at=clock)
+
+        assert read(log, end, at=clock)[0] == [3]
+
+    def test_a_place_inside_a_group_that_is_gone_has_expired(self, log: AnyStore, clock: FixedClock) -> None:
+        append(log, 1, 2, at=clock)
+        inside = read(log, None, limit=1)[1]
+        clock.advance(days=7, seconds=1)
+
+        with pytest.raises(CursorExpired):
+            read(log, inside, at=clock)
+
+    @pytest.mark.parametrize("removed", [(), (0,), (1,), (0, 1)])
+    def test_it_does_not_matter_which_old_groups_were_removed(
+        self, log: AnyStore, clock: FixedClock, removed: tuple[int, ...]
+    ) -> None:
+        """Time to live removes them late and in any order."""
+        for number in (1, 2, 3):
+            append(log, number, at=clock)
+        cursors = [str(event.cursor) for event in Feed(log, clock).page(APP_ID, None, None, 100).events]
+        clock.advance(days=8)
+        append(log, 4, at=clock)
+        for index in removed:
+            remove_group(log, int(cursors[index]))
+
+        assert read(log, None, at=clock)[0] == [4]
+        assert read(log, cursors[2], at=clock)[0] == [4]
+        for cursor in cursors[:2]:
+            with pytest.raises(CursorExpired) as error:
+                read(log, cursor, at=clock)
+            assert error.value.details == {"oldest": cursors[2]}
+
+    def test_every_group_but_the_newest_expires_an_hour_after_the_feed_shows_it(self, log: AnyStore) -> None:
+        for number in range(3):
+            append(log, number)
+
+        groups = list(log.event_groups_from(APP_ID, 0, 10))
+
+        expiry = int((NOON + KEPT + timedelta(hours=1)).timestamp())
+        assert [group.expires_at for group in groups] == [expiry, expiry, None]
+
+    def test_the_next_append_lets_a_group_expire_that_a_crash_left(self, log: AnyStore) -> None:
+        head = EventGroup(APP_ID, 7, timestamp(NOON), (an_event(1),), is_first=True)
+        log.commit(AppendEvents(head))
+        log.commit(AppendEvents(replace(head, position=8, events=(an_event(2),), is_first=False)))
+
+        append(log, 2)
+
+        assert [group.expires_at is None for group in log.newest_event_groups(APP_ID, 2)] == [True, False]
+
+    def test_a_group_that_was_removed_is_not_stored_again_to_expire(self, log: AnyStore) -> None:
+        log.let_event_group_expire(EventGroup(APP_ID, 7, timestamp(NOON), (), expires_at=1))
+
+        assert list(log.event_groups_from(APP_ID, 0, 10)) == []
+
+    def test_a_log_that_was_lost_begins_behind_its_former_cursors(self, log: AnyStore, clock: FixedClock) -> None:
+        for number in range(5):
+            append(log, number, at=clock)
+        cursor = read(log, None)[1]
+        for group in list(log.event_groups_from(APP_ID, 0, 10)):
+            remove_group(log, group.position)
+        for _ in range(2):
+            with pytest.raises(CursorExpired):
+                read(log, cursor, at=clock)
+            clock.advance(seconds=1)
+            append(log, 9, at=clock)
+
+
+def remove_group(store: AnyStore, position: int) -> None:
+    """Remove a group, as time to live does."""
+    if isinstance(store, FakeStore):
+        del store.events[APP_ID, position]
+    else:
+        store.client.delete_item(TableName=store.tables.events, Key=group_key(APP_ID, position))
+
+
+def test_a_position_is_given_once(log: AnyStore) -> None:
+    group = EventGroup(APP_ID, 7, timestamp(NOON), (an_event(1),))
+    log.commit(AppendEvents(group))
+
+    with pytest.raises(Conflict):
+        log.commit(AppendEvents(replace(group, events=(an_event(2),))))
+
+    assert log.newest_event_groups(APP_ID, 5) == [group]
+
+
+def test_the_time_of_a_log_never_falls(log: AnyStore, clock: FixedClock) -> None:
+    append(log, 1, at=clock)
+    clock.advance(seconds=-5)
+    append(log, 2, at=clock)
+
+    assert [group.at for group in log.event_groups_from(APP_ID, 0, 10)] == [timestamp(NOON)] * 2
+
+
+def test_no_log_begins_for_an_app_that_does_not_exist(store: AnyStore) -> None:
+    assert append(store, 1) == 0
+    assert list(store.event_groups_from(APP_ID, 0, 10)) == []
+
+
+class TestRemoval:
+    """Deleting an app or a connection reaches the log."""
+
+    def test_an_app_is_removed_with_its_log(self, log: AnyStore) -> None:
+        for app_id in (APP_ID, OTHER_APP_ID):
+            for number in range(30):
+                append(log, number, app_id=app_id)
+
+        log.remove_app(APP_ID)
+
+        assert list(log.event_groups_from(APP_ID, 0, 10)) == []
+        assert len(list(log.event_groups_from(OTHER_APP_ID, 0, 10))) == 30
+
+    def test_the_events_of_a_removed_connection_are_removed_and_the_others_keep_their_cursors(
+        self, log: AnyStore
+    ) -> None:
+        connection = a_connection(id=OTHER_CONNECTION_ID, deleted_at=timestamp(NOON))
+        log.commit(Put(None, connection))
+        for first in range(0, 12, 4):
+            group = [an_event(n, OTHER_CONNECTION_ID if n % 2 else CONNECTION_ID) for n in range(first, first + 4)]
+            append_events(log, APP_ID, group, NOON)
+        cursors = [str(event.cursor) for event in Feed(log, FixedClock()).page(APP_ID, None, None, 100).events]
+
+        log.remove_connection(connection)
+
+        for number, cursor in enumerate(cursors):
+            assert read(log, cursor)[0] == [n for n in range(number + 1, 12) if n % 2 == 0]
+        assert OTHER_CONNECTION_ID not in str(list(log.event_groups_from(APP_ID, 0, 10)))
+
+
+def everything(store: DynamoDBStore) -> str:
+    """Return the text of all items of all tables, with the compressed attributes."""
+    names = store.client.list_tables()["TableNames"]
+    items = [item for name in names for item in store.client.scan(TableName=name)["Items"]]
+    return str([item | (RECORDS.decompressed(item) if "fields" in item else {}) for item in items])
+
+
+def test_deleting_a_connection_and_an_app_leaves_no_trace_in_any_table(emulated: DynamoDBStore) -> None:
+    store, clock = emulated, FixedClock()
+    for app_id in (APP_ID, OTHER_APP_ID):
+        store.commit(Put(None, App(app_id, "Shop", timestamp(NOON))))
+    connection, other = a_connection(), a_connection(id=OTHER_CONNECTION_ID)
+    store.commit(Put(None, connection))
+    store.commit(Put(None, other))
+    records = [a_record(state=State.SENT, label="secret", connection_id=c.id) for c in (connection, other, connection)]
+    for record in records:
+        store.commit(AddRequest(record, "<a>secret</a>", "secret", {"secret": "secret"}))
+        ended = record.moved(State.RESPONSE_RECEIVED, NOON)
+        store.commit(ChangeRequest(record, ended, response_xml="<b>secret</b>"))
+        append_events(store, APP_ID, events_of(State.SENT, ended), NOON)
+    assert all(text in everything(store) for text in (connection.id, records[0].id))
+
+    store.commit(Put(connection, connection.removed(timestamp(NOON))))
+    for _ in range(3):
+        sweep(store, clock, clock.advance(minutes=20) + timedelta(minutes=1))
+
+    text = everything(store)
+    assert not [left for left in (connection.id, records[0].id, records[2].id) if left in text]
+    assert records[1].id in text
+
+    store.commit(Put(other, other.removed(timestamp(NOON))))
+    for _ in range(3):
+        sweep(store, clock, clock.advance(minutes=20) + timedelta(minutes=1))
+    store.remove_app(APP_ID)
+
+    text = everything(store)
+    assert not [left for left in (APP_ID, other.id, records[1].id, "secret") if left in text]
+
+
+class TestContents:
+    """What an event shows is read from the record of its request."""
+
+    @pytest.mark.parametrize("letters", [10, 400_000])
+    def test_an_event_has_the_bodies_and_metadata_of_its_request(self, log: AnyStore, letters: int) -> None:
+        """Also if they are in chunks."""
+        log.commit(Put(None, a_connection()))
+        text = random.Random(1).randbytes(letters).hex()
+        record = a_record(state=State.SENT)
+        log.commit(AddRequest(record, f"<a>{text}</a>", "", {"order": "7"}))
+        ended = record.moved(State.RESPONSE_RECEIVED, NOON)
+        log.commit(ChangeRequest(record, ended, response_xml=f"<b>{text}</b>"))
+        append_events(log, APP_ID, events_of(State.SENT, ended), NOON)
+        feed = Feed(log, FixedClock())
+
+        ((_, stored),) = feed.contents(feed.page(APP_ID, None, None, 10).events)
+
+        assert stored
+        assert (stored.request_xml, stored.response_xml) == (f"<a>{text}</a>", f"<b>{text}</b>")
+        assert stored.metadata == {"order": "7"}
+
+    def test_a_response_that_is_too_large_for_an_event_is_not_read(self, log: AnyStore) -> None:
+        record = a_record(state=State.SENT)
+        log.commit(AddRequest(record, "<a/>", ""))
+        log.commit(ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, NOON), response_xml="x" * 1_000))
+        batch = log.request_batch([record.id])
+        (stored_record,) = batch.records
+
+        (without, whole) = (batch.whole(stored_record, max_response_bytes=size) for size in (999, 1_000))
+
+        assert without
+        assert whole
+        assert (without.response_xml, whole.response_xml) == (None, "x" * 1_000)
+
+
+# --- No event appears behind a cursor that was returned -------------------------------------------------------------
+
+
+@dataclass
+class Interrupted:
+    """A store in which other shards and a reader run between two calls, and whose appends fail.
+
+    Before each append and between two groups that are read, the next step of the test runs. An append then fails
+    before or after it is stored, as the step says.
+    """
+
+    store: Any
+    steps: deque[Callable[[], Exception | None]] = field(default_factory=deque)
+    failures_after: bool = False
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the store."""
+        return getattr(self.store, name)
+
+    def step(self) -> Exception | None:
+        """Run the next step."""
+        return self.steps.popleft()() if self.steps else None
+
+    def commit(self, *changes: Any) -> None:
+        """Run a step, then append or fail."""
+        failure = self.step()
+        if isinstance(failure, TooManyRequests):
+            raise failure
+        self.store.commit(*changes)
+        if failure:
+            raise failure
+
+    def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
+        """Yield the groups, as they are when each is read."""
+        del page_size
+        while group := next(self.store.event_groups_from(app_id, position, 1), None):
+            yield group
+            self.step()
+            position = group.position + 1
+
+
+class Run:
+    """Shards that append the events of their batches, and a reader that goes from cursor to cursor."""
+
+    def __init__(self, store: Any, append: Callable[..., int] = append_events) -> None:
+        self.store = Interrupted(store)
+        self.append = append
+        self.clock = FixedClock()
+        self.shards: list[list[list[LoggedEvent]]] = [[] for _ in range(3)]
+        self.busy: set[int] = set()
+        self.cursor: str | None = None
+        self.listed: list[int] = []
+        self.reading = False
+
+    def deliver(self, shard: int, again: int) -> None:
+        """Deliver the next batch of a shard until it succeeds, as Lambda does; then `again` times more."""
+        if shard in self.busy or not self.shards[shard]:
+            return
+        self.busy.add(shard)
+        batch = self.shards[shard].pop(0)
+        for _ in range(1 + again):
+            while True:
+                try:
+                    self.append(self.store, APP_ID, batch, self.clock())
+                except (TooManyRequests, Unavailable):
+                    continue
+                break
+        self.busy.discard(shard)
+
+    def read(self, limit: int) -> None:
+        """Read the next page."""
+        if self.reading:
+            return
+        self.reading = True
+        page = Feed(self.store, self.clock).page(APP_ID, self.cursor, None, limit)
+        self.listed += numbers(page.events)
+        self.cursor = str(page.after)
+        self.reading = False
+
+    def finish(self) -> None:
+        """Deliver and read the rest without interruptions."""
+        self.store.steps.clear()
+        while any(self.shards):
+            for shard in range(3):
+                self.deliver(shard, 0)
+        for _ in range(100):
+            self.read(7)
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("deliver"), st.integers(0, 2), st.integers(0, 1)),
+        st.tuples(st.just("read"), st.integers(1, 4), st.just(0)),
+        st.tuples(st.just("fail"), st.integers(0, 1), st.just(0)),
+        st.tuples(st.just("pass"), st.just(0), st.just(0)),
+    ),
+    max_size=30,
+)
+BATCHES = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), min_size=1, max_size=8)
+
+
+def run_all(run: Run, batches: list[tuple[int, int]], steps: list[tuple[str, int, int]]) -> int:
+    """Run the steps, each inside a call of the one before; return the number of events."""
+    number = 0
+    for shard, size in batches:
+        run.shards[shard].append([an_event(number + index) for index in range(size)])
+        number += size
+
+    def action(kind: str, first: int, second: int) -> Callable[[], Exception | None]:
+        def act() -> Exception | None:
+            match kind:
+                case "deliver":
+                    run.deliver(first, second)
+                case "late":
+                    run.deliver(first, 0)
+                    run.read(second)
+                case "read":
+                    run.read(first)
+                case "fail":
+                    return TooManyRequests("throttled") if first else Unavailable("the answer was lost")
+            return None
+
+        return act
+
+    run.store.steps.extend(action(*step) for step in steps)
+    while run.store.steps:
+        run.store.step()
+    run.finish()
+    return number
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(batches=BATCHES, steps=STEPS, salt=st.uuids())
+def test_a_reader_gets_every_event_once_whatever_is_delayed_repeated_and_fails(
+    log: AnyStore, batches: list[tuple[int, int]], steps: list[tuple[str, int, int]], salt: object
+) -> None:
+    """Shards append at the same time, Lambda repeats batches, and appends fail before and after they are stored."""
+    del salt
+    log.remove_app(APP_ID)
+    log.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
+    run = Run(log)
+
+    number = run_all(run, batches, steps)
+
+    assert sorted(run.listed) == list(range(number))
+    assert run.listed == read(log, None)[0]
+
+
+def at_a_position_chosen_before(store: Any, app_id: str, events: Sequence[LoggedEvent], now: Any) -> int:
+    """Append at a position that is chosen first and taken without regard to the newest group, as a time would be."""
+    newest = store.newest_event_groups(app_id, 1)
+    position = newest[0].position + 1 if newest else 1
+    while True:
+        group = EventGroup(app_id, position, timestamp(now), tuple(events), is_first=position == 1)
+        try:
+            store.commit(AppendEvents(group))
+        except Conflict:
+            position += 1
+        else:
+            return len(events)
+
+
+def test_the_check_finds_a_log_that_repeats_events() -> None:
+    run = Run(FakeStore(), at_a_position_chosen_before)
+
+    run_all(run, [(0, 1)], [("deliver", 0, 1)])
+
+    assert run.listed == [0, 0]
+
+
+def test_the_check_finds_an_event_whose_place_was_chosen_before_its_commit() -> None:
+    """Another shard chooses the next place, commits first, and is read."""
+    places = count(1)
+
+    def at_a_place_chosen_before(store: Any, app_id: str, events: Sequence[LoggedEvent], now: Any) -> int:
+        place = next(places)
+        store.commit(AppendEvents(EventGroup(app_id, place, timestamp(now), tuple(events), is_first=True)))
+        return len(events)
+
+    run = Run(FakeStore(), at_a_place_chosen_before)
+
+    run_all(run, [(0, 1), (1, 1)], [("deliver", 0, 0), ("late", 1, 4)])
+
+    assert run.listed == [1], "the event of the first shard is behind the cursor"
