@@ -145,6 +145,10 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "ConnectionPage": {"connections": {"data": [_CONNECTION_VIEW], **_ONE_PAGE}},
     "ConnectionResponse": {"connection": {"data": _CONNECTION_VIEW}},
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
+    "DiscardedPart": {"part": {"data": {"discarded": 200, "in_flight": 1}, "next": "WyI1YjQ…"}},
+    "NewDiscard": {
+        "invoices": {"filter": {"request_name": "InvoiceAddRq", "label_prefix": "import-7-"}, "dry_run": True}
+    },
     "FailedEvent": {"failed": _event(_FAILED, _FAILED_XML)},
     "Feed": {"events": _feed(), "no_events": {"data": [], "next": "1773489607000", "has_more": False}},
     "ListedRequestPage": {
@@ -178,6 +182,14 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "PasswordResponse": {"password": {"data": {"id": _CONNECTION.id, "password": "correct horse battery staple"}}},
     "QueuedRequestBatch": {"queued": {"data": [_queued()]}},
     "QueuedRequestResponse": {"queued": {"data": _queued()}, "ended": {"data": queued_request(_ENDED)}},
+    "RedeliveredPart": {"part": {"data": {"redelivered": 12}, "next": None}},
+    "NewRedelivery": {"since": {"failed_since": "2026-03-14T12:00:00Z", "include_pending": True}},
+    "NewWebhookTest": {"url": {"webhook_url": _WEBHOOK_URL}},
+    "WebhookTestResponse": {
+        "accepted": {
+            "data": {"delivered": True, "status_code": 200, "response": "ok", "duration_ms": 84, "error": None}
+        }
+    },
     "Qwc": {"qwc": {"qwc": "<?xml version='1.0'?><QBWCXML>…</QBWCXML>"}},
 }
 """The examples of each component schema that is a whole body."""

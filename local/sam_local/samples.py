@@ -14,7 +14,7 @@ from domain.connections.passwords import hash_password
 from domain.records.app import ApiKey, App, Scope, api_key_hash
 from domain.records.connection import Connection, OnboardingLink
 from domain.records.request import QueuedRequest, State
-from domain.records.webhook import Webhook
+from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 
@@ -42,7 +42,13 @@ RESPONSE_XML = (
     "<Name>Ann</Name>\n</CustomerRet>\n</CustomerQueryRs>\n</QBXMLMsgsRs>\n</QBXML>\n"
 )
 
-ATTEMPTS = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1, "forget_expired": 1}
+ATTEMPTS = {
+    "redeliver_queued_request": 0,
+    "redeliver_webhooks": 1,
+    "deliver_webhook": 0,
+    "retry_webhook": 1,
+    "forget_expired": 1,
+}
 """The events whose request has ended, and the number of webhook attempts that were made then."""
 
 MOVED_FILE = {
@@ -94,5 +100,7 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, INSERTED_AT)))
         webhook = replace(record.webhook, attempts_in_round=ATTEMPTS[event])
+        if event == "redeliver_webhooks":
+            webhook = replace(webhook, state=WebhookState.FAILED)
         ended = record.moved(State.RESPONSE_RECEIVED, INSERTED_AT, webhook=webhook)
         store.commit(ChangeRequest(record, ended, response_xml=RESPONSE_XML))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
 
-if TYPE_CHECKING:
-    from datetime import datetime
+FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def timestamp(moment: datetime) -> str:
@@ -15,6 +13,17 @@ def timestamp(moment: datetime) -> str:
     All timestamps have the same length, so they sort by time.
     """
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def timestamp_from(text: str) -> str:
+    """Return the timestamp of a time with a zone, such as `2026-03-14T12:00:00Z` or `…+01:00`. Raises ValueError."""
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo:
+            return timestamp(max(moment.astimezone(UTC), FIRST_MOMENT))
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError("must be a time with a time zone, such as 2026-03-14T12:00:00Z")
 
 
 def later_than(former: datetime, now: datetime) -> datetime:

@@ -14,7 +14,7 @@ from domain.records.request import Paging, State
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from domain.storage.counts import INSERTED, UPDATED, count_changes
-from domain.storage.ports import Group, IndexDays, IndexEntry
+from domain.storage.ports import Group, IndexDays, IndexEntry, IndexStretch
 from domain.timestamps import day_of, timestamp
 from tests.contract.stores import LATER, add, counts_of
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_record
@@ -214,3 +214,32 @@ def test_a_request_without_a_label_or_a_query_writes_no_entry_of_the_sparse_inde
     assert {"l_label", "query_id"} & plain.keys() == set()
     assert labelled.keys() - plain.keys() == {"l_label"}
     assert page.keys() - plain.keys() == {"query_id"}
+
+
+@pytest.mark.parametrize("sort", [INSERTED, UPDATED])
+@pytest.mark.parametrize("limit", [1, 3, 100])
+def test_a_stretch_is_read_in_order_from_one_entry_to_the_next(store: AnyStore, sort: str, limit: int) -> None:
+    chance = random.Random(limit)
+    records = []
+    for _ in range(40):
+        state, webhook_state = chance.choice(PAIRS)
+        moment = timestamp(NOON + timedelta(seconds=chance.randrange(8)))  # some have the same time
+        webhook = Webhook(WebhookState(webhook_state.value), "https://shop.example/hooks")
+        records.append(a_record(state=state, webhook=webhook, inserted_at=moment, updated_at=moment))
+        add(store, records[-1])
+    first, last = (timestamp(NOON + timedelta(seconds=seconds)) for seconds in (1, 6))
+    pairs = PAIRS[:3]
+    expected = sorted(
+        (record.inserted_at, record.id)
+        for record in records
+        if record.pair in pairs and first <= record.inserted_at <= last
+    )
+
+    read: list[IndexEntry] = []
+    while entries := store.next_index_entries(
+        IndexStretch(CONNECTION_ID, sort, pairs, first, last, read[-1] if read else None), limit
+    ):
+        assert len(entries) <= limit
+        read += entries
+
+    assert [(entry.moment, entry.id) for entry in read] == expected

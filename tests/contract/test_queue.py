@@ -11,7 +11,7 @@ import pytest
 from domain.records.request import BEHIND_OTHERS, FIRST_IN_LINE, IN_TURN, LAST_IN_LINE, State, StoredRequest, Tombstone
 from domain.records.session import HeldRequest, InFlight
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
-from domain.storage.ports import RequestDetail
+from domain.storage.ports import IndexEntry, RequestDetail
 from domain.timestamps import timestamp
 from tests.contract.stores import LATER, add, stored_request
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record, a_session
@@ -160,3 +160,24 @@ def test_a_front_of_over_a_megabyte_is_complete(store: AnyStore) -> None:
 
     assert list(store.queue_front(CONNECTION_ID, 8)) == records
     assert list(store.queue_front(CONNECTION_ID, 7)) == records[:7]
+
+
+def test_the_queued_records_in_turn_behind_an_entry_are_read_by_insertion(store: AnyStore) -> None:
+    moments = [timestamp(NOON + timedelta(seconds=second)) for second in (1, 2, 2, 3, 4)]
+    records = sorted((a_record(inserted_at=moment) for moment in moments), key=lambda r: (r.inserted_at, r.id))
+    others = [
+        a_record(inserted_at=moments[1], queue_priority=LAST_IN_LINE),
+        a_record(inserted_at=moments[1], state=State.SENT),
+        a_record(inserted_at=moments[1], connection_id="c0000000-0000-4000-8000-000000000009"),
+    ]
+    for record in (*others, *records):
+        add(store, record)
+
+    def ids(after: IndexEntry, last: str, limit: int = 10) -> list[str]:
+        return [record.id for record in store.queued_after(CONNECTION_ID, after, last, limit)]
+
+    in_order = [record.id for record in records]
+    assert ids(IndexEntry("", moments[0]), moments[4]) == in_order
+    assert ids(IndexEntry("", moments[1]), moments[3]) == in_order[1:4]
+    assert ids(IndexEntry(records[1].id, moments[1]), moments[4], 2) == in_order[2:4]
+    assert ids(IndexEntry(records[4].id, moments[4]), moments[4]) == []

@@ -27,7 +27,9 @@ from domain.events.feed import Feed
 from domain.events.log import append_events
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
+from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency
+from domain.queueing.selection import RequestFilter
 from domain.queueing.service import RequestService
 from domain.records.app import App
 from domain.records.batch import MAX_REQUESTS
@@ -591,3 +593,27 @@ def test_the_feed_is_one_call_without_events_and_three_rounds_with_events(bench:
     bench.calls.take()
     assert feed.page(APP_ID, end, None, 100).events == []
     assert bench.calls == {"Query": 1}
+
+
+def test_many_requests_are_changed_with_three_reads_for_a_part_and_a_transaction_for_25(bench: Bench) -> None:
+    many = ManyRequests(bench.store, bench.clock)
+    bench.set(webhook_url="https://shop.example/hooks")
+    records = [bench.queue_without_key() for _ in range(40)]
+    bench.clock.advance(seconds=1)
+    bench.calls.clear()
+
+    discarded = many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name="CustomerQueryRq"))
+    discards = dict(bench.calls)
+    for record in records:
+        current = bench.store.request(record.id)
+        assert isinstance(current, QueuedRequest)
+        failed = current.with_webhook(bench.clock(), state=WebhookState.FAILED, attempts_in_round=10)
+        bench.store.commit(ChangeRequest(current, failed))
+    bench.clock.advance(seconds=1)
+    bench.calls.clear()
+    redelivered = many.redeliver(APP_ID, CONNECTION_ID, timestamp(NOON), lambda: None)
+
+    assert (discarded.changed, redelivered.changed) == (40, 40)
+    # Four pairs of states, in parallel, and the queue; three pairs of ended states with a failed webhook.
+    assert discards == {"GetItem": 1, "Query": 5, "BatchGetItem": 1, "TransactWriteItems": 2}
+    assert dict(bench.calls) == {"GetItem": 1, "Query": 3, "BatchGetItem": 1, "TransactWriteItems": 2}

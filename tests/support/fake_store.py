@@ -15,7 +15,16 @@ from domain.errors import Conflict, NotFound
 from domain.maintenance.retention import expires_at
 from domain.records.app import App
 from domain.records.connection import Connection
-from domain.records.request import IN_FLIGHT, QUEUED, ListedRequest, Pair, QueuedRequest, StoredRequest, Tombstone
+from domain.records.request import (
+    IN_FLIGHT,
+    IN_TURN,
+    QUEUED,
+    ListedRequest,
+    Pair,
+    QueuedRequest,
+    StoredRequest,
+    Tombstone,
+)
 from domain.records.session import HeldRequest, Session
 from domain.storage.changes import (
     AddRequest,
@@ -31,7 +40,16 @@ from domain.storage.changes import (
     RequireConnection,
 )
 from domain.storage.counts import INSERTED, CountKey, DayCounts, count_changes
-from domain.storage.ports import Delivery, Group, IndexDays, IndexEntry, Partition, RequestDetail, Usage
+from domain.storage.ports import (
+    Delivery,
+    Group,
+    IndexDays,
+    IndexEntry,
+    IndexStretch,
+    Partition,
+    RequestDetail,
+    Usage,
+)
 from domain.timestamps import day_of, minute_of
 
 if TYPE_CHECKING:
@@ -333,6 +351,13 @@ class FakeStore:
         records.sort(key=attrgetter("place_in_queue"))
         return records[:limit]
 
+    def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return queued records in turn behind an entry by insertion."""
+        queue = self.queue_front(connection_id, len(self.records))
+        in_turn = [record for record in queue if record.queue_priority == IN_TURN]
+        place = (after.moment, after.id)
+        return [r for r in in_turn if place < (r.inserted_at, r.id) and r.inserted_at <= last][:limit]
+
     def remove_from_queue(self, entry: QueuedRequest) -> None:
         """Do nothing: this queue is made from the records."""
 
@@ -536,6 +561,18 @@ class FakeStore:
         ]
         entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=descending)
         return entries[skip : skip + limit]
+
+    def next_index_entries(self, stretch: IndexStretch, limit: int) -> Sequence[IndexEntry]:
+        """Return the first entries of a stretch."""
+        entries = [
+            IndexEntry(record.id, moment)
+            for record in self._records_of(stretch.connection_id, stretch.sort)
+            if record.listed_pair in stretch.pairs
+            and stretch.first <= (moment := _listed_time(record, stretch.sort)) <= stretch.last
+        ]
+        after = (stretch.after.moment, stretch.after.id) if stretch.after else ("", "")
+        behind = [entry for entry in entries if (entry.moment, entry.id) > after]
+        return sorted(behind, key=lambda entry: (entry.moment, entry.id))[:limit]
 
     def all_index_entries(
         self,

@@ -32,7 +32,7 @@ from adapters.dynamodb.records import (
     hash_of_label,
 )
 from domain.storage.counts import INSERTED, UPDATED
-from domain.storage.ports import Group, IndexDays, IndexEntry
+from domain.storage.ports import Group, IndexDays, IndexEntry, IndexStretch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -110,6 +110,30 @@ class Listing:
             return []
         with ThreadPoolExecutor(min(len(days.counts), MAX_PARALLEL_QUERIES)) as threads:
             return _Merge(self._dynamodb, days, descending, threads, self._skips).entries(skip, limit)
+
+    def next_index_entries(self, stretch: IndexStretch, limit: int) -> Sequence[IndexEntry]:
+        """Return the first entries of a stretch, with one query for each pair, in parallel."""
+        index, time = LISTING_INDEXES[stretch.sort]
+        first = stretch.after.moment if stretch.after else stretch.first
+
+        def read(pair: Partition) -> list[IndexEntry]:
+            key = partition_key(stretch.connection_id, pair)
+            query = key_query(
+                self._dynamodb.tables.queued_requests,
+                key,
+                index=index,
+                between=(time, first, stretch.last),
+                attributes=(keys.ID, time),
+            )
+            if stretch.after:
+                start = key | {time: stretch.after.moment, keys.ID: stretch.after.id}
+                query["ExclusiveStartKey"] = {name: {"S": value} for name, value in start.items()}
+            items = self._dynamodb.query(query | {"Limit": limit})
+            return [_entry(item, stretch.sort) for item in islice(items, limit)]
+
+        with ThreadPoolExecutor(min(len(stretch.pairs), MAX_PARALLEL_QUERIES)) as threads:
+            entries = chain.from_iterable(threads.map(read, stretch.pairs))
+            return sorted(entries, key=lambda entry: (entry.moment, entry.id))[:limit]
 
     def all_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import DynamoDB, key_query
+from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.operations import Operation, delete, put
 from adapters.dynamodb.records import RECORDS
-from domain.records.request import QUEUED
+from domain.records.request import IN_TURN, QUEUED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from adapters.dynamodb.keys import Item
     from domain.records.request import QueuedRequest
+    from domain.storage.ports import IndexEntry
 
 POSITION = "position"
 
@@ -38,6 +40,17 @@ class Queue:
         One query returns up to 1 MB, which is several hundred records.
         """
         query = key_query(self._dynamodb.tables.queue, {keys.CONNECTION_ID: connection_id}, consistent=True)
+        return [RECORDS.entity(item) for item in islice(self._dynamodb.query(query | {"Limit": limit}), limit)]
+
+    def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return queued records in turn behind an entry by insertion, oldest first, with one query."""
+        first = f"{after.moment}#{after.id}{AFTER_ALL}" if after.id else after.moment
+        query = key_query(
+            self._dynamodb.tables.queue,
+            {keys.CONNECTION_ID: connection_id},
+            between=(POSITION, f"{IN_TURN}#{first}", f"{IN_TURN}#{last}{AFTER_ALL}"),
+            consistent=True,
+        )
         return [RECORDS.entity(item) for item in islice(self._dynamodb.query(query | {"Limit": limit}), limit)]
 
     def remove_from_queue(self, entry: QueuedRequest) -> None:

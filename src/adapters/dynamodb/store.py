@@ -65,6 +65,7 @@ class DynamoDBStore:
 
         queue = Queue(dynamodb)
         self.queue_front = queue.queue_front
+        self.queued_after = queue.queued_after
         self.remove_from_queue = queue.remove_from_queue
 
         requests = Requests(dynamodb, queue)
@@ -112,6 +113,7 @@ class DynamoDBStore:
         self.in_flight_ids = listing.in_flight_ids
         self.index_entries, self.all_index_entries = listing.index_entries, listing.all_index_entries
         self.count_index_entries = listing.count_index_entries
+        self.next_index_entries = listing.next_index_entries
 
         self.search_matches = Search(dynamodb).search_matches
 

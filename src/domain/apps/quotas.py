@@ -143,11 +143,11 @@ class Quotas:
             return False
         return True
 
-    def check_redelivery(self, app_id: str, limits: Limits) -> None:
-        """Count one more webhook to redeliver."""
+    def check_redelivery(self, app_id: str, limits: Limits, number: int = 1) -> None:
+        """Count webhooks to redeliver: one, or as many as a call costs."""
         rate = limits.redeliveries_per_minute
         quota = _Quota(app_id, "redeliveries_per_minute", rate)
-        self._use(quota, f"This app may redeliver {rate:,} webhooks per minute.")
+        self._use(quota, f"This app may redeliver {rate:,} webhooks per minute.", number)
 
     def _limits_of(self, app_id: str) -> Limits:
         """Return the limits of an app, for callers that have no API key. Reads the app once a minute."""

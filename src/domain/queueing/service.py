@@ -76,9 +76,7 @@ class RequestService:
                     f"The request is {record.state}. Its webhook is sent when the request has ended.",
                     {"state": record.state.value},
                 )
-            return record.with_webhook(
-                now, state=WebhookState.PENDING, error=None, round=record.webhook.round + 1, attempts_in_round=0
-            )
+            return redelivered(record, now)
 
         return self._change(
             app_id,
@@ -133,6 +131,13 @@ class RequestService:
             return replace(stored, record=after)
 
         return commit_with_retry(attempt, _CONTENDED)
+
+
+def redelivered(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    """Return an ended record after a new round of its webhook has begun."""
+    return record.with_webhook(
+        now, state=WebhookState.PENDING, error=None, round=record.webhook.round + 1, attempts_in_round=0
+    )
 
 
 def existing(app_id: str, detail: RequestDetail | Tombstone | None) -> RequestDetail:

@@ -110,6 +110,21 @@ class IndexDays:
     counts: Mapping[Pair, int] | Mapping[Group, int]
 
 
+@dataclass(frozen=True, slots=True)
+class IndexStretch:
+    """The entries of a listing index with these pairs, from the timestamp `first` to `last` (inclusive).
+
+    With `after`, only those behind that entry, which need not exist any more.
+    """
+
+    connection_id: str
+    sort: str
+    pairs: Collection[Pair]
+    first: str
+    last: str
+    after: IndexEntry | None = None
+
+
 class Database(Protocol):
     """Every read and write of the database. Only `commit` writes entities."""
 
@@ -167,6 +182,12 @@ class Database(Protocol):
         """Return the requests in flight of a session, and the first `front` records of its queue, in one round trip.
 
         A request that the session names but no longer holds is left out.
+        """
+
+    def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return the first `limit` queued records in turn behind an entry by insertion, up to the timestamp `last`.
+
+        An entry without an id is before all of its time. The read is consistent.
         """
 
     def remove_from_queue(self, entry: QueuedRequest) -> None:
@@ -287,6 +308,9 @@ class Database(Protocol):
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
+
+    def next_index_entries(self, stretch: IndexStretch, limit: int) -> Sequence[IndexEntry]:
+        """Return the first `limit` entries of a stretch, in order of time and id."""
 
     def all_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None

@@ -257,24 +257,20 @@ class Deliverer:
         if not event.secrets:
             # The receiver could not distinguish an unsigned event from a forged one.
             return DeliveryFailed("The app has no webhook secret to sign with.", permanent=True)
-        headers = {
-            "Content-Type": "application/json",
-            "User-Agent": "qbxml-queue",
-            **signature_headers(event.secrets, record.id, int(now.timestamp()), event.body),
-        }
+        url = record.webhook.url or ""
         try:
-            return self.sender.post(record.webhook.url or "", headers, event.body, timeout_seconds)
+            return post_event(self.sender, url, event.secrets, record.id, event.body, now, timeout_seconds)
         except DeliveryFailed as failure:
             return failure
 
     def _outcome(self, response: Response, number: int, now: datetime) -> Outcome:
         if isinstance(response, HttpResponse):
-            if response.status in _SUCCESS:
+            if is_success(response):
                 return Succeeded()
             permanent, retry_after = response.status == _GONE, response.retry_after
         else:
             permanent, retry_after = response.permanent, None
-        reason = _failure(response)
+        reason = failure_of(response)
         if permanent:
             return GaveUp(reason)
         moment = next_attempt_at(now, number, retry_after, self.random())
@@ -296,6 +292,29 @@ class Deliverer:
             else:
                 return True
         raise NotRecorded(f"{result.record.id}: the record changed {MAX_COMMITS} times during the commit.")
+
+
+def post_event(  # noqa: PLR0917 - the parts of one call
+    sender: WebhookSender,
+    url: str,
+    secrets: Sequence[str],
+    webhook_id: str,
+    body: bytes,
+    now: datetime,
+    timeout_seconds: float,
+) -> HttpResponse:
+    """Post a signed event, and return the receiver's response with any status. Raises DeliveryFailed."""
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "qbxml-queue",
+        **signature_headers(secrets, webhook_id, int(now.timestamp()), body),
+    }
+    return sender.post(url, headers, body, timeout_seconds)
+
+
+def is_success(response: HttpResponse) -> bool:
+    """Whether the receiver accepted the event."""
+    return response.status in _SUCCESS
 
 
 def receiver_of(url: str) -> str:
@@ -332,7 +351,8 @@ def _is_needed(record: QueuedRequest, planned_attempt: PlannedAttempt) -> bool:
     return recorded_attempts == earlier_attempts
 
 
-def _failure(response: Response) -> str:
+def failure_of(response: Response) -> str:
+    """Describe a response that is not a success, for the app's owner."""
     if isinstance(response, DeliveryFailed):
         return str(response)
     not_followed = ": redirects are not followed" if response.status in _REDIRECTS else ""
@@ -343,7 +363,7 @@ def _response_text(response: Response) -> str:
     """Return the text of the response, or a description of the failure if there is no text."""
     if isinstance(response, HttpResponse) and (response.body or response.status in _SUCCESS):
         return response.body
-    return _failure(response)
+    return failure_of(response)
 
 
 def _with_result(current: QueuedRequest, result: Attempted, now: datetime) -> QueuedRequest:

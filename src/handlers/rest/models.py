@@ -7,11 +7,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
+from domain.queueing.selection import MAX_CURSOR_LENGTH, RequestFilter
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import WebhookState
+from domain.timestamps import timestamp_from
 from domain.webhooks.defaults import MAX_URL_LENGTH
 from handlers.rest.endpoint import Body, Parameters
 
@@ -60,6 +62,14 @@ Metadata = Annotated[
         }
     ),
 ]
+
+
+Time = Annotated[
+    str,
+    AfterValidator(timestamp_from),
+    WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40}),
+]
+Cursor = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_CURSOR_LENGTH})]
 
 
 class NewSyncWindow(Body):
@@ -195,3 +205,58 @@ class DeleteParameters(Parameters):
     """Options for deleting."""
 
     force: bool = Field(default=False, description="Also delete a request that is still waiting.")
+
+
+class NewRequestFilter(Body):
+    """Conditions on requests. A request is meant if it meets all that are given. At least one is needed."""
+
+    # The body is strict, and its values are JSON.
+    state: Annotated[State, Field(strict=False)] | None = None
+    webhook_state: Annotated[WebhookState, Field(strict=False)] | None = None
+    request_name: Line | None = Field(
+        default=None, min_length=1, max_length=100, description="The request element.", examples=["InvoiceAddRq"]
+    )
+    label: Label | None = Field(default=None, description="Requests with exactly this label.")
+    label_prefix: Label | None = Field(default=None, description="Requests whose label begins with this text.")
+    query_id: str | None = Field(
+        default=None, pattern=_UUID_PATTERN, description="The pages of the query with this `query_id`."
+    )
+    queued_before: Time | None = Field(default=None, description="Requests that were queued before this time.")
+
+    def filter(self) -> RequestFilter:
+        """Return the conditions."""
+        return RequestFilter(**self.model_dump())
+
+
+class ManyRequestsBody(Body):
+    """What a change of many requests has in common with others."""
+
+    dry_run: bool = Field(default=False, description="Change nothing, and count what would be changed.")
+    cursor: Cursor | None = Field(
+        default=None,
+        max_length=MAX_CURSOR_LENGTH,
+        description="`next` of the former answer. The other members must be the same as in that call.",
+    )
+
+
+class NewDiscard(ManyRequestsBody):
+    """The requests to discard."""
+
+    filter: NewRequestFilter
+
+
+class NewRedelivery(ManyRequestsBody):
+    """The webhooks to send again."""
+
+    failed_since: Time = Field(description="Webhooks that failed at this time or later.")
+    include_pending: bool = Field(
+        default=False,
+        description="Also webhooks of ended requests that are not delivered yet, if they were tried last, or the "
+        "request ended, at this time or later.",
+    )
+
+
+class NewWebhookTest(Body):
+    """The receiver to test."""
+
+    webhook_url: Url | None = Field(default=None, description="The connection's webhook URL if not given.")

@@ -46,7 +46,13 @@ HOOK = "https://shop.example/hooks/quickbooks"
 KEY = "sk_" + "A" * 43
 
 # The number of webhook attempts in the round of an event's record. Without an entry, the record still waits.
-ENDED = {"redeliver_queued_request": 0, "deliver_webhook": 0, "retry_webhook": 1, "forget_expired": 1}
+ENDED = {
+    "redeliver_queued_request": 0,
+    "redeliver_webhooks": 1,
+    "deliver_webhook": 0,
+    "retry_webhook": 1,
+    "forget_expired": 1,
+}
 
 TOKEN = f"{CONNECTION_ID}.{'A' * 43}"
 LINK = OnboardingLink(sha256(TOKEN.encode()).hexdigest(), timestamp(NOON), timestamp(NOON.replace(hour=20)))

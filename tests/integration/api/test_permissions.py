@@ -151,8 +151,8 @@ def fill(store: DynamoDBStore, function: str) -> None:
             State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, attempts_in_round=ENDED[function])
         )
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
-        if function == "redeliver_queued_request":
-            store.commit(ChangeRequest(after, after.with_webhook(NOON, state=WebhookState.SUCCEEDED)))
+        if function in {"redeliver_queued_request", "redeliver_webhooks"}:
+            store.commit(ChangeRequest(after, after.with_webhook(NOON, state=WebhookState.FAILED)))
     if function == "pack_search_texts":
         # A day to copy, a day to remove from the index, and a day without remaining records.
         later, earlier, old = (

@@ -1,0 +1,218 @@
+"""Changes of many requests of a connection: discard them, or send their webhooks again.
+
+A call does a bounded amount of work and returns a cursor, with which the next call continues. A call may be repeated:
+the requests that it has changed are not meant any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
+from domain.queueing.selection import Place, Walk, as_json
+from domain.queueing.service import redelivered
+from domain.records.ownership import owned_connection
+from domain.records.request import ENDED, QUEUED, QueuedRequest, State
+from domain.records.webhook import ListedWebhookState, WebhookState
+from domain.storage.changes import ChangeRequest
+from domain.storage.counts import INSERTED, UPDATED
+from domain.storage.ports import IndexStretch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from domain.ports import Clock
+    from domain.queueing.selection import RequestFilter
+    from domain.storage.ports import Database
+
+PER_COMMIT = 25
+"""The changes in one transaction. Each has two entries, and up to two for the counts of its days. DynamoDB allows 100
+entries."""
+
+MAX_CONFLICTS = 100
+"""How many changes of a part may meet another change of their record before the call gives up."""
+
+FIRST_TIME = "0"
+"""Sorts before every timestamp."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much a call does. It ends after the part in which it reaches a bound.
+
+    DynamoDB returns up to 100 records in one batch. The function may take 25 seconds.
+    """
+
+    part_size: int = 100
+    looked_at: int = 2_000
+    changed: int = 200
+    seconds: float = 10
+
+
+@dataclass
+class Tally:
+    """The result of a call. `next_cursor` continues where it ended, and is None at the end.
+
+    `changed` counts the requests that were changed, or that a dry run would have changed. `may_be_executed` counts
+    those that are meant, but that QuickBooks may be executing or may have executed.
+    """
+
+    changed: int = 0
+    may_be_executed: int = 0
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What a call does. Only a cursor of an equal call continues it.
+
+    `after` returns a record after its change, or None if it is not to be changed. `check_quota` is called before each
+    change, and raises QuotaExceeded.
+    """
+
+    subject: Sequence[object]
+    walk: Walk
+    after: Callable[[QueuedRequest], QueuedRequest | None]
+    dry_run: bool
+    check_quota: Callable[[], None] = lambda: None
+
+
+class ManyRequests:
+    """The use cases. Each method raises NotFound for another app's connection, and InvalidRequest."""
+
+    def __init__(self, store: Database, clock: Clock, bounds: Bounds = Bounds()) -> None:
+        self._store = store
+        self._clock = clock
+        self._bounds = bounds
+
+    def discard(
+        self, app_id: str, connection_id: str, which: RequestFilter, *, cursor: str | None = None, dry_run: bool = False
+    ) -> Tally:
+        """Take the queued requests that `which` matches, and that were queued before the first call, out of the queue.
+
+        What QuickBooks may be executing stays as it is, and is counted.
+        """
+        if which.is_empty:
+            raise InvalidRequest.of("filter", "must have a condition. To mean every request, give queued_before")
+        tally = Tally()
+
+        def discarded(record: QueuedRequest) -> QueuedRequest | None:
+            if not which.matches(record) or record.state in ENDED:
+                return None
+            if record.may_be_executed:
+                tally.may_be_executed += 1
+                return None
+            return record.moved(State.DISCARDED, self._clock())
+
+        # Requests in flight are listed as before their claim.
+        pairs = [
+            (state, webhook_state)
+            for state in sorted(QUEUED)
+            for webhook_state in (ListedWebhookState.NOT_APPLICABLE, ListedWebhookState.PENDING)
+        ]
+        walk = Walk(
+            self._store,
+            IndexStretch(connection_id, INSERTED, pairs, FIRST_TIME, ""),
+            self._bounds.part_size,
+            queue_too=True,
+        )
+        subject = ("discard", connection_id, as_json(which), dry_run)
+        place = Place.of(cursor, self._clock(), *subject)
+        return self._change(app_id, _Task(subject, walk, discarded, dry_run), place, tally)
+
+    def redeliver(
+        self,
+        app_id: str,
+        connection_id: str,
+        failed_since: str,
+        check_quota: Callable[[], None],
+        *,
+        include_pending: bool = False,
+        cursor: str | None = None,
+        dry_run: bool = False,
+    ) -> Tally:
+        """Send the webhooks again that failed since a timestamp and before the first call. `check_quota` counts each.
+
+        With `include_pending`, also those that are not delivered yet, if they were tried, or their request ended, in
+        this time. If the quota is used up after some webhooks, the call ends there. Raises QuotaExceeded if it is
+        before the first one.
+        """
+        states = {WebhookState.FAILED, *([WebhookState.PENDING] if include_pending else [])}
+        subject = ("redeliver", connection_id, failed_since, include_pending, dry_run)
+        place = Place.of(cursor, self._clock(), *subject)
+
+        def again(record: QueuedRequest) -> QueuedRequest | None:
+            is_meant = record.state in ENDED and record.webhook_state in states
+            # A webhook that was tried after the first call began is left to its own schedule.
+            if not is_meant or not failed_since <= record.updated_at < place.until:
+                return None
+            return redelivered(record, self._clock())
+
+        pairs = [
+            (state, webhook_state)
+            for state in sorted(ENDED)
+            for webhook_state in ListedWebhookState
+            if webhook_state.webhook_state in states
+        ]
+        walk = Walk(self._store, IndexStretch(connection_id, UPDATED, pairs, failed_since, ""), self._bounds.part_size)
+        return self._change(app_id, _Task(subject, walk, again, dry_run, check_quota), place, Tally())
+
+    def _change(self, app_id: str, task: _Task, place: Place, tally: Tally) -> Tally:
+        """Change the requests of some parts behind a place, and return how many."""
+        owned_connection(self._store.connection(task.walk.stretch.connection_id), app_id)
+        now, looked_at = self._clock(), 0
+        following: Place | None = place
+        for part in task.walk.parts(place, now):
+            changes: list[ChangeRequest] = []
+            refusal: QuotaExceeded | None = None
+            for entry, record in part.requests:
+                after = task.after(record)
+                if after and not task.dry_run:
+                    try:
+                        task.check_quota()
+                    except QuotaExceeded as error:
+                        refusal = error
+                        break
+                if after:
+                    changes.append(ChangeRequest(record, after))
+                place = replace(place, after=entry)
+            tally.changed += len(changes) if task.dry_run else self._commit(changes, task.after)
+            if refusal and not tally.changed:
+                raise refusal
+            following = place if refusal else part.following
+            looked_at += len(part.requests)
+            if refusal or following is None or self._is_enough(looked_at, tally, now):
+                break
+        tally.next_cursor = following.cursor(*task.subject) if following else None
+        return tally
+
+    def _is_enough(self, looked_at: int, tally: Tally, begun: datetime) -> bool:
+        bounds = self._bounds
+        is_late = self._clock() >= begun + timedelta(seconds=bounds.seconds)
+        return is_late or looked_at >= bounds.looked_at or tally.changed >= bounds.changed
+
+    def _commit(self, changes: Sequence[ChangeRequest], after: Callable[[QueuedRequest], QueuedRequest | None]) -> int:
+        """Do all changes, some at a time, and return their number. A record that has changed meanwhile is judged again.
+
+        Raises TooManyRequests.
+        """
+        pending, done, conflicts = list(changes), 0, 0
+        while pending:
+            together = pending[:PER_COMMIT]
+            try:
+                self._store.commit(*together)
+            except Conflict as conflict:
+                conflicts += 1
+                if conflicts > MAX_CONFLICTS:
+                    raise TooManyRequests("These requests are being changed. Try again in a moment.") from None
+                pending = [change for change in pending if change != conflict.change]
+                current = conflict.current
+                if isinstance(current, QueuedRequest) and (changed := after(current)):
+                    pending.append(ChangeRequest(current, changed))
+            else:
+                done += len(together)
+                del pending[: len(together)]
+        return done

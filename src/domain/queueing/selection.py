@@ -1,0 +1,163 @@
+"""A walk over many requests of a connection, in parts: which requests are meant, and where the next part begins.
+
+A walk looks at the entries of a listing index that are not later than its beginning, in order of time. What is inserted
+or changed afterwards is not in it, so a walk comes to an end. Each record is read before it is judged, because an entry
+may be outdated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from domain.errors import InvalidRequest
+from domain.storage.ports import IndexEntry, IndexStretch
+from domain.timestamps import timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from domain.records.request import QueuedRequest, State
+    from domain.records.webhook import WebhookState
+    from domain.storage.ports import Database
+
+MAX_CURSOR_LENGTH = 300
+
+LAST_ID = "~"
+"""Sorts after every id."""
+
+INDEX_LAG = timedelta(minutes=1)
+"""An index shows what is older than this. DynamoDB usually takes less than a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestFilter:
+    """Conditions on requests. A request is meant if it meets all that are given.
+
+    `label_prefix` is not empty. `queued_before` is a timestamp.
+    """
+
+    state: State | None = None
+    webhook_state: WebhookState | None = None
+    request_name: str | None = None
+    label: str | None = None
+    label_prefix: str | None = None
+    query_id: str | None = None
+    queued_before: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no condition."""
+        return self == RequestFilter()
+
+    def matches(self, record: QueuedRequest) -> bool:
+        """Whether the record meets all conditions."""
+        return (
+            self.state in (None, record.state)
+            and self.webhook_state in (None, record.webhook_state)
+            and self.request_name in (None, record.request_name)
+            and self.label in (None, record.label)
+            and (self.label_prefix is None or (record.label or "").startswith(self.label_prefix))
+            and self.query_id in (None, record.query_id)
+            and (self.queued_before is None or record.inserted_at < self.queued_before)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The place of a walk that looks at entries up to the timestamp `until`: behind the entry `after`."""
+
+    until: str
+    after: IndexEntry | None = None
+
+    def cursor(self, *subject: Any) -> str:
+        """Return the text that continues a walk here. `subject` is what the walk does, as JSON."""
+        after = (self.after.moment, self.after.id) if self.after else ()
+        text = json.dumps([_digest(subject), self.until, *after], separators=(",", ":"))
+        return urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    @classmethod
+    def of(cls, cursor: str | None, now: datetime, *subject: Any) -> Place:
+        """Return the place of a cursor, or the beginning of a new walk. Raises InvalidRequest."""
+        if cursor is None:
+            return cls(timestamp(now))
+        match _decoded(cursor):
+            case [str(digest), str(until), str(moment), str(id_)] if digest == _digest(subject) and moment and id_:
+                return cls(until, IndexEntry(id_, moment))
+        raise InvalidRequest.of("cursor", "must be the `next` of a former answer to the same call")
+
+
+def _digest(subject: Any) -> str:
+    return hashlib.sha256(json.dumps(subject, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _decoded(cursor: str) -> Any:
+    try:
+        return json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (Error, ValueError, RecursionError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some requests of a walk, in order, each with its entry. `following` is the place behind them, None at the end."""
+
+    requests: Sequence[tuple[IndexEntry, QueuedRequest]]
+    following: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The requests of a stretch of an index, up to the time of the first part.
+
+    A part has at most about `part_size` requests. With `queue_too`, also the queued requests that are too new for the
+    index, which lags.
+    """
+
+    store: Database
+    stretch: IndexStretch
+    part_size: int
+    queue_too: bool = False
+
+    def parts(self, place: Place, now: datetime) -> Iterator[Part]:
+        """Yield the parts behind a place."""
+        following: Place | None = place
+        while following:
+            entries, following = self._part(following, now)
+            records = {record.id: record for record in self.store.records_by_id([entry.id for entry in entries])}
+            yield Part([(entry, records[entry.id]) for entry in entries if entry.id in records], following)
+
+    def _part(self, place: Place, now: datetime) -> tuple[Sequence[IndexEntry], Place | None]:
+        """Return the next entries in order, and the place behind them, or None at the end."""
+        beginning = place.after.moment if place.after else self.stretch.first
+        if beginning > place.until:
+            return [], None
+        stretch = replace(self.stretch, last=place.until, after=place.after)
+        sources = [self.store.next_index_entries(stretch, self.part_size)]
+        since = max(IndexEntry("", timestamp(now - INDEX_LAG)), place.after or IndexEntry("", beginning), key=_order)
+        reaches_the_newest = len(sources[0]) < self.part_size or sources[0][-1].moment >= since.moment
+        if self.queue_too and reaches_the_newest and since.moment <= place.until:
+            queue = self.store.queued_after(stretch.connection_id, since, place.until, self.part_size)
+            sources.append([IndexEntry(record.id, record.inserted_at) for record in queue])
+        # Behind the last entry of a source, that source may have more.
+        ends = [_order(entries[-1]) for entries in sources if len(entries) == self.part_size]
+        end = min(ends, default=(place.until, LAST_ID))
+        found = {entry.id: entry for entry in chain.from_iterable(sources) if _order(entry) <= end}
+        entries = sorted(found.values(), key=_order)
+        return entries, replace(place, after=entries[-1]) if ends else None
+
+
+def _order(entry: IndexEntry) -> tuple[str, str]:
+    return entry.moment, entry.id
+
+
+def as_json(which: RequestFilter) -> dict[str, Any]:
+    """Return the conditions of a filter that are given."""
+    return {name: value for name, value in asdict(which).items() if value is not None}

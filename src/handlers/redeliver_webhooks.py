@@ -1,0 +1,31 @@
+"""POST /connections/{connection_id}/redeliver: send many webhooks again."""
+
+from functools import partial
+
+from domain.errors import QuotaExceeded
+from domain.queueing.many import ManyRequests
+from handlers.rest import Call, endpoint, services
+from handlers.rest.models import NewRedelivery
+from handlers.views.many import RedeliveredPart, redelivered_part
+
+
+@endpoint(
+    "Connections", "POST /connections/{connection_id}/redeliver", changes=True, status=202, errors=(QuotaExceeded,)
+)
+def handler(call: Call, connection_id: str, body: NewRedelivery) -> RedeliveredPart:
+    """Send the webhooks of a connection again that failed since a time.
+
+    A call does a part of the work. Call again with `next` as the `cursor` until `next` is null. Each webhook counts
+    towards `redeliveries_per_minute`.
+    """
+    many = ManyRequests(services().store, services().clock)
+    tally = many.redeliver(
+        call.app_id,
+        connection_id,
+        body.failed_since,
+        partial(services().quotas.check_redelivery, call.app_id, call.limits),
+        include_pending=body.include_pending,
+        cursor=body.cursor,
+        dry_run=body.dry_run,
+    )
+    return redelivered_part(tally)

@@ -1,0 +1,177 @@
+"""Many requests of a connection in one call: discard them, and send their webhooks again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.records.request import State
+from domain.records.webhook import Webhook, WebhookState
+from domain.timestamps import timestamp
+from tests.integration.api.test_limits import refusal, set_limits
+from tests.support.builders import CONNECTION_ID, NOON
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import Deployment
+    from tests.support.api_response import ApiResponse
+
+HOOK = "https://shop.example/hooks"
+DISCARD = f"/api/v1/connections/{CONNECTION_ID}/queued_requests/discard"
+REDELIVER = f"/api/v1/connections/{CONNECTION_ID}/redeliver"
+
+
+def discard(deployment: Deployment, which: dict[str, Any], **members: Any) -> ApiResponse:
+    """Discard the requests that a filter matches, a second later."""
+    deployment.clock.advance(seconds=1)
+    return deployment.api.call("POST", DISCARD, {"filter": which} | members)
+
+
+def state_of(deployment: Deployment, request: dict[str, Any]) -> State:
+    """Return the state of a request."""
+    return deployment.stored_record(request["id"]).state
+
+
+def test_the_requests_that_match_are_discarded_and_counted(deployment: Deployment) -> None:
+    mine = [deployment.queue(label=f"import-7-{number}") for number in range(3)]
+    other = deployment.queue(label="import-8-0")
+
+    planned = discard(deployment, {"label_prefix": "import-7-"}, dry_run=True)
+    done = discard(deployment, {"label_prefix": "import-7-"})
+    again = discard(deployment, {"label_prefix": "import-7-"})
+
+    assert planned.status == done.status == 200
+    assert planned.json == done.json == {"data": {"discarded": 3, "in_flight": 0}, "next": None}
+    assert again.json["data"]["discarded"] == 0
+    assert [state_of(deployment, request) for request in mine] == [State.DISCARDED] * 3
+    assert state_of(deployment, other) is State.WAITING
+
+
+@pytest.mark.parametrize(
+    ("which", "expected"),
+    [
+        ({"state": "waiting"}, [True, True, True]),
+        ({"webhook_state": "pending"}, [False, True, False]),
+        ({"request_name": "CustomerQueryRq"}, [True, True, True]),
+        ({"request_name": "InvoiceAddRq"}, [False, False, False]),
+        ({"label": "b"}, [False, False, True]),
+        ({"queued_before": "2026-03-14T13:00:00+01:00"}, [False, False, False]),
+        ({"queued_before": "2026-03-14T13:00:00Z", "label_prefix": "b"}, [False, False, True]),
+        ({"state": "sent"}, [False, False, False]),
+        ({"state": "waiting", "label": "a", "webhook_state": None}, [True, False, False]),
+    ],
+)
+def test_a_request_is_meant_if_it_meets_every_condition(
+    deployment: Deployment, which: dict[str, Any], expected: list[bool]
+) -> None:
+    requests = [deployment.queue(label="a"), deployment.queue(webhook_url=HOOK), deployment.queue(label="b")]
+
+    response = discard(deployment, which)
+
+    assert [state_of(deployment, request) is State.DISCARDED for request in requests] == expected
+    assert response.json["data"] == {"discarded": sum(expected), "in_flight": 0}
+
+
+def test_a_query_is_discarded_by_its_id(deployment: Deployment) -> None:
+    first, other = deployment.queue(), deployment.queue()
+
+    response = discard(deployment, {"query_id": first["query_id"]})
+
+    assert response.json["data"]["discarded"] == 1
+    assert state_of(deployment, other) is State.WAITING
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"filter": {}}, "filter"),
+        ({"filter": {"state": None}}, "filter"),
+        ({}, "filter"),
+        ({"filter": {"state": "nothing"}}, "filter.state"),
+        ({"filter": {"queued_before": "2026-03-14T12:00:00"}}, "filter.queued_before"),
+        ({"filter": {"queued_before": "2026-03-14"}}, "filter.queued_before"),
+        ({"filter": {"queued_before": 1773489600}}, "filter.queued_before"),
+        ({"filter": {"label_prefix": ""}}, "filter.label_prefix"),
+        ({"filter": {"query_id": "x"}}, "filter.query_id"),
+        ({"filter": {"search_phrase": "Ann"}}, "filter.search_phrase"),
+        ({"filter": {"state": "waiting"}, "cursor": "x"}, "cursor"),
+        ({"filter": {"state": "waiting"}, "cursor": "x" * 301}, "cursor"),
+        ({"filter": {"state": "waiting"}, "dry_run": "yes"}, "dry_run"),
+        ({"state": "waiting"}, "filter"),
+    ],
+)
+def test_a_wrong_filter_is_refused_and_nothing_is_discarded(
+    deployment: Deployment, body: dict[str, Any], field: str
+) -> None:
+    request = deployment.queue()
+
+    response = deployment.api.call("POST", DISCARD, body)
+
+    assert (response.status, response.code) == (400, "invalid_request")
+    assert field in {problem["field"] for problem in response.json["error"]["details"]["problems"]}
+    assert state_of(deployment, request) is State.WAITING
+
+
+def test_other_callers_cannot_discard(deployment: Deployment) -> None:
+    request = deployment.queue()
+    body = {"filter": {"state": "waiting"}}
+
+    statuses = [client.call("POST", DISCARD, body).status for client in (deployment.readonly, deployment.stranger)]
+
+    assert statuses == [403, 404]
+    assert state_of(deployment, request) is State.WAITING
+
+
+def failed_webhook(deployment: Deployment) -> str:
+    """Queue a request, end it, and let its webhook fail. Return its id."""
+    request_id: str = deployment.queue(webhook_url=HOOK)["id"]
+    deployment.end(request_id, webhook=Webhook(WebhookState.FAILED, HOOK, attempts_in_round=10))
+    return request_id
+
+
+def test_the_webhooks_that_failed_since_a_time_are_sent_again(deployment: Deployment) -> None:
+    failed_webhook(deployment)
+    deployment.clock.advance(minutes=10)
+    since = timestamp(deployment.clock())
+    recent = failed_webhook(deployment)
+    tried = deployment.queue(webhook_url=HOOK)["id"]
+    deployment.end(tried, webhook=Webhook(WebhookState.PENDING, HOOK, attempts_in_round=2))
+    deployment.clock.advance(seconds=1)
+
+    answers = [
+        deployment.api.call("POST", REDELIVER, {"failed_since": since} | members)
+        for members in ({"dry_run": True}, {}, {"include_pending": True, "dry_run": True}, {"include_pending": True})
+    ]
+
+    assert {answer.status for answer in answers} == {202}
+    assert [answer.json["data"]["redelivered"] for answer in answers] == [1, 1, 1, 1]
+    assert {answer.json["next"] for answer in answers} == {None}
+    assert deployment.stored_record(recent).webhook.round == 1
+    assert deployment.stored_record(tried).webhook.round == 1
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"failed_since": None}, {"failed_since": "2026-03-14T12:00:00"}, {"failed_since": "yesterday"}]
+)
+def test_a_redelivery_needs_a_time_with_a_zone(deployment: Deployment, body: dict[str, Any]) -> None:
+    response = deployment.api.call("POST", REDELIVER, body)
+
+    assert (response.status, response.problem["field"]) == (400, "failed_since")
+
+
+def test_redeliveries_stop_at_the_limit_of_the_app_and_continue_with_the_cursor(deployment: Deployment) -> None:
+    set_limits(deployment, redeliveries_per_minute=2)
+    for _ in range(3):
+        failed_webhook(deployment)
+    deployment.clock.advance(seconds=1)
+    body = {"failed_since": timestamp(NOON)}
+
+    first = deployment.api.call("POST", REDELIVER, body)
+    body["cursor"] = first.json["next"]
+    second = deployment.api.call("POST", REDELIVER, body)
+    deployment.clock.advance(minutes=1)
+    third = deployment.api.call("POST", REDELIVER, body)
+
+    assert first.json["data"] == {"redelivered": 2}
+    assert refusal(second)[:2] == (429, "quota_exceeded")
+    assert third.json == {"data": {"redelivered": 1}, "next": None}

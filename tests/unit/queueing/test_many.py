@@ -1,0 +1,409 @@
+"""Many requests at once: exactly those that are meant are changed, none that may be executed, and the calls end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.errors import InvalidRequest, NotFound, QuotaExceeded
+from domain.queueing.many import Bounds, ManyRequests, Tally
+from domain.queueing.selection import Place, RequestFilter
+from domain.records.request import ENDED, QUEUED, QueuedRequest, Recovery, State
+from domain.records.webhook import Webhook, WebhookState
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
+from domain.timestamps import timestamp
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, FixedClock, a_connection, a_record
+from tests.support.fake_store import FakeStore
+from tests.support.index_lag import IndexLag
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from domain.storage.changes import Change
+
+HOOK = "https://shop.example/hooks"
+NAMES = ("CustomerQueryRq", "CustomerAddRq", "InvoiceAddRq")
+SESSION = "ab" * 32
+
+SMALL = Bounds(part_size=3, looked_at=7, changed=4)
+
+
+@dataclass
+class Watching(FakeStore):
+    """A store that tells what was changed, and that lets something happen before a commit."""
+
+    def __init__(self, lag: IndexLag | None = None) -> None:
+        super().__init__(lag=lag)
+        self.changes: list[ChangeRequest] = []
+        self.reads = 0
+        self.before_commit: Callable[[], None] = lambda: None
+
+    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        """Return records, and count the reads."""
+        self.reads += 1
+        return super().records_by_id(request_ids)
+
+    def commit(self, *changes: Change) -> None:
+        """Commit, and note the changes of records."""
+        happens, self.before_commit = self.before_commit, lambda: None
+        happens()
+        super().commit(*changes)
+        self.changes += [change for change in changes if isinstance(change, ChangeRequest)]
+
+
+@dataclass
+class Bench:
+    """A connection with requests, which others change while many are changed."""
+
+    lag_seed: int | None = None
+    bounds: Bounds = SMALL
+    clock: FixedClock = field(default_factory=FixedClock)
+    store: Watching = field(init=False)
+
+    def __post_init__(self) -> None:
+        lag = None if self.lag_seed is None else IndexLag(self.clock, self.lag_seed)
+        self.store = Watching(lag)
+        self.store.commit(Put(None, a_connection()))
+
+    @property
+    def many(self) -> ManyRequests:
+        return ManyRequests(self.store, self.clock, self.bounds)
+
+    @property
+    def records(self) -> list[QueuedRequest]:
+        return [record for record in self.store.records.values() if isinstance(record, QueuedRequest)]
+
+    def add(self, **fields: Any) -> QueuedRequest:
+        now = timestamp(self.clock())
+        record = a_record(**({"inserted_at": now, "updated_at": now} | fields))
+        self.store.commit(AddRequest(record, "", ""))
+        return record
+
+    def move(self, record: QueuedRequest, to: State) -> None:
+        """Move a record as a session or a consumer does, if it can move there now."""
+        current = self.store.request(record.id)
+        if not isinstance(current, QueuedRequest):
+            return
+        after = _moved(current, to, self.clock)
+        if after:
+            FakeStore.commit(self.store, ChangeRequest(current, after))
+
+    def all_calls(
+        self, call: Callable[[str | None], Tally], meanwhile: Callable[[], None] = lambda: None
+    ) -> tuple[int, int, int]:
+        """Call until the end. Return the changed requests, those that may be executed, and the number of calls."""
+        changed, kept, calls, cursor = 0, 0, 0, None
+        while calls < 200:
+            tally = call(cursor)
+            changed, kept, calls = changed + tally.changed, kept + tally.may_be_executed, calls + 1
+            cursor = tally.next_cursor
+            if cursor is None:
+                return changed, kept, calls
+            meanwhile()
+        raise AssertionError("the calls do not end")
+
+
+def _moved(current: QueuedRequest, to: State, clock: FixedClock) -> QueuedRequest | None:  # noqa: PLR0911 - a table
+    """Return a record after a move that others make, or None if it is not possible now."""
+    match current.state, to:
+        case ((State.WAITING | State.RETRYABLE), State.TICKETED):
+            return current.claimed(SESSION, clock())
+        case ((State.TICKETED | State.SENT), State.RETRYABLE):
+            return current.requeued(clock())
+        case State.TICKETED, State.SENT:
+            return current.sent(clock())
+        case State.SENT, State.RESPONSE_RECEIVED:
+            return current.moved(to, clock())
+        case State.SENT, State.ERROR:
+            return current.failed(clock(), "quickbooks_error", "It failed.", {})
+        case ((State.WAITING | State.RETRYABLE), State.DISCARDED) if not current.may_be_executed:
+            return current.moved(to, clock())
+        case _:
+            return None
+
+
+fields = st.fixed_dictionaries(
+    {
+        "request_name": st.sampled_from(NAMES),
+        "webhook": st.sampled_from([Webhook(), Webhook.to(HOOK)]),
+        "age": st.integers(0, 200),
+        "steps": st.lists(st.sampled_from([*State]), max_size=4),
+        "recovering": st.booleans(),
+    }
+)
+
+filters = st.builds(
+    RequestFilter,
+    state=st.sampled_from([None, *State]),
+    webhook_state=st.sampled_from([None, *WebhookState]),
+    request_name=st.sampled_from([None, *NAMES]),
+    queued_before=st.sampled_from([None, *(timestamp(NOON - timedelta(seconds=age)) for age in (0, 30, 100, 150))]),
+).filter(lambda which: not which.is_empty)
+
+disturbances = st.lists(st.tuples(st.integers(0, 40), st.sampled_from([*State, None])), max_size=12)
+
+
+def filled(bench: Bench, requests: list[dict[str, Any]]) -> None:
+    """Store requests of several ages and states."""
+    for request in requests:
+        moment = timestamp(NOON - timedelta(seconds=request["age"]))
+        recovery = Recovery(begun=True, active=True) if request["recovering"] else Recovery()
+        record = bench.add(
+            request_name=request["request_name"],
+            webhook=request["webhook"],
+            inserted_at=moment,
+            updated_at=moment,
+            recovery=recovery,
+            state=State.RETRYABLE if request["recovering"] else State.WAITING,
+        )
+        for step in request["steps"]:
+            bench.move(record, step)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    requests=st.lists(fields, max_size=25),
+    fresh=st.lists(st.sampled_from(NAMES), max_size=10),
+    which=filters,
+    disturbances=disturbances,
+    store=st.tuples(st.sampled_from([None, 1, 2, 3]), st.integers(1, 6)),
+)
+def test_exactly_the_requests_that_match_and_are_not_executed_are_discarded_while_others_change_them(
+    requests: list[dict[str, Any]],
+    fresh: list[str],
+    which: RequestFilter,
+    disturbances: list[tuple[int, State | None]],
+    store: tuple[int | None, int],
+) -> None:
+    lag_seed, part_size = store
+    bench = Bench(lag_seed, replace(SMALL, part_size=part_size))
+    filled(bench, requests)
+    bench.clock.advance(seconds=5)
+    for name in fresh:  # the index may not show these yet
+        bench.add(request_name=name)
+        bench.clock.advance(seconds=0.01)
+    meant = {record.id for record in bench.records if is_discardable(record, which)}
+    begun = timestamp(bench.clock())
+    bench.store.changes.clear()
+    touched: set[str] = set()
+    coming = iter(disturbances)
+
+    def disturb() -> None:
+        bench.clock.advance(seconds=0.5)
+        number, to = next(coming, (0, None))
+        if to is None:
+            bench.add(request_name=NAMES[0])
+        elif bench.records:
+            record = bench.records[number % len(bench.records)]
+            touched.add(record.id)
+            bench.move(record, to)
+        bench.store.before_commit = disturb if number % 2 else lambda: None
+
+    bench.store.before_commit = disturb
+    changed, _, _ = bench.all_calls(
+        lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor), disturb
+    )
+
+    discards = [change for change in bench.store.changes if change.after.state is State.DISCARDED]
+    assert changed == len(discards)
+    for change in discards:
+        assert is_discardable(change.before, which)
+        assert change.before.inserted_at <= begun
+    assert {change.before.id for change in discards} >= meant - touched
+    left = {record.id for record in bench.records if is_discardable(record, which) and record.inserted_at <= begun}
+    assert left <= touched
+
+
+def is_discardable(record: QueuedRequest, which: RequestFilter) -> bool:
+    """Whether a record is meant and may be discarded, judged without the code under test."""
+    conditions = [
+        which.state in {None, record.state},
+        which.webhook_state in {None, record.webhook_state},
+        which.request_name in {None, record.request_name},
+        which.queued_before is None or record.inserted_at < which.queued_before,
+    ]
+    return all(conditions) and record.state in QUEUED and not record.recovering
+
+
+@settings(max_examples=100, deadline=None)
+@given(requests=st.lists(fields, max_size=25), which=filters, part_size=st.integers(1, 6))
+def test_a_dry_run_changes_nothing_and_counts_what_the_same_calls_change(
+    requests: list[dict[str, Any]], which: RequestFilter, part_size: int
+) -> None:
+    bench = Bench(bounds=replace(SMALL, part_size=part_size))
+    filled(bench, requests)
+    bench.store.changes.clear()
+    meant = Counter(is_discardable(record, which) for record in bench.records)[True]
+    kept = sum(which.matches(record) and record.may_be_executed for record in bench.records)
+
+    def calls(*, dry_run: bool) -> tuple[int, int]:
+        return bench.all_calls(
+            lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor, dry_run=dry_run)
+        )[:2]
+
+    planned = calls(dry_run=True)
+    assert bench.store.changes == []
+    assert planned == (meant, kept)
+    assert calls(dry_run=False) == planned
+    assert calls(dry_run=False) == (0, kept)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    ages=st.lists(st.tuples(st.integers(0, 200), st.sampled_from(["failed", "retrying", "new", "done"])), max_size=25),
+    since_age=st.integers(0, 200),
+    include_pending=st.booleans(),
+    disturbed=st.lists(st.integers(0, 40), max_size=8),
+    store=st.tuples(st.sampled_from([None, 1, 2]), st.integers(1, 6)),
+)
+def test_exactly_the_webhooks_that_failed_in_the_time_are_sent_again_once(
+    ages: list[tuple[int, str]],
+    since_age: int,
+    include_pending: bool,
+    disturbed: list[int],
+    store: tuple[int | None, int],
+) -> None:
+    lag_seed, part_size = store
+    bench = Bench(lag_seed, replace(SMALL, part_size=part_size))
+    for age, kind in ages:
+        state = {"failed": WebhookState.FAILED, "done": WebhookState.SUCCEEDED}.get(kind, WebhookState.PENDING)
+        webhook = Webhook(state, HOOK, attempts_in_round=0 if kind == "new" else 3)
+        moment = timestamp(NOON - timedelta(seconds=age))
+        bench.add(state=sorted(ENDED)[age % 3], webhook=webhook, updated_at=moment)
+    bench.add(webhook=Webhook.to(HOOK), updated_at=timestamp(NOON))  # it has not ended
+    since = timestamp(NOON - timedelta(seconds=since_age))
+    states = {WebhookState.FAILED, *([WebhookState.PENDING] if include_pending else [])}
+    meant = {r.id for r in bench.records if r.state in ENDED and r.webhook_state in states and r.updated_at >= since}
+    bench.clock.advance(seconds=5)  # what changes in the last second may not be in the index
+    bench.store.changes.clear()
+    touched: set[str] = set()
+    coming = iter(disturbed)
+
+    def disturb() -> None:
+        bench.clock.advance(seconds=1)
+        number = next(coming, None)
+        if number is None or not bench.records:
+            return
+        record = bench.records[number % len(bench.records)]
+        touched.add(record.id)
+        after = record.with_webhook(bench.clock(), attempts_in_round=record.webhook.attempts_in_round + 1)
+        FakeStore.commit(bench.store, ChangeRequest(record, after))
+        bench.store.before_commit = disturb
+
+    def call(cursor: str | None) -> Tally:
+        return bench.many.redeliver(
+            APP_ID, CONNECTION_ID, since, lambda: None, include_pending=include_pending, cursor=cursor
+        )
+
+    bench.store.before_commit = disturb
+    changed, _, _ = bench.all_calls(call, disturb)
+
+    sent_again = [change.before.id for change in bench.store.changes if change.after.webhook.round == 1]
+    assert changed == len(sent_again) == len(set(sent_again))
+    assert meant - touched <= set(sent_again) <= meant
+    assert all(bench.store.records[id_].webhook.state is WebhookState.PENDING for id_ in sent_again)  # type: ignore[union-attr]
+
+
+def test_a_redelivery_ends_where_the_quota_ends_and_the_next_call_continues_there() -> None:
+    bench = Bench(bounds=Bounds(part_size=4))
+    for number in range(10):
+        webhook = Webhook(WebhookState.FAILED, HOOK, attempts_in_round=1)
+        bench.add(state=State.ERROR, webhook=webhook, updated_at=timestamp(NOON + timedelta(seconds=number)))
+    bench.clock.advance(minutes=1)
+    left = [7]
+
+    def check_quota() -> None:
+        if not left[0]:
+            raise QuotaExceeded("It is used up.")
+        left[0] -= 1
+
+    def call(cursor: str | None) -> Tally:
+        return bench.many.redeliver(APP_ID, CONNECTION_ID, timestamp(NOON), check_quota, cursor=cursor)
+
+    first = call(None)
+    with pytest.raises(QuotaExceeded):
+        call(first.next_cursor)
+    left[0] = 100
+    last = call(first.next_cursor)
+
+    assert (first.changed, last.changed, last.next_cursor) == (7, 3, None)
+    assert [record.webhook.round for record in bench.records] == [1] * 10
+
+
+def test_a_call_does_a_bounded_amount_of_work() -> None:
+    bench = Bench(bounds=Bounds(part_size=10, looked_at=40, changed=20))
+    for number in range(100):
+        bench.add(request_name=NAMES[number < 50])
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name=NAMES[1]))
+    assert tally.changed == 20
+    bench.store.reads = 0
+
+    rest = bench.many.discard(
+        APP_ID, CONNECTION_ID, RequestFilter(request_name="HostQueryRq"), cursor=None, dry_run=True
+    )
+
+    assert rest.next_cursor
+    assert bench.store.reads == 4
+
+
+def test_a_call_ends_when_its_time_is_over() -> None:
+    bench = Bench(bounds=Bounds(part_size=1, seconds=2))
+    for _ in range(5):
+        bench.add()
+
+    def wait() -> None:
+        bench.clock.advance(seconds=3)
+
+    bench.store.before_commit = wait
+
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name=NAMES[0]))
+
+    assert tally.changed == 1
+    assert tally.next_cursor
+
+
+def test_requests_of_another_app_or_a_deleted_one_are_not_changed() -> None:
+    bench = Bench()
+    record = bench.add()
+    which = RequestFilter(request_name=NAMES[0])
+
+    with pytest.raises(NotFound):
+        bench.many.discard(OTHER_APP_ID, CONNECTION_ID, which)
+    bench.store.before_commit = lambda: FakeStore.commit(bench.store, RemoveRequest(record, timestamp(NOON)))
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, which)
+
+    assert tally == Tally()
+
+
+def test_an_empty_filter_is_refused() -> None:
+    with pytest.raises(InvalidRequest) as error:
+        Bench().many.discard(APP_ID, CONNECTION_ID, RequestFilter())
+
+    assert error.value.problems[0].field == "filter"
+
+
+@settings(max_examples=200)
+@given(cursor=st.one_of(st.text(max_size=60), st.binary(max_size=60).map(lambda data: data.hex())))
+def test_a_text_that_is_not_a_cursor_is_refused(cursor: str) -> None:
+    with pytest.raises(InvalidRequest):
+        Place.of(cursor, NOON, "discard")
+
+
+def test_a_cursor_continues_only_the_call_that_returned_it() -> None:
+    bench = Bench(bounds=Bounds(part_size=1, changed=1))
+    for _ in range(3):
+        bench.add()
+    which = RequestFilter(request_name=NAMES[0])
+    cursor = bench.many.discard(APP_ID, CONNECTION_ID, which, dry_run=True).next_cursor
+
+    with pytest.raises(InvalidRequest):
+        bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor)
+    with pytest.raises(InvalidRequest):
+        bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(state=State.WAITING), cursor=cursor, dry_run=True)
+    assert bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor, dry_run=True).changed == 1
