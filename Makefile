@@ -139,6 +139,8 @@ test-recipes: .venv/.installed ## Follow the recipes of CONTRIBUTING.md in a cop
 .PHONY: test-clients
 test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Test the typed clients, and those that are generated from docs/openapi.json (TypeScript: Node)
 	cd clients/python && ../../$(TOOLS)/clients/bin/python generate.py && ../../$(TOOLS)/clients/bin/python -m pytest -q
+	@if command -v npm >/dev/null; then cd clients/typescript && node generate.mjs && node --test tests/; \
+	else echo "Without Node and npm, the TypeScript client is not tested."; fi
 	$(BIN)/python -m pytest -q tests/examples/test_clients.py
 
 .PHONY: fuzz

@@ -104,6 +104,22 @@ def test_the_typed_python_client_writes_and_reads_every_page(run: Run, typed_cli
     output_of([PYTHON, "-m", "mypy", "--strict", example], tmp_path, MYPYPATH=str(typed_client))
 
 
+@needs_typescript
+def test_the_typed_typescript_client_writes_and_reads_every_page(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text('{"private": true, "type": "module"}', encoding="utf-8")
+    options = ["--silent", "--offline", "--no-audit", "--no-fund", "--no-package-lock"]
+    output_of(["npm", "install", *options, ROOT / "clients" / "typescript"], tmp_path)
+    shutil.copy(EXAMPLES / "typed_clients" / "first_call.mts", tmp_path)
+    compiler = ["--strict", "--module", "nodenext", "--target", "es2022", "first_call.mts"]
+    output_of([NODE_TOOLS / "tsc", *compiler], tmp_path)
+
+    first = output_of(["node", "first_call.mjs"], tmp_path, **variables_of(run))
+    second = output_of(["node", "first_call.mjs"], tmp_path, **variables_of(run))
+
+    assert re.fullmatch(r"Blue Note Records since 20\d\d, balance 0\.00\n\d\d+ customers\n", first), first
+    assert re.fullmatch(r"3100 name_in_use\n\d\d+ customers\n", second), second
+
+
 @needs_python_tools
 def test_the_python_client_of_qube_sync_works_unmodified(run: Run, tmp_path: Path) -> None:
     variables = {

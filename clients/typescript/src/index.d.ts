@@ -1,0 +1,164 @@
+// A client for qbxml-queue, the REST API for QuickBooks Desktop.
+import type { CompletedEvent, DiscardedEvent, FailedEvent, QueuedRequest } from "./schema/records.js";
+import type { IterableName, Requests } from "./schema/requests.js";
+import type { Results } from "./schema/responses.js";
+
+export type * as requests from "./schema/requests.js";
+export type * as responses from "./schema/responses.js";
+export type * as records from "./schema/records.js";
+export type { Flag, Macro, Money, Numeric, Reference, Text } from "./values.js";
+
+/** The name of a request, such as `CustomerQueryRq`. */
+export type RequestName = keyof Requests;
+
+/** Whether N is one name: not a union, and not `never`, which is the name in `{}`. */
+type IsOne<N, Whole = N> = [N] extends [never] ? false : N extends unknown ? ([Whole] extends [N] ? true : false) : never;
+
+/** One request: `{CustomerQueryRq: {…}}`. */
+export type RequestOf<N extends RequestName> = Pick<Requests, N> &
+  (false extends IsOne<N> ? "one request with a name from RequestName" : unknown);
+
+export interface QueueOptions {
+  /**
+   * Names the cause of the request, such as `invoice-1042`. A repeated call with the same key within 24 hours returns
+   * the first request and queues nothing. The default is random, so that only this call's retries are safe.
+   */
+  idempotencyKey?: string;
+  /** The version of QBXML, such as `14.0`. */
+  version?: string;
+  /** The receiver. `null` sends no webhook, even if the connection has a default. */
+  webhookUrl?: string | null;
+  /** At most 50 characters of your own, such as `order 1042`, which lists can be filtered by. */
+  label?: string;
+  /** At most 20 texts of your own, which come back in the record and in events. */
+  metadata?: Record<string, string>;
+  /** False skips the check against the schema. */
+  validate?: boolean;
+  /** True replaces characters that QuickBooks cannot store. */
+  transliterate?: boolean;
+}
+
+export interface ExecuteOptions extends QueueOptions {
+  /** Seconds to wait until the request has ended; 300 by default. Then StillWaiting is thrown. */
+  timeout?: number;
+}
+
+export interface IterateOptions extends ExecuteOptions {
+  /** Objects in a page; 100 by default. */
+  pageSize?: number;
+}
+
+export interface CallOptions {
+  parameters?: Record<string, string>;
+  body?: unknown;
+  idempotencyKey?: string;
+}
+
+/** What the client uses of its environment. Each has a default. */
+export interface Environment {
+  fetch?: typeof globalThis.fetch;
+  sleep?: (seconds: number) => Promise<void>;
+  /** Seconds of a clock that only moves forward. */
+  clock?: () => number;
+  newKey?: () => string;
+  /** A number from 0 to 1. */
+  chance?: () => number;
+}
+
+/** One connection of the service: the books of one company. `baseUrl` is without `/api/v1`. */
+export class Client {
+  constructor(baseUrl: string, apiKey: string, connectionId: string, environment?: Environment);
+  /** Return a client for BASE_URL, API_KEY and CONNECTION_ID. */
+  static fromEnvironment(): Client;
+  /**
+   * Queue a request, wait until QuickBooks has executed it, and return its result.
+   * Throws ApiError, RequestFailed, StillWaiting.
+   */
+  execute<N extends RequestName>(request: RequestOf<N>, options?: ExecuteOptions): Promise<Results[N]>;
+  /**
+   * Yield the result of each page of a query that can iterate. The timeout is that of one page. QuickBooks keeps its
+   * position for one session only: if it ends, the next page throws RequestFailed with the code
+   * `iteration_interrupted`. Start again.
+   */
+  iterate<N extends IterableName>(query: RequestOf<N>, options?: IterateOptions): AsyncGenerator<Results[N], void>;
+  /** Queue a request and return its record without waiting. */
+  queue<N extends RequestName>(request: RequestOf<N>, options?: QueueOptions): Promise<QueuedRequest>;
+  /** Return the record of a request. */
+  record(requestId: string): Promise<QueuedRequest>;
+  /** Return the record of a request that has ended. Throws StillWaiting. */
+  wait(requestId: string, timeout?: number): Promise<QueuedRequest>;
+  /** Make any call of the API, with the client's retries, and return the JSON of the response, or undefined. */
+  call(method: string, path: string, options?: CallOptions): Promise<unknown>;
+}
+
+/** The base of all errors of this client. */
+export class QbxmlQueueError extends Error {}
+
+/** The service refused the call, so nothing was queued. */
+export class ApiError extends QbxmlQueueError {
+  readonly status: number;
+  readonly code: string;
+  readonly details: Record<string, unknown>;
+  readonly problems: Problem[];
+}
+
+export interface Problem {
+  field: string;
+  message: string;
+  path?: string;
+  suggestion?: string;
+}
+
+/** The API key may only read, so the client did not make the call. */
+export class ReadOnlyKey extends ApiError {}
+
+/** The webhook is not signed with the secret, or its time differs too much from the clock. */
+export class InvalidSignature extends QbxmlQueueError {}
+
+/** The request has not ended in time. It stays queued: wait for it again with `wait`, and do not queue it again. */
+export class StillWaiting extends QbxmlQueueError {
+  readonly record: QueuedRequest;
+}
+
+/** The request ended without a result. */
+export class RequestFailed extends QbxmlQueueError {
+  readonly record: QueuedRequest;
+  readonly code: string;
+  readonly details: Record<string, unknown>;
+  /** The stable name of the cause, such as `name_in_use`. */
+  readonly reason: string | undefined;
+  /** What to do about it. */
+  readonly hint: string | undefined;
+  /** The status code of QuickBooks, such as 3100. */
+  readonly statusCode: number | undefined;
+  /** Whether the same request may succeed later, under a new idempotency key. */
+  readonly isRetryable: boolean;
+}
+
+/** QuickBooks refused the request and changed nothing. */
+export class QuickBooksError extends RequestFailed {}
+/** The object has changed since it was read. Read it again and repeat the change. */
+export class StaleEditSequence extends QuickBooksError {}
+/** QuickBooks may have executed the request. Look in QuickBooks before you queue it again. */
+export class OutcomeUnknown extends RequestFailed {}
+/** A request that this one needs did not succeed, so it was not sent. */
+export class DependencyFailed extends RequestFailed {}
+/** The request was taken out of the queue and was not sent. */
+export class Discarded extends RequestFailed {}
+/** QuickBooks executed the request, but its response is too large or unreadable. `response_xml` may have it. */
+export class ResultUnavailable extends RequestFailed {}
+
+export type Event = CompletedEvent | FailedEvent | DiscardedEvent;
+
+/**
+ * Return the event of a webhook that the service signed. Throws InvalidSignature.
+ *
+ * `secret` is the webhook secret of the app (`whsec_…`), `body` the raw bytes or text of the call. The names of the
+ * headers may have any case. `now` is in Unix seconds.
+ */
+export function verify(
+  secret: string,
+  headers: Headers | Record<string, string | string[] | undefined>,
+  body: Uint8Array | string,
+  now?: number,
+): Promise<Event>;

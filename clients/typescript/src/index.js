@@ -1,0 +1,357 @@
+// A client for qbxml-queue, the REST API for QuickBooks Desktop. index.d.ts describes it.
+import { LISTS } from "./schema/facts.js";
+
+/** @import { CallOptions, Environment, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
+/** @import { QueuedRequest } from "./schema/records.js" */
+
+const CALL_SECONDS = 30;
+const WAIT_SECONDS = 300;
+const PAGE_SIZE = 100;
+const MAX_ATTEMPTS = 6;
+const FIRST_DELAY_SECONDS = 0.5;
+const MAX_DELAY_SECONDS = 60;
+const FIRST_POLL_SECONDS = 0.5;
+const MAX_POLL_SECONDS = 10;
+const MAX_AGE_SECONDS = 300;
+const STALE_EDIT_SEQUENCE = 3200;
+const LISTED = 100;
+const ENDED = new Set(["response_received", "error", "discarded"]);
+
+export class QbxmlQueueError extends Error {
+  /** @param {string} message */
+  constructor(message) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+export class ApiError extends QbxmlQueueError {
+  /**
+   * @param {number} status
+   * @param {string} code
+   * @param {string} message
+   * @param {Record<string, any>} [details]
+   */
+  constructor(status, code, message, details = {}) {
+    /** @type {any[]} */
+    const problems = details.problems ?? [];
+    super([`${status} ${code}: ${message}`, ...problems.map(
+      (problem) => `  ${problem.message} ${problem.suggestion ?? ""}`.trimEnd(),
+    )].join("\n"));
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.problems = problems;
+  }
+}
+
+export class ReadOnlyKey extends ApiError {
+  constructor() {
+    super(403, "forbidden", "A read-only key cannot queue requests. Use a key with the scope full.");
+  }
+}
+
+export class InvalidSignature extends QbxmlQueueError {}
+
+export class StillWaiting extends QbxmlQueueError {
+  /** @param {QueuedRequest} record */
+  constructor(record) {
+    const reason = record.waiting_reason ? ` ${record.waiting_reason.message}` : "";
+    super(`${record.request_name} ${record.id} is still ${record.state}.${reason}`);
+    this.record = record;
+  }
+}
+
+export class RequestFailed extends QbxmlQueueError {
+  /**
+   * @param {QueuedRequest} record
+   * @param {string} code
+   * @param {string} message
+   * @param {Record<string, any>} details
+   */
+  constructor(record, code, message, details) {
+    super(`${record.request_name} ${record.id}: ${code}: ${message}${details.hint ? ` ${details.hint}` : ""}`);
+    this.record = record;
+    this.code = code;
+    this.details = details;
+    /** @type {string | undefined} */
+    this.reason = details.reason;
+    /** @type {string | undefined} */
+    this.hint = details.hint;
+    /** @type {number | undefined} */
+    this.statusCode = details.status_code;
+    this.isRetryable = details.retryable === true;
+  }
+}
+
+export class QuickBooksError extends RequestFailed {}
+export class StaleEditSequence extends QuickBooksError {}
+export class OutcomeUnknown extends RequestFailed {}
+export class DependencyFailed extends RequestFailed {}
+export class Discarded extends RequestFailed {}
+export class ResultUnavailable extends RequestFailed {}
+
+/** @type {Record<string, typeof RequestFailed>} */
+const CODES = {
+  quickbooks_error: QuickBooksError,
+  outcome_unknown: OutcomeUnknown,
+  dependency_failed: DependencyFailed,
+};
+
+/** Return the error of a request that has ended without a result. @param {QueuedRequest} record */
+function failureOf(record) {
+  const { error } = record;
+  if (error) {
+    /** @type {Record<string, any>} */
+    const details = error.details;
+    const Kind = details.status_code === STALE_EDIT_SEQUENCE ? StaleEditSequence : (CODES[error.code] ?? RequestFailed);
+    return new Kind(record, error.code, error.message, details);
+  }
+  if (record.state === "discarded") return new Discarded(record, "discarded", "The request was discarded.", {});
+  const message = "The result is left out because it is too large or cannot be read. Read response_xml.";
+  return new ResultUnavailable(record, "result_unavailable", message, {});
+}
+
+/** Return the result of a request that has ended, with an empty list for each missing one. @param {QueuedRequest} record */
+function resultOf(record) {
+  if (record.state !== "response_received" || !record.result) throw failureOf(record);
+  return withLists(record.request_name, record.result);
+}
+
+/** @param {string} name @param {object} result @returns {any} */
+function withLists(name, result) {
+  return { ...Object.fromEntries((LISTS[name] ?? []).map((member) => [member, []])), ...result };
+}
+
+export class Client {
+  #base;
+  #authorization;
+  #connection;
+  #fetch;
+  #sleep;
+  #clock;
+  #newKey;
+  #chance;
+  /** @type {string | undefined} */
+  #scope;
+
+  /**
+   * @param {string} baseUrl
+   * @param {string} apiKey
+   * @param {string} connectionId
+   * @param {Environment} [environment]
+   */
+  constructor(baseUrl, apiKey, connectionId, environment = {}) {
+    this.#base = baseUrl.replace(/\/+$/, "");
+    this.#authorization = `Basic ${btoa(`${apiKey}:`)}`;
+    this.#connection = `/api/v1/connections/${encodeURIComponent(connectionId)}`;
+    this.#fetch = environment.fetch ?? globalThis.fetch;
+    this.#sleep = environment.sleep
+      ?? ((seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); }));
+    this.#clock = environment.clock ?? (() => performance.now() / 1000);
+    this.#newKey = environment.newKey ?? (() => crypto.randomUUID());
+    this.#chance = environment.chance ?? Math.random;
+  }
+
+  static fromEnvironment() {
+    const [baseUrl, apiKey, connectionId] = ["BASE_URL", "API_KEY", "CONNECTION_ID"].map((name) => {
+      /** @type {string | undefined} */
+      const value = /** @type {any} */ (globalThis).process?.env[name];
+      if (!value) throw new Error(`${name} is not set.`);
+      return value;
+    });
+    return new Client(/** @type {string} */ (baseUrl), /** @type {string} */ (apiKey), /** @type {string} */ (connectionId));
+  }
+
+  /** @param {object} request @param {ExecuteOptions} [options] */
+  async execute(request, options = {}) {
+    const queued = await this.queue(request, options);
+    return resultOf(await this.wait(queued.id, options.timeout));
+  }
+
+  /** @param {object} query @param {IterateOptions} [options] @returns {AsyncGenerator<any, void>} */
+  async *iterate(query, options = {}) {
+    const paged = Object.fromEntries(Object.entries(query).map(([name, content]) => [
+      name, { "@iterator": "Start", MaxReturned: options.pageSize ?? PAGE_SIZE, ...content },
+    ]));
+    const first = await this.queue(paged, options);
+    /** @type {Map<number, string>} */
+    const ids = new Map([[1, first.id]]);
+    for (let number = 1; ; number++) {
+      const record = await this.wait(await this.#page(ids, number, options.timeout), options.timeout);
+      yield resultOf(record);
+      if (record.last_page !== false) return;
+    }
+  }
+
+  /**
+   * Return the id of a page, as soon as it exists: when the page before it has ended.
+   * @param {Map<number, string>} ids @param {number} number @param {number} [timeout] @returns {Promise<string>}
+   */
+  async #page(ids, number, timeout = WAIT_SECONDS) {
+    const deadline = this.#clock() + timeout;
+    for (let delay = FIRST_POLL_SECONDS; ; delay = Math.min(delay * 1.5, MAX_POLL_SECONDS)) {
+      const known = ids.get(number);
+      if (known) return known;
+      const parameters = {
+        query_id: /** @type {string} */ (ids.get(1)), sort: "inserted_at", sort_direction: "asc",
+        page_size: String(LISTED), page: String(Math.floor((number - 1) / LISTED) + 1), bodies: "false",
+      };
+      /** @type {any} */
+      const answer = await this.call("GET", `${this.#connection}/queued_requests`, { parameters });
+      for (const item of answer.data) ids.set(item.page, item.id);
+      if (ids.has(number)) continue;
+      const remaining = deadline - this.#clock();
+      if (remaining <= 0) throw new StillWaiting(await this.record(/** @type {string} */ (ids.get(number - 1))));
+      await this.#sleep(Math.min(delay, remaining));
+    }
+  }
+
+  /** @param {object} request @param {QueueOptions} [options] @returns {Promise<QueuedRequest>} */
+  async queue(request, options = {}) {
+    await this.#requireFullScope();
+    /** @type {Record<string, unknown>} */
+    const body = { request_json: options.version ? { version: options.version, ...request } : request };
+    if (options.webhookUrl !== undefined) body.webhook_url = options.webhookUrl;
+    if (options.label !== undefined) body.label = options.label;
+    if (options.metadata !== undefined) body.metadata = options.metadata;
+    /** @type {Record<string, string>} */
+    const parameters = {};
+    if (options.validate === false) parameters.validate = "false";
+    if (options.transliterate) parameters.transliterate = "true";
+    const idempotencyKey = options.idempotencyKey ?? this.#newKey();
+    /** @type {any} */
+    const answer = await this.call(
+      "POST", `${this.#connection}/queued_requests`, { parameters, body, idempotencyKey },
+    );
+    return answer.data;
+  }
+
+  /** @param {string} requestId @returns {Promise<QueuedRequest>} */
+  async record(requestId) {
+    const path = `/api/v1/queued_requests/${encodeURIComponent(requestId)}`;
+    /** @type {any} */
+    const answer = await this.call("GET", path, { parameters: { "include[]": "result" } });
+    return answer.data;
+  }
+
+  /** @param {string} requestId @param {number} [timeout] @returns {Promise<QueuedRequest>} */
+  async wait(requestId, timeout = WAIT_SECONDS) {
+    const deadline = this.#clock() + timeout;
+    for (let delay = FIRST_POLL_SECONDS; ; delay = Math.min(delay * 1.5, MAX_POLL_SECONDS)) {
+      const record = await this.record(requestId);
+      if (ENDED.has(record.state)) return record;
+      const remaining = deadline - this.#clock();
+      if (remaining <= 0) throw new StillWaiting(record);
+      await this.#sleep(Math.min(delay, remaining));
+    }
+  }
+
+  /**
+   * A call that the service did not execute (429) is repeated. One that it may have executed (5xx, a lost connection) is
+   * repeated if that is safe: a GET, a DELETE, or a POST with an Idempotency-Key.
+   * @param {string} method @param {string} path @param {CallOptions} [options] @returns {Promise<unknown>}
+   */
+  async call(method, path, { parameters = {}, body, idempotencyKey } = {}) {
+    const query = new URLSearchParams(parameters).toString();
+    const url = `${this.#base}${path}${query ? `?${query}` : ""}`;
+    /** @type {Record<string, string>} */
+    const headers = { Authorization: this.#authorization, Accept: "application/json" };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
+    const isRepeatable = method === "GET" || method === "DELETE" || idempotencyKey !== undefined;
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    for (let attempt = 1; ; attempt++) {
+      const isLast = attempt === MAX_ATTEMPTS;
+      let delay = FIRST_DELAY_SECONDS * 2 ** (attempt - 1) * (0.5 + this.#chance());
+      let response;
+      let text = "";
+      try {
+        const signal = AbortSignal.timeout(CALL_SECONDS * 1000);
+        response = await this.#fetch(url, { method, headers, body: content, signal });
+        text = await response.text();
+      } catch (error) {
+        if (isLast || !isRepeatable) throw error;
+      }
+      if (response) {
+        if (response.ok) return text ? JSON.parse(text) : undefined;
+        delay = Math.max(delay, Number(response.headers.get("retry-after")) || 0);
+        const wasExecuted = response.status >= 500;
+        const isSafe = response.status === 429 || (wasExecuted && isRepeatable);
+        if (isLast || !isSafe || delay > MAX_DELAY_SECONDS) throw errorOf(response.status, text);
+      }
+      await this.#sleep(delay);
+    }
+  }
+
+  async #requireFullScope() {
+    if (this.#scope === undefined) {
+      /** @type {any} */
+      const answer = await this.call("GET", "/api/v1/api_key");
+      this.#scope = answer.data.scope;
+    }
+    if (this.#scope === "read_only") throw new ReadOnlyKey();
+  }
+}
+
+/** @param {number} status @param {string} text */
+function errorOf(status, text) {
+  try {
+    const { code, message, details } = JSON.parse(text).error;
+    return new ApiError(status, code, message, details ?? {});
+  } catch {
+    return new ApiError(status, "unknown", `The response is not the service's: ${text.slice(0, 200)}`);
+  }
+}
+
+/**
+ * @param {string} secret
+ * @param {Headers | Record<string, string | string[] | undefined>} headers
+ * @param {Uint8Array | string} body
+ * @param {number} [now]
+ * @returns {Promise<any>}
+ */
+export async function verify(secret, headers, body, now = Date.now() / 1000) {
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
+  const fields = new Map(entries.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const timestamp = fields.get("webhook-timestamp") ?? "";
+  if (!/^[0-9]{1,15}$/.test(timestamp) || Math.abs(now - Number(timestamp)) > MAX_AGE_SECONDS) {
+    throw new InvalidSignature("The webhook has no time, or one that differs by over five minutes from the clock.");
+  }
+  const encoder = new TextEncoder();
+  const bytes = typeof body === "string" ? encoder.encode(body) : body;
+  const prefix = encoder.encode(`${fields.get("webhook-id") ?? ""}.${timestamp}.`);
+  const content = new Uint8Array(prefix.length + bytes.length);
+  content.set(prefix);
+  content.set(bytes, prefix.length);
+  const key = await crypto.subtle.importKey("raw", keyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
+  for (const signature of (fields.get("webhook-signature") ?? "").split(" ")) {
+    const digest = decoded(signature.replace(/^v1,/, ""));
+    // SubtleCrypto compares in constant time.
+    if (signature.startsWith("v1,") && digest && await crypto.subtle.verify("HMAC", key, digest, content)) {
+      return eventOf(JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)));
+    }
+  }
+  throw new InvalidSignature("The webhook is not signed with this secret.");
+}
+
+/** @param {any} event */
+function eventOf(event) {
+  return event.result ? { ...event, result: withLists(event.request_json.request.name, event.result) } : event;
+}
+
+/** @param {string} secret */
+function keyOf(secret) {
+  const key = decoded(secret.replace(/^whsec_/, ""));
+  if (!key) throw new TypeError("The webhook secret is not whsec_ and base64.");
+  return key;
+}
+
+/** @param {string} base64 */
+function decoded(base64) {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}

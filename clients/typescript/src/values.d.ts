@@ -1,0 +1,17 @@
+/** A value in the response of another request, such as `CustomerRet/ListID`. */
+export interface Reference {
+  readonly $from: string;
+  readonly path: string;
+}
+
+/** A value that an element of the same request defines with `@defMacro`. */
+export interface Macro {
+  "@useMacro": string;
+}
+
+export type Text = string | Reference;
+/** An amount or a price as a text, such as "97.50". A number is not one, because it would be rounded. */
+export type Money = string | Reference;
+/** A quantity, percentage, rate or whole number. */
+export type Numeric = string | number | Reference;
+export type Flag = boolean | Reference;

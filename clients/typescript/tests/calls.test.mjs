@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  ApiError, DependencyFailed, Discarded, OutcomeUnknown, QuickBooksError, ReadOnlyKey, RequestFailed,
+  ResultUnavailable, StaleEditSequence, StillWaiting,
+} from "../src/index.js";
+import { Service } from "./service.mjs";
+
+const ADD = { CustomerAddRq: { CustomerAdd: { Name: "Ada" } } };
+const QUERY = { CustomerQueryRq: { MaxReturned: 5 } };
+const QUEUE = "POST queued_requests";
+const error = (code, details = {}) => ({ state: "error", error: { code, message: "No.", details } });
+
+async function items(pages) {
+  const found = [];
+  for await (const page of pages) found.push(page);
+  return found;
+}
+
+test("execute queues, polls and returns the result", async () => {
+  const service = new Service();
+  service.polls = 3;
+  service.outcome = () => ({ result: { CustomerRet: [{ ListID: "1", Balance: "97.50", IsActive: true }] } });
+
+  const result = await service.client().execute(QUERY);
+
+  assert.deepEqual(result, { CustomerRet: [{ ListID: "1", Balance: "97.50", IsActive: true }] });
+  assert.deepEqual(service.paths.slice(0, 2), ["GET api_key", QUEUE]);
+  assert.equal(service.paths.length, 5);
+});
+
+test("a result without objects has an empty list", async () => {
+  assert.deepEqual(await new Service().client().execute(QUERY), { CustomerRet: [] });
+  assert.deepEqual((await new Service().client().execute({ ItemQueryRq: {} })).ItemServiceRet, []);
+});
+
+test("every create has an idempotency key", async () => {
+  const service = new Service();
+  const client = service.client();
+
+  for (const key of [undefined, undefined, "customer-1", "customer-1"]) {
+    await client.execute(ADD, { idempotencyKey: key });
+  }
+
+  assert.deepEqual([...service.keys.keys()], ["key-1", "key-2", "customer-1"]);
+});
+
+test("options reach the service", async () => {
+  const service = new Service();
+
+  await service.client().queue(ADD, {
+    version: "14.0", webhookUrl: null, label: "Ada", metadata: { order: "7" }, validate: false, transliterate: true,
+  });
+
+  const { url, body } = service.calls.at(-1);
+  assert.deepEqual(Object.fromEntries(url.searchParams), { validate: "false", transliterate: "true" });
+  assert.deepEqual(body, {
+    request_json: { version: "14.0", ...ADD }, webhook_url: null, label: "Ada", metadata: { order: "7" },
+  });
+});
+
+for (const fault of [429, 500, 503, "lost"]) {
+  test(`a write is repeated with the same key after ${fault}, and queued once`, async () => {
+    const service = new Service();
+    service.faults = [null, fault, fault];
+
+    await service.client().execute(ADD);
+
+    assert.equal(service.paths.filter((path) => path === QUEUE).length, 3);
+    assert.equal(service.records.size, 1);
+    assert.deepEqual(service.pauses.slice(0, 2), [0.5, 1]);
+  });
+}
+
+test("Retry-After makes a pause longer", async () => {
+  const service = new Service();
+  service.faults = [429];
+  service.retryAfter = "7";
+
+  await service.client().execute(QUERY);
+
+  assert.equal(service.pauses[0], 7);
+});
+
+for (const fault of [503, "lost"]) {
+  test(`a call without a key is not repeated after ${fault}, because it may have been executed`, async () => {
+    const service = new Service();
+    service.pause_connection = () => ({});
+    service.faults = [429, fault];
+
+    await assert.rejects(service.client().call("POST", "/api/v1/connections/1/pause"));
+
+    assert.equal(service.calls.length, 2);
+  });
+}
+
+test("retries end", async () => {
+  const service = new Service();
+  service.faults = Array(100).fill(503);
+
+  await assert.rejects(service.client().execute(QUERY), (thrown) => thrown instanceof ApiError && thrown.status === 503);
+
+  assert.equal(service.calls.length, 6);
+});
+
+test("a refused call is not repeated", async () => {
+  const service = new Service();
+  service.faults = [400];
+
+  await assert.rejects(service.client().execute(QUERY), ApiError);
+
+  assert.equal(service.calls.length, 1);
+});
+
+test("a read-only key fails before anything is queued", async () => {
+  const service = new Service();
+  service.scope = "read_only";
+  const client = service.client();
+
+  await assert.rejects(client.execute(ADD), ReadOnlyKey);
+  await assert.rejects(client.execute(ADD), ReadOnlyKey);
+
+  assert.deepEqual(service.paths, ["GET api_key"]);
+});
+
+for (const [ended, Kind] of [
+  [error("quickbooks_error", { status_code: 3100, reason: "name_in_use", hint: "Query it." }), QuickBooksError],
+  [error("quickbooks_error", { status_code: 3200 }), StaleEditSequence],
+  [error("outcome_unknown"), OutcomeUnknown],
+  [error("dependency_failed"), DependencyFailed],
+  [error("quickbooks_connection_error"), RequestFailed],
+  [{ state: "discarded" }, Discarded],
+  [{ result: null }, ResultUnavailable],
+]) {
+  test(`a request that failed throws ${Kind.name}`, async () => {
+    const service = new Service();
+    service.outcome = () => ended;
+
+    const thrown = await service.client().execute(ADD).catch((caught) => caught);
+
+    assert.equal(thrown.constructor, Kind);
+    assert.equal(thrown.name, Kind.name);
+    assert.equal(thrown.statusCode, ended.error?.details.status_code);
+    assert.equal(thrown.reason, ended.error?.details.reason);
+  });
+}
+
+test("a request that still waits is not lost", async () => {
+  const service = new Service();
+  service.polls = 1000;
+  const client = service.client();
+
+  const thrown = await client.execute(ADD, { timeout: 60 }).catch((caught) => caught);
+  service.records.get(thrown.record.id).left = 1;
+  const record = await client.wait(thrown.record.id);
+
+  assert.ok(thrown instanceof StillWaiting);
+  assert.match(thrown.message, /is still waiting\. Waits for the next session\./);
+  assert.equal(record.state, "response_received");
+  assert.equal(service.records.size, 1);
+  assert.ok(service.now >= 60 && service.now < 61);
+});
+
+for (const pages of [1, 2, 99, 100, 101, 250]) {
+  test(`iterate yields ${pages} pages, each once and in order`, async () => {
+    const service = new Service();
+    service.pages = pages;
+    service.outcome = (record) => ({ result: { CustomerRet: [{ ListID: String(record.page) }] } });
+
+    const results = await items(service.client().iterate({ CustomerQueryRq: { ActiveStatus: "All" } }, { pageSize: 7 }));
+
+    const expected = Array.from({ length: pages }, (_, index) => String(index + 1));
+    assert.deepEqual(results.map((result) => result.CustomerRet[0].ListID), expected);
+    assert.deepEqual(service.calls.find(({ method }) => method === "POST").body.request_json, {
+      CustomerQueryRq: { "@iterator": "Start", MaxReturned: 7, ActiveStatus: "All" },
+    });
+  });
+}
+
+test("a page that fails throws its error after the pages before it", async () => {
+  const service = new Service();
+  service.pages = 3;
+  service.outcome = ({ page }) => (page < 3 ? { result: {} } : error("iteration_interrupted"));
+  const pages = service.client().iterate(QUERY);
+
+  await pages.next();
+  await pages.next();
+
+  await assert.rejects(pages.next(), (thrown) => thrown.code === "iteration_interrupted");
+});
