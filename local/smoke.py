@@ -489,7 +489,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--region", default=os.environ.get("AWS_REGION"))
     parser.add_argument("--profile", default=os.environ.get("AWS_PROFILE"))
     parser.add_argument(
-        "--emulator", action="store_true", help="the stack runs in an emulator without gateway responses"
+        "--emulator",
+        action="store_true",
+        default="AWS_ENDPOINT_URL" in os.environ,
+        help="the stack runs in an emulator without gateway responses; the default if AWS_ENDPOINT_URL is set",
     )
     return parser
 

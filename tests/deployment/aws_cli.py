@@ -15,7 +15,10 @@ from botocore import xform_name
 from botocore.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+TYPES: Mapping[str, Callable[[Any], Any]] = {"integer": int, "long": int, "double": float, "list": lambda text: [text]}
+"""How an option becomes a parameter, by botocore's name of its type. Other types are texts."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,7 +65,7 @@ def parameters(client: Any, operation: str, options: Mapping[str, str | bool]) -
         if name is None:
             raise SystemExit(f"Unknown option: --{option}")
         kind = members[name].type_name
-        converted: Any = int(str(value)) if kind in {"integer", "long"} else value
+        converted = TYPES.get(kind, str)(value)
         values[name] = not option.startswith("no-") if kind == "boolean" else converted
     return values
 

@@ -12,7 +12,7 @@ from local.smoke import CHECKS
 
 def test_make_smoke_passes_and_says_what_it_could_not_check() -> None:
     environment = {**programs.without_aws(), **deploy_local.environment(os.environ["EMULATOR"])}
-    command = [sys.executable, "-m", "local.smoke", "--emulator"]
+    command = [sys.executable, "-m", "local.smoke"]
 
     process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments
 

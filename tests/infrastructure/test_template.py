@@ -520,3 +520,12 @@ def test_the_dashboard_is_optional_and_its_widgets_show_lines_and_resources_that
         for message in re.findall(r"message = '([^']+)'", properties.get("query", "")):
             assert f'"{message}"' in sources, properties["title"]
     assert {widget["type"] for widget in widgets} == {"log", "metric"}
+
+
+@pytest.mark.parametrize(("parameters", "number"), [({}, 2), ({"WebAclArn": "arn:aws:wafv2:acl"}, 1)])
+def test_the_dashboard_shows_the_calls_of_each_api(parameters: dict[str, str], number: int) -> None:
+    (dashboard,) = template_with({"Dashboard": "true", **parameters}).resources("AWS::CloudWatch::Dashboard").values()
+
+    counts = re.findall(r'\["AWS/ApiGateway", "Count"', dashboard["DashboardBody"])
+
+    assert len(counts) == number
