@@ -371,7 +371,7 @@ def before(herd: Herd) -> Herd:
 def show(name: str, result: Result, herd: Herd) -> None:
     """Print a result."""
     expected = herd.connections * herd.requests
-    drained = f"{result.drained_at:,.0f} s" if result.responses >= expected else "not within the time"
+    drained = "not within the time" if result.responses < expected else f"{result.drained_at or 0:,.0f} s"
     budget = herd.sessions or "any number of"
     print(f"{name}: {herd.calls_per_second} calls a second, burst {herd.burst}, {budget} sessions")
     print(f"  sessions cut {result.cut:,} · responses lost {result.lost:,} · logins refused {result.refused_logins:,}")
@@ -409,7 +409,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the herd and print what happened. Returns 1 if a session was cut or a response lost."""
     options = vars(_parser().parse_args(arguments))
     max_minutes, with_before = options.pop("max_minutes"), options.pop("before")
-    options["sessions"] = options["sessions"] or max_sessions(options["calls_per_second"], options["concurrency"])
+    # `make deploy` sets ConcurrencyAlarmAt to four fifths of the concurrency.
+    derived = max_sessions(options["calls_per_second"], max(1, options["concurrency"] * 4 // 5))
+    options["sessions"] = options["sessions"] or derived
     herd = Herd(**options)
     if with_before:
         former = before(herd)

@@ -39,6 +39,27 @@ ANALYZE queued_requests;
 """
 
 
+DONE = "statements done"
+
+
+class Session:
+    """A psql that waits for statements."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def run(self, sql: str) -> None:
+        """Run statements. Raises RuntimeError if psql ends, after which its own message is on the terminal."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{sql}\nSELECT '{DONE}';\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if line.strip() == DONE:
+                return
+        raise RuntimeError("psql refused a statement")
+
+
 class PostgreSQL:
     """A running server."""
 
@@ -50,14 +71,24 @@ class PostgreSQL:
     def run(self, sql: str) -> str:
         """Run statements and return the output of psql, without headings."""
         process = subprocess.run(  # noqa: S603 - our own arguments
-            [self._programs / "psql", "-h", self._socket, "-d", "postgres", "-XAqt", "-v", "ON_ERROR_STOP=1"],
-            input=sql,
-            text=True,
-            capture_output=True,
-            check=True,
-            user=self._user,
+            self._psql(), input=sql, text=True, capture_output=True, check=True, user=self._user
         )
         return process.stdout
+
+    def _psql(self) -> list[str | Path]:
+        options = ["-d", "postgres", "-XAqt", "-v", "ON_ERROR_STOP=1"]
+        return [self._programs / "psql", "-h", self._socket, *options]
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """Run statements one after the other in one psql, without its start."""
+        process = subprocess.Popen(  # noqa: S603 - our own arguments
+            self._psql(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, user=self._user
+        )
+        try:
+            yield Session(process)
+        finally:
+            process.communicate()
 
     def load(self, rows: Iterable[tuple[QueuedRequest, str, str, str]]) -> None:
         """Store records with their request, response and search text, and index them."""

@@ -24,6 +24,7 @@ TINY = {
     "draining": ("20",),
     "growth": (),
     "herd": ("--connections", "5", "--requests", "2", "--idle", "20", "--max-minutes", "10"),
+    "line": ("--trips", "1", "--works", "1", "--sizes", "1", "2"),
     "local_stack": ("5", "2"),
     "parser_memory": ("--size", "2000", "--door", "webhook", "--shape", "emoji"),
     "qbxml_speed": ("--help",),  # it needs Intuit's schema, which is not in the repository
@@ -37,6 +38,7 @@ ON_DYNAMODB_LOCAL = {
     "list_memory": ("40 responses",),
     "listing": ("100",),
     "listing_search": ("100",),
+    "listing_times": ("--rounds", "1", "100"),
     "packing": ("2",),
     "performance": ("5", "1"),
     "purging": ("50",),
