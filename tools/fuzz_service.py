@@ -98,7 +98,12 @@ PATHS = (
     *(f"connections/{{c}}/{query}" for query in QUERIES),
     *("connections/{c}/qwc", "queued_requests/{r}", "queued_requests/{r}/discard", "queued_requests/{r}/redeliver"),
     *("connections/{c}/queued_requests/{r}", "connections/{c}/password", "connections/{c}/pause", "x"),
-    *("connections/{c}/queued_requests/discard", "connections/{c}/redeliver", "connections/{c}/test_webhook"),
+    *(
+        "connections/{c}/queued_requests/discard",
+        "connections/{c}/queued_requests/queue_again",
+        "connections/{c}/redeliver",
+        "connections/{c}/test_webhook",
+    ),
 )
 PARAMETERS = (
     *("page", "page_size", "sort", "sort_direction", "search_phrase", "state", "webhook_state", "name", "from_name"),

@@ -52,6 +52,9 @@ class Bounds:
     seconds: float = 10
 
 
+USUAL_BOUNDS = Bounds()
+
+
 @dataclass
 class Tally:
     """The result of a call. `next_cursor` continues where it ended, and is None at the end.
@@ -83,7 +86,7 @@ class _Task:
 class ManyRequests:
     """The use cases. Each method raises NotFound for another app's connection, and InvalidRequest."""
 
-    def __init__(self, store: Database, clock: Clock, bounds: Bounds = Bounds()) -> None:
+    def __init__(self, store: Database, clock: Clock, bounds: Bounds = USUAL_BOUNDS) -> None:
         self._store = store
         self._clock = clock
         self._bounds = bounds

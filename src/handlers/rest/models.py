@@ -245,6 +245,12 @@ class NewDiscard(ManyRequestsBody):
     filter: NewRequestFilter
 
 
+class NewQueueAgain(ManyRequestsBody):
+    """The requests to queue again."""
+
+    filter: NewRequestFilter
+
+
 class NewRedelivery(ManyRequestsBody):
     """The webhooks to send again."""
 

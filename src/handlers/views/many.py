@@ -10,6 +10,7 @@ from handlers.views.schema import Schema
 
 if TYPE_CHECKING:
     from domain.queueing.many import Tally
+    from domain.queueing.queue_again import AgainTally
     from domain.webhooks.trial import Trial
 
 Next = Annotated[str | None, Schema("The `cursor` of the call that continues, or null at the end")]
@@ -30,6 +31,24 @@ class DiscardedPart(TypedDict):
     """The requests that a call discarded."""
 
     data: DiscardedView
+    next: Next
+
+
+class QueuedAgainView(TypedDict):
+    """How many requests a call queued again, or would have with `dry_run`."""
+
+    queued: Count
+    queued_before: Annotated[int, Schema("Requests that match and were queued again before", minimum=0)]
+    left_out: Annotated[
+        int,
+        Schema("Requests that match, but that QuickBooks may have executed, or that are later pages", minimum=0),
+    ]
+
+
+class QueuedAgainPart(TypedDict):
+    """The requests that a call queued again."""
+
+    data: QueuedAgainView
     next: Next
 
 
@@ -59,6 +78,16 @@ class WebhookTestView(TypedDict):
 def discarded_part(tally: Tally) -> DiscardedPart:
     """Return the view of a discard."""
     data: DiscardedView = {"discarded": tally.changed, "in_flight": tally.may_be_executed}
+    return {"data": data, "next": tally.next_cursor}
+
+
+def queued_again_part(tally: AgainTally) -> QueuedAgainPart:
+    """Return the view of requests that were queued again."""
+    data: QueuedAgainView = {
+        "queued": tally.queued,
+        "queued_before": tally.queued_before,
+        "left_out": tally.left_out,
+    }
     return {"data": data, "next": tally.next_cursor}
 
 

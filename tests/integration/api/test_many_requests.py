@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HOOK = "https://shop.example/hooks"
 DISCARD = f"/api/v1/connections/{CONNECTION_ID}/queued_requests/discard"
+QUEUE_AGAIN = f"/api/v1/connections/{CONNECTION_ID}/queued_requests/queue_again"
 REDELIVER = f"/api/v1/connections/{CONNECTION_ID}/redeliver"
 
 
@@ -175,3 +176,54 @@ def test_redeliveries_stop_at_the_limit_of_the_app_and_continue_with_the_cursor(
     assert first.json["data"] == {"redelivered": 2}
     assert refusal(second)[:2] == (429, "quota_exceeded")
     assert third.json == {"data": {"redelivered": 1}, "next": None}
+
+
+def test_discarded_requests_are_queued_again_once(deployment: Deployment) -> None:
+    request = deployment.queue(label="import-7", metadata={"order": "1007"}, webhook_url=HOOK)
+    discard(deployment, {"label": "import-7"})
+    deployment.clock.advance(seconds=1)
+    body = {"filter": {"label": "import-7"}}
+
+    answers = [deployment.api.call("POST", QUEUE_AGAIN, body | members) for members in ({"dry_run": True}, {}, {}, {})]
+
+    counts = [answer.json["data"] for answer in answers]
+    assert {answer.status for answer in answers} == {201}
+    assert [count["queued"] for count in counts] == [1, 1, 0, 0]
+    assert [count["queued_before"] for count in counts] == [0, 0, 1, 1]
+    listed = deployment.api.call("GET", f"{deployment.requests_url}?state=waiting").json["data"]
+    assert len(listed) == 1
+    assert {name: listed[0][name] for name in ("label", "webhook_url")} == {"label": "import-7", "webhook_url": HOOK}
+    new = deployment.api.call("GET", f"/api/v1/queued_requests/{listed[0]['id']}").json["data"]
+    assert (new["metadata"], new["id"] == request["id"]) == ({"order": "1007"}, False)
+
+
+def test_requests_that_are_queued_again_count_towards_the_limits_of_the_app(deployment: Deployment) -> None:
+    for _ in range(3):
+        deployment.queue()
+    discard(deployment, {"state": "waiting"})
+    deployment.clock.advance(seconds=1)
+    set_limits(deployment, creates_per_second=2)
+    body = {"filter": {"state": "discarded"}}
+
+    first = deployment.api.call("POST", QUEUE_AGAIN, body)
+    body["cursor"] = first.json["next"]
+    second = deployment.api.call("POST", QUEUE_AGAIN, body)
+    deployment.clock.advance(seconds=1)
+    third = deployment.api.call("POST", QUEUE_AGAIN, body)
+
+    assert first.json["data"]["queued"] == 2
+    assert refusal(second)[:2] == (429, "quota_exceeded")
+    assert (third.json["data"]["queued"], third.json["next"]) == (1, None)
+
+
+@pytest.mark.parametrize("path", [QUEUE_AGAIN, DISCARD])
+def test_an_empty_filter_is_refused_and_other_callers_are_too(deployment: Deployment, path: str) -> None:
+    body = {"filter": {"state": "waiting"}}
+
+    statuses = [
+        deployment.api.call("POST", path, {"filter": {}}).status,
+        deployment.readonly.call("POST", path, body).status,
+        deployment.stranger.call("POST", path, body).status,
+    ]
+
+    assert statuses == [400, 403, 404]

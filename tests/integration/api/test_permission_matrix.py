@@ -270,7 +270,12 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "pack_search_texts": (packs_a_removed_text,),
     **{
         function: (queues_at_the_limit(function),)
-        for function in ("create_batch", "create_queued_request", *(f"query_{name}" for name in QUERIES))
+        for function in (
+            "create_batch",
+            "create_queued_request",
+            "queue_requests_again",
+            *(f"query_{name}" for name in QUERIES),
+        )
     },
 }
 """Cases that make a function do more than its event does."""

@@ -153,6 +153,8 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
         if function in {"redeliver_queued_request", "redeliver_webhooks"}:
             store.commit(ChangeRequest(after, after.with_webhook(NOON, state=WebhookState.FAILED)))
+    if function == "queue_requests_again":
+        store.commit(ChangeRequest(record, record.moved(State.DISCARDED, NOON)))
     if function == "pack_search_texts":
         # A day to copy, a day to remove from the index, and a day without remaining records.
         later, earlier, old = (

@@ -1,0 +1,201 @@
+"""Queues many ended requests of a connection again, each as a new request, in a walk like those of `many`.
+
+A request is queued again at most once: the id of the new request follows from that of the old one, and no id is stored
+twice. So a call may be repeated, and several calls at the same time queue each request once. The new request can be
+queued again in turn.
+
+What QuickBooks has executed, or may have executed, is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+from domain import qbxml
+from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
+from domain.queueing.insertion_times import InsertionTimes
+from domain.queueing.many import FIRST_TIME, USUAL_BOUNDS
+from domain.queueing.selection import Place, Walk, as_json
+from domain.records.ownership import owned_connection
+from domain.records.request import Paging, QueuedRequest, State
+from domain.records.search_text import searchable_text
+from domain.records.webhook import ListedWebhookState, Webhook
+from domain.storage.changes import AddRequest, RequireConnection
+from domain.storage.counts import INSERTED
+from domain.storage.ports import IndexStretch, RequestDetail
+from domain.timestamps import timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from domain.ports import Clock
+    from domain.queueing.many import Bounds
+    from domain.queueing.selection import RequestFilter
+    from domain.records.connection import Connection
+    from domain.records.request import StoredRequest
+    from domain.storage.ports import Database
+
+QUEUED_AGAIN = (State.ERROR, State.DISCARDED)
+
+NOT_EXECUTED = frozenset({"quickbooks_error", "qbxml_parse_error", "quickbooks_connection_error"})
+"""The error codes of a write that QuickBooks has certainly not executed."""
+
+_NAMESPACE = UUID("5c1d6a0e-52c1-4a0c-9c39-1c8f6f3f7a52")
+"""Makes the ids of new requests differ from all other ids. It must not change, or requests could be queued twice."""
+
+
+@dataclass
+class AgainTally:
+    """The result of a call. `next_cursor` continues where it ended, and is None at the end.
+
+    `queued` counts the requests that were queued again, or that a dry run would have queued, and `queued_before` those
+    that had been. `left_out` counts writes that QuickBooks may have executed, and later pages of queries.
+    """
+
+    queued: int = 0
+    queued_before: int = 0
+    left_out: int = 0
+    next_cursor: str | None = None
+
+
+def id_again(request_id: str) -> str:
+    """Return the id of the request that queues a request again."""
+    return str(uuid5(_NAMESPACE, request_id))
+
+
+def may_be_queued_again(record: QueuedRequest) -> bool:
+    """Whether a record that ended in an error or was discarded can be queued again without harm.
+
+    A later page cannot, because its iterator has ended. If a write was sent once without a response, QuickBooks may
+    have executed it, whatever happened afterwards.
+    """
+    if record.paging.page > 1 or record.state not in QUEUED_AGAIN:
+        return False
+    if record.is_read:
+        return True
+    was_refused = record.error is not None and record.error.code in NOT_EXECUTED
+    return not record.recovery.begun and (record.state is State.DISCARDED or was_refused)
+
+
+class QueueAgain:
+    """The use case. `check_quota` counts a request with this many bytes, and raises QuotaExceeded."""
+
+    def __init__(self, store: Database, clock: Clock, bounds: Bounds = USUAL_BOUNDS) -> None:
+        self._store = store
+        self._clock = clock
+        self._bounds = bounds
+        self._insertion_times = InsertionTimes(clock)
+
+    def queue_again(
+        self,
+        app_id: str,
+        connection_id: str,
+        which: RequestFilter,
+        check_quota: Callable[[int], None],
+        *,
+        cursor: str | None = None,
+        dry_run: bool = False,
+    ) -> AgainTally:
+        """Queue the requests again that `which` matches, and that were queued before the first call.
+
+        If a quota is used up after some requests, the call ends there. Raises QuotaExceeded if it is before the first
+        one, NotFound for another app's connection, and InvalidRequest.
+        """
+        if which.is_empty:
+            raise InvalidRequest.of("filter", "must have a condition. To mean every request, give queued_before")
+        subject = ("queue_again", connection_id, as_json(which), dry_run)
+        now = self._clock()
+        place = Place.of(cursor, now, *subject)
+        connection = owned_connection(self._store.connection(connection_id), app_id)
+        pairs = [(state, webhook_state) for state in QUEUED_AGAIN for webhook_state in ListedWebhookState]
+        stretch = IndexStretch(connection_id, INSERTED, pairs, FIRST_TIME, "")
+        tally, looked_at = AgainTally(), 0
+        following: Place | None = place
+        for part in Walk(self._store, stretch, self._bounds.part_size).parts(place, now):
+            for entry, record in part.requests:
+                try:
+                    self._one(connection, record, which, check_quota, tally, dry_run=dry_run)
+                except QuotaExceeded:
+                    if not tally.queued:
+                        raise
+                    tally.next_cursor = place.cursor(*subject)
+                    return tally
+                place = replace(place, after=entry)
+            following = part.following
+            looked_at += len(part.requests)
+            if following is None or self._is_enough(looked_at, tally, now):
+                break
+        tally.next_cursor = following.cursor(*subject) if following else None
+        return tally
+
+    def _one(
+        self,
+        connection: Connection,
+        record: QueuedRequest,
+        which: RequestFilter,
+        check_quota: Callable[[int], None],
+        tally: AgainTally,
+        *,
+        dry_run: bool,
+    ) -> None:
+        """Queue a request again if it is meant and may be, and count what was done."""
+        if record.state not in QUEUED_AGAIN or not which.matches(record):
+            return
+        if not may_be_queued_again(record):
+            tally.left_out += 1
+        elif self._store.request(id_again(record.id)) is not None:
+            tally.queued_before += 1
+        elif dry_run:
+            tally.queued += 1
+        else:
+            detail = self._store.request_detail(record.id)
+            if not isinstance(detail, RequestDetail):
+                return  # it was deleted meanwhile
+            check_quota(len(detail.stored.request_xml.encode()))
+            if self._add(connection, detail.stored):
+                tally.queued += 1
+            else:
+                tally.queued_before += 1
+
+    def _add(self, connection: Connection, stored: StoredRequest) -> bool:
+        """Queue a request as a new one. Return False if that was done before. Raises TooManyRequests."""
+        requires = RequireConnection(connection.id, connection.app_id, connection.webhook_url)
+        try:
+            self._store.commit(requires, again(stored, timestamp(self._insertion_times())))
+        except Conflict as conflict:
+            if isinstance(conflict.change, AddRequest):
+                return False
+            raise TooManyRequests("The connection is being changed. Try again in a moment.") from None
+        return True
+
+    def _is_enough(self, looked_at: int, tally: AgainTally, begun: datetime) -> bool:
+        bounds = self._bounds
+        is_late = self._clock() >= begun + timedelta(seconds=bounds.seconds)
+        return is_late or looked_at >= bounds.looked_at or tally.queued >= bounds.changed
+
+
+def again(stored: StoredRequest, moment: str) -> AddRequest:
+    """Return the change that queues a request as a new one, at a timestamp."""
+    before, request_id = stored.record, id_again(stored.record.id)
+    request = qbxml.stored_request(stored.request_xml, before.qbxml_version)
+    has_own_label = before.request_label != before.id
+    if not has_own_label:
+        request = request.with_request_label(request_id)
+    record = QueuedRequest(
+        id=request_id,
+        connection_id=before.connection_id,
+        app_id=before.app_id,
+        request_name=before.request_name,
+        request_label=before.request_label if has_own_label else request_id,
+        qbxml_version=before.qbxml_version,
+        inserted_at=moment,
+        updated_at=moment,
+        webhook=Webhook.to(before.webhook.url),
+        paging=Paging(may_begin=before.paging.may_begin),
+        label=before.label,
+    )
+    return AddRequest(record, request.to_xml(), searchable_text(record, request), stored.metadata)
