@@ -108,10 +108,11 @@ def _event(record: QueuedRequest, request_xml: str, response_xml: str | None = N
 def _feed() -> Any:
     page = replace(_RECEIVED, paging=Paging(page=3, first_page_id=_WAITING.id, page_size=1))
     deleted = "0e1f6d0c-8a57-4f3b-9a3e-5d7c2b1a4f60"
-    events = [
+    events: list[tuple[Outcome, str, StoredRequest | Connection | None]] = [
         (Outcome.COMPLETED, page.id, StoredRequest(page, _REQUEST_XML, _RESPONSE_XML)),
         (Outcome.QUERY_COMPLETED, page.id, StoredRequest(page, _REQUEST_XML, _RESPONSE_XML)),
         (Outcome.FAILED, deleted, None),
+        (Outcome.CONNECTED, "", _CONNECTION),
     ]
     data = []
     for number, (outcome, request_id, stored) in enumerate(events, 1):

@@ -1,6 +1,6 @@
-"""Log the events of requests that have ended, and clean up after records that have expired.
+"""Log the events of requests that have ended and of connections, and clean up after records that have expired.
 
-The stream of `QueuedRequests` triggers it. A stream has at most two consumers, so this one does both.
+The streams of `QueuedRequests` and `Connections` trigger it. A stream has at most two consumers, so this one does both.
 """
 
 from __future__ import annotations
@@ -68,6 +68,8 @@ def _events(images: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
     The event of a request without a connection belongs to no app, so nobody could read it. Its app is then ''.
     """
     image, before = images["NewImage"], images.get("OldImage", {})
+    if keys.EVENT in image:
+        return _connection_events(image)
     if keys.STATE not in image:
         return "", ()  # a tombstone
     try:
@@ -79,6 +81,13 @@ def _events(images: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
         connection = services().store.connection(connection_id)
         event = LoggedEvent(Outcome.UNREADABLE, image[keys.ID]["S"], connection_id)
         return (connection.app_id, (event,)) if connection else ("", ())
+
+
+def _connection_events(image: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
+    """Return the app of a connection and the events of its change."""
+    connection_id, revision = image[keys.ID]["S"], int(image[keys.REVISION]["N"])
+    letters = image[keys.EVENT]["S"]
+    return image[keys.APP_ID]["S"], [LoggedEvent(Outcome(letter), "", connection_id, revision) for letter in letters]
 
 
 def _forget(removals: Sequence[StreamRecord]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from domain.errors import CursorExpired, NotFound
 from domain.events.feed import Feed, FeedPage
+from domain.records.request import StoredRequest
 from handlers.common.http import NO_STORE
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import EventParameters
@@ -20,7 +21,7 @@ string, so the events are counted in this form too."""
 
 @endpoint("Events", "GET /events", errors=(CursorExpired, NotFound))
 def handler(call: Call, parameters: EventParameters) -> FeedView | Response[Any]:
-    """List what has ended, oldest first.
+    """List what has ended and what happened to connections, oldest first.
 
     Store `next` after you have processed `data`, and pass it as `after`. Events are kept for seven days. Each is listed
     at least once, with and without a webhook. An answer has at most 4 MiB, so it can have fewer events than `limit`
@@ -38,7 +39,7 @@ def _answer(feed: Feed, page: FeedPage) -> str:
     size, last = 0, after
     for event, stored in feed.contents(page.events):
         text = feed_event(event, stored)
-        if stored and _wire_size(text) > MAX_DATA_BYTES:
+        if isinstance(stored, StoredRequest) and _wire_size(text) > MAX_DATA_BYTES:
             text = too_large_event(event, stored)
         size += _wire_size(text) + 1
         if size > MAX_DATA_BYTES:

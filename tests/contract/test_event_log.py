@@ -21,7 +21,7 @@ from domain.events.log import KEPT, LOOK_BACK, append_events
 from domain.maintenance.sweep import sweep
 from domain.records.app import App
 from domain.records.event import EventGroup, LoggedEvent, Outcome, events_of
-from domain.records.request import State
+from domain.records.request import State, StoredRequest
 from domain.storage.changes import AddRequest, AppendEvents, ChangeRequest, Put
 from domain.timestamps import timestamp
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, FixedClock, a_connection, a_record
@@ -397,7 +397,7 @@ class TestContents:
 
         ((_, stored),) = feed.contents(feed.page(APP_ID, None, None, 10).events)
 
-        assert stored
+        assert isinstance(stored, StoredRequest)
         assert (stored.request_xml, stored.response_xml) == (f"<a>{text}</a>", f"<b>{text}</b>")
         assert stored.metadata == {"order": "7"}
 

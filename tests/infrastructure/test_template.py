@@ -437,7 +437,8 @@ def test_webhooks_leave_functions_for_calls_where_lambda_runs_ten_at_once() -> N
     values = {
         name: TEMPLATE.resolve(source["Properties"].get("ParallelizationFactor", 1))
         for name, source in sources.items()
-        if "ScalingConfig" not in source["Properties"]
+        # A connection reports an event a few times a month, so its stream hardly ever calls a function.
+        if "ScalingConfig" not in source["Properties"] and "ConnectionChanged" not in name
     }
     (retries,) = [
         source["Properties"]["ScalingConfig"] for source in sources.values() if "ScalingConfig" in source["Properties"]
@@ -463,7 +464,7 @@ def test_a_stream_record_is_given_up_only_when_the_stream_would_lose_it() -> Non
         event.properties for function in TEMPLATE.functions() for event in function.events if event.type == "DynamoDB"
     ]
 
-    assert [stream["MaximumRecordAgeInSeconds"] for stream in streams] == [24 * 3600] * 2
+    assert [stream["MaximumRecordAgeInSeconds"] for stream in streams] == [24 * 3600] * 3
 
 
 ALARMS = TEMPLATE.resources("AWS::CloudWatch::Alarm")

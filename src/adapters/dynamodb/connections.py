@@ -10,6 +10,7 @@ from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.counts import mark_of_deleted_connection
 from adapters.dynamodb.operations import Operation, put, put_entity
 from domain.records.connection import Connection
+from domain.records.event import connection_outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +28,12 @@ PURGE_MARK: Item = {"purge": {"S": "purge"}}
 WEBHOOK_URL = "webhook_url"
 
 CONNECTIONS = Codec(Connection)
+
+
+def event_mark(change: Put[Connection]) -> Item:
+    """Return the mark of the events that a change reports, for the stream."""
+    outcomes = connection_outcomes(change.before, change.after)
+    return {keys.EVENT: {"S": "".join(outcomes)}} if outcomes else {}
 
 
 class Connections:
@@ -67,7 +74,7 @@ class Connections:
         """Return the operations that store a connection. A deleted one gets marks for its lists and for the sweep."""
         tables, connection = self._dynamodb.tables, change.after
         if not connection.deleted_at:
-            return [put_entity(tables.connections, CONNECTIONS, change)]
+            return [put_entity(tables.connections, CONNECTIONS, change, event_mark(change))]
         return [
             put_entity(tables.connections, CONNECTIONS, change, PURGE_MARK),
             put(tables.counts, mark_of_deleted_connection(connection.id)),

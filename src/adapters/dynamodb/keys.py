@@ -59,6 +59,11 @@ REVISION = "revision"
 COMMIT_ID = "commit_id"
 """The id of the commit that stored the item (`transactions.py`)."""
 
+# Connections
+EVENT = "event"
+"""The events that a change of a connection reports, as letters. Only the change itself stores it: the next one removes
+it, so the filter of the stream passes each event once."""
+
 # QueuedRequests
 STATE = "state"
 WEBHOOK_STATE = "webhook_state"

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Self
 
 from domain.errors import CursorExpired, InvalidRequest
 from domain.events.log import KEPT
-from domain.records.event import Outcome
+from domain.records.event import CONNECTION_OUTCOMES, Outcome
 from domain.records.ownership import owned_connection
 from domain.records.request import ENDED
 from domain.timestamps import timestamp
 from domain.webhooks.defaults import MAX_BODY_BYTES, MAX_PARALLEL_READS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from domain.ports import Clock
+    from domain.records.connection import Connection
     from domain.records.event import EventGroup, LoggedEvent
     from domain.records.request import StoredRequest
     from domain.storage.ports import Database
@@ -168,8 +169,8 @@ class Feed:
             cursor = Cursor(group.position)
         return cursor
 
-    def contents(self, events: Sequence[FeedEvent]) -> Iterator[tuple[FeedEvent, StoredRequest | None]]:
-        """Yield each event with its request, or with None if the request was deleted.
+    def contents(self, events: Sequence[FeedEvent]) -> Iterator[tuple[FeedEvent, StoredRequest | Connection | None]]:
+        """Yield each event with its request or its connection, or with None if that was deleted.
 
         The requests are read in parts, when they are needed. Responses that are too large for an event are left out.
         An event is left out if its request was put back into the queue, which reports its next end.
@@ -177,18 +178,22 @@ class Feed:
         for start in range(0, len(events), CONTENTS_A_READ):
             part = events[start : start + CONTENTS_A_READ]
             readable = [event.logged for event in part if event.logged.outcome is not Outcome.UNREADABLE]
-            batch = self._store.request_batch(list(dict.fromkeys(logged.request_id for logged in readable)))
+            request_ids = dict.fromkeys(logged.request_id for logged in readable if logged.request_id)
+            batch = self._store.request_batch(list(request_ids))
             records = {record.id: record for record in batch.records}
-            existing = self._existing_connections({record.connection_id for record in records.values()})
+            connections = self._connections({logged.connection_id for logged in readable})
             for event in part:
                 record = records.get(event.logged.request_id)
-                if record is None or record.connection_id not in existing:
+                connection = connections.get(event.logged.connection_id)
+                if event.logged.outcome in CONNECTION_OUTCOMES:
+                    yield event, connection
+                elif record is None or connection is None:
                     yield event, None
                 elif record.state in ENDED:
                     yield event, batch.whole(record, max_response_bytes=MAX_BODY_BYTES)
 
-    def _existing_connections(self, connection_ids: Collection[str]) -> set[str]:
-        """Return the ids of those connections that were not deleted."""
+    def _connections(self, connection_ids: Collection[str]) -> Mapping[str, Connection]:
+        """Return those of these connections that were not deleted, by id."""
         with ThreadPoolExecutor(MAX_PARALLEL_READS) as readers:
             connections = readers.map(self._store.connection, connection_ids)
-            return {connection.id for connection in connections if connection and not connection.deleted_at}
+            return {connection.id: connection for connection in connections if connection and not connection.deleted_at}

@@ -6,10 +6,13 @@ day need a person: the customer's machine is off or was replaced, Auto-Run is no
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.records.request import State
+from domain.storage.changes import Put
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
@@ -33,7 +36,10 @@ QUEUED = (State.WAITING, State.RETRYABLE)
 
 
 class StoppedConnections:
-    """Collects the ids of connections that have stopped calling. Each look costs one read if requests wait."""
+    """Collects the ids of connections that have stopped calling, and records it in each.
+
+    Each look costs one read if requests wait, and a write when the connection is found for the first time.
+    """
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
@@ -43,9 +49,15 @@ class StoppedConnections:
     def look_at(self, connection_id: str, days: Iterable[DayCounts]) -> None:
         """Look at a connection by the counts of its last days."""
         if any(state in QUEUED and number > 0 for day in days for (state, _), number in day.inserted.items()):
-            connection = self._store.connection(connection_id)
-            if connection is not None and has_stopped(connection, self._clock()):
-                self.ids.append(connection_id)
+            connection, now = self._store.connection(connection_id), self._clock()
+            if connection is None or not has_stopped(connection, now):
+                return
+            self.ids.append(connection_id)
+            if connection.stalled_at is None:
+                # After a conflict, it is being used, or the next sweep looks again.
+                with suppress(Conflict, TooManyRequests, Unavailable):
+                    moment = timestamp(now)
+                    self._store.commit(Put(connection, connection.changed(moment, stalled_at=moment)))
 
 
 def has_stopped(connection: Connection, now: datetime) -> bool:

@@ -62,6 +62,8 @@ class Connection:
     `batch_size`: the largest number of requests that are sent in one message set.
     `linger_seconds`: how long a session waits for more requests after its last one.
     `paused_at`: None if the connection is not paused.
+    `stalled_at`: when the sweep found that requests wait and the Web Connector has not called for a day. None after its
+    next call.
     `backoff`: None if the last session got a response from QuickBooks.
     `last_worked_at`: when a session last had a request.
     `last_connected_at`: when the Web Connector last logged in. Calls without work are recorded every ten minutes.
@@ -95,6 +97,7 @@ class Connection:
     linger_seconds: int = 0
     batch_size: int = 1
     paused_at: str | None = None
+    stalled_at: str | None = None
     backoff: Backoff | None = None
     onboarding: OnboardingLink | None = None
     last_worked_at: str | None = None

@@ -1,4 +1,4 @@
-"""The log of events of an app: which requests ended, in one order.
+"""The log of events of an app: which requests ended, and what happened to its connections, in one order.
 
 The log holds ids and outcomes. What a request returned is read from its record when the log is read.
 """
@@ -9,10 +9,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import ENDED, QueuedRequest, State
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from domain.records.connection import Connection
 
 
 class Outcome(StrEnum):
@@ -26,6 +29,15 @@ class Outcome(StrEnum):
     QUERY_FAILED = "e"
     UNREADABLE = "u"
     """The request ended, but its event could not be made."""
+    CONNECTED = "C"
+    """The Web Connector of a connection has logged in for the first time."""
+    STALLED = "S"
+    """Requests wait, and the Web Connector has not called for a day."""
+    RESUMED = "R"
+    """A Web Connector that had stalled has called again."""
+    COMPANY_FILE_MISMATCH = "M"
+    COMPANY_FILE_PATH_CHANGED = "P"
+    PASSWORD_CHANGED = "W"  # noqa: S105 - the name of an event
     REMOVED = "r"
     """The event belonged to a connection that was deleted. Nothing else of it remains."""
 
@@ -37,13 +49,24 @@ OUTCOMES: Mapping[State, Outcome] = {
 }
 
 QUERY_OUTCOMES = frozenset({Outcome.QUERY_COMPLETED, Outcome.QUERY_FAILED})
+CONNECTION_OUTCOMES = frozenset(
+    {
+        Outcome.CONNECTED,
+        Outcome.STALLED,
+        Outcome.RESUMED,
+        Outcome.COMPANY_FILE_MISMATCH,
+        Outcome.COMPANY_FILE_PATH_CHANGED,
+        Outcome.PASSWORD_CHANGED,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
     """One event: the request that ended, with the revision of its record at that moment.
 
-    The event of an iterated query names the request of its last page.
+    The event of an iterated query names the request of its last page. The event of a connection has no request, and the
+    revision of the connection.
     """
 
     outcome: Outcome
@@ -91,3 +114,19 @@ def events_of(state_before: State | None, after: QueuedRequest) -> tuple[LoggedE
 def _iterates(record: QueuedRequest) -> bool:
     """Whether the record is a page of an iterated query that was sent."""
     return record.paging.page > 1 or record.paging.page_size is not None
+
+
+def connection_outcomes(before: Connection | None, after: Connection) -> tuple[Outcome, ...]:
+    """Return what a change of a connection reports."""
+    if before is None or after.deleted_at:
+        return ()
+    error_before, error = (before.last_error or {}).get("code"), (after.last_error or {}).get("code")
+    happened = {
+        Outcome.CONNECTED: before.last_connected_at is None and after.last_connected_at is not None,
+        Outcome.STALLED: before.stalled_at is None and after.stalled_at is not None,
+        Outcome.RESUMED: before.stalled_at is not None and after.stalled_at is None,
+        Outcome.COMPANY_FILE_MISMATCH: error == COMPANY_FILE_MISMATCH != error_before,
+        Outcome.COMPANY_FILE_PATH_CHANGED: error == COMPANY_FILE_MOVED != error_before,
+        Outcome.PASSWORD_CHANGED: before.password_changed_at != after.password_changed_at,
+    }
+    return tuple(outcome for outcome, is_true in happened.items() if is_true)

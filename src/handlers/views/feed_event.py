@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from domain.records.event import QUERY_OUTCOMES, Outcome
+from domain.records.connection import Connection
+from domain.records.event import CONNECTION_OUTCOMES, QUERY_OUTCOMES, Outcome
 from domain.records.request import State
 from handlers.views.requests import RequestErrorView, RequestLinks, error_view, links
 from handlers.views.schema import Moment, Schema, Uuid
@@ -47,6 +48,42 @@ class QueryEventView(TypedDict):
     links: Annotated[RequestLinks, Schema("Of the last page")]
 
 
+class EventConnectionLinks(TypedDict):
+    """Paths of a connection in the API and in the console."""
+
+    self: str
+    ui: str
+
+
+class ConnectionEventView(TypedDict):
+    """Something has happened to a connection."""
+
+    type: Literal[
+        "connection.connected",
+        "connection.stalled",
+        "connection.resumed",
+        "connection.company_file_mismatch",
+        "connection.company_file_path_changed",
+        "connection.password_changed",
+    ]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    connection_id: Uuid
+    name: Annotated[str | None, Schema("The name of the connection")]
+    last_error: Annotated[dict[str, Any] | None, Schema("The last error of the connection now, as in its record")]
+    links: EventConnectionLinks
+
+
+class DeletedConnectionEventView(TypedDict):
+    """The connection of an event was deleted."""
+
+    type: Literal["connection.deleted"]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    connection_id: Uuid
+    state: Literal["deleted"]
+
+
 class BriefEventView(TypedDict):
     """An event without content. The request was deleted, or get it by its id."""
 
@@ -67,20 +104,25 @@ class BriefEventView(TypedDict):
 class FeedView(TypedDict):
     """Events in the order in which they entered the feed."""
 
-    data: list[RequestEventView | QueryEventView | BriefEventView]
+    data: list[RequestEventView | QueryEventView | ConnectionEventView | DeletedConnectionEventView | BriefEventView]
     next: Annotated[str, Schema("The cursor for the next call. Store it when you have processed `data`")]
     has_more: Annotated[bool, Schema("Whether there may be more events behind `next`")]
 
 
-def feed_event(event: FeedEvent, stored: StoredRequest | None) -> str:
-    """Return an event as JSON in ASCII. `stored` is None if the request was deleted."""
+def feed_event(event: FeedEvent, stored: StoredRequest | Connection | None) -> str:
+    """Return an event as JSON in ASCII. `stored` is None if the request or the connection was deleted."""
     outcome = event.logged.outcome
     if outcome is Outcome.UNREADABLE:
         return brief_event(event, "queued_request.unreadable", "unreadable")
-    if outcome in QUERY_OUTCOMES:
-        return brief_event(event, "query.deleted", "deleted") if stored is None else _query_event(event, stored.record)
+    if isinstance(stored, Connection):
+        return _connection_event(event, stored)
+    if stored is None and outcome in CONNECTION_OUTCOMES:
+        return _deleted_connection_event(event)
     if stored is None:
-        return brief_event(event, "queued_request.deleted", "deleted")
+        kind = "query" if outcome in QUERY_OUTCOMES else "queued_request"
+        return brief_event(event, f"{kind}.deleted", "deleted")
+    if outcome in QUERY_OUTCOMES:
+        return _query_event(event, stored.record)
     return event_body(stored, event.at, cursor=str(event.cursor)).decode()
 
 
@@ -99,6 +141,30 @@ def brief_event(event: FeedEvent, event_type: str, state: str) -> str:
         "page_request_id": event.logged.request_id,
         "connection_id": event.logged.connection_id,
         "state": state,
+    }
+    return _encoded(view)
+
+
+def _connection_event(event: FeedEvent, connection: Connection) -> str:
+    view: ConnectionEventView = {
+        "type": f"connection.{event.logged.outcome.name.lower()}",  # type: ignore[typeddict-item]  # mypy does not join literals
+        "timestamp": event.at,
+        "cursor": str(event.cursor),
+        "connection_id": connection.id,
+        "name": connection.name,
+        "last_error": connection.last_error,
+        "links": {"self": f"/api/v1/connections/{connection.id}", "ui": f"/app/connections/{connection.id}"},
+    }
+    return _encoded(view)
+
+
+def _deleted_connection_event(event: FeedEvent) -> str:
+    view: DeletedConnectionEventView = {
+        "type": "connection.deleted",
+        "timestamp": event.at,
+        "cursor": str(event.cursor),
+        "connection_id": event.logged.connection_id,
+        "state": "deleted",
     }
     return _encoded(view)
 

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from adapters.dynamodb.connections import CONNECTIONS, event_mark
 from adapters.dynamodb.records import record_item
+from domain.maintenance.stopped_connections import StoppedConnections
 from domain.maintenance.sweep import sweep
 from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import Paging, QueuedRequest, State
-from domain.storage.changes import ChangeRequest
+from domain.storage.changes import ChangeRequest, Put
+from domain.timestamps import timestamp
 from handlers import forget_expired
-from tests.support.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML
+from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, RESPONSE_XML, a_connection
 from tests.support.webhooks import stream_image
 
 if TYPE_CHECKING:
+    from domain.records.connection import Connection
     from tests.integration.api.conftest import Deployment
 
 EVENTS = "/api/v1/events"
@@ -274,6 +278,90 @@ def test_a_request_that_is_too_large_for_an_answer_has_an_event_with_its_ids(dep
         "completed",
         request["id"],
     )
+
+
+class TestConnections:
+    """Events of connections."""
+
+    @pytest.mark.parametrize(
+        ("before", "after", "event_type"),
+        [
+            ({}, {"last_connected_at": timestamp(NOON)}, "connected"),
+            ({}, {"stalled_at": timestamp(NOON)}, "stalled"),
+            ({"stalled_at": timestamp(NOON)}, {"stalled_at": None}, "resumed"),
+            ({}, {"last_error": {"code": "company_file_mismatch"}}, "company_file_mismatch"),
+            (
+                {"last_error": {"code": "company_file_mismatch"}},
+                {"last_error": {"code": "company_file_moved"}},
+                "company_file_path_changed",
+            ),
+            ({}, {"password_changed_at": timestamp(NOON)}, "password_changed"),
+        ],
+    )
+    def test_a_change_of_a_connection_reports_its_event_once(
+        self, deployment: Deployment, before: dict[str, Any], after: dict[str, Any], event_type: str
+    ) -> None:
+        connection = deployment.store.connections[CONNECTION_ID]
+        first = connection.changed(timestamp(NOON), **before)
+        second = first.changed(timestamp(NOON), **after)
+        third = second.changed(timestamp(NOON), name="Bakery")
+        deployment.store.connections[CONNECTION_ID] = third
+
+        report(Put(first, second), Put(second, third))
+        report(Put(first, second))
+
+        (event,) = feed(deployment)["data"]
+        assert (event["type"], event["connection_id"]) == (f"connection.{event_type}", CONNECTION_ID)
+        assert (event["name"], event["last_error"]) == ("Bakery", third.last_error)
+
+    def test_a_change_without_an_event_is_not_marked(self) -> None:
+        connection = a_connection(last_connected_at=timestamp(NOON), last_error={"code": "company_file_mismatch"})
+        again = connection.changed(timestamp(NOON), last_connected_at=timestamp(NOON + timedelta(hours=1)), name="x")
+
+        assert event_mark(Put(connection, again)) == {}
+        assert event_mark(Put(None, a_connection())) == {}
+        assert event_mark(Put(connection, connection.removed(timestamp(NOON)))) == {}
+
+    def test_the_event_of_a_deleted_connection_says_so(self, deployment: Deployment) -> None:
+        connection = deployment.store.connections[CONNECTION_ID]
+        report(Put(connection, connection.changed(timestamp(NOON), password_changed_at=timestamp(NOON))))
+        deployment.api.call("DELETE", f"/api/v1/connections/{CONNECTION_ID}")
+
+        (event,) = feed(deployment)["data"]
+
+        assert set(event) == {"type", "timestamp", "cursor", "connection_id", "state"}
+        assert event["state"] == "deleted"
+
+    def test_a_new_password_of_the_api_is_reported(self, deployment: Deployment) -> None:
+        before = deployment.store.connections[CONNECTION_ID]
+        deployment.api.call("POST", f"/api/v1/connections/{CONNECTION_ID}/password")
+        report(Put(before, deployment.store.connections[CONNECTION_ID]))
+
+        assert [event["type"] for event in feed(deployment)["data"]] == ["connection.password_changed"]
+
+    def test_the_sweep_reports_a_web_connector_that_has_stalled_once(self, deployment: Deployment) -> None:
+        deployment.queue()
+        connection = deployment.store.connections[CONNECTION_ID]
+        connected = connection.changed(timestamp(NOON), last_connected_at=timestamp(NOON))
+        deployment.store.commit(Put(connection, connected))
+        days = deployment.store.day_counts(CONNECTION_ID)
+        deployment.clock.advance(days=2)
+        for _ in range(2):
+            StoppedConnections(deployment.store, deployment.clock).look_at(CONNECTION_ID, days)
+
+        stalled = deployment.store.connections[CONNECTION_ID]
+        assert stalled.stalled_at == timestamp(deployment.clock())
+        assert stalled.revision == connected.revision + 1
+
+
+def report(*changes: Put[Connection]) -> None:
+    """Report those changes of a connection that the filter of its stream passes."""
+    records = [
+        {"dynamodb": {"SequenceNumber": str(number), "NewImage": CONNECTIONS.item(change.after) | event_mark(change)}}
+        for number, change in enumerate(changes)
+    ]
+    marked = [record for record in records if "event" in record["dynamodb"]["NewImage"]]
+    assert forget_expired.handler({"Records": marked}, None) == {"batchItemFailures": []}
 
 
 class TestStream:
