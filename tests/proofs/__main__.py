@@ -5,7 +5,8 @@
 * `pairs_of_sets`: the same with 2, 5 and 20 requests in a message set; EVERY (20).
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
 * `interleavings_of_sets`: the same with up to 2, then 5, then 20 requests in a message set.
-* `lost_answers`: the same on emulated DynamoDB that loses answers, delivers calls late and tears reads; RUNS (50).
+* `lost_answers`: the same on emulated DynamoDB that loses answers, delivers calls late and tears reads, with up to 1
+  and 5 requests in a message set; RUNS (50).
 * `bad_requests`: queues with up to 200 requests that always fail, RUNS (50) times; SEED (1) repeats a run.
 * `restores`: random histories with each table restored to another moment, RUNS (250) times; SEED (1) repeats a run.
 
@@ -78,8 +79,12 @@ def prove_restores() -> bool:
 
 def prove_lost_answers() -> bool:
     """Run the state machine on an unreliable database."""
+    size = number("RUNS", 50), number("STEPS", 50), number("SEED", 1)
     with lost_answers.on_emulation() as machine:
-        return interleavings.prove(machine, number("RUNS", 50), number("STEPS", 50), number("SEED", 1))
+        return all(
+            interleavings.prove(type("LostAnswersToSets", (machine,), {"batch_size": batch_size}), *size)
+            for batch_size in (1, 5)
+        )
 
 
 PROOFS = {

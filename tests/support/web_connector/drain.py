@@ -91,7 +91,9 @@ class Drain:
         fill(self.qbwc)
         self.points.open = True
         self.marked = marked
-        self.transport = InterruptedTransport(self.qbwc, self.points, lingers=bool(linger_seconds))
+        self.transport = InterruptedTransport(
+            self.qbwc, self.points, lingers=bool(linger_seconds), batch_size=batch_size
+        )
         other_machine = self.qbwc.simulator(self.company)
         self.interrupted_company = InterruptedCompany(
             self.company, self.points, self.qbwc.clock, marked=marked, log_in=lambda: self._log_in(other_machine)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.storage.ports import Database
+from domain.web_connector.session.claims import FRONTS
 from simulator import Company
 from simulator.basics.errors import ConnectorClosed, HresultError, RequestError, TransportError
 from simulator.company.message_sets import Keeping
@@ -208,10 +209,13 @@ class RandomIds:
 class InterruptedTransport:
     """A transport that calls the endpoint in this process and can be interrupted."""
 
-    def __init__(self, qbwc: Connector, points: Interruptions, *, lingers: bool = False) -> None:
+    def __init__(self, qbwc: Connector, points: Interruptions, *, lingers: bool = False, batch_size: int = 1) -> None:
         self._qbwc = qbwc
         self._points = points
         self._budgets = BUDGETS | ({"sendRequestXML": 6} if lingers else {})
+        if batch_size > FRONTS[0]:
+            # A session that released a set of so many requests looks behind them.
+            self._budgets["receiveResponseXML"] += 1
         self._past_takeover: list[tuple[Point, bytes]] = []
         self._again: list[tuple[Point, bytes]] = []
 

@@ -45,10 +45,10 @@ class History:
     """A system that takes random steps. Each table is copied after each step."""
 
     def __init__(self, store: DynamoDBStore, seed: int) -> None:
-        self.system = System(store)
+        self._chance = random.Random(seed)
+        self.system = System(store, batch_size=self._chance.choice([1, 5]))
         self.client, self.tables = tables_of(store)
         self.interrupt_after: int | None = None
-        self._chance = random.Random(seed)
         self._moments: list[dict[str, list[Item]]] = []
         self._copy()
 
