@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 STACK_NAME = "qbxml-queue"
 
+MAX_WAITING_CALLS = 1_000
+"""The highest value of the parameter `MaxWaitingCalls`."""
+
 BEFORE = """\
 Deploying {stack} to account {account} in {region}.
 
@@ -220,7 +223,7 @@ def _derived(clients: Callable[[str], Any], former: Mapping[str, Any], given: Ma
     """Return the parameters that follow from the account, unless the command names them.
 
     `SetLogRole` is true for an account in which API Gateway has no role to write the access log. An alarm fires above
-    four fifths of the functions that Lambda runs at once.
+    four fifths of the functions that Lambda runs at once, and waiting calls take at most a fifth of them.
     """
     values = {
         **{parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in former.get("Parameters", [])},
@@ -236,6 +239,7 @@ def _derived(clients: Callable[[str], Any], former: Mapping[str, Any], given: Ma
     with suppress(ClientError):
         limits = clients("lambda").get_account_settings()["AccountLimit"]
         derived["ConcurrencyAlarmAt"] = str(max(1, limits["ConcurrentExecutions"] * 4 // 5))
+        derived["MaxWaitingCalls"] = str(min(limits["ConcurrentExecutions"] // 5, MAX_WAITING_CALLS))
     return {name: value for name, value in derived.items() if name not in given}
 
 

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import sys
+import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
@@ -95,6 +96,8 @@ class Functions:
         os.environ.update(environment)
         self._handlers = {name: _imported(function) for name, function in self._functions.items()}
         self._threads = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="lambda")
+        self.one_at_a_time = threading.Lock()
+        """The gateways hold it while a function runs, because Powertools keeps a call in attributes of a class."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -116,7 +119,7 @@ class Functions:
             def client(service: str) -> PermittedClient:
                 return PermittedClient(clients(service), function, permissions_of(self._template, function))
 
-            return Services(Settings(function.environment), client=client)
+            return Services(Settings(function.environment), client=client, pause=self._pause)
 
         class CurrentServices:
             """The value of `Services.current`: the services of the function that runs in this thread."""
@@ -134,6 +137,19 @@ class Functions:
             yield
         finally:
             Services.current = plain
+
+    def _pause(self, seconds: float) -> None:
+        """Pause a call that the gateway makes, and let others run meanwhile. Afterwards, restore Powertools' state."""
+        # Few programs that import this module call a function that needs it.
+        from aws_lambda_powertools.event_handler.api_gateway import BaseRouter  # noqa: PLC0415
+
+        event, context = BaseRouter.current_event, BaseRouter.lambda_context
+        self.one_at_a_time.release()
+        try:
+            time.sleep(seconds)
+        finally:
+            self.one_at_a_time.acquire()
+        BaseRouter.current_event, BaseRouter.lambda_context = event, context
 
     def close(self) -> None:
         """Accept no more calls."""

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import secrets
-import threading
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from local.template import PSEUDO_PARAMETERS, Template
 from local.time_to_live import TimeToLivePump
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
@@ -151,7 +151,7 @@ def running(
 
 def _apis(template: Template, functions: Functions) -> Callable[[Request], Response]:
     """Return the application of both APIs."""
-    lock = threading.Lock()
+    lock = functions.one_at_a_time
     rest, http = Gateway(template, functions, lock), HttpGateway(template, functions, CONNECTOR_PATH, lock)
     return lambda request: (http if http.serves(request) else rest).handle(request)
 

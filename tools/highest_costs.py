@@ -155,7 +155,9 @@ def _parts() -> dict[str, dict[str, Use]]:
     anonymous += sum(key.startswith("GET ") for key in keys)
     largest_file = max(file.stat().st_size for file in (ROOT / "src" / "console").rglob("*.*"))
     page = Use(calls=1, functions=1, seconds=0.05, read_units=1, bytes_out=largest_file)
+    waiting = Use(seconds=defaults["MaxWaitingCalls"] * HOUR)
     reads = {
+        "waiting calls": waiting,
         "reads": READ * (limits.reads_per_second * HOUR),
         "searches": SEARCHED_SECOND * (limits.search_seconds_per_minute * 60),
         "refused calls": REFUSED * with_key,

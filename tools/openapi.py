@@ -32,7 +32,15 @@ from handlers.views.schema import Schema  # noqa: E402
 from handlers.views.webhook_event import EVENT_STATES, WebhookEventView  # noqa: E402
 from local.template import Template  # noqa: E402
 from tools.openapi_examples import ERROR_EXAMPLES, EXAMPLES  # noqa: E402
-from tools.openapi_schemas import EVENT_HEADERS, IDEMPOTENCY_KEY, REQUEST_JSON, RETRY_AFTER, json_or_xml  # noqa: E402
+from tools.openapi_schemas import (  # noqa: E402
+    EVENT_HEADERS,
+    IDEMPOTENCY_KEY,
+    PREFER_WAIT,
+    PREFERENCE_APPLIED,
+    REQUEST_JSON,
+    RETRY_AFTER,
+    json_or_xml,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -268,7 +276,9 @@ def _operation(
     }
     parameters = _parameters(endpoint, operation.path, from_powertools, powertools["components"]["schemas"])
     if IdempotencyKeyReused in operation.errors:
-        parameters.append(IDEMPOTENCY_KEY)
+        parameters += [IDEMPOTENCY_KEY, PREFER_WAIT]
+        for response in success.values():
+            response["headers"] = PREFERENCE_APPLIED
     return {
         "tags": [endpoint.tag],
         "operationId": operation.id,

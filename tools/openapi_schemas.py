@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
+
 
 def _reference(schema: str) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{schema}"}
@@ -83,6 +85,23 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "record with status 200.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     "example": "order-1042",
+}
+
+PREFER_WAIT: dict[str, Any] = {
+    "name": "Prefer",
+    "in": "header",
+    "required": False,
+    "description": "`wait=20` holds the call for up to 20 seconds, until the request has ended, or the last page of an "
+    "iterated query (RFC 7240). Other preferences are ignored.",
+    "schema": {"type": "string"},
+    "example": f"wait={MAX_WAIT_SECONDS}",
+}
+
+PREFERENCE_APPLIED: dict[str, Any] = {
+    "Preference-Applied": {
+        "description": "`wait=…` if the call could be held. It is missing if too many calls were waiting.",
+        "schema": {"type": "string"},
+    }
 }
 
 EVENT_HEADERS: list[dict[str, Any]] = [

@@ -2,9 +2,10 @@
 
 from domain.errors import IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueRequest
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import Call, Data, endpoint
 from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
 from handlers.rest.request_checks import idempotency_key
+from handlers.rest.waiting import queue_and_wait
 from handlers.views.requests import QueuedRequestView, new_queued_request
 
 
@@ -26,5 +27,5 @@ def handler(
     key = idempotency_key(call.event)
     idempotency = Idempotency.of(key, connection_id, body.inputs(parameters)) if key else None
     command = QueueRequest(call.app_id, connection_id, body.reader(parameters), idempotency, call.limits)
-    queued = services().queueing.queue(command)
+    queued = queue_and_wait(call, command)
     return {"data": new_queued_request(queued)}, queued.repeated

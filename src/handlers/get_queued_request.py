@@ -11,5 +11,8 @@ def handler(
     call: Call, parameters: DetailParameters, request_id: str, connection_id: str | None = None
 ) -> Data[QueuedRequestView]:
     """Get a queued request."""
+    if parameters.wait:
+        waiting_calls = services().waiting_calls
+        waiting_calls.hold_get(call.app_id, request_id, connection_id, waiting_calls.end_of(parameters.wait))
     stored, waiting = services().requests.detail(call.app_id, request_id, connection_id)
     return {"data": queued_request(stored, waiting=waiting, with_result=parameters.include == "result")}

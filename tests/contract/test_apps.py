@@ -18,7 +18,7 @@ from domain.storage.changes import (
     Put,
     RemoveRequest,
 )
-from domain.storage.ports import Delivery, Usage
+from domain.storage.ports import Delivery, Lease, Usage
 from domain.timestamps import timestamp
 from tests.contract.stores import LATER, add
 from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, a_connection, a_record
@@ -156,3 +156,20 @@ def test_a_removed_app_leaves_no_key_and_no_other_app_loses_one(store: AnyStore)
     assert [store.api_key(key.hash) for key in mine] == [None] * 3
     assert list(store.app_ids()) == [OTHER_APP_ID]
     assert store.api_keys_of(OTHER_APP_ID) == [other]
+
+
+def test_a_lease_is_held_by_one_call_until_it_is_released_or_has_expired(store: AnyStore) -> None:
+    mine, yours = Lease(3, "mine", 130), Lease(3, "yours", 140)
+
+    assert store.take_lease(mine, 100)
+    assert store.take_lease(mine, 100)  # repeated by the client of the database
+    assert not store.take_lease(yours, 129)
+    assert store.take_lease(Lease(4, "yours", 140), 100)
+
+    assert store.take_lease(yours, 130)
+    store.release_lease(mine)  # late: the place is another's
+    assert not store.take_lease(mine, 131)
+
+    store.release_lease(yours)
+    store.release_lease(yours)
+    assert store.take_lease(Lease(3, "mine", 160), 132)

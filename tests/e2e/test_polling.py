@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -109,3 +110,19 @@ def test_a_new_request_has_a_waiting_reason(service: Service) -> None:
     records = service.call("GET", f"{connection.path}/queued_requests").json["data"]
     assert [item["waiting_reason"]["code"] for item in records] == ["next_session"] * 2
     assert service.call("GET", connection.path).json["data"]["waiting_reason"] is None
+
+
+def test_calls_that_wait_are_answered_when_a_session_has_ended_their_request(service: Service) -> None:
+    """Other calls are answered meanwhile, those of the Web Connector too."""
+    connection = service.connection()
+    first, second = (connection.queue({"request_json": QUERY}) for _ in range(2))
+
+    with ThreadPoolExecutor(2) as threads:
+        calls = [
+            threads.submit(service.call, "GET", f"{record['links']['self']}?wait=20") for record in (first, second)
+        ]
+        result = connection.run_session()
+        answers = [call.result().json["data"] for call in calls]
+
+    assert (result.requests, result.error) == (2, None)
+    assert [answer["state"] for answer in answers] == ["response_received"] * 2

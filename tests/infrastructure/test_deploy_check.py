@@ -224,12 +224,18 @@ def test_the_log_role_is_set_only_for_an_account_without_one(
     assert deploy._derived(aws, {}, given) == expected  # noqa: SLF001 - the rule itself
 
 
-@pytest.mark.parametrize(("concurrency", "expected"), [(10, "8"), (1000, "800"), (1, "1")])
-def test_the_alarm_about_concurrency_follows_the_account(concurrency: int, expected: str) -> None:
+@pytest.mark.parametrize(
+    ("concurrency", "alarm", "waiting"),
+    [(10, "8", "2"), (1_000, "800", "200"), (1, "1", "0"), (20_000, "16000", "1000")],
+)
+def test_the_alarm_about_concurrency_and_the_number_of_waiting_calls_follow_the_account(
+    concurrency: int, alarm: str, waiting: str
+) -> None:
     aws = limits(concurrency)
+    derived = {"ConcurrencyAlarmAt": alarm, "MaxWaitingCalls": waiting}
 
-    assert deploy._derived(aws, {}, {"AccessLog": "false"}) == {"ConcurrencyAlarmAt": expected}  # noqa: SLF001 - the rule
-    assert deploy._derived(aws, {}, {"AccessLog": "false", "ConcurrencyAlarmAt": "5"}) == {}  # noqa: SLF001
+    assert deploy._derived(aws, {}, {"AccessLog": "false"}) == derived  # noqa: SLF001 - the rule
+    assert deploy._derived(aws, {}, {"AccessLog": "false"} | dict.fromkeys(derived, "5")) == {}  # noqa: SLF001
 
 
 def certificate(status: str = "ISSUED", *names: str) -> Aws:

@@ -9,6 +9,7 @@ import base64
 import json
 import random
 import re
+import secrets
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -34,7 +35,7 @@ from domain.queueing.service import RequestService
 from domain.records.app import App
 from domain.records.batch import MAX_REQUESTS
 from domain.records.event import LoggedEvent, Outcome
-from domain.records.request import QueuedRequest, State
+from domain.records.request import Paging, QueuedRequest, State
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
@@ -219,6 +220,53 @@ def test_get_is_one_call_and_a_second_where_the_connection_is_not_named_or_the_r
     for connection_id in (CONNECTION_ID, None):
         bench.requests.detail(APP_ID, large, connection_id)
         assert bench.calls.take() == 2
+
+
+READS = ("GetItem", "BatchGetItem", "Query")
+
+
+def waited(bench: Bench, event: dict[str, Any], function: str) -> Calls:
+    """Make a call that waits, and return its calls of the database. Pauses move the clock."""
+    services = services_with(bench.store, bench.clock)
+    services.pause = lambda seconds: setattr(bench.clock, "now", bench.clock() + timedelta(seconds=seconds))
+    bench.calls.take()
+    with using(services):
+        assert load(f"handlers.{function}.handler")(event, None)["statusCode"] in {200, 201, 202}
+    return bench.calls
+
+
+@pytest.mark.parametrize("seconds", [1, 20])
+@pytest.mark.parametrize("state", [State.WAITING, State.SENT, State.RESPONSE_RECEIVED])
+def test_a_call_that_waits_for_a_request_makes_at_most_12_reads_and_two_writes(
+    bench: Bench, seconds: int, state: State
+) -> None:
+    """The last one is an iterated query whose next page is in flight."""
+    first = a_record(state=state, paging=Paging(continued=state is State.RESPONSE_RECEIVED))
+    large = REQUEST_XML.replace("<MaxReturned>10", f"<FullName>{secrets.token_hex(400_000)}</FullName><MaxReturned>10")
+    bench.store.commit(AddRequest(first, large, ""))
+    if first.paging.continued:
+        bench.store.commit(AddRequest(a_record(state=State.SENT, paging=Paging(2, first.id)), REQUEST_XML, ""))
+    url = f"/api/v1/queued_requests/{first.id}?wait={seconds}"
+    event = api_event("GET", url, authorizer={"app_id": APP_ID, "scope": "full"})
+
+    calls = waited(bench, event, "get_queued_request")
+
+    assert 8 < sum(calls[name] for name in READS) <= 12
+    assert {name: calls[name] for name in ("PutItem", "DeleteItem")} == {"PutItem": 1, "DeleteItem": 1}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_create_that_waits_makes_at_most_12_reads_also_if_it_is_repeated(bench: Bench, times: int) -> None:
+    url = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"
+    caller = {"app_id": APP_ID, "scope": "full"}
+    headers = {"Prefer": "wait=20", "Idempotency-Key": "order-17"}
+    event = api_event("POST", url, body=json.dumps({"request_xml": REQUEST_XML}), headers=headers, authorizer=caller)
+
+    for _ in range(times):
+        calls = waited(bench, event, "create_queued_request")
+
+    assert 8 < sum(calls[name] for name in READS) <= 12
+    assert calls["DeleteItem"] == 1
 
 
 def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:

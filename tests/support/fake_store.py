@@ -46,6 +46,7 @@ from domain.storage.ports import (
     IndexDays,
     IndexEntry,
     IndexStretch,
+    Lease,
     Partition,
     RequestDetail,
     Usage,
@@ -138,6 +139,7 @@ class FakeStore:
         self.counts: Counter[CountKey] = Counter()
         self.usages: dict[tuple[str, str], Usage] = {}
         self.events: dict[tuple[str, int], EventGroup] = {}
+        self.leases: dict[int, Lease] = {}
         self._lock = threading.RLock()
 
     # --- Store
@@ -533,6 +535,23 @@ class FakeStore:
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter."""
         self.usages[app_id, counter] = usage
+
+    # --- Leases
+
+    def take_lease(self, lease: Lease, now: int) -> bool:
+        """Store a lease if its place is free."""
+        with self._lock:
+            former = self.leases.get(lease.place, lease)
+            if former.holder != lease.holder and former.expires_at > now:
+                return False
+            self.leases[lease.place] = lease
+            return True
+
+    def release_lease(self, lease: Lease) -> None:
+        """Free the place."""
+        with self._lock:
+            if self.leases.get(lease.place, lease).holder == lease.holder:
+                self.leases.pop(lease.place, None)
 
     # --- Listing
 

@@ -103,6 +103,7 @@ class DynamoDBStore:
         usages = Usages(dynamodb)
         self.add_usage = usages.add_usage
         self.set_usage = usages.set_usage
+        self.take_lease, self.release_lease = usages.take_lease, usages.release_lease
 
         counts = Counts(dynamodb, transactions)
         self.day_counts = counts.day_counts

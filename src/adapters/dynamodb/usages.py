@@ -1,8 +1,8 @@
-"""The table of usages: counters of the calls of apps, and of the sessions that begin."""
+"""The table of usages: counters of the calls of apps and of the sessions that begin, and leases of waiting calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
@@ -13,14 +13,22 @@ from domain.errors import Conflict
 from domain.storage.ports import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
     from domain.storage.changes import CountBeginning
+    from domain.storage.ports import Lease
 
 COUNTER = "counter"
 
 SESSIONS = "sessions"
 """Begins the keys of the counters of sessions, which belong to no app."""
+
+WAITING_CALLS = "waiting_calls"
+"""The partition of the leases of waiting calls, which belong to no app."""
+
+HOLDER = "holder"
 
 USAGES = Codec(Usage)
 
@@ -28,6 +36,11 @@ USAGES = Codec(Usage)
 def usage_key(app_id: str, counter: str) -> Item:
     """Return the key of a counter of an app."""
     return {keys.APP_ID: {"S": app_id}, COUNTER: {"S": counter}}
+
+
+def lease_key(lease: Lease) -> Item:
+    """Return the key of the place of a lease."""
+    return usage_key(WAITING_CALLS, str(lease.place))
 
 
 class Usages:
@@ -72,6 +85,36 @@ class Usages:
         except (ClientError, *LOST_ANSWERS) as error:
             if outcome_of(error) is Outcome.CANCELLED:
                 raise Conflict(change, None) from None
+
+    def take_lease(self, lease: Lease, now: int) -> bool:
+        """Store a lease with one call. DynamoDB also removes it some time after it has expired."""
+        return self._succeeds(
+            self._dynamodb.client.put_item,
+            Item=lease_key(lease) | {HOLDER: {"S": lease.holder}} | keys.expiry(lease.expires_at),
+            ConditionExpression="attribute_not_exists(#holder) OR #expiry <= :now OR #holder = :holder",
+            ExpressionAttributeNames={"#holder": HOLDER, "#expiry": keys.EXPIRES_AT},
+            ExpressionAttributeValues={":holder": {"S": lease.holder}, ":now": {"N": str(now)}},
+        )
+
+    def release_lease(self, lease: Lease) -> None:
+        """Delete a lease with one call."""
+        self._succeeds(
+            self._dynamodb.client.delete_item,
+            Key=lease_key(lease),
+            ConditionExpression="#holder = :holder",
+            ExpressionAttributeNames={"#holder": HOLDER},
+            ExpressionAttributeValues={":holder": {"S": lease.holder}},
+        )
+
+    def _succeeds(self, write: Callable[..., object], **parameters: Any) -> bool:
+        """Make a conditional write. Return whether its condition holds."""
+        try:
+            write(TableName=self._dynamodb.tables.usages, **parameters)
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+                raise
+            return False
+        return True
 
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter with one call."""

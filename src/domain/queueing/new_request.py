@@ -213,6 +213,12 @@ class Queueing:
         if isinstance(new.webhook_url, str):
             check_url(new.webhook_url, self._url_rules)
 
+    def current(self, queued: Queued) -> Queued:
+        """Return a queued request as it is now, with one read, or two if a body is large. Raises NotFound and Gone."""
+        record = queued.stored.record
+        detail = existing(record.app_id, self._store.request_detail(record.id, record.connection_id))
+        return self._queued(detail.stored, repeated=queued.repeated)
+
     def _check_version(self, request: qbxml.Request, connection: Connection) -> None:
         """Check that QuickBooks supports the request's version. Raises UnsupportedByVersion.
 

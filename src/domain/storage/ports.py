@@ -76,6 +76,15 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Lease:
+    """The right of a waiting call to be held. It takes one of the numbered places until `expires_at` (Unix seconds)."""
+
+    place: int
+    holder: str
+    expires_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class IndexEntry:
     """An entry of a list: a record's id and the timestamp that it is sorted by."""
 
@@ -286,6 +295,17 @@ class Database(Protocol):
 
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter."""
+
+    # --- Leases of waiting calls (`domain.queueing.waiting_calls`)
+
+    def take_lease(self, lease: Lease, now: int) -> bool:
+        """Store a lease if its place is free or its former lease has expired at `now` (Unix seconds).
+
+        Return whether it is stored. A repeated call of the same holder succeeds again.
+        """
+
+    def release_lease(self, lease: Lease) -> None:
+        """Free the place, unless another call has taken it after the lease expired."""
 
     # --- Counts, and recounts (`domain.maintenance.recount`)
 

@@ -11,6 +11,7 @@ import logging
 import os
 import random
 import secrets
+import time
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, IdSource, SecretSource
     from domain.queueing.new_request import Queueing
     from domain.queueing.service import RequestService
+    from domain.queueing.waiting_calls import WaitingCalls
     from domain.storage.ports import Database
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
@@ -103,6 +105,7 @@ class Services:
     new_id: IdSource = lambda: str(uuid.uuid4())
     secrets: SecretSource = secrets.token_bytes
     chance: Callable[[], float] = random.random
+    pause: Callable[[float], None] = time.sleep
     client: Callable[[str], Any] = aws_client
 
     # --- Ports
@@ -155,6 +158,14 @@ class Services:
         from domain.queueing.new_request import Queueing
 
         return Queueing(self.store, self.clock, self.new_id, quotas=self.quotas, url_rules=self.url_rules)
+
+    @cached_property
+    def waiting_calls(self) -> WaitingCalls:
+        """The calls that are held until their request has ended."""
+        from domain.queueing.waiting_calls import WaitingCalls
+
+        limit = self.settings.max_waiting_calls
+        return WaitingCalls(self.store, self.clock, self.new_id, pause=self.pause, chance=self.chance, limit=limit)
 
     @cached_property
     def quotas(self) -> Quotas:

@@ -63,6 +63,11 @@ class Settings:
         return int(self._environment["DORMANT_POLL_SECONDS"])
 
     @property
+    def max_waiting_calls(self) -> int:
+        """The number of calls that may be held at once until their request has ended. 0 means none."""
+        return int(self._environment["MAX_WAITING_CALLS"])
+
+    @property
     def max_sessions(self) -> int:
         """The number of Web Connector sessions that may run at once. 0 derives it from the two limits below."""
         return int(self._environment["MAX_SESSIONS"])

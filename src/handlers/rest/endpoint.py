@@ -163,7 +163,7 @@ class Endpoint:
             body, repeated = result if len(self._statuses) > 1 else (result, False)
             if call.scope is Scope.READ_ONLY:
                 body = for_read_only_key(body)
-            return render(call.event, body, self._statuses[repeated])
+            return render(call.event, body, self._statuses[repeated], call.response_headers)
 
         # Powertools would validate and copy a body of a declared type, up to 4 MB, without need.
         respond.__signature__ = inspect.Signature(  # type: ignore[attr-defined]

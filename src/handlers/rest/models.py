@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
 from domain.queueing.selection import MAX_CURSOR_LENGTH, RequestFilter
+from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
@@ -21,6 +22,16 @@ _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 _LINE = r"^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$"
 _WHOLE_NUMBER = re.compile(r"-?[0-9]+")
 _UUID_PATTERN = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+
+
+def _in_digits(value: Any) -> Any:
+    """Refuse other spellings that pydantic accepts: `1_0`, `1.0`, ` 1`."""
+    if isinstance(value, str) and not _WHOLE_NUMBER.fullmatch(value):
+        raise ValueError("must be a whole number")
+    return value
+
+
+InDigits = Annotated[int, BeforeValidator(_in_digits)]
 
 
 def _one_line(text: str) -> str:
@@ -137,20 +148,11 @@ class NewOnboardingUrl(Body):
     )
 
 
-def _in_digits(value: Any) -> Any:
-    """Refuse other spellings that pydantic accepts: `1_0`, `1.0`, ` 1`."""
-    if isinstance(value, str) and not _WHOLE_NUMBER.fullmatch(value):
-        raise ValueError("must be a whole number")
-    return value
-
-
 class PageParameters(Parameters):
     """The page of a list."""
 
-    page: Annotated[int, BeforeValidator(_in_digits)] = Field(
-        default=1, ge=1, description="The number of the page, starting at 1."
-    )
-    page_size: Annotated[int, BeforeValidator(_in_digits)] = Field(default=20, ge=1, le=100)
+    page: InDigits = Field(default=1, ge=1, description="The number of the page, starting at 1.")
+    page_size: InDigits = Field(default=20, ge=1, le=100)
 
 
 class EventParameters(Parameters):
@@ -166,7 +168,7 @@ class EventParameters(Parameters):
     connection_id: str | None = Field(
         default=None, description="Only events of this connection.", json_schema_extra={"format": "uuid"}
     )
-    limit: Annotated[int, BeforeValidator(_in_digits)] = Field(default=100, ge=1, le=100)
+    limit: InDigits = Field(default=100, ge=1, le=100)
 
 
 class ListParameters(PageParameters):
@@ -193,6 +195,14 @@ class ListParameters(PageParameters):
 
 class DetailParameters(Parameters):
     """Options for getting a request."""
+
+    wait: InDigits | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_WAIT_SECONDS,
+        description="Hold the call for up to this many seconds, until the request has ended, or the last page of an "
+        "iterated query. The answer is the record as it then is. If too many calls wait, the answer comes at once.",
+    )
 
     include: Literal["result"] | None = Field(
         default=None,

@@ -9,8 +9,9 @@ from domain.queries import QUERIES
 from domain.queries.query import Query
 from domain.queueing.new_request import Idempotency, NewRequest, QueueRequest, WebhookUrl
 from domain.records.connection import Connection
-from handlers.rest import Call, Data, Endpoint, request_checks, services
+from handlers.rest import Call, Data, Endpoint, request_checks
 from handlers.rest.endpoint import CONNECTION
+from handlers.rest.waiting import queue_and_wait
 from handlers.views.requests import QueuedRequestView, new_queued_request
 
 
@@ -23,7 +24,7 @@ def query_endpoint(name: str) -> Endpoint:
         idempotency = Idempotency.of(key, connection_id, [name, dict(parameters)]) if key else None
         read = partial(_new_request, QUERIES[name], parameters)
         command = QueueRequest(call.app_id, connection_id, read, idempotency, call.limits)
-        queued = services().queueing.queue(command)
+        queued = queue_and_wait(call, command)
         return {"data": new_queued_request(queued)}, queued.repeated
 
     query.__doc__ = f"""Queue a query for {name.replace("_", " ")}.

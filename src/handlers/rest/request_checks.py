@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
@@ -19,6 +19,7 @@ from domain.errors import (
     UnsupportedMediaType,
     shortened,
 )
+from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import Limits, Scope
 from handlers.common.http import header
 
@@ -43,6 +44,7 @@ _OTHER_NAMES = {
 _MEMBERS_OF_A_REQUEST = frozenset({"name", "attributes", "children", "version"})
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SECONDS = re.compile(r"[0-9]{1,2}")
 _IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
 
 Event = dict[str, Any]
@@ -50,12 +52,16 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call: its event, the app, the scope of its API key, and the limits of the app."""
+    """A call: its event, the app, the scope of its API key, and the limits of the app.
+
+    `response_headers` are those that the function adds to its response.
+    """
 
     event: Event
     app_id: str
     scope: Scope
     limits: Limits
+    response_headers: dict[str, str] = field(default_factory=dict)
 
 
 def call_of(event: Event) -> Call:
@@ -202,3 +208,20 @@ def idempotency_key(event: Event) -> str | None:
     if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
         raise InvalidRequest.of("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
     return key
+
+
+def preferred_wait(event: Event) -> int | None:
+    """Return the seconds of the preference `wait` (RFC 7240), or None without one. Other preferences are ignored.
+
+    Raises InvalidRequest if it is not a number of seconds for which a call can wait.
+    """
+    headers = event.get("multiValueHeaders") or {}
+    lines = [line for name, values in headers.items() if name.lower() == "prefer" for line in values]
+    for preference in ",".join(lines).split(","):
+        name, _, value = (part.strip() for part in preference.partition(";")[0].partition("="))
+        if name.lower() == "wait":
+            seconds = value.strip('"')
+            if not _SECONDS.fullmatch(seconds) or not 1 <= int(seconds) <= MAX_WAIT_SECONDS:
+                raise InvalidRequest.of("Prefer", f"must be wait=1 to wait={MAX_WAIT_SECONDS}, in whole seconds")
+            return int(seconds)
+    return None

@@ -37,10 +37,13 @@ MAX_GROWTH = 12
 """A character outside the Basic Multilingual Plane takes two escapes of 6 bytes in a JSON string of ASCII."""
 
 
-def render(event: Event, body: Mapping[str, Any] | None, status: int) -> Response[Any]:
-    """Return the response with a body, without the parts that do not fit. 204 has no body."""
+def render(
+    event: Event, body: Mapping[str, Any] | None, status: int, headers: Mapping[str, str] | None = None
+) -> Response[Any]:
+    """Return the response with a body, without the parts that do not fit. 204 has no body. Adds `headers`."""
+    all_headers = {**NO_STORE, **(headers or {})}
     if body is None:
-        return Response(status, None, None, headers=dict(NO_STORE))
+        return Response(status, None, None, headers=dict(all_headers))
     accepts_gzip = _accepts_gzip(event)
     text = ""
     for candidate in _candidates(body):
@@ -51,8 +54,8 @@ def render(event: Event, body: Mapping[str, Any] | None, status: int) -> Respons
         if accepts_gzip:
             data = base64.b64encode(gzip.compress(text.encode(), compresslevel=6, mtime=0)).decode()
             if len(data) <= MAX_RESPONSE_BYTES:
-                return _gzipped(status, data)
-    return Response(status, CONTENT_TYPE, text, headers=dict(NO_STORE))
+                return _gzipped(status, data, all_headers)
+    return Response(status, CONTENT_TYPE, text, headers=dict(all_headers))
 
 
 def for_read_only_key(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -160,9 +163,9 @@ def _wire_size(text: str) -> int:
     return len(json.dumps(text))
 
 
-def _gzipped(status: int, data: str) -> Response[Any]:
+def _gzipped(status: int, data: str, headers: Mapping[str, str]) -> Response[Any]:
     """Return a base64 response, because Powertools reads a body of bytes as UTF-8, and gzip is not UTF-8."""
-    headers = {**NO_STORE, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    response: Response[Any] = Response(status, CONTENT_TYPE, data, headers=headers)
+    all_headers = {**headers, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    response: Response[Any] = Response(status, CONTENT_TYPE, data, headers=all_headers)
     response.base64_encoded = True
     return response

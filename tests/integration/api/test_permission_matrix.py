@@ -10,14 +10,14 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.records import record_item
+from adapters.dynamodb.records import RECORDS, record_item
 from domain.errors import Conflict
 from domain.events.log import append_events
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
 from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
 from domain.records.event import LoggedEvent, Outcome
-from domain.records.request import State
+from domain.records.request import Paging, QueuedRequest, State
 from domain.records.session import InFlight
 from domain.records.webhook import ListedWebhookState, Webhook
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -235,6 +235,49 @@ def packs_a_removed_text(recorder: Recorder) -> None:
     invoke(recorder, "pack_search_texts", *[committed_event("pack_search_texts")] * 4)
 
 
+def an_iterated_query_with_a_page(recorder: Recorder) -> str:
+    """Store a query whose first page has ended and whose second page is in flight; return its id."""
+    first = a_record(state=State.RESPONSE_RECEIVED, paging=Paging(continued=True))
+    page = a_record(paging=Paging(2, first.id)).claimed("", NOON)
+    for record in (first, page):
+        recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
+    return first.id
+
+
+def waits_for_a_page(recorder: Recorder) -> None:
+    """Wait for an iterated query."""
+    path = f"/api/v1/queued_requests/{an_iterated_query_with_a_page(recorder)}?wait=1"
+    caller = {"app_id": APP_ID, "scope": "full"}
+    invoke(recorder, "get_queued_request", api_event("GET", path, authorizer=caller))
+
+
+def waits_after_queueing(function: str) -> Callable[[Recorder], object]:
+    """Queue a request and wait for it. Repeat the call after the request has begun to iterate."""
+
+    def queue(recorder: Recorder) -> None:
+        event = committed_event(function)
+        event["multiValueHeaders"]["Prefer"] = ["wait=1"]
+        invoke(recorder, function, event)
+        record = newest(recorder)
+        page = a_record(connection_id=record.connection_id, paging=Paging(2, record.id)).claimed("", NOON)
+        ended = record.claimed("", NOON).moved(State.SENT, NOON)
+        ended = ended.moved(State.RESPONSE_RECEIVED, NOON, paging=Paging(continued=True)).as_change_of(record)
+        recorder.store.commit(ChangeRequest(record, ended), AddRequest(page, REQUEST_XML, "ann"))
+        invoke(recorder, function, event)
+
+    return queue
+
+
+def newest(recorder: Recorder) -> QueuedRequest:
+    """Return the record that a call has just queued."""
+    (record,) = [
+        record
+        for record in map(RECORDS.entity, recorder.store.client.scan(TableName="QueuedRequestsTable")["Items"])
+        if record.id != REQUEST_ID and record.state is State.WAITING
+    ]
+    return record
+
+
 def queues_at_the_limit(function: str) -> Callable[[Recorder], object]:
     """Queue when the counter of waiting requests has reached the limit, so that they are counted."""
 
@@ -254,6 +297,7 @@ def sets_a_password(recorder: Recorder) -> None:
 
 FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "list_queued_requests": (lists,),
+    "get_queued_request": (waits_for_a_page,),
     "delete_connection": (deletes_a_connection_in_use,),
     "onboard_customer": (sets_a_password,),
     "delete_queued_request": (deletes_chunks,),
@@ -269,14 +313,10 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "list_events": (lists_events,),
     "pack_search_texts": (packs_a_removed_text,),
     **{
-        function: (queues_at_the_limit(function),)
-        for function in (
-            "create_batch",
-            "create_queued_request",
-            "queue_requests_again",
-            *(f"query_{name}" for name in QUERIES),
-        )
+        function: (queues_at_the_limit(function), waits_after_queueing(function))
+        for function in ("create_queued_request", *(f"query_{name}" for name in QUERIES))
     },
+    **{function: (queues_at_the_limit(function),) for function in ("create_batch", "queue_requests_again")},
 }
 """Cases that make a function do more than its event does."""
 

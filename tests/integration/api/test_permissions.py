@@ -128,7 +128,9 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
     settings = Settings(environment_of(function))
     tables = TableNames(settings.table)
     store = DynamoDBStore(recorder.client, tables, retention_days=lambda: settings.retention_days)
-    services = services_with(store, FixedClock(NOON.replace(hour=15)))
+    clock = FixedClock(NOON.replace(hour=15))
+    services = services_with(store, clock)
+    services.pause = lambda seconds: setattr(clock, "now", clock() + timedelta(seconds=seconds))
     services.settings, services.new_id, services.secrets = settings, recorder.new_id, counting_bytes
     services.webhook_sender = Receiver()
     services.retry_queue = PlannedAttempts([]) if function in {"sweep", "operate"} else NoRetries()
