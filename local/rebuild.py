@@ -10,6 +10,7 @@ Point-in-time recovery restores each table by itself, so the tables can be of di
 | a read that has ended | without its response | is sent again |
 | a write | without its request | recovers; its request shows only its name |
 | a read that has not ended | without its request | ends in an error, because it cannot be sent |
+| a read that waits for a request of its batch | that was lost | ends in an error |
 | none | a request or response | the request and the response are deleted |
 | any | other counts, or another entry of the queue | both are written again |
 
@@ -43,12 +44,12 @@ from adapters.dynamodb.events import group_key
 from adapters.dynamodb.queue import POSITION, queue_key
 from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.sessions import SESSION_ID
+from domain.records.batch import id_at, position_of
 from domain.records.request import (
     ENDED,
     FIRST_IN_LINE,
     IN_FLIGHT,
     IN_TURN,
-    QUEUED,
     QueuedRequest,
     Recovery,
     RequestError,
@@ -72,6 +73,7 @@ A_REPORT = 10_000
 """The number of records after which the progress is reported again."""
 
 PAGE_IS_LOST = "The response to this page was lost when the tables were restored."
+DEPENDENCY_IS_LOST = "A request on which it depends was lost when the tables were restored."
 REQUEST_IS_LOST = "The request was not sent: it was lost when the tables were restored."
 
 
@@ -166,6 +168,7 @@ class Rebuild:
 
     def _continue_records(self, parts: Parts) -> _Records:
         records = _Records()
+        dependants: list[QueuedRequest] = []
         for number, item in enumerate(self._items(self._tables.queued_requests), 1):
             if number % A_REPORT == 0:
                 self._report(f"{number} records checked")
@@ -180,8 +183,26 @@ class Rebuild:
             if after is not record:
                 self._store.commit(ChangeRequest(record, after))
                 self.done[_what_happened(after)] += 1
-            records.add(after)
+            if after.dependencies:
+                dependants.append(after)
+            else:
+                records.add(after)
+        for record in sorted(dependants, key=lambda dependant: position_of(dependant.id)):
+            records.add(self._continue_dependant(record, records.open_ids))
         return records
+
+    def _continue_dependant(self, record: QueuedRequest, open_ids: set[str]) -> QueuedRequest:
+        """Return a read that waits for other requests of its batch. It ends in an error if one of them was lost."""
+        lost = [
+            request_id for position in record.dependencies if (request_id := id_at(record.id, position)) not in open_ids
+        ]
+        if not lost:
+            return record
+        details = {"dependency_id": lost[0], "dependency_code": "deleted"}
+        after = record.failed(self._now, "dependency_failed", DEPENDENCY_IS_LOST, details)
+        self._store.commit(ChangeRequest(record, after))
+        self.done[_what_happened(after)] += 1
+        return after
 
     def _replace_request(self, record: QueuedRequest) -> None:
         """Store a request that shows only its name."""
@@ -238,9 +259,13 @@ class Rebuild:
 
 @dataclass
 class _Records:
-    """The values that the records determine: their ids, numbers by connection, entries of the queue and counts."""
+    """The values that the records determine: their ids, numbers by connection, entries of the queue and counts.
+
+    `open_ids` are the ids of those that have not ended.
+    """
 
     ids: set[str] = field(default_factory=set)
+    open_ids: set[str] = field(default_factory=set)
     of_connection: Counter[str] = field(default_factory=Counter)
     queue: dict[tuple[str, str], Item] = field(default_factory=dict)
     counts: Counter[CountKey] = field(default_factory=Counter)
@@ -249,7 +274,9 @@ class _Records:
         """Add a record."""
         self.of_connection[record.connection_id] += 1
         self.counts.update(count_changes([AddRequest(record, "", "")]))
-        if record.state in QUEUED:
+        if record.state not in ENDED:
+            self.open_ids.add(record.id)
+        if record.is_in_queue:
             entry = RECORDS.item(record) | queue_key(record)
             self.queue[_key(entry)] = entry
 
@@ -304,4 +331,5 @@ def _without_response(record: QueuedRequest, now: datetime, **fields: Any) -> Qu
     if record.webhook.state is not WebhookState.PENDING:
         webhook = record.webhook
     cleared = replace(record, error=None, responded_at=None, response_size=0, response_attempt="", response_chunks="")
+    cleared = replace(cleared, dependencies=(), queued_at=None)
     return cleared.changed(now, webhook=webhook, paging=paging, **fields)

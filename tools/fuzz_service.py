@@ -92,6 +92,8 @@ REPEATED = (
 )
 """Each is repeated many times: blanks before a wrong character, digits, combining marks, open elements."""
 
+REFERENCE_PATHS = ("CustomerRet/ListID", "CustomerRet[1]/ListID", "CustomerRet[2]/Name", "x/" * 99, "[", "")
+
 HEADERS = ("Authorization", "Content-Type", "Accept", "Host", "Idempotency-Key", "X-Forwarded-Proto", "Accept-Encoding")
 PATHS = (
     *("connections", "connections/{c}", "connections/{c}/queued_requests"),
@@ -194,6 +196,15 @@ class Fuzzer:
         ]
         if requests and self.likely(0.5):
             self.chance.choice(requests)[self.chance.choice(["webhook_url", "x", "request_xml"])] = self.value()
+        for index, request in enumerate(requests):
+            request["ref"] = f"r{index}" if self.likely(0.8) else self.value()
+            if self.likely(0.5):
+                request["depends_on"] = [self.chance.choice(["r0", "r1", self.request_id(), self.text()])]
+            if self.likely(0.5):
+                source, path = self.chance.choice(["r0", self.request_id()]), self.chance.choice(REFERENCE_PATHS)
+                reference: Any = {"$from": source, "path": path if self.likely(0.8) else self.value()}
+                fields = {"Name": self.text(), "ParentRef": {"ListID": reference}}
+                request["request_json"] = {"CustomerAddRq": {"CustomerAdd": fields}}
         if requests and self.likely(0.2):
             requests[self.chance.randrange(len(requests))] = self.value()
         body = {"requests": requests if self.likely(0.9) else self.value()}

@@ -114,7 +114,9 @@ def document(
         for operation in endpoint.operations:
             path = paths.setdefault(operation.path, {})
             path[operation.method.lower()] = _operation(endpoint, operation, powertools, schemas)
-    components = schemas.components | bodies | REQUEST_JSON | json_or_xml(bodies["NewQueuedRequest"])
+    components = schemas.components | bodies | REQUEST_JSON
+    for name in ("NewQueuedRequest", "NewBatchRequest"):
+        components |= json_or_xml(bodies[name], name)
     components |= _events(components.pop(WebhookEventView.__name__))
     whole = {
         "openapi": "3.1.0",

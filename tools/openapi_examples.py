@@ -177,8 +177,18 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "NewBatch": {
         "requests": {
             "requests": [
-                {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}}},
-                {"request_json": {"CustomerQueryRq": {"@requestID": "order-1042", "MaxReturned": 1}}},
+                {"ref": "c", "request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}}},
+                {
+                    "ref": "i",
+                    "request_json": {
+                        "InvoiceAddRq": {
+                            "InvoiceAdd": {
+                                "CustomerRef": {"ListID": {"$from": "c", "path": "CustomerRet/ListID"}},
+                                "RefNumber": "W7",
+                            }
+                        }
+                    },
+                },
             ]
         }
     },

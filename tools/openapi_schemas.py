@@ -15,6 +15,7 @@ def _reference(schema: str) -> dict[str, Any]:
 
 
 _SCALAR = {"type": ["string", "number", "boolean", "null"]}
+_REFERENCE = _reference("NewReference")
 _NODE = _reference("NewRequestNode")
 _ELEMENT = _reference("NewRequestElement")
 _NAME = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
@@ -50,7 +51,7 @@ REQUEST_JSON: dict[str, dict[str, Any]] = {
                 "propertyNames": {"pattern": f"^{_NAME}$"},
                 "additionalProperties": _SCALAR,
             },
-            "text": _SCALAR,
+            "text": {"anyOf": [_SCALAR, _REFERENCE]},
             "children": {"type": ["array", "null"], "items": _NODE},
         },
         "required": ["name"],
@@ -71,8 +72,27 @@ REQUEST_JSON: dict[str, dict[str, Any]] = {
         "type": "object",
         "propertyNames": {"pattern": f"^(#text|@?{_NAME})$"},
         "additionalProperties": {
-            "anyOf": [_ELEMENT, {"type": "array", "items": {"anyOf": [_ELEMENT, _SCALAR]}}, _SCALAR]
+            "anyOf": [
+                _ELEMENT,
+                _REFERENCE,
+                {"type": "array", "items": {"anyOf": [_ELEMENT, _REFERENCE, _SCALAR]}},
+                _SCALAR,
+            ]
         },
+    },
+    "NewReference": {
+        "description": "In a batch: a value of the response to another request, in place of a text.",
+        "type": "object",
+        "properties": {
+            "$from": {"description": "The `ref` of a request before it in the batch, or an id.", "type": "string"},
+            "path": {
+                "description": "The place of the value in the response.",
+                "type": "string",
+                "examples": ["CustomerRet/ListID", "InvoiceRet[1]/TxnID"],
+            },
+        },
+        "required": ["$from", "path"],
+        "additionalProperties": False,
     },
 }
 """The two forms of `request_json`."""
@@ -121,21 +141,25 @@ EVENT_HEADERS: list[dict[str, Any]] = [
 RETRY_AFTER = {"description": "Seconds to wait before the next call", "schema": {"type": "integer", "minimum": 1}}
 
 
-def json_or_xml(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the schemas of a body that has exactly one of `request_json` and `request_xml`."""
+def json_or_xml(body: dict[str, Any], name: str) -> dict[str, dict[str, Any]]:
+    """Return the schemas of a body that has exactly one of `request_json` and `request_xml`.
+
+    `name` is that of the body, such as NewQueuedRequest.
+    """
+    kind = name.removeprefix("New").removesuffix("Request").removesuffix("Queued")
     forms: dict[str, dict[str, Any]] = {
         "request_json": {"anyOf": [_reference("NewRequestTree"), _reference("NewShortRequest")]},
         "request_xml": {"type": "string", "minLength": 1},
     }
     schemas: dict[str, dict[str, Any]] = {
-        name: body
+        schema: body
         | {
             "properties": body["properties"]
             | {other: {"type": "null"} for other in forms}
             | {form: forms[form] | {"description": body["properties"][form]["description"]}},
             "required": [form],
         }
-        for name, form in (("NewJsonRequest", "request_json"), ("NewXmlRequest", "request_xml"))
+        for schema, form in ((f"New{kind}JsonRequest", "request_json"), (f"New{kind}XmlRequest", "request_xml"))
     }
-    either = {"description": body["description"], "oneOf": [_reference(name) for name in schemas]}
-    return schemas | {"NewQueuedRequest": either}
+    either = {"description": body["description"], "oneOf": [_reference(schema) for schema in schemas]}
+    return schemas | {name: either}

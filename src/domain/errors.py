@@ -131,6 +131,10 @@ class MayBeExecuted(ServiceError, code="in_flight"):
     """QuickBooks may be working on the request, so it cannot be discarded or deleted."""
 
 
+class HasDependants(ServiceError, code="has_dependants"):
+    """Other requests of its batch wait for the request; `details.dependants` has their ids."""
+
+
 class IdempotencyKeyReused(ServiceError, code="idempotency_key_reused"):
     """The `Idempotency-Key` was used with another body."""
 

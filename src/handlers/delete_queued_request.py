@@ -1,6 +1,6 @@
 """DELETE /queued_requests/{request_id}, also below its connection: delete a record and its bodies."""
 
-from domain.errors import InvalidState, MayBeExecuted
+from domain.errors import HasDependants, InvalidState, MayBeExecuted
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import DeleteParameters
 
@@ -10,11 +10,13 @@ from handlers.rest.models import DeleteParameters
     "DELETE /queued_requests/{request_id}",
     changes=True,
     status=204,
-    errors=(MayBeExecuted, InvalidState),
+    errors=(HasDependants, MayBeExecuted, InvalidState),
 )
 def handler(call: Call, request_id: str, parameters: DeleteParameters, connection_id: str | None = None) -> None:
     """Delete a queued request that has ended.
 
     Deleting it again does nothing.
     """
-    services().requests.delete(call.app_id, request_id, connection_id, force=parameters.force)
+    services().requests.delete(
+        call.app_id, request_id, connection_id, force=parameters.force, dependants=parameters.dependants
+    )

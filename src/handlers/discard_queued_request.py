@@ -1,7 +1,8 @@
 """POST /queued_requests/{request_id}/discard, also below its connection: take a request out of the queue."""
 
-from domain.errors import Gone, InvalidState, MayBeExecuted
+from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
 from handlers.rest import Call, Data, endpoint, services
+from handlers.rest.models import DiscardParameters
 from handlers.views.requests import QueuedRequestView, queued_request
 
 
@@ -9,8 +10,12 @@ from handlers.views.requests import QueuedRequestView, queued_request
     "Queued requests",
     "POST /queued_requests/{request_id}/discard",
     changes=True,
-    errors=(Gone, MayBeExecuted, InvalidState),
+    errors=(Gone, HasDependants, MayBeExecuted, InvalidState),
 )
-def handler(call: Call, request_id: str, connection_id: str | None = None) -> Data[QueuedRequestView]:
+def handler(
+    call: Call, request_id: str, parameters: DiscardParameters, connection_id: str | None = None
+) -> Data[QueuedRequestView]:
     """Take a request out of the queue."""
-    return {"data": queued_request(services().requests.discard(call.app_id, request_id, connection_id))}
+    requests = services().requests
+    stored = requests.discard(call.app_id, request_id, connection_id, dependants=parameters.dependants)
+    return {"data": queued_request(stored)}

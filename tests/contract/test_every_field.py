@@ -12,6 +12,7 @@ from uuid import uuid4
 import pytest
 
 from adapters.dynamodb.codec import Codec
+from domain.qbxml import Reference
 from domain.records.app import ApiKey, App
 from domain.records.connection import Connection
 from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
@@ -25,7 +26,7 @@ from domain.storage.changes import (
 )
 from domain.timestamps import timestamp
 from tests.contract.stores import add, stored_request
-from tests.support.builders import NOON, REQUEST_XML, a_record
+from tests.support.builders import NOON, a_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,20 +76,24 @@ def the_record(store: AnyStore) -> tuple[object, object]:
 
 
 def the_record_in_the_queue(store: AnyStore) -> tuple[object, object]:
-    record = filled_entity(QueuedRequest, state=State.RETRYABLE)
+    record = filled_entity(QueuedRequest, state=State.RETRYABLE, dependencies=())
     add(store, record)
     return [record], list(store.queue_front(record.connection_id, 1))
 
 
+REFERENCES = (Reference("id", "A/B", "a/c", "é < \n 😀"), Reference("id", "A[2]/B", "a/b"))
+
+
 def the_bodies(store: AnyStore) -> tuple[object, object]:
     record = filled_entity(QueuedRequest, response_size=0, response_chunks="")
+    with_marks = "<a><b><?from 1?></b><c><?from 0?></c></a>"
+    with_values = '<a><b>{"$from": "id", "path": "A[2]/B"}</b><c>é &lt; \n 😀</c></a>'
     store.commit(
         Put(None, filled_entity(Connection, id=record.connection_id, deleted_at=None)),
-        AddRequest(record, REQUEST_XML, "text", {"order": "1007", "ключ": "値 \n 😀"}),
+        AddRequest(record, with_marks, "text", {"order": "1007", "ключ": "値 \n 😀"}, REFERENCES),
     )
-    return StoredRequest(record, REQUEST_XML, None, {"order": "1007", "ключ": "値 \n 😀"}), stored_request(
-        store, record.id
-    )
+    metadata = {"order": "1007", "ключ": "値 \n 😀"}
+    return StoredRequest(record, with_values, None, metadata, REFERENCES), stored_request(store, record.id)
 
 
 def the_tombstone(store: AnyStore) -> tuple[object, object]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from domain import qbxml
 from domain.errors import Conflict, NotFound
 from domain.maintenance.retention import expires_at
 from domain.records.app import App
@@ -18,7 +19,6 @@ from domain.records.connection import Connection
 from domain.records.request import (
     IN_FLIGHT,
     IN_TURN,
-    QUEUED,
     ListedRequest,
     Pair,
     QueuedRequest,
@@ -68,6 +68,17 @@ class _Bodies:
     search_text: str
     metadata: Mapping[str, str]
     response_xml: str | None = None
+    references: tuple[qbxml.Reference, ...] = ()
+
+    @property
+    def filled(self) -> str:
+        """The request with its values."""
+        return qbxml.filled(self.request_xml, self.references)
+
+    @property
+    def request_to_send(self) -> str | None:
+        """The request, or None while a value is missing."""
+        return None if any(reference.value is None for reference in self.references) else self.filled
 
 
 class FakeBatch:
@@ -98,7 +109,8 @@ class FakeBatch:
             size = len((text or "").encode())
             bodies.append(text if size <= max_total_bytes else None)
             max_total_bytes -= size if size <= max_total_bytes else 0
-        return list(map(ListedRequest, records, bodies[: len(records)], bodies[len(records) :]))
+        references = [item.references for item in items]
+        return list(map(ListedRequest, records, bodies[: len(records)], bodies[len(records) :], references))
 
     def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
         """Return a record with its bodies, without a response that is too large."""
@@ -194,13 +206,21 @@ class FakeStore:
         match change:
             case AddRequest(record=record):
                 self.records[record.id] = record
-                bodies = _Bodies(record.connection_id, change.request_xml, change.search_text, change.metadata)
+                bodies = _Bodies(
+                    record.connection_id,
+                    change.request_xml,
+                    change.search_text,
+                    change.metadata,
+                    references=change.references,
+                )
                 self.bodies[record.id] = bodies
             case ChangeRequest(after=after):
                 bodies = self.bodies[after.id]
                 if change.response_xml:
                     bodies = replace(bodies, response_xml=change.response_xml)
                     after = replace(after, response_size=len(change.response_xml.encode()))
+                if change.references is not None:
+                    bodies = replace(bodies, references=change.references)
                 if change.search_text is not None:
                     bodies = replace(bodies, search_text=change.search_text)
                 self.records[after.id], self.bodies[after.id] = after, bodies
@@ -299,7 +319,7 @@ class FakeStore:
 
     def _ahead(self, item: StoredRequest, max_ahead: int) -> int:
         record = item.record
-        if record.state not in QUEUED:
+        if not record.is_in_queue:
             return 0
         queue = self.queue_front(record.connection_id, len(self.records))
         return min(max_ahead, sum(other.place_in_queue < record.place_in_queue for other in queue))
@@ -310,7 +330,7 @@ class FakeStore:
             if not isinstance(record, QueuedRequest):
                 return record
             bodies = self.bodies[request_id]
-            return StoredRequest(record, bodies.request_xml, bodies.response_xml, bodies.metadata)
+            return StoredRequest(record, bodies.filled, bodies.response_xml, bodies.metadata, bodies.references)
 
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
         """Return the records that exist."""
@@ -330,7 +350,7 @@ class FakeStore:
     def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
         """Return records with their request XML."""
         return [
-            HeldRequest(record, bodies.request_xml, bodies.metadata)
+            HeldRequest(record, bodies.request_to_send, bodies.metadata)
             if (bodies := self.bodies.get(record.id))
             else HeldRequest(record)
             for record in records
@@ -349,7 +369,7 @@ class FakeStore:
         """Return the next requests to send."""
         with self._lock:
             index = "queue" if self.lag and self.lag.queue else None
-            records = [record for record in self._records_of(connection_id, index) if record.state in QUEUED]
+            records = [record for record in self._records_of(connection_id, index) if record.is_in_queue]
         records.sort(key=attrgetter("place_in_queue"))
         return records[:limit]
 

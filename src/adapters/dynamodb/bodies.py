@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.torn_reads import PartMissing
+from domain import qbxml
 from domain.records.request import ListedRequest, StoredRequest
 
 if TYPE_CHECKING:
@@ -56,17 +57,29 @@ def unpack_within(bodies: Iterable[bytes | None], max_bytes: int) -> Iterator[st
 
 
 def new_body_items(
-    record: QueuedRequest, request_xml: str, search_text: str, metadata: Mapping[str, str] | None = None
+    record: QueuedRequest,
+    request_xml: str,
+    search_text: str,
+    metadata: Mapping[str, str] | None = None,
+    references: Sequence[qbxml.Reference] = (),
 ) -> list[Item]:
     """Return the body item of a new record, and the chunks of a request that is too large for it."""
     packed = pack(request_xml)
-    body = _body_key(record) | {keys.SEARCH_TEXT: {"S": search_text}}
+    body = _body_key(record) | {keys.SEARCH_TEXT: {"S": search_text}} | reference_attributes(references)
     if metadata:
         body[keys.METADATA] = {"B": pack(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")))}
     if len(packed) <= MAX_INLINE_REQUEST_BYTES:
         return [body | {keys.REQUEST: {"B": packed}}]
     chunks = _request_chunk_items(record.id, packed)
     return [body | {keys.REQUEST_CHUNKS: {"N": str(len(chunks))}}, *chunks]
+
+
+def reference_attributes(references: Sequence[qbxml.Reference]) -> Item:
+    """Return the attribute of a body with the references of its request, or none without references."""
+    if not references:
+        return {}
+    members = [[reference.source, reference.path, reference.place, reference.value] for reference in references]
+    return {keys.REFERENCES: {"B": pack(json.dumps(members, ensure_ascii=False, separators=(",", ":")))}}
 
 
 def removed_item(record: QueuedRequest) -> Item:
@@ -143,8 +156,20 @@ class Bodies:
     def stored_request(self, record: QueuedRequest, *, with_response: bool = True) -> StoredRequest:
         """Return the record with its bodies. Raises PartMissing if a part was not read."""
         response = self.packed_response(record) if with_response else None
-        request_xml, response_xml = unpack(self.packed_request), None if response is None else unpack(response)
-        return StoredRequest(record, request_xml, response_xml, self.metadata)
+        response_xml = None if response is None else unpack(response)
+        return StoredRequest(record, self.request_xml, response_xml, self.metadata, self.references)
+
+    @property
+    def request_xml(self) -> str:
+        """The request with the values of its references. Raises PartMissing if a part was not read."""
+        return qbxml.filled(unpack(self.packed_request), self.references)
+
+    @property
+    def references(self) -> tuple[qbxml.Reference, ...]:
+        """The references of the request."""
+        stored = self._items[keys.BODY].get(keys.REFERENCES)
+        members = json.loads(unpack(bytes(stored["B"]))) if stored else []
+        return tuple(qbxml.Reference(*values) for values in members)
 
     @property
     def metadata(self) -> Mapping[str, str]:
@@ -216,7 +241,12 @@ class StoredBatch:
             for record in records
         )
         texts = list(unpack_within(chain(requests, responses), max_total_bytes))
-        return list(map(ListedRequest, records, texts[: len(records)], texts[len(records) :]))
+        references = [bodies[record.id].references for record in records]
+        request_texts = (
+            None if text is None else qbxml.filled(text, known)
+            for text, known in zip(texts[: len(records)], references, strict=True)
+        )
+        return list(map(ListedRequest, records, request_texts, texts[len(records) :], references))
 
     def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
         """Return a record of the batch with its bodies, as `RequestBatch` describes. Chunks take one more read."""

@@ -10,7 +10,7 @@ from adapters.dynamodb.client import DynamoDB, key_query
 from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.operations import Operation, delete, put
 from adapters.dynamodb.records import RECORDS
-from domain.records.request import IN_TURN, QUEUED
+from domain.records.request import IN_TURN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,8 +67,8 @@ class Queue:
 
     def move(self, before: QueuedRequest | None, after: QueuedRequest | None) -> list[Operation]:
         """Keep a record in the queue only while it is queued. The record's condition also guards these operations."""
-        old = queue_key(before) if before and before.state in QUEUED else None
-        new = queue_key(after) if after and after.state in QUEUED else None
+        old = queue_key(before) if before and before.is_in_queue else None
+        new = queue_key(after) if after and after.is_in_queue else None
         operations = []
         if old and old != new:
             operations.append(delete(self._dynamodb.tables.queue, old))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.bodies import HAS_BODY, body_update, new_body_items, removed_item
+from adapters.dynamodb.bodies import HAS_BODY, body_update, new_body_items, reference_attributes, removed_item
 from adapters.dynamodb.client import key_query
 from adapters.dynamodb.operations import Operation, delete, put, put_if, put_revision
 from adapters.dynamodb.records import record_item, request_from_item, tombstone_item
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
 
 
-MAX_DELETED_CHUNKS = 80
-"""DynamoDB: a transaction has at most 100 entries. The sweep deletes the rest."""
+MAX_DELETED_CHUNKS = 30
+"""DynamoDB: a transaction has at most 100 entries, and the dependants of a request take up to 48. The sweep deletes the
+rest."""
 
 
 class RequestChanges:
@@ -42,7 +43,7 @@ class RequestChanges:
     def add(self, change: AddRequest) -> list[Operation]:
         """Return the operations that store a new request."""
         record = change.record
-        bodies = new_body_items(record, change.request_xml, change.search_text, change.metadata)
+        bodies = new_body_items(record, change.request_xml, change.search_text, change.metadata, change.references)
         return [
             self._put_record(record, None, change),
             *(put(self._dynamodb.tables.payloads, item) for item in bodies),
@@ -77,7 +78,7 @@ class RequestChanges:
         if response and not response.chunks:
             attributes = response_attributes(change, response.attempt)
         else:
-            attributes = search_attributes(change)
+            attributes = search_attributes(change) | reference_attributes(change.references or ())
             if change.before.state is State.SENT:
                 attributes[keys.RESPONSE_ATTEMPT] = {"S": keys.NO_ATTEMPT}
                 removed = [keys.RESPONSE]

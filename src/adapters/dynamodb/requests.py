@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.apps import APPS
-from adapters.dynamodb.bodies import Bodies, StoredBatch, unpack
+from adapters.dynamodb.bodies import Bodies, StoredBatch
 from adapters.dynamodb.client import MAX_BATCH_KEYS
 from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.records import request_from_item
 from adapters.dynamodb.torn_reads import TORN_READ, PartMissing, consistently
 from domain.errors import TooManyRequests
-from domain.records.request import QUEUED, QueuedRequest, Tombstone
+from domain.records.request import QueuedRequest, Tombstone
 from domain.records.session import HeldRequest
 from domain.storage.ports import Delivery, RequestDetail
 
@@ -115,7 +115,7 @@ class Requests:
             tables.payloads: first.missing_chunks(),
         }
         ahead = 0
-        if max_ahead and isinstance(request, QueuedRequest) and request.state in QUEUED:
+        if max_ahead and isinstance(request, QueuedRequest) and request.is_in_queue:
             with ThreadPoolExecutor(2) as readers:
                 items_read = readers.submit(self._dynamodb.batch_get, needed)
                 ahead_read = readers.submit(self._queue.count_ahead, request, max_ahead)
@@ -270,11 +270,17 @@ def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
 
 
 def _held(record: QueuedRequest, bodies: Bodies | None) -> HeldRequest:
-    """Return a record with the request in these bodies, which is None if it is missing."""
+    """Return a record with the request in these bodies, which is None if it is missing.
+
+    It also counts as missing while a reference in it has no value, so that such a request is never sent. A request in
+    the queue has all its values, unless a table was restored alone.
+    """
     if bodies is None:
         return HeldRequest(record)
+    if any(reference.value is None for reference in bodies.references):
+        return HeldRequest(record, None, bodies.metadata)
     try:
-        return HeldRequest(record, unpack(bodies.packed_request), bodies.metadata)
+        return HeldRequest(record, bodies.request_xml, bodies.metadata)
     except PartMissing:
         return HeldRequest(record, None, bodies.metadata)
 

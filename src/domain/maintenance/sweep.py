@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.records.session import SILENCE_SECONDS
 from domain.timestamps import timestamp
+from domain.web_connector.session.dependants import with_dependants
 from domain.web_connector.session.end import end_of_session
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def _release_sessions(store: Database, clock: Clock, until: datetime) -> tuple[i
 def _release(store: Database, session: Session, now: datetime) -> bool:
     connection = store.connection(session.connection_id)
     try:
-        store.commit(*end_of_session(session, store.held_requests(session)[0], connection, now, SILENT))
+        changes = end_of_session(session, store.held_requests(session)[0], connection, now, SILENT)
+        store.commit(*with_dependants(store, changes, now))
     except (Conflict, TooManyRequests, Unavailable):
         # The session has just received a call, or its connection is being changed. The next sweep tries again.
         return False

@@ -3,6 +3,16 @@
 Every function here is pure. The schema is stored as data next to the code.
 """
 
+from domain.qbxml.references import (
+    BadReference,
+    Reference,
+    filled,
+    fitted,
+    path_problem,
+    placed,
+    resolved,
+    without_references,
+)
 from domain.qbxml.request.document import ROLLBACK_ON_ERROR, Request, message_set_to_wire
 from domain.qbxml.request.from_json import parse_request_json
 from domain.qbxml.request.from_xml import parse_request_xml, stored_request
@@ -22,7 +32,9 @@ from domain.qbxml.search_text import search_text
 __all__ = [
     "PAGE_SIZE",
     "ROLLBACK_ON_ERROR",
+    "BadReference",
     "HostFacts",
+    "Reference",
     "Request",
     "ResponsePart",
     "ResponseStatus",
@@ -31,14 +43,20 @@ __all__ = [
     "check_version",
     "check_wire_size",
     "default_version",
+    "filled",
+    "fitted",
     "host_facts",
     "iterated",
     "message_set_to_wire",
     "parse_request_json",
     "parse_request_xml",
     "parse_response",
+    "path_problem",
+    "placed",
+    "resolved",
     "response_parts",
     "response_to_json",
     "search_text",
     "stored_request",
+    "without_references",
 ]

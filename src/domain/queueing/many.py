@@ -96,14 +96,14 @@ class ManyRequests:
     ) -> Tally:
         """Take the queued requests that `which` matches, and that were queued before the first call, out of the queue.
 
-        What QuickBooks may be executing stays as it is, and is counted.
+        What QuickBooks may be executing stays as it is, and is counted. A request with dependants stays as well.
         """
         if which.is_empty:
             raise InvalidRequest.of("filter", "must have a condition. To mean every request, give queued_before")
         tally = Tally()
 
         def discarded(record: QueuedRequest) -> QueuedRequest | None:
-            if not which.matches(record) or record.state in ENDED:
+            if not which.matches(record) or record.state in ENDED or record.dependants:
                 return None
             if record.may_be_executed:
                 tally.may_be_executed += 1

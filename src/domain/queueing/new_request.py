@@ -12,6 +12,7 @@ from domain import qbxml
 from domain.connections.cache import ConnectionCache
 from domain.errors import Gone, IdempotencyKeyReused, UnsupportedByVersion, of_request_in_batch
 from domain.queueing import waiting_reason
+from domain.queueing.dependencies import Links, links_of
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.service import existing
 from domain.records.app import Limits
@@ -75,6 +76,9 @@ class NewRequest:
 
     `may_iterate` allows a query that can iterate to be sent in pages if its response is too large. `label` and
     `metadata` are the caller's (`domain.labels`).
+
+    In a batch, `ref` is its name for the requests behind it, and `depends_on` and `references` name the requests that
+    have to end before it is queued. The request has placeholders in place of the references.
     """
 
     request: qbxml.Request
@@ -82,6 +86,9 @@ class NewRequest:
     may_iterate: bool = False
     label: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    ref: str | None = None
+    depends_on: tuple[str, ...] = ()
+    references: tuple[qbxml.Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +165,7 @@ class Queueing:
             self._quotas.check_create(command.app_id, command.limits)
         self._check_version(new.request, connection)
         # All attempts have the same id, so a call of the database that arrives late cannot store the request again.
-        (queued,) = self._commit(command, [self._new_id()], [new], is_batch=False)
+        (queued,) = self._commit(command, [self._new_id()], [new], [Links()], is_batch=False)
         return queued
 
     def queue_batch(self, command: QueueBatch) -> QueuedBatch:
@@ -176,11 +183,19 @@ class Queueing:
         for index, new in enumerate(batch):
             with of_request_in_batch(index):
                 self._check_version(new.request, connection)
-        queued = self._commit(command, ids_of_batch(self._new_id(), len(batch)), batch, is_batch=True)
+        ids = ids_of_batch(self._new_id(), len(batch))
+        links = links_of(self._store, connection, ids, batch)
+        queued = self._commit(command, ids, batch, links, is_batch=True)
         return QueuedBatch(queued, repeated=queued[0].repeated)
 
     def _commit(
-        self, command: QueueRequest | QueueBatch, ids: Sequence[str], batch: Sequence[NewRequest], *, is_batch: bool
+        self,
+        command: QueueRequest | QueueBatch,
+        ids: Sequence[str],
+        batch: Sequence[NewRequest],
+        links: Sequence[Links],
+        *,
+        is_batch: bool,
     ) -> Sequence[Queued]:
         """Store the requests, or return those that an earlier call has stored."""
 
@@ -194,7 +209,7 @@ class Queueing:
                 case RequireConnection(), stored:
                     self._cache.put(command.app_id, command.connection_id, stored)
             connection = self._cache.get(command.app_id, command.connection_id)
-            added = self._added(ids, connection, batch)
+            added = self._added(ids, connection, batch, links)
             if self._quotas and conflict is None:
                 size = sum(len(change.request_xml.encode()) for change in added)
                 self._quotas.check_written(command.app_id, command.limits, size)
@@ -204,8 +219,7 @@ class Queueing:
                 batch_size = len(ids) if is_batch else 0
                 changes.append(self._claimed_key(command.app_id, command.idempotency, ids[0], batch_size))
             self._store.commit(*changes)
-            stored = (StoredRequest(change.record, change.request_xml, metadata=change.metadata) for change in added)
-            return [self._queued(request) for request in stored]
+            return [self._queued(_stored(change)) for change in added]
 
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 
@@ -229,18 +243,20 @@ class Queueing:
         except UnsupportedByVersion:
             qbxml.check_version(request, self._cache.read(connection.app_id, connection.id).qbxml_version)
 
-    def _added(self, ids: Sequence[str], connection: Connection, batch: Sequence[NewRequest]) -> list[AddRequest]:
+    def _added(
+        self, ids: Sequence[str], connection: Connection, batch: Sequence[NewRequest], links: Sequence[Links]
+    ) -> list[AddRequest]:
         """Return the changes that store the requests. Raises RequestTooLarge."""
         if len(batch) == 1:
-            return [self._added_request(ids[0], connection, batch[0])]
+            return [self._added_request(ids[0], connection, batch[0], links[0])]
         added: list[AddRequest] = []
-        for index, (request_id, new) in enumerate(zip(ids, batch, strict=True)):
+        for index, (request_id, new, link) in enumerate(zip(ids, batch, links, strict=True)):
             with of_request_in_batch(index):
-                added.append(self._added_request(request_id, connection, new))
+                added.append(self._added_request(request_id, connection, new, link))
         qbxml.check_batch_size(change.request_xml for change in added)
         return added
 
-    def _added_request(self, request_id: str, connection: Connection, new: NewRequest) -> AddRequest:
+    def _added_request(self, request_id: str, connection: Connection, new: NewRequest, links: Links) -> AddRequest:
         """Return the change that stores the request. Raises RequestTooLarge."""
         request, now = new.request, timestamp(self._insertion_times())
         if not request.request_label:
@@ -257,10 +273,12 @@ class Queueing:
             webhook=_webhook(new.webhook_url, connection),
             paging=Paging(may_begin=new.may_iterate and qbxml.iterated(request) is not None),
             label=new.label,
+            dependencies=links.dependencies,
+            dependants=links.dependants,
         )
         request_xml = request.to_xml()
         qbxml.check_wire_size(request_xml)
-        return AddRequest(record, request_xml, searchable_text(record, new.request), new.metadata)
+        return AddRequest(record, request_xml, searchable_text(record, new.request), new.metadata, links.references)
 
     def _claimed_key(
         self, app_id: str, idempotency: Idempotency, request_id: str, batch_size: int
@@ -307,6 +325,12 @@ class Queueing:
         """Return the result. The waiting reason takes no read: it is that of the cached connection."""
         connection = self._cache.cached(stored.record.connection_id)
         return Queued(stored, waiting_reason.of_request(stored.record, connection, self._clock()), repeated)
+
+
+def _stored(change: AddRequest) -> StoredRequest:
+    """Return a new request as it is stored."""
+    request_xml = qbxml.filled(change.request_xml, change.references)
+    return StoredRequest(change.record, request_xml, metadata=change.metadata, references=change.references)
 
 
 def _webhook(url: str | WebhookUrl, connection: Connection) -> Webhook:

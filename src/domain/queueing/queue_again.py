@@ -73,7 +73,8 @@ def may_be_queued_again(record: QueuedRequest) -> bool:
     A later page cannot, because its iterator has ended. If a write was sent once without a response, QuickBooks may
     have executed it, whatever happened afterwards.
     """
-    if record.paging.page > 1 or record.state not in QUEUED_AGAIN:
+    # A request that ended before its dependencies lacks the values of their responses.
+    if record.paging.page > 1 or record.dependencies or record.state not in QUEUED_AGAIN:
         return False
     if record.is_read:
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from domain.errors import Gone, InvalidState, MayBeExecuted
+from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
 from domain.queueing import waiting_reason
 from domain.records.ownership import not_found, owned
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State, StoredRequest
@@ -17,6 +17,7 @@ from domain.storage.changes import (
 from domain.storage.ports import RequestDetail
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
+from domain.web_connector.session.dependants import waiting_dependants, with_dependants
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,15 +56,33 @@ class RequestService:
         reason = waiting_reason.of_request(record, detail.connection, self._clock(), ahead=detail.ahead)
         return detail.stored, reason
 
-    def discard(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
-        """Take a request out of the queue. Raises MayBeExecuted, or InvalidState if it has ended."""
+    def discard(
+        self, app_id: str, request_id: str, connection_id: str | None = None, *, dependants: bool = False
+    ) -> StoredRequest:
+        """Take a request out of the queue. Raises MayBeExecuted, or InvalidState if it has ended.
+
+        With `dependants`, the requests that wait for it end in errors. Otherwise raises HasDependants if there are any.
+        """
+
+        def discarded(record: QueuedRequest, now: datetime) -> QueuedRequest:
+            after = record.moved(State.DISCARDED, now)
+            if not dependants:
+                self._refuse_with_dependants(record)
+            return after
+
         return self._change(
             app_id,
             request_id,
             connection_id,
-            lambda record, now: record.moved(State.DISCARDED, now),
+            discarded,
             is_done=lambda _, record: record.state is State.DISCARDED,
         )
+
+    def _refuse_with_dependants(self, record: QueuedRequest) -> None:
+        if ids := waiting_dependants(self._store, record):
+            number = f"{len(ids)} requests wait" if len(ids) > 1 else "A request waits"
+            message = f"{number} for this one, and would end in errors. Add ?dependants=true if that is intended."
+            raise HasDependants(message, {"dependants": list(ids)})
 
     def redeliver(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Start a new round of webhook attempts for an ended request. Raises InvalidState."""
@@ -86,10 +105,19 @@ class RequestService:
             is_done=lambda before, record: record.webhook.round > before.webhook.round,
         )
 
-    def delete(self, app_id: str, request_id: str, connection_id: str | None = None, *, force: bool = False) -> None:
+    def delete(
+        self,
+        app_id: str,
+        request_id: str,
+        connection_id: str | None = None,
+        *,
+        force: bool = False,
+        dependants: bool = False,
+    ) -> None:
         """Delete an ended request, or with `force` also a waiting one. A second deletion does nothing.
 
         Raises InvalidState for a waiting request without `force`, and MayBeExecuted if QuickBooks may be executing it.
+        `dependants` is as in `discard`.
         """
 
         def attempt(_: Conflict | None) -> None:
@@ -101,7 +129,10 @@ class RequestService:
                 raise not_found(_KIND)
             if isinstance(record, QueuedRequest):
                 _refuse_deletion(record, force=force)
-                self._store.commit(RemoveRequest(record, timestamp(self._clock())))
+                if record.state in QUEUED and not dependants:
+                    self._refuse_with_dependants(record)
+                now = self._clock()
+                self._store.commit(*with_dependants(self._store, [RemoveRequest(record, timestamp(now))], now))
 
         commit_with_retry(attempt, _CONTENDED)
 
@@ -126,8 +157,9 @@ class RequestService:
             if before and is_done(before, stored.record):
                 return stored
             before = stored.record
-            after = change(stored.record, self._clock())
-            self._store.commit(ChangeRequest(stored.record, after))
+            now = self._clock()
+            after = change(stored.record, now)
+            self._store.commit(*with_dependants(self._store, [ChangeRequest(stored.record, after)], now))
             return replace(stored, record=after)
 
         return commit_with_retry(attempt, _CONTENDED)

@@ -2,6 +2,8 @@
 
 Only one reason is shown. This is the order of precedence; reasons that need a person come first:
 
+0. `dependency`: it is not in the queue, so nothing of the below concerns it yet. The requests that it waits for have
+   reasons of their own.
 1. `paused`: a person paused the connection.
 2. `wrong_password`: the last login failed, so no session begins until the password is correct.
 3. `never_connected`: no Web Connector has logged in, so there are no other facts.
@@ -21,6 +23,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from domain.records.batch import id_at
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE
 from domain.records.request import QUEUED, State
 from domain.timestamps import timestamp
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
 
 CODES = (
+    "dependency",
     "paused",
     "wrong_password",
     "never_connected",
@@ -82,8 +86,8 @@ def of_request(
     `connection` is None if it is not known. `ahead` is the number of requests that are sent before this one, at most
     `MAX_COUNTED_AHEAD`, or None if they were not counted.
     """
-    if record.state not in QUEUED:
-        return None
+    if not record.is_in_queue:
+        return _dependency(record) if record.state in QUEUED else None
     if connection and (blocked := of_connection(connection, now)):
         return blocked
     if record.recovering:
@@ -105,6 +109,16 @@ def of_request(
         f"It will be sent{again} when the Web Connector next calls{expected}.",
         "To send it now, choose Update Selected in the Web Connector.",
     )
+
+
+def _dependency(record: QueuedRequest) -> WaitingReason:
+    ids = [id_at(record.id, position) for position in record.dependencies]
+    message = f"It enters the queue when the request {ids[0]} has ended with a response."
+    if len(ids) > 1:
+        message = (
+            f"It enters the queue when {len(ids)} requests of its batch have ended with responses: {', '.join(ids)}."
+        )
+    return WaitingReason("dependency", message, "See the waiting_reason of that request.")
 
 
 def _recovering(record: QueuedRequest, now: datetime) -> WaitingReason:

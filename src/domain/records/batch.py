@@ -7,6 +7,7 @@ differ.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -17,9 +18,20 @@ MAX_REQUESTS = 25
 """Maximum number of requests in a batch. Its transaction has three operations for each of them, and DynamoDB allows
 100."""
 
+MAX_DEPENDANTS = 20
+"""Maximum number of requests that can depend on one directly. Their changes are part of the commit that ends it."""
+
 _SHIFT = 120
 _MASK = 0x1F
 """A position takes five bits of the first of the 16 bytes."""
+
+
+_id = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z").match
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text has the form of an id."""
+    return _id(text) is not None
 
 
 def ids_of_batch(random_id: str, number: int) -> Sequence[str]:

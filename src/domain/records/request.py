@@ -14,6 +14,8 @@ from domain.timestamps import timestamp
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from domain.qbxml import Reference
+
 
 class State(StrEnum):
     """The position of a request in its life."""
@@ -32,7 +34,8 @@ IN_FLIGHT = frozenset({State.TICKETED, State.SENT})
 ENDED = frozenset({State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED})
 
 TRANSITIONS: Mapping[State, frozenset[State]] = {
-    State.WAITING: frozenset({State.TICKETED, State.DISCARDED}),
+    # A request that waits for another one ends in an error if the other one does not end with a response.
+    State.WAITING: frozenset({State.TICKETED, State.DISCARDED, State.ERROR}),
     State.RETRYABLE: frozenset({State.TICKETED, State.DISCARDED}),
     # A session that ends before it sends the request puts it back into the queue.
     State.TICKETED: frozenset({State.WAITING, State.RETRYABLE, State.SENT, State.ERROR}),
@@ -145,7 +148,10 @@ class QueuedRequest:
     `responded_at` when its response arrived. `response_size` is in bytes of UTF-8; 0 means that there is no response.
     `response_attempt` names the attempt that stored the response in the body item, and `response_chunks` the chunks of
     a response that is too large for it. `message_set` is None unless the request is a write that was sent together with
-    others.
+    others. `dependencies` are the positions, in its batch, of the requests that it still waits for, or waited for when
+    it ended: it is not in the queue before they have ended. `dependants` are the positions of the requests that wait,
+    or waited, for this one. `queued_at` is when a request that had dependencies entered the queue. None means
+    `inserted_at`.
     """
 
     id: str
@@ -174,6 +180,9 @@ class QueuedRequest:
     response_attempt: str = ""
     response_chunks: str = ""
     message_set: MessageSet | None = None
+    dependencies: tuple[int, ...] = ()
+    dependants: tuple[int, ...] = ()
+    queued_at: str | None = None
     label: str | None = None
     revision: int = 1
 
@@ -217,8 +226,14 @@ class QueuedRequest:
     @property
     def place_in_queue(self) -> tuple[int, str, str]:
         """The place of a queued request. The request with the lowest place is sent first."""
-        since = self.updated_at if self.queue_priority == BEHIND_OTHERS else self.inserted_at
+        queued_at = self.queued_at or self.inserted_at
+        since = self.updated_at if self.queue_priority == BEHIND_OTHERS else queued_at
         return self.queue_priority, since, self.id
+
+    @property
+    def is_in_queue(self) -> bool:
+        """Whether the request waits in the queue. One that has dependencies waits outside of it."""
+        return self.state in QUEUED and not self.dependencies
 
     @property
     def recovering(self) -> bool:
@@ -270,6 +285,7 @@ class QueuedRequest:
                 )
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
         if to in ENDED:
+            fields["queued_at"] = None
             fields["recovery"] = replace(self.recovery, active=False, running_until=None)
         if to not in IN_FLIGHT:
             fields |= {"state_before_claim": None, "updated_before_claim": None}
@@ -282,6 +298,14 @@ class QueuedRequest:
     def as_change_of(self, before: QueuedRequest) -> QueuedRequest:
         """Return the record with the next revision after `before`. Its transitions are then stored as one change."""
         return replace(self, revision=before.revision + 1)
+
+    def without_dependency(self, position: int, now: datetime) -> QueuedRequest:
+        """Return the waiting record after a dependency has ended. After the last one, the request enters the queue."""
+        left = tuple(other for other in self.dependencies if other != position)
+        if left:
+            # Nothing that clients see has changed.
+            return replace(self, dependencies=left, revision=self.revision + 1)
+        return self.changed(now, dependencies=(), queued_at=timestamp(now))
 
     def claimed(self, session_id: str, now: datetime) -> QueuedRequest:
         """Return the queued record after a session claimed it."""
@@ -381,7 +405,7 @@ class QueuedRequest:
         return replace(self, message_set=message_set)
 
     def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:
-        """Return the record in flight after it ended in an error.
+        """Return the record after it ended in an error: in flight, or while it waited for another request.
 
         Drops None values in `details` and shortens texts.
         """
@@ -415,6 +439,7 @@ class StoredRequest:
     request_xml: str
     response_xml: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    references: tuple[Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,3 +449,4 @@ class ListedRequest:
     record: QueuedRequest
     request_xml: str | None
     response_xml: str | None = None
+    references: tuple[Reference, ...] = ()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from domain.qbxml import Reference
     from domain.records.app import ApiKey, App
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
@@ -24,17 +25,23 @@ Entity = TypeVar("Entity", "App", "ApiKey", "Connection", "Session")
 
 @dataclass(frozen=True, slots=True)
 class AddRequest:
-    """Store a new record with its request XML, its search text and its metadata."""
+    """Store a new record with its request XML, its search text, its metadata and its references.
+
+    The request XML has marks in place of the references (`domain.qbxml.references`).
+    """
 
     record: QueuedRequest
     request_xml: str
     search_text: str
     metadata: Mapping[str, str] = field(default_factory=dict)
+    references: tuple[Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
     """Change a record. `response_xml` stores a response unless it is empty, and `search_text` replaces the search text.
+
+    `references` replaces the references, after values for them have arrived.
 
     The store sets `response_size`, `response_attempt` and `response_chunks` of the record, which describe the stored
     response.
@@ -44,6 +51,7 @@ class ChangeRequest:
     after: QueuedRequest
     response_xml: str | None = None
     search_text: str | None = None
+    references: tuple[Reference, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.Forbidden: 403,
     errors.NotFound: 404,
     errors.MayBeExecuted: 409,
+    errors.HasDependants: 409,
     errors.IdempotencyKeyReused: 409,
     errors.ConnectionActive: 409,
     errors.Gone: 410,

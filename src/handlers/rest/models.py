@@ -211,7 +211,15 @@ class DetailParameters(Parameters):
     )
 
 
-class DeleteParameters(Parameters):
+class DiscardParameters(Parameters):
+    """Options for discarding."""
+
+    dependants: bool = Field(
+        default=False, description="Also end the requests of its batch that wait for this one, in errors."
+    )
+
+
+class DeleteParameters(DiscardParameters):
     """Options for deleting."""
 
     force: bool = Field(default=False, description="Also delete a request that is still waiting.")

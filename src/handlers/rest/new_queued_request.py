@@ -1,14 +1,15 @@
 """The bodies that queue requests. They are not in `models`, because only they need the code that reads QBXML."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from domain import qbxml
 from domain.errors import MAX_PROBLEMS, InvalidRequest, Problem, of_request_in_batch
 from domain.queueing.new_request import NewRequest, WebhookUrl
-from domain.records.batch import MAX_REQUESTS
+from domain.records.batch import MAX_REQUESTS, is_id
 from domain.records.connection import Connection
 from handlers.rest.endpoint import Body, Parameters
 from handlers.rest.models import Label, Metadata, Url
@@ -113,10 +114,52 @@ class NewQueuedRequest(Body):
         return request
 
 
+def _not_an_id(ref: str) -> str:
+    """Refuse a ref that looks like the id of another request."""
+    if is_id(ref):
+        raise ValueError("must not have the form of an id")
+    return ref
+
+
+Ref = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_not_an_id)]
+
+
+class NewBatchRequest(NewQueuedRequest):
+    """A request of a batch, which can depend on others.
+
+    In `request_json`, `{"$from": "<ref or id>", "path": "CustomerRet/ListID"}` in place of a text is a value of the
+    response to another request.
+    """
+
+    ref: Ref | None = Field(default=None, description="A name for the requests behind it in the batch.")
+    depends_on: list[str] | None = Field(
+        default=None,
+        max_length=MAX_REQUESTS,
+        description="The refs of requests before it in the batch, or the ids of requests of the connection that have "
+        "ended with a response. The request is queued when all of them have ended with a response.",
+    )
+
+    def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], NewRequest]:
+        """Return the function that reads the request for a connection, with its references."""
+
+        def read(connection: Connection) -> NewRequest:
+            tree, references = qbxml.without_references(self.request_json)
+            plain = self.model_copy(update={"request_json": tree})
+            new = NewQueuedRequest.reader(plain, parameters)(connection)
+            return replace(
+                new,
+                ref=self.ref,
+                depends_on=tuple(self.depends_on or ()),
+                references=qbxml.placed(new.request, references),
+            )
+
+        return read
+
+
 class NewBatch(Body):
     """A batch of requests to queue in this order: all of them, or none."""
 
-    requests: list[NewQueuedRequest] = Field(min_length=1, max_length=MAX_REQUESTS)
+    requests: list[NewBatchRequest] = Field(min_length=1, max_length=MAX_REQUESTS)
 
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
 from typing_extensions import TypeAliasType, TypedDict
 
 from domain import qbxml
+from domain.records.batch import id_at
 from domain.records.request import State
 from domain.records.webhook import WebhookState
 from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
@@ -72,6 +73,17 @@ class WebhookAttemptView(TypedDict):
     next_attempt_at: Annotated[Moment | None, Schema("Null if no further attempt was planned")]
 
 
+class ReferenceView(TypedDict):
+    """A value of a request that comes from the response to another request."""
+
+    place: Annotated[
+        str, Schema("The element that gets the value", examples=["InvoiceAddRq/InvoiceAdd/CustomerRef/ListID"])
+    ]
+    request_id: Annotated[Uuid, Schema("The other request")]
+    path: Annotated[str, Schema("The place of the value in its response", examples=["CustomerRet/ListID"])]
+    value: Annotated[str | None, Schema("Null until the other request has ended")]
+
+
 class RequestErrorView(TypedDict):
     """Why a request ended in the state `error`."""
 
@@ -99,6 +111,9 @@ class _RequestFields(TypedDict):
     label: Annotated[str | None, Schema("Your own text, by which lists can be filtered", examples=["nightly sync"])]
     state: State
     webhook_state: WebhookState
+    depends_on: Annotated[
+        list[Uuid], Schema("The requests of its batch for which this one still waits, or waited when it ended")
+    ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if the request does not wait")]
     error: RequestErrorView | None
     webhook_url: Annotated[str | None, Schema("A read-only key sees only the origin")]
@@ -125,6 +140,9 @@ class QueuedRequestView(_RequestFields):
     ]
     result: NotRequired[
         Annotated[Result | None, Schema("With `include[]=result`, in place of `response_json`, which is then null")]
+    ]
+    references: Annotated[
+        list[ReferenceView], Schema("The references of the request. `request_xml` and `request_json` have their values")
     ]
     request_json_omitted: NotRequired[Omitted]
     response_omitted: NotRequired[Omitted]
@@ -191,6 +209,15 @@ def queued_request(
         "request_json": request_json(stored),
         "response_xml": stored.response_xml,
         "response_json": tree,
+        "references": [
+            {
+                "place": reference.place,
+                "request_id": reference.source,
+                "path": reference.path,
+                "value": reference.value,
+            }
+            for reference in stored.references
+        ],
     }
     if with_result:
         view |= {"response_json": None, "result": result(stored, tree)}
@@ -266,6 +293,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "label": record.label,
         "state": record.state,
         "webhook_state": record.webhook_state,
+        "depends_on": [id_at(record.id, position) for position in record.dependencies],
         "waiting_reason": waiting_reason(waiting),
         "error": error_view(record.error),
         "webhook_url": record.webhook.url,

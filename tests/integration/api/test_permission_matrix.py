@@ -16,6 +16,7 @@ from domain.events.log import append_events
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
 from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
+from domain.records.batch import ids_of_batch
 from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import Paging, QueuedRequest, State
 from domain.records.session import InFlight
@@ -205,6 +206,24 @@ def deletes_chunks(recorder: Recorder) -> None:
     invoke(recorder, "delete_queued_request", api_event("DELETE", path, authorizer=caller))
 
 
+def ends_a_request_with_dependants(function: str, method: str, path: str) -> Callable[[Recorder], object]:
+    """Return the case that takes a request away that another one waits for: refused, then with its dependants."""
+
+    def case(recorder: Recorder) -> None:
+        first, second = ids_of_batch("00000000-0000-4000-8000-000000000777", 2)
+        recorder.store.commit(
+            AddRequest(a_record(id=first, dependants=(1,)), REQUEST_XML, "ann"),
+            AddRequest(a_record(id=second, dependencies=(0,)), REQUEST_XML, "ann"),
+        )
+        caller = {"app_id": APP_ID, "scope": "full"}
+        force = "force=true&" if method == "DELETE" else ""
+        for dependants in ("false", "true"):
+            url = f"{path.format(id=first)}?{force}dependants={dependants}"
+            invoke(recorder, function, api_event(method, url, authorizer=caller))
+
+    return case
+
+
 def purges_chunks(recorder: Recorder) -> None:
     """Remove a deleted connection with a response in chunks."""
     connection = a_connection(id="c0000000-0000-4000-8000-000000000077")
@@ -300,7 +319,13 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "get_queued_request": (waits_for_a_page,),
     "delete_connection": (deletes_a_connection_in_use,),
     "onboard_customer": (sets_a_password,),
-    "delete_queued_request": (deletes_chunks,),
+    "delete_queued_request": (
+        deletes_chunks,
+        ends_a_request_with_dependants("delete_queued_request", "DELETE", "/api/v1/queued_requests/{id}"),
+    ),
+    "discard_queued_request": (
+        ends_a_request_with_dependants("discard_queued_request", "POST", "/api/v1/queued_requests/{id}/discard"),
+    ),
     "sweep": (sweeps_a_request_that_ends, purges_chunks),
     "web_connector": (
         call_a_whole_session,

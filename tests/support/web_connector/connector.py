@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from domain.queueing.new_request import QueueBatch
 from domain.records.connection import Connection
 from domain.records.request import QueuedRequest
 from domain.records.session import MAX_EXECUTION_SECONDS, Session, session_id
@@ -30,12 +31,14 @@ from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from simulator import Simulator
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore
+from tests.support.queueing import queueing_without_quotas
 from tests.support.web_connector.quickbooks import hcp, response_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from domain.ports import IdSource
+    from domain.queueing.new_request import NewRequest
     from domain.records.session import HeldRequest
     from domain.storage.changes import Change
     from tests.support.index_lag import IndexLag
@@ -51,6 +54,7 @@ PORTS = {
     "held_requests",
     "queue_front",
     "records_by_id",
+    "request_batch",
     "connection",
     "session",
     "commit",
@@ -196,6 +200,14 @@ class Connector:
     def write(self, customer: str = "Ann", **fields: Any) -> str:
         """Queue a write."""
         return self.queue("CustomerAddRq", f"<CustomerAdd><Name>{escape(customer)}</Name></CustomerAdd>", **fields)
+
+    def batch(self, *requests: NewRequest) -> list[str]:
+        """Queue a batch a second after the request before, and return its ids."""
+        self.clock.advance(seconds=1)
+        queueing = queueing_without_quotas(self.store, self.clock, self.new_id)
+        connection = self.connection
+        command = QueueBatch(connection.app_id, connection.id, lambda _: requests)
+        return [queued.stored.record.id for queued in queueing.queue_batch(command).requests]
 
     def iterate(self, size: int = 2, **fields: Any) -> str:
         """Queue an iterated query with pages of `size` objects."""

@@ -179,7 +179,11 @@ class Drain:
 
     def _check_error(self, record: QueuedRequest) -> None:
         assert record.error
-        if record.error.code == "quickbooks_error":
+        if record.error.code == "dependency_failed":
+            dependency = self.qbwc.record(record.error.details["dependency_id"])
+            assert dependency.state is State.ERROR, record
+            assert not self.executions(record), record
+        elif record.error.code == "quickbooks_error":
             # An iterator is used while it exists, and never twice for one page.
             assert record.error.details["status_code"] == LOCKED or not record.is_read, record
         elif not record.is_read:
@@ -207,6 +211,8 @@ class Drain:
         if record.state is State.ERROR:
             self._check_error(record)
             assert record.error
+            if record.error.code == "dependency_failed":
+                return
             if record.error.code == "outcome_unknown" and record.message_set:
                 assert self.executions(record) <= 1, record
             elif record.error.code == "outcome_unknown":
@@ -220,3 +226,8 @@ class Drain:
         customer = re.search(r"<ListID>([^<]+)</ListID>", response)
         assert customer
         assert customer[1] in {customer.id for customer in self.company.books["Customer"]}
+        for reference in self.store.bodies[record.id].references:
+            # QuickBooks executed the request with the value of the response to the other one.
+            assert reference.value
+            assert f"<ListID>{reference.value}</ListID>" in (self.qbwc.response(reference.source) or "")
+            assert f"<ParentRef>\n<ListID>{reference.value}</ListID>" in response

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from domain.errors import Gone, InvalidState, MayBeExecuted, NotFound
+from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted, NotFound
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import TRANSITIONS, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
@@ -96,9 +96,13 @@ class Interleavings(RuleBasedStateMachine):
     def queue(self, number: int, kind: str, label: str, key: str | None, trouble: Trouble) -> None:
         self.system.queue(number, kind, label, key, trouble)
 
+    @rule(number=CONNECTIONS, kind=st.sampled_from(["chain", "fan", "wrong value"]), trouble=TROUBLE)
+    def queue_batch(self, number: int, kind: str, trouble: Trouble) -> None:
+        self.system.queue_batch(number, kind, trouble)
+
     @rule(
-        which=st.integers(0, 30),
-        how=st.sampled_from(["discard", "delete", "force", "redeliver", "get"]),
+        which=st.integers(0, 60),
+        how=st.sampled_from(["discard", "discard all", "delete", "force", "force all", "redeliver", "get"]),
         mine=st.booleans(),
         trouble=TROUBLE,
     )
@@ -112,13 +116,19 @@ class Interleavings(RuleBasedStateMachine):
         use = self.system.requests
         action = {
             "discard": lambda: use.discard(app_id, record.id),
+            "discard all": lambda: use.discard(app_id, record.id, dependants=True),
             "delete": lambda: use.delete(app_id, record.id),
             "force": lambda: use.delete(app_id, record.id, force=True),
+            "force all": lambda: use.delete(app_id, record.id, force=True, dependants=True),
             "redeliver": lambda: use.redeliver(app_id, record.id),
             "get": lambda: use.get(app_id, record.id),
         }[how]
         try:
             self.system.in_function(action, trouble if mine else None)
+        except HasDependants:
+            assert mine
+            assert how in {"discard", "force"}
+            assert record.dependants
         except (MayBeExecuted, InvalidState, Gone):
             assert mine
         except NotFound:
@@ -385,6 +395,7 @@ class Interleavings(RuleBasedStateMachine):
                     steps in TWO_TRANSITIONS
                     or after.state in TRANSITIONS[before.state]
                     or (before.state is after.state and after.webhook.round == before.webhook.round + 1)
+                    or (before.state is after.state and set(after.dependencies) < set(before.dependencies))
                 ), steps
 
     def teardown(self) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from tests.support.queueing import new_request
 from tests.support.web_connector.drain import Drain
 from tests.support.web_connector.interruptions import TERMINATIONS, Interruption
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from domain.queueing.new_request import NewRequest
     from tests.support.web_connector.connector import Connector
 
     Fill: TypeAlias = Callable[[Connector], None]
@@ -81,6 +83,34 @@ QUEUES_OF_SETS: dict[int, tuple[Fill, ...]] = {
 }
 """Queues by the `batch_size` of the connection, with several sets in each."""
 
+
+def sub_customer(name: str, parent: str, ref: str | None = None, *depends_on: str) -> NewRequest:
+    """Return a write of a batch with the ListID of another one."""
+    list_id = {"$from": parent, "path": "CustomerRet/ListID"}
+    fields = {"Name": name, "ParentRef": {"ListID": list_id}}
+    return new_request({"CustomerAddRq": {"CustomerAdd": fields}}, ref, *depends_on)
+
+
+def customer(name: str, ref: str | None = None) -> NewRequest:
+    """Return a write of a batch that others can refer to."""
+    return new_request({"CustomerAddRq": {"CustomerAdd": {"Name": name}}}, ref, validate=False)
+
+
+def a_chain(qbwc: Connector) -> None:
+    """Three writes that depend on each other, and a write behind them that does not."""
+    qbwc.batch(customer("Ann", "a"), sub_customer("Bob", "a", "b"), sub_customer("Eve", "b"))
+    qbwc.write("Zoe")
+
+
+def a_write_with_two_dependencies(qbwc: Connector) -> None:
+    last = sub_customer("Eve", "a", None, "b")
+    qbwc.batch(customer("Ann", "a"), customer("Bob", "b"), last, sub_customer("Joe", "a"))
+
+
+def a_refused_dependency(qbwc: Connector) -> None:
+    qbwc.batch(customer("Ann:colon", "a"), sub_customer("Bob", "a", "b"), sub_customer("Eve", "b"))
+
+
 QUEUES: tuple[Fill, ...] = (
     a_read,
     an_iterated_read,
@@ -90,6 +120,9 @@ QUEUES: tuple[Fill, ...] = (
     two_writes,
     two_writes_with_one_label,
     a_write_and_a_read,
+    a_chain,
+    a_write_with_two_dependencies,
+    a_refused_dependency,
 )
 WRITES: tuple[Fill, ...] = (a_write, a_refused_write, two_writes)
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.records import record_item
-from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest
+from domain.records.request import ENDED, IN_FLIGHT, QueuedRequest
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from local.event_filters import passes, patterns_of
 from local.template import Template
@@ -63,7 +63,7 @@ class ObservedStore(CountingStore):
             if (
                 isinstance(record, QueuedRequest)
                 and record.connection_id == claimed.connection_id
-                and record.state in QUEUED
+                and record.is_in_queue
                 and record.last_session_id != claimed.last_session_id
                 and record.place_in_queue < replace(claimed, updated_at=before.updated_at).place_in_queue
             ):

@@ -17,10 +17,11 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.sessions import SESSION_ID
 from domain import qbxml
 from domain.connections.service import ConnectionService
-from domain.errors import MayBeExecuted
+from domain.errors import HasDependants, MayBeExecuted
 from domain.maintenance.sweep import sweep
-from domain.queueing.new_request import Idempotency
+from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch
 from domain.queueing.service import RequestService
+from domain.records.batch import id_at, ids_of_batch
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.storage.changes import AddRequest, Put
@@ -30,7 +31,7 @@ from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.backoff import MAX_PAUSE
 from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
-from tests.support.queueing import command, queueing_without_quotas
+from tests.support.queueing import command, new_request, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
 from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, Point, RandomIds
 from tests.support.web_connector.quickbooks import Books, hcp, labels_in
@@ -159,6 +160,7 @@ class System:
         self.executions: list[Execution] = []
         self.closed: set[str] = set()
         """The tickets of sessions that a Web Connector closed. It has delivered the results of all requests then."""
+        self.restored = False
         self.planned.run_other = self._run_other
         self._current_call = b""
 
@@ -185,7 +187,8 @@ class System:
             case "discard":
                 for record in self.records():
                     if record.connection_id == connection.id and record.state in QUEUED:
-                        with suppress(MayBeExecuted):  # QuickBooks may have executed it
+                        # QuickBooks may have executed it, or others wait for it.
+                        with suppress(MayBeExecuted, HasDependants):
                             self.requests.discard(record.app_id, record.id)
 
     def in_function(self, action: Callable[[], T], trouble: Trouble) -> T | None:
@@ -298,6 +301,24 @@ class System:
         if key:
             assert len(self.records()) == before + 1
 
+    def queue_batch(self, number: int, kind: str, trouble: Trouble = None) -> None:
+        """Queue a batch whose requests depend on each other."""
+        self.clock.advance(milliseconds=1)
+        connection = self.connections[number]
+        batches: dict[str, list[Any]] = {
+            # The last request waits for both others, and one for the value of another.
+            "chain": [_write("a"), _write("b", "a"), _write(None, "b", "a")],
+            "fan": [_write("a"), _write(None, "a"), _read("a"), _write(None, "a"), _iterated("a")],
+            "wrong value": [_write("a"), _write("b", "a", path="CustomerRet/ListID"), _read("b")],
+        }
+        batch = batches[kind]
+        command = QueueBatch(connection.app_id, connection.id, lambda _: batch)
+        ids, former = self.new_id.ids, len(self.new_id.ids)
+        self.in_function(lambda: self.queueing.queue_batch(command), trouble)
+        # The first new id is that of the batch; a concurrent call may have made others.
+        for base in ids[former : former + 1]:
+            ids[former : former + 1] = ids_of_batch(base, len(batch))
+
     def sweep(self, silence_seconds: float, trouble: Trouble = None) -> None:
         """Let time pass and run the sweep."""
         self.clock.advance(seconds=silence_seconds)
@@ -358,6 +379,7 @@ class System:
             item.record.id: self._large_response(item) if item.record.response_chunks else item.response_xml
             for item in items
         }
+        self.requests_xml = {item.record.id: item.request_xml for item in items}
         return [item.record for item in items]
 
     def _large_response(self, item: ListedRequest) -> str | None:
@@ -405,7 +427,22 @@ class System:
         assert all(session.holds(record) for session in mine for record in in_flight)
         assert all(session.limits.paused == (connection.paused_at is not None) for session in mine)
 
+    def _check_dependencies(self, record: QueuedRequest) -> None:
+        """Check that a request was sent only after its dependencies, and with the value of the response."""
+        for position in record.dependencies if record.state is State.WAITING else ():
+            dependency = self.store.request(id_at(record.id, position))
+            assert isinstance(dependency, QueuedRequest)
+            assert dependency.state not in ENDED, (record, dependency)
+        if record.error and record.error.code in {"dependency_failed", "reference_unresolved"} and not self.restored:
+            dependency = self.store.request(record.error.details["dependency_id"])
+            received = isinstance(dependency, QueuedRequest) and dependency.state is State.RESPONSE_RECEIVED
+            assert received == (record.error.code == "reference_unresolved")
+            assert not self.books[record.connection_id].executions_of(record.id)
+        if record.state not in {State.WAITING, State.ERROR, State.DISCARDED} and not self.restored:
+            assert "$from" not in (self.requests_xml[record.id] or "")
+
     def _check_record(self, record: QueuedRequest) -> None:
+        self._check_dependencies(record)
         assert (record.error is not None) == (record.state is State.ERROR)
         response = self.responses[record.id]
         if record.state is State.RESPONSE_RECEIVED:
@@ -431,3 +468,19 @@ class System:
         for books in self.books.values():
             executions.update(books.executions)
         assert not executions or max(executions.values()) == 1
+
+
+def _write(ref: str | None, *depends_on: str, path: str = "CustomerRet/Name") -> NewRequest:
+    """Return a write with a value of the response to the last request that it depends on."""
+    fields: dict[str, Any] = {"Name": "Ann"}
+    if depends_on:
+        fields["CompanyName"] = {"$from": depends_on[-1], "path": path}
+    return new_request({"CustomerAddRq": {"CustomerAdd": fields}}, ref, *depends_on)
+
+
+def _read(*depends_on: str) -> NewRequest:
+    return new_request({"CustomerQueryRq": {}}, None, *depends_on)
+
+
+def _iterated(*depends_on: str) -> NewRequest:
+    return new_request({"CustomerQueryRq": {"@iterator": "Start", "MaxReturned": 2}}, None, *depends_on)

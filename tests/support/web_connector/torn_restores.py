@@ -6,7 +6,7 @@ import random
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import Gone, InvalidState, MayBeExecuted, NotFound
+from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted, NotFound
 from local.restore import TABLES, prepare
 from tests.support.web_connector.system import System
 
@@ -62,6 +62,8 @@ class History:
             self._copy()
 
     def _queue(self) -> None:
+        if self._chance.random() < 0.3:
+            self.system.queue_batch(self._chance.randrange(3), self._chance.choice(["chain", "fan", "wrong value"]))
         for _ in range(self._chance.randint(1, 4)):
             self.system.queue(self._chance.randrange(3), self._chance.choice(KINDS), self._chance.choice(["", "same"]))
 
@@ -90,7 +92,7 @@ class History:
         if not records:
             return
         record = self._chance.choice(records)
-        with suppress(MayBeExecuted, InvalidState, NotFound, Gone):
+        with suppress(HasDependants, MayBeExecuted, InvalidState, NotFound, Gone):
             if self._chance.random() < 0.5:
                 self.system.requests.discard(record.app_id, record.id)
             else:
@@ -121,6 +123,7 @@ class History:
     def check_the_rest(self) -> None:
         """Run all sessions. All requests end, no write is executed twice, and all counts are exact."""
         self.system.tickets.clear()
+        self.system.restored = True
         self.system.sent.clear()
         self.system.check()
         self.system.to_quiet()

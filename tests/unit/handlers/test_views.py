@@ -51,6 +51,8 @@ INTERNAL = {
     "failed_sessions",
     "last_session_id",
     "message_set",
+    "dependants",
+    "queued_at",
     "state_before_claim",
     "updated_before_claim",
     "sent_at",
@@ -92,6 +94,8 @@ def with_another_value(entity: Any, path: str) -> Any:
     """Return the record with another value at a path."""
     name, _, rest = path.partition(".")
     member = getattr(entity, name)
+    if name in {"dependencies", "dependants"}:
+        return replace(entity, **{name: (1,)})
     if name == "error":
         return replace(entity, error=RequestError("outcome_unknown", "Nobody can tell."))
     return replace(entity, **{name: with_another_value(member, rest) if rest else other_than(member)})

@@ -134,6 +134,11 @@ _TEXT_ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord("\r"
 _ATTRIBUTE_ESCAPES = {**_TEXT_ESCAPES, ord('"'): "&quot;", ord("\n"): "&#10;", ord("\t"): "&#9;"}
 
 
+def escaped(text: str) -> str:
+    """Return a text as it is written in an element."""
+    return text.translate(_TEXT_ESCAPES)
+
+
 def _attributes(attributes: Mapping[str, str]) -> str:
     return "".join(f' {name}="{value.translate(_ATTRIBUTE_ESCAPES)}"' for name, value in attributes.items())
 

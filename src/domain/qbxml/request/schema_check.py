@@ -11,6 +11,7 @@ from domain.errors import shortened
 from domain.qbxml.request import limits
 from domain.qbxml.request.diagnosis import MIN_SIMILARITY_IN_NEWER, diagnose
 from domain.qbxml.request.fast_schema_check import is_blank, is_valid
+from domain.qbxml.request.placeholders import Placeholder
 from domain.qbxml.request.problems import MIN_SIMILARITY, did_you_mean, quoted
 from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END, request_model, version_number, within
 from domain.qbxml.schema.facts import request_names
@@ -204,6 +205,8 @@ class _SchemaCheck:
 
     def _as_reference(self, text: str, content: ContentModel) -> str | None:
         """Return how to write a text in place of a reference, or None if the element is not a reference."""
+        if isinstance(text, Placeholder):
+            return "Write the reference in place of a text, such as that of its ListID."
         if "FullName" not in content.rules:
             return None
         text = shortened(text.strip(), _MAX_REFERENCE)
@@ -214,6 +217,8 @@ class _SchemaCheck:
         self, name: str, text: str, value_type: ValueType, rule: ElementRule
     ) -> Iterable[tuple[str, str | None]]:
         facts = rule.facts
+        if isinstance(text, Placeholder):
+            return
         if not text and "default" in facts:
             return
         if value_type.accepts is not None and not value_type.accepts(text):

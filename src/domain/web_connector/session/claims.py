@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from domain.errors import Conflict
-from domain.records.request import ENDED, QUEUED, QueuedRequest
+from domain.records.request import ENDED, QueuedRequest
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from domain.web_connector.session import sets
 from domain.web_connector.session.decision import Claiming, Decision
+from domain.web_connector.session.dependants import changes_of_dependants, with_dependants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +50,7 @@ def commit(  # noqa: PLR0917 - the parts of one commit
     if isinstance(decision, Claiming):
         return _commit_and_claim(store, decision, connection_id, session_id, now, already_read)
     if decision.changes:
-        store.commit(*decision.changes)
+        store.commit(*with_dependants(store, decision.changes, now))
     return decision.reply
 
 
@@ -62,11 +64,12 @@ def _commit_and_claim(  # noqa: PLR0917 - as `commit`
 ) -> Reply:
     """Commit the decision for the next request of the queue together with the claim of that request.
 
-    If another session released a record of `claiming.releases`, it can be claimed at once. If this session released
+    If a record of `claiming.releases` ends, its dependants are released too, and can be claimed at once. If another
+    session released a record of `claiming.releases`, it can be claimed at once. If this session released
     it, a later session claims it. A request that was discarded after the queue was read and before the commit is
     skipped.
     """
-    releases = claiming.releases
+    releases = [*claiming.releases, *changes_of_dependants(store, claiming.releases, now)]
     skipped: list[QueuedRequest] = []
     for _ in range(MAX_CLAIMS):
         claimable = front(store, connection_id, session_id, now, releases, already_read)
@@ -109,7 +112,7 @@ def front(  # noqa: PLR0917 - as `commit`
     there is more. By the next session they are behind the others.
     """
     released_ids = {release.before.id for release in releases}
-    queued_again = [release.after for release in releases if release.after.state in QUEUED]
+    queued_again = [release.after for release in releases if release.after.is_in_queue]
     for limit in FRONTS:
         if already_read is not None and limit == FRONTS[0]:
             stored = already_read
@@ -117,7 +120,9 @@ def front(  # noqa: PLR0917 - as `commit`
             stored = store.queue_front(connection_id, limit)
         queue = [record for record in stored if record.id not in released_ids]
         if queued_again:
-            queue += queued_again
+            # A dependant enters the queue behind the requests that wait there, of which not all may have been read.
+            last = stored[-1].place_in_queue if len(stored) >= limit else None
+            queue += [record for record in queued_again if last is None or record.place_in_queue < last]
             queue.sort(key=attrgetter("place_in_queue"))
         found = claimable(queue, session_id, now)
         if found or len(stored) < limit or _running(queue, now) is not None:
@@ -175,5 +180,5 @@ def has_not_ended(stored: object) -> bool:
 
 
 def _claim(record: QueuedRequest, session_id: str, now: datetime, releases: Sequence[ChangeRequest]) -> ChangeRequest:
-    before = next((release.before for release in releases if record is release.after), record)
-    return ChangeRequest(before, record.claimed(session_id, now).as_change_of(before))
+    released = next((release for release in releases if record is release.after), ChangeRequest(record, record))
+    return replace(released, after=record.claimed(session_id, now).as_change_of(released.before))

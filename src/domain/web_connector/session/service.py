@@ -25,6 +25,7 @@ from domain.web_connector.session import lingering, receiving, sending, sets
 from domain.web_connector.session.claims import FRONTS, claimable, commit, front, has_not_ended, other_members
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.decision import Claiming, Decision
+from domain.web_connector.session.dependants import with_dependants
 from domain.web_connector.session.end import end_of_session, returned_write
 from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_file
 from domain.web_connector.session.polling import reason_to_hold
@@ -100,7 +101,8 @@ class SessionService:
                 self._store.commit(Put(session, after))
                 return Reply(CURRENT_COMPANY_FILE, session.connection_id)
             held, connection = self._held(session), self._store.connection(session.connection_id)
-            self._store.commit(*end_of_session(session, held, connection, now, error_message(error), last_error=error))
+            changes = end_of_session(session, held, connection, now, error_message(error), last_error=error)
+            self._store.commit(*with_dependants(self._store, changes, now))
             return Reply(DONE, session.connection_id)
 
         return self._in_session(call, DONE, step)
@@ -127,7 +129,7 @@ class SessionService:
             if session.returned_writes:
                 records = self._store.records_by_id(session.returned_writes)
                 changes += [change for record in records for change in returned_write(session, record, now)]
-            self._store.commit(*changes)
+            self._store.commit(*with_dependants(self._store, changes, now))
             return Reply(CLOSED, session.connection_id)
 
         return self._in_session(call, CLOSED, step)

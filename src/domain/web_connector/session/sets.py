@@ -55,9 +55,13 @@ def members(first: QueuedRequest, queue: Sequence[QueuedRequest]) -> Sequence[Qu
 
 
 def _may_be_sent_with_others(record: QueuedRequest) -> bool:
-    """Whether a request was never sent, is not a page, and takes its turn in the queue."""
+    """Whether a request was never sent, is not a page, takes its turn in the queue, and has no dependants.
+
+    A commit ends at most one request with dependants (docs/decisions/0083).
+    """
     return (
-        record.sessions == 0
+        not record.dependants
+        and record.sessions == 0
         and not record.recovery.begun
         and record.message_set is None
         and record.paging.page == 1

@@ -1,0 +1,280 @@
+"""References: values of a request that are taken from the response to another request.
+
+In JSON, `{"$from": "c", "path": "CustomerRet/ListID"}` stands in place of a text. A placeholder replaces it while the
+request is read and checked. In a stored request, the instruction `<?from 0?>` stands in its place. A text of a user
+cannot contain one, because `<` is escaped in texts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from domain.errors import InvalidRequest, Problem
+from domain.qbxml.request import limits
+from domain.qbxml.request.characters import is_storable
+from domain.qbxml.request.document import escaped
+from domain.qbxml.request.from_xml import stored_request
+from domain.qbxml.request.normalization import normalize
+from domain.qbxml.request.placeholders import Placeholder
+from domain.qbxml.request.problems import did_you_mean, quoted
+from domain.qbxml.request.schema_check import all_problems, name_problems
+from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
+from domain.qbxml.schema.facts import response_facts
+from domain.qbxml.xml.parser import parse_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from xml.etree.ElementTree import Element
+
+    from domain.qbxml.request.document import Request
+
+FIELD = "request_json"
+FROM = "$from"
+
+MAX_REFERENCES = 50
+"""The maximum number of references in a request."""
+
+MAX_VALUES_BYTES = 32 * 1024
+"""The maximum bytes of the values of a request's references. They are stored with its body, in one item."""
+
+_MAX_PATH = 200
+_MAX_NESTING = 60
+"""The maximum depth of JSON in which references are replaced. An element takes two levels of a tree, and a request has
+at most 20 levels of elements. Deeper JSON is refused when it is read."""
+
+_step = re.compile(r"([A-Za-z_][A-Za-z0-9_.-]{0,99})(?:\[([1-9][0-9]{0,5})\])?\Z").match
+_marks = re.compile(r"<\?from (\d{1,3})\?>")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference of a request.
+
+    `source` names the other request: as the author wrote it, or by its id once it is queued. `path` is the place of the
+    value in the response, below the response element, and `place` the element of this request. `value` is None until
+    the other request has ended.
+    """
+
+    source: str
+    path: str
+    place: str = ""
+    value: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The value, or the reference as JSON until there is one."""
+        return json.dumps({FROM: self.source, "path": self.path}) if self.value is None else self.value
+
+
+class BadReference(Exception):
+    """A reference has no value, or one that its request cannot have. `code` is that of the request's error."""
+
+    def __init__(self, code: str, message: str, reference: Reference) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.reference = reference
+
+
+class _Step(NamedTuple):
+    """One step of a path. `number` counts from 1 among the elements of this name."""
+
+    name: str
+    number: int | None
+
+
+def without_references(tree: object) -> tuple[object, list[Reference]]:
+    """Return a request in JSON with placeholders in place of its references, and the references by number.
+
+    Raises InvalidRequest with every reference that is not written correctly.
+    """
+    references: list[Reference] = []
+    problems: list[Problem] = []
+
+    def replaced(value: object, pointer: str, depth: int) -> object:
+        if depth > _MAX_NESTING:
+            return value
+        if isinstance(value, list):
+            return [replaced(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        if FROM not in value:
+            return {name: replaced(item, f"{pointer}/{name[:100]}", depth + 1) for name, item in value.items()}
+        if message := _form_problem(value):
+            problems.append(Problem(FIELD, message, path=pointer, suggestion=_EXAMPLE))
+            return ""
+        references.append(Reference(value[FROM], value["path"]))
+        return Placeholder(f"${len(references) - 1}")
+
+    result = replaced(tree, "", 0)
+    if len(references) > MAX_REFERENCES:
+        problems.append(Problem(FIELD, f"has {len(references)} references; at most {MAX_REFERENCES} are allowed"))
+    if problems:
+        raise InvalidRequest(problems)
+    return result, references
+
+
+_EXAMPLE = 'Write {"$from": "<ref or id>", "path": "CustomerRet/ListID"}.'
+
+
+def _form_problem(value: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with an object that has the member `$from`, or None."""
+    if others := [name for name in value if name not in {FROM, "path"}]:
+        return f"A reference has no member {quoted(others[0])}."
+    source, path = value[FROM], value.get("path")
+    if not isinstance(source, str) or not source:
+        return "$from must be the ref of an earlier request, or the id of one that has ended."
+    if not isinstance(path, str):
+        return "The path of the reference is missing."
+    if _steps(path) is None:
+        return f"{quoted(path)} is not a path, such as CustomerRet/ListID or InvoiceRet[1]/TxnID."
+    return None
+
+
+def _steps(path: str) -> list[_Step] | None:
+    """Return the steps of a path, or None if it is not a path."""
+    matches = [_step(part) for part in path.split("/")] if len(path) <= _MAX_PATH else [None]
+    return (
+        [_Step(match[1], int(match[2]) if match[2] else None) for match in matches if match] if all(matches) else None
+    )
+
+
+def placed(request: Request, references: Sequence[Reference]) -> tuple[Reference, ...]:
+    """Return the references with their places in the request.
+
+    Raises InvalidRequest if one of them is not in place of a text.
+    """
+    places = {
+        str(element.text): place
+        for element, place in _numbered(request.element)
+        if isinstance(element.text, Placeholder)
+    }
+    if len(places) < len(references):
+        message = "has a reference that is not in place of a text, such as in an attribute"
+        raise InvalidRequest([Problem(FIELD, message, suggestion=_EXAMPLE)])
+    return tuple(replace(reference, place=places[f"${number}"]) for number, reference in enumerate(references))
+
+
+def _numbered(root: Element) -> Iterator[tuple[Element, str]]:
+    """Yield each element with its path. Names that repeat in their parent are numbered from 1, as in problems."""
+    pending = [(root, root.tag)]
+    while pending:
+        element, path = pending.pop()
+        yield element, path
+        totals, numbers = Counter(child.tag for child in element), Counter[str]()
+        for child in element:
+            numbers[child.tag] += 1
+            suffix = f"[{numbers[child.tag]}]" if totals[child.tag] > 1 else ""
+            pending.append((child, f"{path}/{child.tag}{suffix}"))
+
+
+def path_problem(  # noqa: PLR0911 - one return for each problem
+    path: str, request_name: str
+) -> tuple[str, str | None] | None:
+    """Return what is wrong with a path in the response to a request, with a suggestion, or None.
+
+    The path of a request that is not in the schema is not checked.
+    """
+    parent = f"{request_name.removesuffix('Rq')}Rs"
+    facts: Any = response_facts(parent)
+    if not facts:
+        return None
+    for name, number in _steps(path) or ():
+        if not isinstance(facts, dict):
+            return f"{parent} has no elements.", f"End the path at {parent}."
+        if name not in facts:
+            return f"{parent} has no element {name}.", did_you_mean(name, facts)
+        facts = facts[name]
+        if isinstance(facts, list):
+            (facts,) = facts
+            if number is None:
+                return f"{name} can repeat.", f"Write {name}[1] for the first one."
+        elif number not in {None, 1}:
+            return f"{name} occurs only once.", f"Write {name}."
+        parent = name
+    if isinstance(facts, dict):
+        return f"{parent} has no text.", f"Name one of its elements, such as {path}/{next(iter(facts))}."
+    return None
+
+
+def resolved(references: Sequence[Reference], source: str, response_xml: str) -> tuple[Reference, ...]:
+    """Return the references with the values of those that name `source`, whose response is `response_xml`.
+
+    Raises BadReference if the response has no such value.
+    """
+    if all(reference.source != source for reference in references):
+        return tuple(references)
+    try:
+        response = next(
+            (child for message_set in read_with_repair(parse_tree, response_xml) for child in message_set), None
+        )
+    except UnreadableResponse:
+        response = None
+    result = []
+    for reference in references:
+        if reference.source == source:
+            value = None if response is None else _text_at(response, reference.path)
+            if not value:
+                message = f"The response to {source} has no value at {reference.path}."
+                raise BadReference("reference_unresolved", message, reference)
+            reference = replace(reference, value=value)  # noqa: PLW2901 - the same reference, with its value
+        result.append(reference)
+    return tuple(result)
+
+
+def _text_at(response: Element, path: str) -> str | None:
+    """Return the text at a path below a response element, or None if there is none."""
+    element = response
+    for name, number in _steps(path) or ():
+        found = [child for child in element if child.tag == name]
+        if len(found) < (number or 1):
+            return None
+        element = found[(number or 1) - 1]
+    return None if len(element) else element.text
+
+
+def fitted(request_xml: str, version: str, references: Sequence[Reference]) -> tuple[Reference, ...]:
+    """Return the references with values in the notation of their places in the request.
+
+    Raises BadReference if a value cannot stand in its place. `request_xml` is the request with or without the values.
+    """
+    request = stored_request(request_xml, version)
+    elements = {place: element for element, place in _numbered(request.element)}
+    with_value = [reference for reference in references if reference.value is not None]
+    for reference in with_value:
+        elements[reference.place].text = reference.value
+    normalize(request.element)
+    problems = {problem.path: problem.message for problem in _problems(request)}
+    for reference in with_value:
+        value, message = reference.value or "", problems.get(reference.place)
+        if message is None and not (is_storable(value) and not limits.find_bad_character(value)):
+            message = "QuickBooks cannot store all its characters."
+        if message is not None:
+            text = f"The value at {reference.path} in the response to {reference.source} does not fit. {message}"
+            raise BadReference("reference_invalid", text, reference)
+    result = tuple(
+        replace(reference, value=elements[reference.place].text) if reference.value is not None else reference
+        for reference in references
+    )
+    if sum(len((reference.value or "").encode()) for reference in result) > MAX_VALUES_BYTES:
+        message = f"The values of this request's references have more than {MAX_VALUES_BYTES:,} bytes together."
+        raise BadReference("reference_invalid", message, with_value[-1])
+    return result
+
+
+def _problems(request: Request) -> list[Problem]:
+    if not limits.version_exists(request.version) or limits.edition_of(request.version):
+        return []
+    # The country of QuickBooks is not known here, so the greater lengths are allowed.
+    return [*all_problems(request, outside_us=True), *name_problems(request)]
+
+
+def filled(request_xml: str, references: Sequence[Reference]) -> str:
+    """Return a stored request with the values of its references, and with the references that have none as JSON."""
+    if not references:
+        return request_xml
+    return _marks.sub(lambda mark: escaped(references[int(mark[1])].text), request_xml)
