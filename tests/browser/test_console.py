@@ -165,8 +165,13 @@ def test_a_connection_is_paused_resumed_changed_and_deleted(console: Console) ->
     console.button("Save").click()
     console.sees("Enter a whole number from 0 to 1,500.")
     console.page.get_by_label("Lingering (seconds)").fill("60")
+    console.page.get_by_label("Batch size").fill("21")
+    console.button("Save").click()
+    console.sees("Enter a whole number from 1 to 20.")
+    console.page.get_by_label("Batch size").fill("20")
     console.button("Save").click()
     console.sees_heading("Renamed")
+    assert console.service.call("GET", connection.path).json["data"]["batch_size"] == 20
     console.page.locator("section.danger").get_by_role("button", name="Delete").click()
     console.confirm("Delete")
     console.sees_heading("Connections")

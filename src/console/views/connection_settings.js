@@ -8,6 +8,7 @@ import { ConnectionFrame } from "./connection.js";
 import { downloadQwc, Password } from "./new_connection.js";
 
 const ZONES = Intl.supportedValuesOf?.("timeZone") ?? ["UTC"];
+const WHOLE_NUMBERS = { linger_seconds: [0, 1500], batch_size: [1, 20] };
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export default function ConnectionSettings({ parts: [id, tab] }) {
@@ -25,7 +26,7 @@ function General({ connection, load }) {
   const window = connection.sync_window;
   const initial = {
     name: connection.name ?? "", company_file: connection.company_file ?? "", webhook_url: connection.webhook_url ?? "",
-    linger_seconds: String(connection.linger_seconds), limited: Boolean(window),
+    linger_seconds: String(connection.linger_seconds), batch_size: String(connection.batch_size), limited: Boolean(window),
     from: window?.from ?? "20:00", to: window?.to ?? "06:00", time_zone: window?.time_zone ?? OWN_ZONE,
   };
   const [values, setValues] = useState(initial);
@@ -37,14 +38,14 @@ function General({ connection, load }) {
   const bind = (name) => ({ value: values[name], onInput: set(name), disabled: !session.canChange });
   const submit = async (event) => {
     event.preventDefault();
-    const linger = Number(values.linger_seconds);
-    if (!/^\d{1,4}$/.test(values.linger_seconds.trim()) || linger > 1500) return setProblems({ linger_seconds: "Enter a whole number from 0 to 1,500." });
+    const wrong = Object.entries(WHOLE_NUMBERS).filter(([name, [min, max]]) => !/^\d{1,4}$/.test(values[name].trim()) || values[name] < min || values[name] > max);
+    if (wrong.length) return setProblems(Object.fromEntries(wrong.map(([name, [min, max]]) => [name, `Enter a whole number from ${min} to ${max.toLocaleString("en")}.`])));
     setBusy(true);
     setError(null);
     setProblems({});
     const text = (name) => values[name].trim() || null;
     try {
-      const body = { name: text("name"), company_file: text("company_file"), webhook_url: text("webhook_url"), linger_seconds: linger,
+      const body = { name: text("name"), company_file: text("company_file"), webhook_url: text("webhook_url"), linger_seconds: Number(values.linger_seconds), batch_size: Number(values.batch_size),
         sync_window: values.limited ? { from: values.from, to: values.to, time_zone: values.time_zone } : null };
       load.reload({ data: await call("PATCH", `/connections/${connection.id}`, { body }) });
       toast("The settings are saved.");
@@ -60,6 +61,7 @@ function General({ connection, load }) {
     <${Field} label="Company file" problem=${problems.company_file} help="Full path on the Windows machine. If it is empty, the open file is used.">${(control) => html`<input ...${control} ...${bind("company_file")} class="mono" maxlength="500" spellcheck=${false} />`}<//>
     <${Field} label="Webhook URL" problem=${problems.webhook_url} help="For requests that do not have a webhook URL.">${(control) => html`<input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck=${false} />`}<//>
     <${Field} label="Lingering (seconds)" problem=${problems.linger_seconds} help="How long a session stays open after its last request, so that new requests are sent at once. 0 turns it off.">${(control) => html`<input ...${control} ...${bind("linger_seconds")} inputmode="numeric" />`}<//>
+    <${Field} label="Batch size" problem=${problems.batch_size} help="How many requests are sent to QuickBooks together: 1 to 20. More is faster for small requests, but if QuickBooks fails, you may have to check that many writes.">${(control) => html`<input ...${control} ...${bind("batch_size")} inputmode="numeric" />`}<//>
     <div class="stack tight"><label class="check"><input type="checkbox" checked=${values.limited} onChange=${set("limited")} disabled=${!session.canChange} />Send only in a daily sync window</label>
       ${values.limited && html`<div class="row oneline"><${Field} label="From" problem=${problems.from}>${(control) => html`<input type="time" ...${control} ...${bind("from")} />`}<//>
         <${Field} label="To" problem=${problems.to}>${(control) => html`<input type="time" ...${control} ...${bind("to")} />`}<//>
