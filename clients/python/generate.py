@@ -365,7 +365,8 @@ def calls_module(requests: Mapping[str, Any]) -> str:
         "if TYPE_CHECKING:",
         "    from collections.abc import AsyncIterator, Iterator",
         "",
-        "    from qbxml_queue.options import ExecuteOptions, IterateOptions",
+        "    from qbxml_queue.batches import Entry",
+        "    from qbxml_queue.options import AddOptions, ExecuteOptions, IterateOptions",
         "    from qbxml_queue.schema import requests as q",
         "    from qbxml_queue.schema import responses as r",
     ]
@@ -373,12 +374,13 @@ def calls_module(requests: Mapping[str, Any]) -> str:
         ("Execute", "def", "ExecuteOptions", "r.{}Rs", requests),
         ("ExecuteAsync", "async def", "ExecuteOptions", "r.{}Rs", requests),
         ("Iterate", "def", "IterateOptions", "Iterator[r.{}Rs]", queries),
+        ("Add", "def", "AddOptions", "Entry[r.{}Rs]", requests),
         ("IterateAsync", "def", "IterateOptions", "AsyncIterator[r.{}Rs]", queries),
     ):
         lines += [
             "",
             f"class {protocol}(Protocol):",
-            f'    """`{protocol.removesuffix("Async").lower()}` of a client."""',
+            f'    """The method `{protocol.removesuffix("Async").lower()}`."""',
         ]
         for name in members:
             stem = _stem(name)
@@ -437,18 +439,27 @@ def records_module(schemas: Mapping[str, Any]) -> str:
             aliases += ["", f"{name}: TypeAlias = {openapi_type(schema)!r}"]
             continue
         required = schema.get("required", ())
-        note = schema.get("description", name).replace("\\", "\\\\").replace('"""', "'''")
-        if any(map(keyword.iskeyword, properties)):
-            pairs = ", ".join(f'"{member}": "{openapi_type(value)}"' for member, value in properties.items())
+        kinds = {
+            member: openapi_type(value) if member in required else f"NotRequired[{openapi_type(value)}]"
+            for member, value in properties.items()
+        }
+        if any(keyword.iskeyword(member) or not member.isidentifier() for member in properties):
+            pairs = ", ".join(f"{json.dumps(member)}: {json.dumps(kind)}" for member, kind in kinds.items())
             lines += ["", f'{name} = TypedDict("{name}", {{{pairs}}})']
             continue
-        lines += ["", f"class {name}(TypedDict):", f'    """{note}"""']
+        lines += ["", f"class {name}(TypedDict):", f"    {docstring(schema.get('description', name))}"]
         for member, value in properties.items():
-            kind = openapi_type(value)
-            lines.append(f"    {member}: {kind if member in required else f'NotRequired[{kind}]'}")
+            lines.append(f"    {member}: {kinds[member]}")
             if "description" in value:
-                lines.append(f'    """{value["description"]}."""'.replace("..", "."))
+                lines.append(f"    {docstring(value['description'])}")
+    aliases += ["", f"FeedEvent: TypeAlias = {openapi_type(schemas['Feed']['properties']['data']['items'])!r}"]
     return "\n".join(lines + aliases) + "\n"
+
+
+def docstring(text: str) -> str:
+    """Return a text as a docstring."""
+    sentence = text.rstrip(".").replace("\\", "\\\\").replace('"""', "'''")
+    return f'"""{sentence}."""'
 
 
 def openapi_type(schema: Mapping[str, Any]) -> str:  # noqa: PLR0911 - one return for each kind

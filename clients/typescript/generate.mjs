@@ -217,7 +217,7 @@ function recordsFile(schemas) {
     for (const [member, value] of Object.entries(schema.properties)) {
       if (value.description) lines.push(`  /** ${value.description.replaceAll("*/", "*\\/")} */`);
       const optional = schema.required?.includes(member) ? "" : "?";
-      lines.push(`  ${member}${optional}: ${openapiType(value)};`);
+      lines.push(`  ${/^\w+$/.test(member) ? member : text(member)}${optional}: ${openapiType(value)};`);
     }
     lines.push("}");
   }

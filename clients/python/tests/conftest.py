@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from qbxml_queue import AsyncClient, Client
+from qbxml_queue import AsyncBatch, AsyncClient, Client
 from service import API_KEY, BASE_URL, CONNECTION, Service
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Time:
 
 
 class Blocking:
-    """An AsyncClient with the methods of a Client."""
+    """An AsyncClient with the methods of a Client, and its batches."""
 
-    def __init__(self, client: AsyncClient, runner: asyncio.Runner) -> None:
+    def __init__(self, client: AsyncClient | AsyncBatch, runner: asyncio.Runner) -> None:
         self._client = client
         self._runner = runner
 
@@ -46,6 +46,8 @@ class Blocking:
 
         def call(*arguments: Any, **options: Any) -> Any:
             result = method(*arguments, **options)
+            if isinstance(result, AsyncBatch):
+                return Blocking(result, self._runner)
             if inspect.isasyncgen(result):
                 return self._items(result)
             return self._runner.run(result) if inspect.iscoroutine(result) else result

@@ -37,6 +37,8 @@ class Service:
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     left: dict[str, int] = field(default_factory=dict)
+    batches: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    events: list[dict[str, Any]] = field(default_factory=list)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.calls.append(request)
@@ -63,15 +65,35 @@ class Service:
             return self._create(request)
         if operation == "get_queued_request":
             return self._get(request.url.path.rpartition("/")[2])
+        if operation == "create_batch":
+            return self._create_batch(request)
+        if operation == "list_events":
+            return self._events(request)
         if operation == "list_queued_requests":
             return self._list(request)
         raise AssertionError(operation)
 
     def _create(self, request: httpx.Request) -> httpx.Response:
         key = request.headers["Idempotency-Key"]
-        body = json.loads(request.content)
         if key in self.keys:
             return httpx.Response(200, json={"data": self.records[self.keys[key]]})
+        record = self._add(json.loads(request.content))
+        self.keys[key] = record["id"]
+        return httpx.Response(201, json={"data": record})
+
+    def _create_batch(self, request: httpx.Request) -> httpx.Response:
+        key = request.headers["Idempotency-Key"]
+        if key not in self.batches:
+            self.batches[key] = [self._add(body) for body in json.loads(request.content)["requests"]]
+        return httpx.Response(201, json={"data": self.batches[key]})
+
+    def _events(self, request: httpx.Request) -> httpx.Response:
+        start = int(request.url.params.get("after", "0"))
+        data = self.events[start : start + 2]
+        answer = {"data": data, "next": str(start + len(data)), "has_more": start + 2 < len(self.events)}
+        return httpx.Response(200, json=answer)
+
+    def _add(self, body: dict[str, Any]) -> dict[str, Any]:
         number = len(self.records) + 1
         [name] = [member for member in body["request_json"] if member != "version"]
         record = {
@@ -87,9 +109,8 @@ class Service:
         }
         record["query_id"] = record["id"]
         self.records[record["id"]] = record
-        self.keys[key] = record["id"]
         self.left[record["id"]] = self.polls
-        return httpx.Response(201, json={"data": record})
+        return record
 
     def _list(self, request: httpx.Request) -> httpx.Response:
         parameters = request.url.params

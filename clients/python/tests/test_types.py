@@ -16,7 +16,7 @@ RIGHT = """\
 from datetime import date, datetime
 from decimal import Decimal
 
-from qbxml_queue import AsyncClient, Client, StillWaiting
+from qbxml_queue import AsyncClient, Client, FileCursor, StillWaiting
 from qbxml_queue.schema.records import QueuedRequest
 from qbxml_queue.schema.requests import InvoiceAddRequest, InvoiceLineAdd
 from qbxml_queue.schema.responses import CustomerRet
@@ -48,6 +48,18 @@ def invoice(books: Client, lines: list[InvoiceLineAdd]) -> str:
         return record["id"]
 
 
+def order(books: Client) -> Decimal:
+    batch = books.batch("order-7")
+    customer = batch.add({"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}})
+    list_id = customer.ref("CustomerRet/ListID")
+    invoice = batch.add({"InvoiceAddRq": {"InvoiceAdd": {"CustomerRef": {"ListID": list_id}}}}, depends_on=[customer])
+    batch.execute()
+    for event in books.events(FileCursor("events.cursor")):
+        if event["type"] == "queued_request.completed":
+            print(event["page_request_id"])
+    return invoice.result["InvoiceRet"]["BalanceRemaining"]
+
+
 async def names(books: AsyncClient) -> list[str]:
     result = await books.execute({"CustomerQueryRq": {"FullName": ["Ada", "Bob"]}})
     rows = await books.execute({"AgingReportQueryRq": {"AgingReportType": "ARAgingSummary"}})
@@ -66,6 +78,8 @@ WRONG = {
     "two requests": 'books.execute({"CustomerQueryRq": {}, "VendorQueryRq": {}})',
     "an object of another request": 'books.execute({"CustomerQueryRq": {}})["VendorRet"]',
     "an element of the result": 'books.execute({"CustomerQueryRq": {}})["CustomerRet"][0]["Fullname"]',
+    "a request of a batch": 'books.batch().add({"CustomrAddRq": {"CustomerAdd": {"Name": "Ada"}}})',
+    "the result of an entry": 'books.batch().add({"CustomerQueryRq": {}}).result["VendorRet"]',
     "an option": 'books.execute({"CustomerQueryRq": {}}, idempotencykey="1")',
 }
 

@@ -1,7 +1,8 @@
 // A client for qbxml-queue, the REST API for QuickBooks Desktop.
-import type { CompletedEvent, DiscardedEvent, FailedEvent, QueuedRequest } from "./schema/records.js";
+import type { CompletedEvent, DiscardedEvent, FailedEvent, Feed, QueuedRequest } from "./schema/records.js";
 import type { IterableName, Requests } from "./schema/requests.js";
 import type { Results } from "./schema/responses.js";
+import type { Reference } from "./values.js";
 
 export type * as requests from "./schema/requests.js";
 export type * as responses from "./schema/responses.js";
@@ -48,6 +49,49 @@ export interface IterateOptions extends ExecuteOptions {
   pageSize?: number;
 }
 
+export interface AddOptions {
+  version?: string;
+  webhookUrl?: string | null;
+  label?: string;
+  metadata?: Record<string, string>;
+  /** Requests before this one that must succeed first. A value of `Entry.ref` implies it. */
+  dependsOn?: Entry<unknown>[];
+}
+
+/** A request of a batch. */
+export interface Entry<R> {
+  /** The record, as it was when the batch last read it. Throws before the batch is queued. */
+  readonly record: QueuedRequest;
+  /** The result. Throws RequestFailed, and Error before the batch is executed. */
+  readonly result: R;
+  /**
+   * Return a value of the response for a later request, such as `CustomerRet/ListID`. An element that can repeat needs
+   * a number, counted from 1: `InvoiceRet[1]/TxnID`.
+   */
+  ref(path: string): Reference;
+}
+
+/** Up to 25 requests that are queued in one call, all or none, in their order. */
+export interface Batch {
+  /** Add a request to the end and return its entry. */
+  add<N extends RequestName>(request: RequestOf<N>, options?: AddOptions): Entry<Results[N]>;
+  /** Queue the requests without waiting. Each entry then has its record. */
+  queue(): Promise<void>;
+  /** Queue the requests and wait until all have ended. Throws the first failure; each entry has its result. */
+  execute(timeout?: number): Promise<void>;
+}
+
+/** Where a program keeps the place up to which it has processed events, such as a row of its database. */
+export interface Cursor {
+  load(): string | undefined | Promise<string | undefined>;
+  store(cursor: string): void | Promise<void>;
+}
+
+export interface EventsOptions {
+  /** True includes the other connections of the app. */
+  everyConnection?: boolean;
+}
+
 export interface CallOptions {
   parameters?: Record<string, string>;
   body?: unknown;
@@ -81,6 +125,14 @@ export class Client {
    * `iteration_interrupted`. Start again.
    */
   iterate<N extends IterableName>(query: RequestOf<N>, options?: IterateOptions): AsyncGenerator<Results[N], void>;
+  /** Return an empty batch. The key names its cause, such as `order-1042`; the default is random. */
+  batch(idempotencyKey?: string): Batch;
+  /**
+   * Yield the events behind a cursor, oldest first, and store the cursor of each when the next one is wanted. An event
+   * is a request or an iterated query that has ended. It is yielded again if the program ends before it wants the next
+   * one. Ends behind the last event.
+   */
+  events(cursor: Cursor, options?: EventsOptions): AsyncGenerator<FeedEvent, void>;
   /** Queue a request and return its record without waiting. */
   queue<N extends RequestName>(request: RequestOf<N>, options?: QueueOptions): Promise<QueuedRequest>;
   /** Return the record of a request. */
@@ -148,6 +200,7 @@ export class Discarded extends RequestFailed {}
 /** QuickBooks executed the request, but its response is too large or unreadable. `response_xml` may have it. */
 export class ResultUnavailable extends RequestFailed {}
 
+export type FeedEvent = Feed["data"][number];
 export type Event = CompletedEvent | FailedEvent | DiscardedEvent;
 
 /**

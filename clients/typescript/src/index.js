@@ -1,7 +1,7 @@
 // A client for qbxml-queue, the REST API for QuickBooks Desktop. index.d.ts describes it.
 import { LISTS } from "./schema/facts.js";
 
-/** @import { CallOptions, Environment, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
+/** @import { AddOptions, Batch as BatchType, CallOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
 /** @import { QueuedRequest } from "./schema/records.js" */
 
 const CALL_SECONDS = 30;
@@ -123,6 +123,90 @@ function withLists(name, result) {
   return { ...Object.fromEntries((LISTS[name] ?? []).map((member) => [member, []])), ...result };
 }
 
+/** A request of a batch. */
+class Entry {
+  #name;
+  /** @type {QueuedRequest | undefined} */
+  #record;
+
+  /** @param {string} name @param {Record<string, unknown>} body */
+  constructor(name, body) {
+    this.#name = name;
+    this.body = body;
+  }
+
+  get record() {
+    if (!this.#record) throw new Error("The batch has not been queued.");
+    return this.#record;
+  }
+
+  get result() {
+    return resultOf(this.record);
+  }
+
+  /** @param {string} path */
+  ref(path) {
+    return { $from: this.useName(), path };
+  }
+
+  useName() {
+    this.body.ref = this.#name;
+    return this.#name;
+  }
+
+  /** @param {QueuedRequest} record */
+  update(record) {
+    this.#record = record;
+  }
+}
+
+class Batch {
+  #client;
+  #key;
+  /** @type {Entry[]} */
+  #entries = [];
+
+  /** @param {Client} client @param {string} key */
+  constructor(client, key) {
+    this.#client = client;
+    this.#key = key;
+  }
+
+  /** @param {object} request @param {AddOptions} [options] @returns {any} */
+  add(request, options = {}) {
+    const body = bodyOf(request, options);
+    const dependencies = /** @type {Entry[]} */ (/** @type {unknown} */ (options.dependsOn ?? []));
+    if (dependencies.length > 0) body.depends_on = dependencies.map((entry) => entry.useName());
+    const entry = new Entry(`request-${this.#entries.length + 1}`, body);
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  async queue() {
+    const records = await this.#client.queueBatch(this.#entries.map(({ body }) => body), this.#key);
+    this.#entries.forEach((entry, index) => entry.update(/** @type {QueuedRequest} */ (records[index])));
+  }
+
+  async execute(timeout = WAIT_SECONDS) {
+    const deadline = this.#client.now() + timeout;
+    await this.queue();
+    for (const entry of this.#entries) {
+      entry.update(await this.#client.wait(entry.record.id, deadline - this.#client.now()));
+    }
+    for (const entry of this.#entries) resultOf(entry.record);
+  }
+}
+
+/** Return a request as the API expects it. @param {object} request @param {QueueOptions | AddOptions} options */
+function bodyOf(request, options) {
+  /** @type {Record<string, unknown>} */
+  const body = { request_json: options.version ? { version: options.version, ...request } : request };
+  if (options.webhookUrl !== undefined) body.webhook_url = options.webhookUrl;
+  if (options.label !== undefined) body.label = options.label;
+  if (options.metadata !== undefined) body.metadata = options.metadata;
+  return body;
+}
+
 export class Client {
   #base;
   #authorization;
@@ -207,14 +291,47 @@ export class Client {
     }
   }
 
+  /** @param {string} [idempotencyKey] @returns {BatchType} */
+  batch(idempotencyKey) {
+    return new Batch(this, idempotencyKey ?? this.#newKey());
+  }
+
+  /** Queue the requests of a batch. @param {object[]} requests @param {string} idempotencyKey */
+  async queueBatch(requests, idempotencyKey) {
+    await this.#requireFullScope();
+    const path = `${this.#connection}/queued_requests/batch`;
+    /** @type {any} */
+    const answer = await this.call("POST", path, { body: { requests }, idempotencyKey });
+    return answer.data;
+  }
+
+  /** Return the seconds of the clock. */
+  now() {
+    return this.#clock();
+  }
+
+  /** @param {Cursor} cursor @param {EventsOptions} [options] @returns {AsyncGenerator<any, void>} */
+  async *events(cursor, { everyConnection = false } = {}) {
+    let after = await cursor.load();
+    for (let hasMore = true; hasMore;) {
+      /** @type {Record<string, string>} */
+      const parameters = everyConnection ? {} : { connection_id: this.#connection.split("/").at(-1) ?? "" };
+      if (after) parameters.after = after;
+      /** @type {any} */
+      const feed = await this.call("GET", "/api/v1/events", { parameters });
+      for (const event of feed.data) {
+        yield eventOf(event);
+        await cursor.store(event.cursor);
+      }
+      [after, hasMore] = [feed.next, feed.has_more];
+      await cursor.store(feed.next);
+    }
+  }
+
   /** @param {object} request @param {QueueOptions} [options] @returns {Promise<QueuedRequest>} */
   async queue(request, options = {}) {
     await this.#requireFullScope();
-    /** @type {Record<string, unknown>} */
-    const body = { request_json: options.version ? { version: options.version, ...request } : request };
-    if (options.webhookUrl !== undefined) body.webhook_url = options.webhookUrl;
-    if (options.label !== undefined) body.label = options.label;
-    if (options.metadata !== undefined) body.metadata = options.metadata;
+    const body = bodyOf(request, options);
     /** @type {Record<string, string>} */
     const parameters = {};
     if (options.validate === false) parameters.validate = "false";

@@ -35,6 +35,8 @@ export class Service {
   calls = [];
   records = new Map();
   keys = new Map();
+  batches = new Map();
+  events = [];
   now = 0;
   pauses = [];
 
@@ -76,6 +78,18 @@ export class Service {
     const key = headers["Idempotency-Key"];
     if (!this.keys.has(key)) this.keys.set(key, this.#add(body).id);
     return { data: this.records.get(this.keys.get(key)) };
+  }
+
+  create_batch(url, headers, body) {
+    const key = headers["Idempotency-Key"];
+    if (!this.batches.has(key)) this.batches.set(key, body.requests.map((request) => this.#add(request)));
+    return { data: this.batches.get(key) };
+  }
+
+  list_events(url) {
+    const start = Number(url.searchParams.get("after") ?? 0);
+    const data = this.events.slice(start, start + 2);
+    return { data, next: String(start + data.length), has_more: start + 2 < this.events.length };
   }
 
   #add(body) {

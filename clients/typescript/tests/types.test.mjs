@@ -35,6 +35,16 @@ export async function invoice(books: Client, lines: requests.InvoiceLineAdd[]): 
   return InvoiceRet.TxnID;
 }
 
+export async function order(books: Client): Promise<string | undefined> {
+  const batch = books.batch("order-7");
+  const customer = batch.add({ CustomerAddRq: { CustomerAdd: { Name: "Ada" } } });
+  const CustomerRef = { ListID: customer.ref("CustomerRet/ListID") };
+  const invoice = batch.add({ InvoiceAddRq: { InvoiceAdd: { CustomerRef } } }, { dependsOn: [customer] });
+  await batch.execute();
+  for await (const event of books.events({ load: () => undefined, store: () => {} })) console.log(event.type);
+  return invoice.result.InvoiceRet.BalanceRemaining;
+}
+
 export async function names(books: Client): Promise<string[]> {
   const found: string[] = [];
   for await (const page of books.iterate({ CustomerQueryRq: { ActiveStatus: "All" } }, { pageSize: 50 })) {
@@ -66,6 +76,8 @@ const WRONG = {
   "an object of another request": "(await books.execute({ CustomerQueryRq: {} })).VendorRet",
   "an element of the result": "(await books.execute({ CustomerQueryRq: {} })).CustomerRet[0]!.Fullname",
   "a query that cannot iterate": "books.iterate({ CompanyQueryRq: {} })",
+  "a request of a batch": 'books.batch().add({ CustomrAddRq: { CustomerAdd: { Name: "Ada" } } })',
+  "the result of an entry": "books.batch().add({ CustomerQueryRq: {} }).result.VendorRet",
   "an option": 'books.execute({ CustomerQueryRq: {} }, { idempotencykey: "1" })',
 };
 

@@ -1,7 +1,9 @@
 """A client for qbxml-queue, the REST API for QuickBooks Desktop."""
 
-from qbxml_queue.async_client import AsyncClient
-from qbxml_queue.client import Client
+from qbxml_queue.async_client import AsyncBatch, AsyncClient
+from qbxml_queue.batches import Entry
+from qbxml_queue.client import Batch, Client
+from qbxml_queue.cursors import Cursor, FileCursor
 from qbxml_queue.errors import (
     ApiError,
     DependencyFailed,
@@ -16,20 +18,27 @@ from qbxml_queue.errors import (
     StaleEditSequence,
     StillWaiting,
 )
+from qbxml_queue.values import Reference
 from qbxml_queue.webhooks import Event, verify
 
 __all__ = [
     "ApiError",
+    "AsyncBatch",
     "AsyncClient",
+    "Batch",
     "Client",
+    "Cursor",
     "DependencyFailed",
     "Discarded",
+    "Entry",
     "Event",
+    "FileCursor",
     "InvalidSignature",
     "OutcomeUnknown",
     "QbxmlQueueError",
     "QuickBooksError",
     "ReadOnlyKey",
+    "Reference",
     "RequestFailed",
     "ResultUnavailable",
     "StaleEditSequence",

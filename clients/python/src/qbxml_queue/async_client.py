@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
 import httpx
 
+from qbxml_queue.batches import BatchBase
 from qbxml_queue.client import http_options, request_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, Pages, Pause, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
+    from qbxml_queue.cursors import Cursor
     from qbxml_queue.options import QueueOptions
     from qbxml_queue.protocol import Steps
-    from qbxml_queue.schema.calls import ExecuteAsync, IterateAsync
-    from qbxml_queue.schema.records import QueuedRequest
+    from qbxml_queue.schema.calls import Add, ExecuteAsync, IterateAsync
+    from qbxml_queue.schema.records import FeedEvent, QueuedRequest
 
 T = TypeVar("T")
 
@@ -41,7 +43,7 @@ class AsyncClient:
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._http = httpx.AsyncClient(**http_options(base_url, api_key), transport=transport)
-        self._protocol = Protocol(connection_id, clock, new_key, chance)
+        self.protocol = Protocol(connection_id, clock, new_key, chance)
         self._sleep = sleep
 
     @classmethod
@@ -65,7 +67,7 @@ class AsyncClient:
 
         async def execute(self, request: Any, /, **options: Any) -> Any:
             """Queue a request, wait until QuickBooks has executed it, and return its result."""
-            return await self._run(self._protocol.execute(request, options))
+            return await self.run(self.protocol.execute(request, options))
 
     if TYPE_CHECKING:
         iterate: IterateAsync
@@ -73,21 +75,40 @@ class AsyncClient:
 
         async def iterate(self, request: Any, /, **options: Any) -> Any:
             """Yield the result of each page of a query that can iterate."""
-            pages = Pages(self._protocol, request, options)
-            while (page := await self._run(pages.next())) is not None:
+            pages = Pages(self.protocol, request, options)
+            while (page := await self.run(pages.next())) is not None:
                 yield page
+
+    def batch(self, idempotency_key: str | None = None) -> AsyncBatch:
+        """Return an empty batch. The key names its cause, such as `order-1042`; the default is random."""
+        return AsyncBatch(self, idempotency_key or self.protocol.new_key())
+
+    async def events(self, cursor: Cursor, *, every_connection: bool = False) -> AsyncIterator[FeedEvent]:
+        """Yield the events behind a cursor, oldest first, and store the cursor of each when the next one is wanted.
+
+        An event is a request or an iterated query that has ended. It is yielded again if the program ends before it
+        wants the next one. `every_connection` includes the other connections of the app. Ends behind the last event.
+        """
+        after, has_more = cursor.load(), True
+        while has_more:
+            feed = await self.run(self.protocol.events(after, every_connection=every_connection))
+            for event in feed["data"]:
+                yield event
+                cursor.store(event["cursor"])
+            after, has_more = feed["next"], feed["has_more"]
+            cursor.store(after)
 
     async def queue(self, request: Mapping[str, Any], /, **options: Unpack[QueueOptions]) -> QueuedRequest:
         """Queue a request and return its record without waiting."""
-        return await self._run(self._protocol.queue(request, options))
+        return await self.run(self.protocol.queue(request, options))
 
     async def record(self, request_id: str) -> QueuedRequest:
         """Return the record of a request."""
-        return await self._run(self._protocol.record(request_id))
+        return await self.run(self.protocol.record(request_id))
 
     async def wait(self, request_id: str, timeout: float = WAIT_SECONDS) -> QueuedRequest:  # noqa: ASYNC109 - of QuickBooks
         """Return the record of a request that has ended. Raises StillWaiting."""
-        return await self._run(self._protocol.wait(request_id, timeout))
+        return await self.run(self.protocol.wait(request_id, timeout))
 
     async def call(
         self,
@@ -100,9 +121,10 @@ class AsyncClient:
     ) -> Any:
         """Make any call of the API, with the client's retries, and return the JSON of the response, or None."""
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
-        return await self._run(self._protocol.send(Call(method, path, parameters or {}, body, headers)))
+        return await self.run(self.protocol.send(Call(method, path, parameters or {}, body, headers)))
 
-    async def _run(self, steps: Steps[T]) -> T:
+    async def run(self, steps: Steps[T]) -> T:
+        """Make the calls and pauses of an operation, and return its result."""
         try:
             step = next(steps)
             while True:
@@ -118,3 +140,27 @@ class AsyncClient:
                     step = steps.send(response)
         except StopIteration as end:
             return cast("T", end.value)
+
+
+class AsyncBatch(BatchBase):
+    """Up to 25 requests that are queued in one call. See `Batch`."""
+
+    def __init__(self, client: AsyncClient, idempotency_key: str) -> None:
+        super().__init__(idempotency_key)
+        self._client = client
+
+    if TYPE_CHECKING:
+        add: Add
+    else:
+
+        def add(self, request: Any, /, **options: Any) -> Any:
+            """Add a request to the end and return its entry."""
+            return self.append(request, **options)
+
+    async def queue(self) -> None:
+        """Queue the requests without waiting. Each entry then has its record."""
+        await self._client.run(self._client.protocol.queue_batch(self))
+
+    async def execute(self, timeout: float = WAIT_SECONDS) -> None:  # noqa: ASYNC109 - of QuickBooks
+        """Queue the requests and wait until all have ended. Raises the first failure; each entry has its result."""
+        await self._client.run(self._client.protocol.execute_batch(self, timeout))

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
 import httpx
 
+from qbxml_queue.batches import BatchBase
 from qbxml_queue.protocol import WAIT_SECONDS, Call, Pages, Pause, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from qbxml_queue.cursors import Cursor
     from qbxml_queue.options import QueueOptions
     from qbxml_queue.protocol import Steps
-    from qbxml_queue.schema.calls import Execute, Iterate
-    from qbxml_queue.schema.records import QueuedRequest
+    from qbxml_queue.schema.calls import Add, Execute, Iterate
+    from qbxml_queue.schema.records import FeedEvent, QueuedRequest
 
 T = TypeVar("T")
 
@@ -42,7 +44,7 @@ class Client:
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._http = httpx.Client(**http_options(base_url, api_key), transport=transport)
-        self._protocol = Protocol(connection_id, clock, new_key, chance)
+        self.protocol = Protocol(connection_id, clock, new_key, chance)
         self._sleep = sleep
 
     @classmethod
@@ -69,7 +71,7 @@ class Client:
 
             Raises ApiError, RequestFailed, StillWaiting.
             """
-            return self._run(self._protocol.execute(request, options))
+            return self.run(self.protocol.execute(request, options))
 
     if TYPE_CHECKING:
         iterate: Iterate
@@ -81,21 +83,40 @@ class Client:
             QuickBooks keeps its position for one session only. If the session ends, the next page raises RequestFailed
             with the code `iteration_interrupted`: start again.
             """
-            pages = Pages(self._protocol, request, options)
-            while (page := self._run(pages.next())) is not None:
+            pages = Pages(self.protocol, request, options)
+            while (page := self.run(pages.next())) is not None:
                 yield page
+
+    def batch(self, idempotency_key: str | None = None) -> Batch:
+        """Return an empty batch. The key names its cause, such as `order-1042`; the default is random."""
+        return Batch(self, idempotency_key or self.protocol.new_key())
+
+    def events(self, cursor: Cursor, *, every_connection: bool = False) -> Iterator[FeedEvent]:
+        """Yield the events behind a cursor, oldest first, and store the cursor of each when the next one is wanted.
+
+        An event is a request or an iterated query that has ended. It is yielded again if the program ends before it
+        wants the next one. `every_connection` includes the other connections of the app. Ends behind the last event.
+        """
+        after, has_more = cursor.load(), True
+        while has_more:
+            feed = self.run(self.protocol.events(after, every_connection=every_connection))
+            for event in feed["data"]:
+                yield event
+                cursor.store(event["cursor"])
+            after, has_more = feed["next"], feed["has_more"]
+            cursor.store(after)
 
     def queue(self, request: Mapping[str, Any], /, **options: Unpack[QueueOptions]) -> QueuedRequest:
         """Queue a request and return its record without waiting."""
-        return self._run(self._protocol.queue(request, options))
+        return self.run(self.protocol.queue(request, options))
 
     def record(self, request_id: str) -> QueuedRequest:
         """Return the record of a request."""
-        return self._run(self._protocol.record(request_id))
+        return self.run(self.protocol.record(request_id))
 
     def wait(self, request_id: str, timeout: float = WAIT_SECONDS) -> QueuedRequest:
         """Return the record of a request that has ended. Raises StillWaiting."""
-        return self._run(self._protocol.wait(request_id, timeout))
+        return self.run(self.protocol.wait(request_id, timeout))
 
     def call(
         self,
@@ -108,9 +129,10 @@ class Client:
     ) -> Any:
         """Make any call of the API, with the client's retries, and return the JSON of the response, or None."""
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
-        return self._run(self._protocol.send(Call(method, path, parameters or {}, body, headers)))
+        return self.run(self.protocol.send(Call(method, path, parameters or {}, body, headers)))
 
-    def _run(self, steps: Steps[T]) -> T:
+    def run(self, steps: Steps[T]) -> T:
+        """Make the calls and pauses of an operation, and return its result."""
         try:
             step = next(steps)
             while True:
@@ -126,6 +148,34 @@ class Client:
                     step = steps.send(response)
         except StopIteration as end:
             return cast("T", end.value)
+
+
+class Batch(BatchBase):
+    """Up to 25 requests that are queued in one call, all or none, in their order.
+
+    A request can use values of the responses of those before it, or of earlier requests of the connection:
+    `entry.ref("CustomerRet/ListID")`.
+    """
+
+    def __init__(self, client: Client, idempotency_key: str) -> None:
+        super().__init__(idempotency_key)
+        self._client = client
+
+    if TYPE_CHECKING:
+        add: Add
+    else:
+
+        def add(self, request: Any, /, **options: Any) -> Any:
+            """Add a request to the end and return its entry."""
+            return self.append(request, **options)
+
+    def queue(self) -> None:
+        """Queue the requests without waiting. Each entry then has its record."""
+        self._client.run(self._client.protocol.queue_batch(self))
+
+    def execute(self, timeout: float = WAIT_SECONDS) -> None:
+        """Queue the requests and wait until all have ended. Raises the first failure; each entry has its result."""
+        self._client.run(self._client.protocol.execute_batch(self, timeout))
 
 
 def http_options(base_url: str, api_key: str) -> dict[str, Any]:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qbxml_queue.batches import Entry
 
 
 class QueueOptions(TypedDict, total=False):
@@ -37,3 +42,18 @@ class IterateOptions(ExecuteOptions, total=False):
 
     page_size: int
     """Objects in a page; 100 by default."""
+
+
+class AddOptions(TypedDict, total=False):
+    """How a request of a batch is queued."""
+
+    version: str
+    """The version of QBXML, such as `14.0`."""
+    webhook_url: str | None
+    """The receiver. None sends no webhook, even if the connection has a default."""
+    label: str
+    """At most 50 characters of your own, which lists can be filtered by."""
+    metadata: dict[str, str]
+    """At most 20 texts of your own, which come back in the record and in events."""
+    depends_on: Iterable[Entry[Any]]
+    """Requests before this one that must succeed first. A value of `Entry.ref` implies it."""

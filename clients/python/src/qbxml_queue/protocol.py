@@ -17,8 +17,9 @@ from qbxml_queue.values import from_json, to_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
 
+    from qbxml_queue.batches import BatchBase
     from qbxml_queue.options import ExecuteOptions, IterateOptions, QueueOptions
-    from qbxml_queue.schema.records import QueuedRequest
+    from qbxml_queue.schema.records import Feed, QueuedRequest
 
 T = TypeVar("T")
 Steps: TypeAlias = "Generator[Call | Pause, httpx.Response | None, T]"
@@ -71,7 +72,7 @@ class Protocol:
     ) -> None:
         self.connection = f"/api/v1/connections/{connection_id}"
         self.clock = clock
-        self._new_key = new_key
+        self.new_key = new_key
         self._chance = chance
         self._scope: str | None = None
 
@@ -124,9 +125,37 @@ class Protocol:
         parameters = {name: "true" for name in ("transliterate",) if options.get(name)}
         if options.get("validate") is False:
             parameters["validate"] = "false"
-        headers = {"Idempotency-Key": options.get("idempotency_key") or self._new_key()}
+        headers = {"Idempotency-Key": options.get("idempotency_key") or self.new_key()}
         answer = yield from self.send(Call("POST", f"{self.connection}/queued_requests", parameters, body, headers))
         return cast("QueuedRequest", answer["data"])
+
+    def queue_batch(self, batch: BatchBase) -> Steps[None]:
+        """Queue the requests of a batch."""
+        yield from self.require_full_scope()
+        headers = {"Idempotency-Key": batch.idempotency_key}
+        call = Call("POST", f"{self.connection}/queued_requests/batch", {}, batch.body(), headers)
+        answer = yield from self.send(call)
+        for entry, record in zip(batch.entries, answer["data"], strict=True):
+            entry.update(record)
+
+    def execute_batch(self, batch: BatchBase, timeout: float) -> Steps[None]:
+        """Queue a batch and wait until all of its requests have ended. Raises the first failure."""
+        deadline = self.clock() + timeout
+        yield from self.queue_batch(batch)
+        for entry in batch.entries:
+            entry.update((yield from self.wait(entry.record["id"], deadline - self.clock())))
+        for entry in batch.entries:
+            result_of(entry.record)
+
+    def events(self, after: str | None, *, every_connection: bool) -> Steps[Feed]:
+        """Return the events behind a cursor, with the types of `execute` in their results."""
+        parameters = {} if every_connection else {"connection_id": self.connection.rpartition("/")[2]}
+        if after is not None:
+            parameters["after"] = after
+        feed: Feed = yield from self.send(Call("GET", "/api/v1/events", parameters))
+        for event in feed["data"]:
+            read_result(event)
+        return feed
 
     def record(self, request_id: str) -> Steps[QueuedRequest]:
         """Return the record of a request, with `result` in place of `response_json`."""
@@ -209,6 +238,12 @@ class Pages:
         [(name, query)] = self._request.items()
         page_size = self._options.get("page_size", PAGE_SIZE)
         return {name: {"@iterator": "Start", "MaxReturned": page_size, **query}}
+
+
+def read_result(event: Any) -> None:
+    """Give the result of an event Python's types."""
+    if isinstance(event.get("result"), dict):
+        event["result"] = from_json(event["request_json"]["request"]["name"], event["result"])
 
 
 def result_of(record: QueuedRequest) -> dict[str, Any]:

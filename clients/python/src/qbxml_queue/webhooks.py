@@ -11,8 +11,8 @@ import time
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from qbxml_queue.errors import InvalidSignature
+from qbxml_queue.protocol import read_result
 from qbxml_queue.schema.records import CompletedEvent, DiscardedEvent, FailedEvent
-from qbxml_queue.values import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,5 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float |
     if not any(hmac.compare_digest(expected, signature) for signature in signatures):
         raise InvalidSignature("The webhook is not signed with this secret.")
     event = cast("Event", json.loads(body))
-    result = event.get("result")
-    if event["type"] == "queued_request.completed" and isinstance(result, dict):
-        event["result"] = from_json(event["request_json"]["request"]["name"], result)
+    read_result(event)
     return event

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from qbxml_queue import OutcomeUnknown, QuickBooksError, ReadOnlyKey, Reference, RequestFailed, StillWaiting
+
+if TYPE_CHECKING:
+    from service import Service
+
+
+def customer(name: str) -> dict[str, Any]:
+    return {"CustomerAddRq": {"CustomerAdd": {"Name": name}}}
+
+
+def named(record: dict[str, Any]) -> dict[str, Any]:
+    return {"result": {"CustomerRet": {"Name": record["request_json"]["CustomerAddRq"]["CustomerAdd"]["Name"]}}}
+
+
+def test_a_batch_is_queued_in_one_call_and_each_entry_has_its_result(client: Any, service: Service) -> None:
+    service.outcome = named
+    batch = client.batch("order-7")
+    ada = batch.add(customer("Ada"), label="first", version="14.0")
+    bob = batch.add(customer("Bob"), webhook_url=None)
+
+    batch.execute()
+
+    assert [ada.result, bob.result] == [{"CustomerRet": {"Name": "Ada"}}, {"CustomerRet": {"Name": "Bob"}}]
+    [call] = [call for call in service.calls if call.method == "POST"]
+    assert call.headers["Idempotency-Key"] == "order-7"
+    assert json.loads(call.content) == {
+        "requests": [
+            {"request_json": {"version": "14.0", **customer("Ada")}, "label": "first"},
+            {"request_json": customer("Bob"), "webhook_url": None},
+        ]
+    }
+
+
+def test_references_and_dependencies_name_the_requests_that_they_need(client: Any, service: Service) -> None:
+    batch = client.batch()
+    ada = batch.add(customer("Ada"))
+    bob = batch.add(customer("Bob"))
+    invoice = {
+        "CustomerRef": {"ListID": ada.ref("CustomerRet/ListID")},
+        "ARAccountRef": {"ListID": Reference("id", "x")},
+    }
+    batch.add({"InvoiceAddRq": {"InvoiceAdd": invoice}}, depends_on=[bob])
+
+    batch.queue()
+
+    requests = json.loads(service.calls[-1].content)["requests"]
+    assert [request.get("ref") for request in requests] == ["request-1", "request-2", None]
+    assert requests[2] == {
+        "request_json": {
+            "InvoiceAddRq": {
+                "InvoiceAdd": {
+                    "CustomerRef": {"ListID": {"$from": "request-1", "path": "CustomerRet/ListID"}},
+                    "ARAccountRef": {"ListID": {"$from": "id", "path": "x"}},
+                }
+            }
+        },
+        "depends_on": ["request-2"],
+    }
+
+
+@pytest.mark.parametrize("fault", [429, 503, httpx.ReadError("lost")])
+def test_a_batch_is_repeated_with_the_same_key_and_queued_once(
+    client: Any, service: Service, fault: int | Exception
+) -> None:
+    service.faults = [None, fault]
+    batch = client.batch()
+    batch.add(customer("Ada"))
+
+    batch.execute()
+
+    assert list(service.batches) == ["key-1"]
+    assert len(service.records) == 1
+
+
+def test_the_first_failure_is_raised_and_the_other_results_are_kept(client: Any, service: Service) -> None:
+    errors = {"Bob": "quickbooks_error", "Cy": "outcome_unknown"}
+
+    def outcome(record: dict[str, Any]) -> dict[str, Any]:
+        found = named(record)
+        code = errors.get(found["result"]["CustomerRet"]["Name"])
+        return {"state": "error", "error": {"code": code, "message": "No.", "details": {}}} if code else found
+
+    service.outcome = outcome
+    batch = client.batch()
+    ada, bob, cy = [batch.add(customer(name)) for name in ("Ada", "Bob", "Cy")]
+
+    with pytest.raises(QuickBooksError):
+        batch.execute()
+
+    assert ada.result["CustomerRet"]["Name"] == "Ada"
+    for entry, kind in ((bob, QuickBooksError), (cy, OutcomeUnknown)):
+        with pytest.raises(kind):
+            _ = entry.result
+
+
+def test_the_timeout_is_that_of_the_whole_batch(client: Any, service: Service, time: Any) -> None:
+    service.polls = 1000
+    batch = client.batch()
+    for name in ("Ada", "Bob"):
+        batch.add(customer(name))
+
+    with pytest.raises(StillWaiting):
+        batch.execute(timeout=20)
+
+    assert 20 <= time.now < 21
+
+
+def test_an_entry_has_no_result_before_its_batch_is_executed(client: Any) -> None:
+    entry = client.batch().add(customer("Ada"))
+
+    with pytest.raises(RuntimeError, match="has not been queued"):
+        _ = entry.result
+
+
+def test_a_read_only_key_queues_no_batch(client: Any, service: Service) -> None:
+    service.scope = "read_only"
+
+    with pytest.raises(ReadOnlyKey):
+        client.batch().execute()
+
+    assert service.paths == ["GET api_key"]
+
+
+def test_a_queued_batch_that_has_not_ended_has_records_and_no_results(client: Any) -> None:
+    batch = client.batch()
+    entry = batch.add(customer("Ada"))
+
+    batch.queue()
+
+    assert entry.record["state"] == "waiting"
+    with pytest.raises(RequestFailed):
+        _ = entry.result
