@@ -141,7 +141,7 @@ test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Test the typed cli
 	cd clients/python && ../../$(TOOLS)/clients/bin/python generate.py && ../../$(TOOLS)/clients/bin/python -m pytest -q
 	@if command -v npm >/dev/null; then cd clients/typescript && node generate.mjs && node --test tests/; \
 	else echo "Without Node and npm, the TypeScript client is not tested."; fi
-	$(BIN)/python -m pytest -q tests/examples/test_clients.py
+	$(BIN)/python -m pytest -q tests/examples/test_clients.py tests/examples/test_shop.py
 
 .PHONY: fuzz
 fuzz: .venv/.installed ## Fuzz the running service: no call may answer 5xx or take over 2 s (ARGS="--seconds 1800 --seed 7")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.runs import Run, running
+from tests.examples import guide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+
+CLIENTS_PYTHON = guide.ROOT / ".tools" / "clients" / "bin" / "python"
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +29,13 @@ def run(state: Path) -> Iterator[Run]:
     """Yield a stack for all tests of this folder."""
     with running(state) as run:
         yield run
+
+
+@pytest.fixture(scope="session")
+def typed_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder into which the typed Python client is installed."""
+    target = tmp_path_factory.mktemp("installed")
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
+    command = [CLIENTS_PYTHON, "-m", "pip", "install", *options, "--target", target, guide.ROOT / "clients" / "python"]
+    guide.output_of([str(part) for part in command], target, {**os.environ})
+    return target

@@ -82,15 +82,6 @@ def test_generated_typescript_types_compile_and_make_the_first_call(run: Run, tm
     assert re.fullmatch(CUSTOMERS, output), output
 
 
-@pytest.fixture(scope="module")
-def typed_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder into which the typed Python client is installed."""
-    target = tmp_path_factory.mktemp("installed")
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    output_of([PYTHON, "-m", "pip", "install", *options, "--target", target, ROOT / "clients" / "python"], target)
-    return target
-
-
 @needs_python_tools
 def test_the_typed_python_client_writes_and_reads_every_page(run: Run, typed_client: Path, tmp_path: Path) -> None:
     variables = {**variables_of(run), "PYTHONPATH": str(typed_client)}

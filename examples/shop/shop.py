@@ -1,0 +1,110 @@
+"""A shop that keeps its books in QuickBooks.
+
+It writes customers, invoices and payments, copies what changed to its own database, and prints who owes what. It can be
+killed at any moment and started again: nothing is written twice.
+
+python3 shop.py FOLDER 300
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qbxml_queue import Batch, Client
+
+if TYPE_CHECKING:
+    from qbxml_queue.schema.requests import CustomerRef, InvoiceAdd, InvoiceLineAdd, ReceivePaymentAdd
+
+OVERLAP = timedelta(minutes=70)  # an older QuickBooks is an hour off in summer, and clocks differ a little
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS orders (number TEXT PRIMARY KEY, customer TEXT, price TEXT, is_paid INTEGER, list_id TEXT);
+CREATE TABLE IF NOT EXISTS customers (list_id TEXT PRIMARY KEY, name TEXT, balance TEXT);
+CREATE TABLE IF NOT EXISTS invoices (txn_id TEXT PRIMARY KEY, number TEXT, open TEXT);
+CREATE TABLE IF NOT EXISTS syncs (since TEXT);
+"""
+
+
+def opened(path: Path, customers: int) -> sqlite3.Connection:
+    """Return the database of the shop. Two thirds of its customers have bought, and one third has paid."""
+    shop = sqlite3.connect(path)
+    shop.executescript(TABLES)
+    for n in range(1, customers + 1):
+        price = f"{n}.50" if n * 3 <= customers * 2 else None
+        order = (f"S{n}", f"Shop customer {n}", price, n * 3 <= customers)
+        shop.execute("INSERT OR IGNORE INTO orders VALUES (?, ?, ?, ?, NULL)", order)
+    shop.commit()
+    return shop
+
+
+def batch_of(books: Client, item: str, order: tuple[str, str, str | None, int]) -> Batch:
+    """Return a customer, an invoice and a payment that refer to each other. The key names the order."""
+    number, name, price, is_paid = order
+    batch = books.batch(f"order-{number}")
+    customer = batch.add({"CustomerAddRq": {"CustomerAdd": {"Name": name}}})
+    buyer: CustomerRef = {"ListID": customer.ref("CustomerRet/ListID")}
+    if price:
+        line: InvoiceLineAdd = {"ItemRef": {"ListID": item}, "Quantity": 1, "Rate": Decimal(price)}
+        sale: InvoiceAdd = {"CustomerRef": buyer, "RefNumber": number, "InvoiceLineAdd": [line]}
+        invoice = batch.add({"InvoiceAddRq": {"InvoiceAdd": sale}})
+    if price and is_paid:
+        payment: ReceivePaymentAdd = {"CustomerRef": buyer, "RefNumber": number, "TotalAmount": Decimal(price)}
+        payment["AppliedToTxnAdd"] = [{"TxnID": invoice.ref("InvoiceRet/TxnID"), "PaymentAmount": Decimal(price)}]
+        batch.add({"ReceivePaymentAddRq": {"ReceivePaymentAdd": payment}})
+    return batch
+
+
+def write(books: Client, shop: sqlite3.Connection) -> None:
+    """Write the orders that are not in QuickBooks yet: queue all, then wait for each."""
+    [item] = books.execute({"ItemServiceQueryRq": {"MaxReturned": 1}})["ItemServiceRet"]
+    new = shop.execute("SELECT number, customer, price, is_paid FROM orders WHERE list_id IS NULL").fetchall()
+    batches = [batch_of(books, item["ListID"], order) for order in new]
+    for batch in batches:
+        batch.queue()
+    for (number, *_), batch in zip(new, batches, strict=True):
+        batch.execute(timeout=3600)
+        with shop:
+            list_id = batch.entries[0].result["CustomerRet"]["ListID"]
+            shop.execute("UPDATE orders SET list_id = ? WHERE number = ?", (list_id, number))
+
+
+def sync(books: Client, shop: sqlite3.Connection) -> None:
+    """Copy the customers and invoices that changed since the former sync began."""
+    [since] = shop.execute("SELECT coalesce(max(since), '1980-01-01') FROM syncs").fetchone()
+    began, zone = datetime.now(UTC), None
+    with shop:  # one transaction: a sync that is killed starts again
+        for customers in books.iterate({"CustomerQueryRq": {"ActiveStatus": "All", "FromModifiedDate": since}}):
+            for customer in customers["CustomerRet"]:
+                row = (customer["ListID"], customer["FullName"], str(customer["Balance"]))
+                shop.execute("INSERT OR REPLACE INTO customers VALUES (?, ?, ?)", row)
+                zone = customer["TimeModified"].tzinfo
+        for invoices in books.iterate({"InvoiceQueryRq": {"ModifiedDateRangeFilter": {"FromModifiedDate": since}}}):
+            for invoice in invoices["InvoiceRet"]:
+                row = (invoice["TxnID"], invoice["RefNumber"], str(invoice["BalanceRemaining"]))
+                shop.execute("INSERT OR REPLACE INTO invoices VALUES (?, ?, ?)", row)
+        if zone:  # QuickBooks reads a time without an offset as its local time
+            shop.execute("INSERT INTO syncs VALUES (?)", [f"{began.astimezone(zone) - OVERLAP:%Y-%m-%dT%H:%M:%S}"])
+
+
+def ageing(books: Client) -> list[list[str]]:
+    """Return the rows of the ageing report: each customer and the amounts that are due."""
+    report = books.execute({"AgingReportQueryRq": {"AgingReportType": "ARAgingSummary"}})["ReportRet"]
+    return [[cell.get("@value", "") for cell in row["ColData"]] for row in report["ReportData"].get("DataRow", [])]
+
+
+def main() -> None:
+    shop = opened(Path(sys.argv[1]) / "shop.db", customers=int(sys.argv[2]))
+    with Client.from_environment() as books:
+        write(books, shop)
+        sync(books, shop)
+        for row in ageing(books):
+            print(*row, sep="\t")
+
+
+if __name__ == "__main__":
+    main()
