@@ -41,7 +41,7 @@ FIRST_TIME = "0"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much a call does. It ends after the part in which it reaches a bound.
+    """How much a call does. It ends after the part in which it reaches a bound. A dry run changes nothing.
 
     DynamoDB returns up to 100 records in one batch. The function may take 25 seconds.
     """
@@ -187,15 +187,16 @@ class ManyRequests:
                 raise refusal
             following = place if refusal else part.following
             looked_at += len(part.requests)
-            if refusal or following is None or self._is_enough(looked_at, tally, now):
+            changed = 0 if task.dry_run else tally.changed
+            if refusal or following is None or self._is_enough(looked_at, changed, now):
                 break
         tally.next_cursor = following.cursor(*task.subject) if following else None
         return tally
 
-    def _is_enough(self, looked_at: int, tally: Tally, begun: datetime) -> bool:
+    def _is_enough(self, looked_at: int, changed: int, begun: datetime) -> bool:
         bounds = self._bounds
         is_late = self._clock() >= begun + timedelta(seconds=bounds.seconds)
-        return is_late or looked_at >= bounds.looked_at or tally.changed >= bounds.changed
+        return is_late or looked_at >= bounds.looked_at or changed >= bounds.changed
 
     def _commit(self, changes: Sequence[ChangeRequest], after: Callable[[QueuedRequest], QueuedRequest | None]) -> int:
         """Do all changes, some at a time, and return their number. A record that has changed meanwhile is judged again.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock
     from domain.queueing.many import Bounds
-    from domain.queueing.selection import RequestFilter
+    from domain.queueing.selection import Part, RequestFilter
     from domain.records.connection import Connection
     from domain.records.request import StoredRequest
     from domain.storage.ports import Database
@@ -114,32 +115,44 @@ class QueueAgain:
         connection = owned_connection(self._store.connection(connection_id), app_id)
         pairs = [(state, webhook_state) for state in QUEUED_AGAIN for webhook_state in ListedWebhookState]
         stretch = IndexStretch(connection_id, INSERTED, pairs, FIRST_TIME, "")
-        tally, looked_at = AgainTally(), 0
+        queue = partial(self._queue, connection, which, check_quota, tally := AgainTally(), dry_run=dry_run)
         following: Place | None = place
+        looked_at = 0
         for part in Walk(self._store, stretch, self._bounds.part_size).parts(place, now):
-            for entry, record in part.requests:
-                try:
-                    self._one(connection, record, which, check_quota, tally, dry_run=dry_run)
-                except QuotaExceeded:
-                    if not tally.queued:
-                        raise
-                    tally.next_cursor = place.cursor(*subject)
-                    return tally
-                place = replace(place, after=entry)
-            following = part.following
+            stopped = self._queue_part(part, place, queue, tally, now)
+            following = stopped or part.following
             looked_at += len(part.requests)
-            if following is None or self._is_enough(looked_at, tally, now):
+            changed = 0 if dry_run else tally.queued
+            is_enough = looked_at >= self._bounds.looked_at or changed >= self._bounds.changed
+            if stopped or following is None or is_enough:
                 break
+            place = following
         tally.next_cursor = following.cursor(*subject) if following else None
         return tally
 
-    def _one(
+    def _queue_part(
+        self, part: Part, place: Place, queue: Callable[[QueuedRequest], None], tally: AgainTally, begun: datetime
+    ) -> Place | None:
+        """Queue the requests of a part again. Return the place at which the time or a quota was used up, or None."""
+        for entry, record in part.requests:
+            if self._clock() >= begun + timedelta(seconds=self._bounds.seconds):
+                return place
+            try:
+                queue(record)
+            except QuotaExceeded:
+                if not tally.queued:
+                    raise
+                return place
+            place = replace(place, after=entry)
+        return None
+
+    def _queue(
         self,
         connection: Connection,
-        record: QueuedRequest,
         which: RequestFilter,
         check_quota: Callable[[int], None],
         tally: AgainTally,
+        record: QueuedRequest,
         *,
         dry_run: bool,
     ) -> None:
@@ -172,11 +185,6 @@ class QueueAgain:
                 return False
             raise TooManyRequests("The connection is being changed. Try again in a moment.") from None
         return True
-
-    def _is_enough(self, looked_at: int, tally: AgainTally, begun: datetime) -> bool:
-        bounds = self._bounds
-        is_late = self._clock() >= begun + timedelta(seconds=bounds.seconds)
-        return is_late or looked_at >= bounds.looked_at or tally.queued >= bounds.changed
 
 
 def again(stored: StoredRequest, moment: str) -> AddRequest:

@@ -31,6 +31,8 @@ HOOK = "https://shop.example/hooks"
 NAMES = ("CustomerQueryRq", "CustomerAddRq", "InvoiceAddRq")
 SESSION = "ab" * 32
 
+EVERYTHING = RequestFilter(queued_before=timestamp(NOON + timedelta(days=1)))
+
 SMALL = Bounds(part_size=3, looked_at=7, changed=4)
 
 
@@ -140,10 +142,10 @@ fields = st.fixed_dictionaries(
 
 filters = st.builds(
     RequestFilter,
-    state=st.sampled_from([None, *State]),
-    webhook_state=st.sampled_from([None, *WebhookState]),
+    state=st.sampled_from([*[None] * 8, *State]),
+    webhook_state=st.sampled_from([*[None] * 5, *WebhookState]),
     request_name=st.sampled_from([None, *NAMES]),
-    queued_before=st.sampled_from([None, *(timestamp(NOON - timedelta(seconds=age)) for age in (0, 30, 100, 150))]),
+    queued_before=st.sampled_from([None, *(timestamp(NOON - timedelta(seconds=age)) for age in (-100, 0, 30, 100))]),
 ).filter(lambda which: not which.is_empty)
 
 disturbances = st.lists(st.tuples(st.integers(0, 40), st.sampled_from([*State, None])), max_size=12)
@@ -310,6 +312,38 @@ def test_exactly_the_webhooks_that_failed_in_the_time_are_sent_again_once(
     assert all(bench.store.records[id_].webhook.state is WebhookState.PENDING for id_ in sent_again)  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_requests_that_the_index_does_not_show_yet_are_discarded(seed: int) -> None:
+    bench = Bench(seed, Bounds(part_size=2, changed=2))
+    for _ in range(9):
+        bench.add()
+        bench.clock.advance(seconds=0.001)
+
+    changed, _, _ = bench.all_calls(lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor))
+
+    assert changed == 9
+
+
+def test_a_request_that_has_changed_between_the_read_and_the_commit_is_judged_again() -> None:
+    bench = Bench()
+    waits, is_claimed, is_deleted = (bench.add() for _ in range(3))
+    bench.clock.advance(seconds=1)
+
+    def change() -> None:
+        FakeStore.commit(bench.store, ChangeRequest(waits, waits.changed(bench.clock(), sessions=1)))
+        bench.move(is_claimed, State.TICKETED)
+        FakeStore.commit(bench.store, RemoveRequest(is_deleted, timestamp(NOON)))
+
+    bench.store.before_commit = change
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING)
+
+    assert (tally.changed, tally.may_be_executed, tally.next_cursor) == (1, 1, None)
+    assert {record.id: record.state for record in bench.records} == {
+        waits.id: State.DISCARDED,
+        is_claimed.id: State.TICKETED,
+    }
+
+
 def test_a_redelivery_ends_where_the_quota_ends_and_the_next_call_continues_there() -> None:
     bench = Bench(bounds=Bounds(part_size=4))
     for number in range(10):
@@ -396,7 +430,7 @@ def test_a_text_that_is_not_a_cursor_is_refused(cursor: str) -> None:
 
 
 def test_a_cursor_continues_only_the_call_that_returned_it() -> None:
-    bench = Bench(bounds=Bounds(part_size=1, changed=1))
+    bench = Bench(bounds=Bounds(part_size=1, looked_at=1))
     for _ in range(3):
         bench.add()
     which = RequestFilter(request_name=NAMES[0])

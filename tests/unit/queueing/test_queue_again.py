@@ -306,3 +306,18 @@ def test_other_apps_and_empty_filters_are_refused() -> None:
     with pytest.raises(InvalidRequest):
         bench.call(RequestFilter())
     assert bench.added == []
+
+
+def test_a_call_ends_when_its_time_is_over_and_the_next_one_continues() -> None:
+    bench = Bench(Bounds(part_size=10, seconds=2))
+    for _ in range(5):
+        bench.add(state=State.DISCARDED)
+    bench.clock.advance(seconds=1)
+
+    def take_a_second(_size: int) -> None:
+        bench.clock.advance(seconds=1)
+
+    first = bench.call(check_quota=take_a_second)
+    rest = bench.call(cursor=first.next_cursor)
+
+    assert (first.queued, rest.queued, rest.next_cursor) == (2, 3, None)
