@@ -146,7 +146,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "ConnectionPage": {"connections": {"data": [_CONNECTION_VIEW], **_ONE_PAGE}},
     "ConnectionResponse": {"connection": {"data": _CONNECTION_VIEW}},
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
-    "DiscardedPart": {"part": {"data": {"discarded": 200, "in_flight": 1}, "next": "WyI1YjQ…"}},
+    "DiscardedPart": {"part": {"data": {"discarded": 200, "in_flight": 1, "has_dependants": 0}, "next": "WyI1YjQ…"}},
     "NewQueueAgain": {"failed": {"filter": {"state": "error", "queued_before": "2026-03-14T12:00:00Z"}}},
     "QueuedAgainPart": {"part": {"data": {"queued": 12, "queued_before": 0, "left_out": 1}, "next": None}},
     "NewDiscard": {

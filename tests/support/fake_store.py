@@ -374,11 +374,11 @@ class FakeStore:
         return records[:limit]
 
     def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return queued records in turn behind an entry by insertion."""
+        """Return queued records in turn behind an entry."""
         queue = self.queue_front(connection_id, len(self.records))
         in_turn = [record for record in queue if record.queue_priority == IN_TURN]
         place = (after.moment, after.id)
-        return [r for r in in_turn if place < (r.inserted_at, r.id) and r.inserted_at <= last][:limit]
+        return [r for r in in_turn if place < r.place_in_queue[1:] and r.place_in_queue[1] <= last][:limit]
 
     def remove_from_queue(self, entry: QueuedRequest) -> None:
         """Do nothing: this queue is made from the records."""

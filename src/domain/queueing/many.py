@@ -19,6 +19,7 @@ from domain.records.webhook import ListedWebhookState, WebhookState
 from domain.storage.changes import ChangeRequest
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import IndexStretch
+from domain.web_connector.session.dependants import waiting_dependants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,11 +61,13 @@ class Tally:
     """The result of a call. `next_cursor` continues where it ended, and is None at the end.
 
     `changed` counts the requests that were changed, or that a dry run would have changed. `may_be_executed` counts
-    those that are meant, but that QuickBooks may be executing or may have executed.
+    those that are meant, but that QuickBooks may be executing or may have executed, and `has_dependants` those for
+    which other requests wait.
     """
 
     changed: int = 0
     may_be_executed: int = 0
+    has_dependants: int = 0
     next_cursor: str | None = None
 
 
@@ -96,17 +99,20 @@ class ManyRequests:
     ) -> Tally:
         """Take the queued requests that `which` matches, and that were queued before the first call, out of the queue.
 
-        What QuickBooks may be executing stays as it is, and is counted. A request with dependants stays as well.
+        What QuickBooks may be executing stays as it is, and so does a request for which others wait. Both are counted.
         """
         if which.is_empty:
             raise InvalidRequest.of("filter", "must have a condition. To mean every request, give queued_before")
         tally = Tally()
 
         def discarded(record: QueuedRequest) -> QueuedRequest | None:
-            if not which.matches(record) or record.state in ENDED or record.dependants:
+            if not which.matches(record) or record.state in ENDED:
                 return None
             if record.may_be_executed:
                 tally.may_be_executed += 1
+                return None
+            if waiting_dependants(self._store, record):
+                tally.has_dependants += 1
                 return None
             return record.moved(State.DISCARDED, self._clock())
 

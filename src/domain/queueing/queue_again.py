@@ -45,6 +45,9 @@ QUEUED_AGAIN = (State.ERROR, State.DISCARDED)
 NOT_EXECUTED = frozenset({"quickbooks_error", "qbxml_parse_error", "quickbooks_connection_error"})
 """The error codes of a write that QuickBooks has certainly not executed."""
 
+UNRESOLVED = frozenset({"dependency_failed", "reference_unresolved", "reference_invalid"})
+"""The error codes of a request that was never complete."""
+
 _NAMESPACE = UUID("5c1d6a0e-52c1-4a0c-9c39-1c8f6f3f7a52")
 """Makes the ids of new requests differ from all other ids. It must not change, or requests could be queued twice."""
 
@@ -74,8 +77,10 @@ def may_be_queued_again(record: QueuedRequest) -> bool:
     A later page cannot, because its iterator has ended. If a write was sent once without a response, QuickBooks may
     have executed it, whatever happened afterwards.
     """
-    # A request that ended before its dependencies lacks the values of their responses.
-    if record.paging.page > 1 or record.dependencies or record.state not in QUEUED_AGAIN:
+    if record.paging.page > 1 or record.state not in QUEUED_AGAIN:
+        return False
+    # Such a request lacks values of the responses of others.
+    if record.dependencies or (record.error and record.error.code in UNRESOLVED):
         return False
     if record.is_read:
         return True

@@ -13,7 +13,6 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest
@@ -140,18 +139,20 @@ class Walk:
         if beginning > place.until:
             return [], None
         stretch = replace(self.stretch, last=place.until, after=place.after)
-        sources = [self.store.next_index_entries(stretch, self.part_size)]
+        entries = list(self.store.next_index_entries(stretch, self.part_size))
+        # Behind the last entry of a source that has as many as were asked for, it may have more.
+        ends = [_order(entries[-1])] if len(entries) == self.part_size else []
         since = max(IndexEntry("", timestamp(now - INDEX_LAG)), place.after or IndexEntry("", beginning), key=_order)
-        reaches_the_newest = len(sources[0]) < self.part_size or sources[0][-1].moment >= since.moment
+        reaches_the_newest = not ends or entries[-1].moment >= since.moment
         if self.queue_too and reaches_the_newest and since.moment <= place.until:
             queue = self.store.queued_after(stretch.connection_id, since, place.until, self.part_size)
-            sources.append([IndexEntry(record.id, record.inserted_at) for record in queue])
-        # Behind the last entry of a source, that source may have more.
-        ends = [_order(entries[-1]) for entries in sources if len(entries) == self.part_size]
-        end = min(ends, default=(place.until, LAST_ID))
-        found = {entry.id: entry for entry in chain.from_iterable(sources) if _order(entry) <= end}
-        entries = sorted(found.values(), key=_order)
-        return entries, replace(place, after=entries[-1]) if ends else None
+            ends += [queue[-1].place_in_queue[1:]] if len(queue) == self.part_size else []
+            # One that had dependencies was inserted before it entered the queue, so the index shows it.
+            entries += [IndexEntry(record.id, record.inserted_at) for record in queue if record.queued_at is None]
+        moment, last_id = min(ends, default=(place.until, LAST_ID))
+        found = {entry.id: entry for entry in entries if _order(entry) <= (moment, last_id)}
+        following = replace(place, after=IndexEntry(last_id, moment)) if ends else None
+        return sorted(found.values(), key=_order), following
 
 
 def _order(entry: IndexEntry) -> tuple[str, str]:

@@ -194,7 +194,7 @@ class Database(Protocol):
         """
 
     def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return the first `limit` queued records in turn behind an entry by insertion, up to the timestamp `last`.
+        """Return the first `limit` queued records in turn behind an entry by time, up to the timestamp `last`.
 
         An entry without an id is before all of its time. The read is consistent.
         """

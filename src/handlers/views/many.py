@@ -25,6 +25,7 @@ class DiscardedView(TypedDict):
         int,
         Schema("Requests that match, but that QuickBooks may be executing or may have executed. They stay.", minimum=0),
     ]
+    has_dependants: Annotated[int, Schema("Requests that match, but for which others wait. They stay.", minimum=0)]
 
 
 class DiscardedPart(TypedDict):
@@ -77,7 +78,11 @@ class WebhookTestView(TypedDict):
 
 def discarded_part(tally: Tally) -> DiscardedPart:
     """Return the view of a discard."""
-    data: DiscardedView = {"discarded": tally.changed, "in_flight": tally.may_be_executed}
+    data: DiscardedView = {
+        "discarded": tally.changed,
+        "in_flight": tally.may_be_executed,
+        "has_dependants": tally.has_dependants,
+    }
     return {"data": data, "next": tally.next_cursor}
 
 

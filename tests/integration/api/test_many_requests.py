@@ -42,7 +42,7 @@ def test_the_requests_that_match_are_discarded_and_counted(deployment: Deploymen
     again = discard(deployment, {"label_prefix": "import-7-"})
 
     assert planned.status == done.status == 200
-    assert planned.json == done.json == {"data": {"discarded": 3, "in_flight": 0}, "next": None}
+    assert planned.json == done.json == {"data": {"discarded": 3, "in_flight": 0, "has_dependants": 0}, "next": None}
     assert again.json["data"]["discarded"] == 0
     assert [state_of(deployment, request) for request in mine] == [State.DISCARDED] * 3
     assert state_of(deployment, other) is State.WAITING
@@ -70,7 +70,7 @@ def test_a_request_is_meant_if_it_meets_every_condition(
     response = discard(deployment, which)
 
     assert [state_of(deployment, request) is State.DISCARDED for request in requests] == expected
-    assert response.json["data"] == {"discarded": sum(expected), "in_flight": 0}
+    assert response.json["data"] == {"discarded": sum(expected), "in_flight": 0, "has_dependants": 0}
 
 
 def test_a_query_is_discarded_by_its_id(deployment: Deployment) -> None:

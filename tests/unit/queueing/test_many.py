@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from domain.errors import InvalidRequest, NotFound, QuotaExceeded
 from domain.queueing.many import Bounds, ManyRequests, Tally
 from domain.queueing.selection import Place, RequestFilter
+from domain.records.batch import ids_of_batch
 from domain.records.request import ENDED, QUEUED, QueuedRequest, Recovery, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -441,3 +442,29 @@ def test_a_cursor_continues_only_the_call_that_returned_it() -> None:
     with pytest.raises(InvalidRequest):
         bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(state=State.WAITING), cursor=cursor, dry_run=True)
     assert bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor, dry_run=True).changed == 1
+
+
+def test_a_request_for_which_others_wait_is_discarded_after_them() -> None:
+    bench = Bench()
+    first, second = ids_of_batch("b0000000-0000-4000-8000-000000000001", 2)
+    bench.add(id=first, dependants=(1,))
+    bench.add(id=second, dependencies=(0,))
+    bench.clock.advance(seconds=1)
+
+    tallies = [bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING) for _ in range(3)]
+
+    assert [(tally.changed, tally.has_dependants) for tally in tallies] == [(1, 1), (1, 0), (0, 0)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_requests_that_entered_the_queue_late_are_discarded_once_and_the_calls_end(seed: int) -> None:
+    bench = Bench(seed, Bounds(part_size=2, looked_at=2))
+    for number in range(6):
+        bench.add(queued_at=timestamp(NOON + timedelta(seconds=30 - number)))
+        bench.add()
+    bench.clock.advance(seconds=40)
+
+    def call(cursor: str | None) -> Tally:
+        return bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor)
+
+    assert bench.all_calls(call)[0] == 12
