@@ -152,8 +152,9 @@ def test_nothing_changes_without_a_yes(folder: Path, deployed: Stack, answer: st
     assert deployed.description() == before
 
 
+QUEUE_KEY = "{AttributeName: connection_id, KeyType: HASH}\n        - {AttributeName: position, KeyType: RANGE}"
 NEW_KEY = (
-    ("{AttributeName: position, KeyType: RANGE}", "{AttributeName: place, KeyType: RANGE}"),
+    (QUEUE_KEY, QUEUE_KEY.replace("position", "place")),
     ("{AttributeName: position, AttributeType: S}", "{AttributeName: place, AttributeType: S}"),
 )
 OTHER_NAME = (("QueueTable", "OtherTable"),)

@@ -11,6 +11,7 @@ from botocore import xform_name
 from botocore.session import Session
 
 from local.programs import ROOT
+from local.template import Template
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,3 +77,14 @@ def members(service: str, name: str) -> Iterator[str]:
         )
     for member in model(service).operation_model(operation).input_shape.members:
         yield xform_name(member, "-")
+
+
+def test_the_guide_restores_the_tables_that_have_point_in_time_recovery() -> None:
+    tables = Template.load().resources("AWS::DynamoDB::Table")
+    lost = {name for name, table in tables.items() if "PointInTimeRecoverySpecification" not in table}
+
+    lines = re.findall(r'case "\$table" in (.*)\) continue;; esac', (ROOT / "docs/operations.md").read_text("utf-8"))
+
+    assert len(lines) == 3
+    for line in lines:
+        assert {name.strip("*") for name in line.split("|")} == lost
