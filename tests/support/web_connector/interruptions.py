@@ -314,6 +314,7 @@ class InterruptedCompany:
         self.points = points
         self.marked = marked
         self._late: list[list[Any]] = []
+        self.executed_late = False
         self.executed_last = False
         self.copy: Company | None = None
         self._sessions_in_copy = 0
@@ -385,6 +386,7 @@ class InterruptedCompany:
         self._execute(list(self._late))
 
     def _execute(self, due: list[list[Any]]) -> None:
+        self.executed_late |= bool(due)
         for late in due:
             self._late.remove(late)
             application, text, _ = late
