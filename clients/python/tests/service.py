@@ -21,15 +21,16 @@ API_KEY = "sk_test"
 
 @dataclass
 class Service:
-    """Queues requests and ends each after `polls` polls as `outcome` says. A query has `pages` pages.
+    """Queues requests and ends each after `polls` polls as `outcome` says. Queries have `pages` pages.
 
-    `faults` are consumed by the calls, in order: a status, an exception, or None for a call that works. An exception of
-    reading comes after the service has executed the call.
+    `hold` holds a call. `faults` are consumed by the calls, in order: a status, an exception, or None for a call that
+    works. An exception of reading comes after the service has executed the call.
     """
 
     scope: str = "full"
     polls: int = 1
     pages: int = 1
+    hold: Callable[[float], None] | None = None
     outcome: Callable[[dict[str, Any]], dict[str, Any]] = lambda _record: {"result": {}}
     faults: list[int | Exception | None] = field(default_factory=list)
     retry_after: str | None = None
@@ -64,7 +65,7 @@ class Service:
         if operation == "create_queued_request":
             return self._create(request)
         if operation == "get_queued_request":
-            return self._get(request.url.path.rpartition("/")[2])
+            return self._get(request)
         if operation == "create_batch":
             return self._create_batch(request)
         if operation == "list_events":
@@ -124,8 +125,12 @@ class Service:
         self.records[following["id"]] = {**following, "state": "waiting", "last_page": None}
         self.left[following["id"]] = self.polls
 
-    def _get(self, request_id: str) -> httpx.Response:
+    def _get(self, request: httpx.Request) -> httpx.Response:
+        request_id = request.url.path.rpartition("/")[2]
         record = self.records[request_id]
+        seconds = int(request.url.params.get("wait", "0"))
+        if self.hold and self.left[request_id] > 1:
+            self.hold(seconds)
         self.left[request_id] -= 1
         if self.left[request_id] == 0:
             ended = {"state": "response_received", "error": None, **self.outcome(record)}

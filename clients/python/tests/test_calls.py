@@ -306,3 +306,33 @@ def test_a_page_that_is_not_created_in_time_ends_the_wait(client: Any, service: 
         next(pages)
 
     assert 30 <= time.now < 32
+
+
+def test_calls_that_the_service_holds_are_made_without_pauses(client: Any, service: Service, time: Time) -> None:
+    def hold(seconds: float) -> None:
+        time.now += seconds
+
+    service.hold = hold
+    service.polls = 4
+
+    client.execute(ADD)
+
+    waits = [call.url.params.get("wait") for call in service.calls if call.method == "GET"]
+    assert waits == [None, "20", "20", "20", "20"]
+    assert time.pauses == []
+
+
+@pytest.mark.parametrize("timeout", [0.5, 1, 19.9, 20, 20.5, 47])
+def test_a_call_is_not_held_for_longer_than_the_timeout(
+    client: Any, service: Service, time: Time, timeout: float
+) -> None:
+    def hold(seconds: float) -> None:
+        time.now += seconds
+
+    service.hold = hold
+    service.polls = 1000
+
+    with pytest.raises(StillWaiting):
+        client.execute(ADD, timeout=timeout)
+
+    assert time.now == pytest.approx(timeout)

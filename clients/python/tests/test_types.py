@@ -55,8 +55,7 @@ def order(books: Client) -> Decimal:
     invoice = batch.add({"InvoiceAddRq": {"InvoiceAdd": {"CustomerRef": {"ListID": list_id}}}}, depends_on=[customer])
     batch.execute()
     for event in books.events(FileCursor("events.cursor")):
-        if event["type"] == "queued_request.completed":
-            print(event["page_request_id"])
+        print(event["type"], event["cursor"], event.get("result"))
     return invoice.result["InvoiceRet"]["BalanceRemaining"]
 
 

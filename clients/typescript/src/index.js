@@ -12,6 +12,7 @@ const FIRST_DELAY_SECONDS = 0.5;
 const MAX_DELAY_SECONDS = 60;
 const FIRST_POLL_SECONDS = 0.5;
 const MAX_POLL_SECONDS = 10;
+const MAX_HOLD_SECONDS = 20;
 const MAX_AGE_SECONDS = 300;
 const STALE_EDIT_SEQUENCE = 3200;
 const LISTED = 100;
@@ -345,31 +346,51 @@ export class Client {
   }
 
   /** @param {string} requestId @returns {Promise<QueuedRequest>} */
-  async record(requestId) {
+  record(requestId) {
+    return this.#held(requestId, 0);
+  }
+
+  /** Return a record. The service may hold the call. @param {string} requestId @param {number} seconds */
+  async #held(requestId, seconds) {
     const path = `/api/v1/queued_requests/${encodeURIComponent(requestId)}`;
+    /** @type {Record<string, string>} */
+    const parameters = { "include[]": "result" };
+    if (seconds > 0) parameters.wait = String(seconds);
     /** @type {any} */
-    const answer = await this.call("GET", path, { parameters: { "include[]": "result" } });
+    const answer = await this.#send("GET", path, { parameters }, CALL_SECONDS + seconds);
     return answer.data;
   }
 
   /** @param {string} requestId @param {number} [timeout] @returns {Promise<QueuedRequest>} */
   async wait(requestId, timeout = WAIT_SECONDS) {
     const deadline = this.#clock() + timeout;
-    for (let delay = FIRST_POLL_SECONDS; ; delay = Math.min(delay * 1.5, MAX_POLL_SECONDS)) {
-      const record = await this.record(requestId);
+    let delay = FIRST_POLL_SECONDS;
+    for (;;) {
+      const began = this.#clock();
+      const held = Math.max(0, Math.min(Math.floor(deadline - began), MAX_HOLD_SECONDS));
+      const record = await this.#held(requestId, held);
       if (ENDED.has(record.state)) return record;
       const remaining = deadline - this.#clock();
       if (remaining <= 0) throw new StillWaiting(record);
+      // The service answers at once if too many calls wait.
+      if (held > 0 && this.#clock() - began >= held / 2) continue;
       await this.#sleep(Math.min(delay, remaining));
+      delay = Math.min(delay * 1.5, MAX_POLL_SECONDS);
     }
+  }
+
+  /** @param {string} method @param {string} path @param {CallOptions} [options] @returns {Promise<unknown>} */
+  call(method, path, options = {}) {
+    return this.#send(method, path, options, CALL_SECONDS);
   }
 
   /**
    * A call that the service did not execute (429) is repeated. One that it may have executed (5xx, a lost connection) is
    * repeated if that is safe: a GET, a DELETE, or a POST with an Idempotency-Key.
-   * @param {string} method @param {string} path @param {CallOptions} [options] @returns {Promise<unknown>}
+   * @param {string} method @param {string} path @param {CallOptions} options @param {number} seconds
+   * @returns {Promise<unknown>}
    */
-  async call(method, path, { parameters = {}, body, idempotencyKey } = {}) {
+  async #send(method, path, { parameters = {}, body, idempotencyKey }, seconds) {
     const query = new URLSearchParams(parameters).toString();
     const url = `${this.#base}${path}${query ? `?${query}` : ""}`;
     /** @type {Record<string, string>} */
@@ -384,7 +405,7 @@ export class Client {
       let response;
       let text = "";
       try {
-        const signal = AbortSignal.timeout(CALL_SECONDS * 1000);
+        const signal = AbortSignal.timeout(seconds * 1000);
         response = await this.#fetch(url, { method, headers, body: content, signal });
         text = await response.text();
       } catch (error) {

@@ -189,3 +189,27 @@ test("a page that fails throws its error after the pages before it", async () =>
 
   await assert.rejects(pages.next(), (thrown) => thrown.code === "iteration_interrupted");
 });
+
+test("calls that the service holds are made without pauses", async () => {
+  const service = new Service();
+  service.holds = true;
+  service.polls = 4;
+
+  await service.client().execute(ADD);
+
+  const waits = service.calls.filter(({ method }) => method === "GET").map(({ url }) => url.searchParams.get("wait"));
+  assert.deepEqual(waits, [null, "20", "20", "20", "20"]);
+  assert.deepEqual(service.pauses, []);
+});
+
+for (const timeout of [0.5, 1, 19.9, 20, 20.5, 47]) {
+  test(`a call is not held for longer than a timeout of ${timeout} s`, async () => {
+    const service = new Service();
+    service.holds = true;
+    service.polls = 1000;
+
+    await assert.rejects(service.client().execute(ADD, { timeout }), StillWaiting);
+
+    assert.ok(Math.abs(service.now - timeout) < 0.001);
+  });
+}

@@ -28,6 +28,7 @@ function operationOf(method, url) {
 export class Service {
   scope = "full";
   polls = 1;
+  holds = false;
   pages = 1;
   outcome = () => ({ result: {} });
   faults = [];
@@ -105,6 +106,7 @@ export class Service {
 
   get_queued_request(url) {
     const record = this.records.get(url.pathname.split("/").at(-1));
+    if (this.holds && record.left > 1) this.now += Number(url.searchParams.get("wait") ?? 0);
     record.left -= 1;
     if (record.left === 0) {
       Object.assign(record, { state: "response_received", waiting_reason: null, result: null }, this.outcome(record));

@@ -41,7 +41,9 @@ export async function order(books: Client): Promise<string | undefined> {
   const CustomerRef = { ListID: customer.ref("CustomerRet/ListID") };
   const invoice = batch.add({ InvoiceAddRq: { InvoiceAdd: { CustomerRef } } }, { dependsOn: [customer] });
   await batch.execute();
-  for await (const event of books.events({ load: () => undefined, store: () => {} })) console.log(event.type);
+  for await (const event of books.events({ load: () => undefined, store: () => {} })) {
+    console.log(event.type, "result" in event ? event.result : null);
+  }
   return invoice.result.InvoiceRet.BalanceRemaining;
 }
 

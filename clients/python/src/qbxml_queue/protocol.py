@@ -32,6 +32,7 @@ FIRST_DELAY_SECONDS = 0.5
 MAX_DELAY_SECONDS = 60.0
 FIRST_POLL_SECONDS = 0.5
 MAX_POLL_SECONDS = 10.0
+MAX_HOLD_SECONDS = 20
 ENDED = frozenset({"response_received", "error", "discarded"})
 
 _BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata"})
@@ -157,24 +158,35 @@ class Protocol:
             read_result(event)
         return feed
 
-    def record(self, request_id: str) -> Steps[QueuedRequest]:
-        """Return the record of a request, with `result` in place of `response_json`."""
-        answer = yield from self.send(Call("GET", f"/api/v1/queued_requests/{request_id}", {"include[]": "result"}))
+    def record(self, request_id: str, hold_seconds: int = 0) -> Steps[QueuedRequest]:
+        """Return the record of a request, with `result` in place of `response_json`.
+
+        The service may hold the call for `hold_seconds`, until the request has ended.
+        """
+        parameters = {"include[]": "result", **({"wait": str(hold_seconds)} if hold_seconds else {})}
+        path = f"/api/v1/queued_requests/{request_id}"
+        answer = yield from self.send(Call("GET", path, parameters, seconds=CALL_SECONDS + hold_seconds))
         return cast("QueuedRequest", answer["data"])
 
     def wait(self, request_id: str, timeout: float) -> Steps[QueuedRequest]:
-        """Return the record of a request that has ended. Raises StillWaiting."""
+        """Return the record of a request that has ended. Raises StillWaiting.
+
+        The service holds a call for up to 20 seconds. It answers at once if too many calls wait; then the client polls.
+        """
         deadline = self.clock() + timeout
         delay = FIRST_POLL_SECONDS
         while True:
-            record = yield from self.record(request_id)
+            began = self.clock()
+            hold_seconds = max(0, min(int(deadline - began), MAX_HOLD_SECONDS))
+            record = yield from self.record(request_id, hold_seconds)
             if record["state"] in ENDED:
                 return record
             remaining = deadline - self.clock()
             if remaining <= 0:
                 raise StillWaiting(record)
-            yield Pause(min(delay, remaining))
-            delay = min(delay * 1.5, MAX_POLL_SECONDS)
+            if self.clock() - began < hold_seconds / 2 or not hold_seconds:
+                yield Pause(min(delay, remaining))
+                delay = min(delay * 1.5, MAX_POLL_SECONDS)
 
     def execute(self, request: Mapping[str, Any], options: ExecuteOptions) -> Steps[dict[str, Any]]:
         """Queue a request, wait until it has ended and return its result."""
