@@ -183,7 +183,7 @@ class Rebuild:
             if after is not record:
                 self._store.commit(ChangeRequest(record, after))
                 self.done[_what_happened(after)] += 1
-            if after.dependencies:
+            if after.dependencies and after.state is State.WAITING:
                 dependants.append(after)
             else:
                 records.add(after)

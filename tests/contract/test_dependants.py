@@ -16,6 +16,7 @@ from domain.records.request import QueuedRequest, State, Tombstone
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.session.dependants import with_dependants
+from local.restore import prepare
 from tests.contract.stores import LATER, counts_of, recount, stored_request
 from tests.support.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_session
 from tests.support.queueing import new_request, queueing_without_quotas
@@ -24,6 +25,7 @@ from tests.support.web_connector.quickbooks import response_to
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from adapters.dynamodb import DynamoDBStore
     from domain.queueing.new_request import NewRequest
     from tests.contract.stores import AnyStore
 
@@ -166,3 +168,20 @@ def test_values_arrive_one_after_the_other(store: AnyStore) -> None:
     assert listed.request_xml
     assert qbxml.stored_request(listed.request_xml, "13.0").element.findtext("CustomerAdd/Notes") == "of a"
     assert in_queue(store) == [third]
+
+
+def test_a_restore_ends_a_read_whose_dependency_was_lost_and_leaves_the_others(emulated: DynamoDBStore) -> None:
+    reads = [new_request({"CustomerQueryRq": {"FullName": "Ann"}}, None, name) for name in ("r0", "r1", "r0", "r1")]
+    first, second, *waiting = queue(emulated, root(), new_request({"HostQueryRq": {}}, "r1"), *reads)
+    RequestService(emulated, FixedClock(LATER)).discard(APP_ID, waiting[2])
+    emulated.client.delete_item(TableName=emulated.tables.queued_requests, Key={"id": {"S": first}})
+
+    prepare(emulated.client, emulated.tables, LATER)
+
+    states = [record_of(emulated, request_id).state for request_id in waiting]
+    assert states == [State.ERROR, State.WAITING, State.DISCARDED, State.WAITING]
+    lost = record_of(emulated, waiting[0]).error
+    assert lost
+    assert (lost.code, lost.details["dependency_id"]) == ("dependency_failed", first)
+    assert in_queue(emulated) == [second]
+    check_counts(emulated, [second, *waiting])
