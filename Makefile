@@ -117,7 +117,8 @@ screenshots: .venv/.installed ## Write screenshots of every view, light, dark an
 .PHONY: test-dynamodb
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local 0 \
-		$(BIN)/python -m pytest -q tests/contract tests/e2e
+		sh -c '$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile -m dynamodb_local tests/contract && \
+			$(BIN)/python -m pytest -q tests/e2e'
 
 .PHONY: test-benchmarks
 test-benchmarks: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run every benchmark with a tiny size (Java, Maven)

@@ -73,7 +73,12 @@ class PackedTables:
         return [row["day"]["S"] for row in rows if "pack" in row and row["day"]["S"] < day_of(timestamp(TODAY))]
 
 
-@pytest.fixture(scope="module", params=["emulated", *(["endpoint"] if ENDPOINT else [])])
+DATABASES = ["emulated"]
+if ENDPOINT:
+    DATABASES.append(pytest.param("endpoint", marks=pytest.mark.dynamodb_local))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module", params=DATABASES)
 def database(request: pytest.FixtureRequest) -> Iterator[PackedTables]:
     """Yield a shared database. Each case has a separate connection."""
     prefix = f"packing{uuid.uuid4().hex[:8]}-"
