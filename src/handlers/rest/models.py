@@ -196,10 +196,8 @@ class ListParameters(PageParameters):
 class DetailParameters(Parameters):
     """Options for getting a request."""
 
-    wait: InDigits | None = Field(
+    wait: Annotated[int, Field(ge=1, le=MAX_WAIT_SECONDS), BeforeValidator(_in_digits)] | None = Field(
         default=None,
-        ge=1,
-        le=MAX_WAIT_SECONDS,
         description="Hold the call for up to this many seconds, until the request has ended, or the last page of an "
         "iterated query. The answer is the record as it then is. If too many calls wait, the answer comes at once.",
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, get_args, get_type_hints
+from itertools import chain
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -16,6 +17,9 @@ from tests.support.api_client import routes
 from tests.support.openapi import whole_document
 from tools.openapi import TARGET, endpoints, rendered
 from tools.openapi_examples import EXAMPLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def test_the_document_is_up_to_date() -> None:
@@ -120,6 +124,27 @@ def test_every_reference_leads_somewhere() -> None:
     for kind in ("schemas", "responses", "examples"):
         names = {part.partition('"')[0] for part in text.split(f"#/components/{kind}/")[1:]}
         assert names == set(document["components"][kind])
+
+
+def test_every_schema_has_keywords_of_json_schema_only() -> None:
+    keywords = set(Draft202012Validator.VALIDATORS) | {"default", "description", "example", "examples", "title"}
+    keywords |= {"deprecated", "discriminator", "writeOnly", "contentEncoding", "contentMediaType"}
+
+    def keywords_of(schema: Any) -> Iterator[str]:
+        if isinstance(schema, dict):
+            yield from schema
+            below = (schema.get(name, ()) for name in ("items", "additionalProperties", "not"))
+            several = [part for name in ("oneOf", "anyOf", "allOf", "prefixItems") for part in schema.get(name, ())]
+            for part in (*below, *several, *schema.get("properties", {}).values()):
+                yield from keywords_of(part)
+
+    document = whole_document()
+    schemas = [*document["components"]["schemas"].values()]
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            schemas += [parameter["schema"] for parameter in operation.get("parameters", ()) if "schema" in parameter]
+
+    assert set(chain.from_iterable(map(keywords_of, schemas))) - keywords == set()
 
 
 def test_no_reference_leads_to_itself_without_an_object_between() -> None:
