@@ -29,6 +29,19 @@ def handler(call: Call, parameters: EventParameters) -> FeedView | Response[Any]
     """
     feed = Feed(services().store, services().clock)
     page = feed.page(call.app_id, parameters.after, parameters.connection_id, parameters.limit)
+    if parameters.wait and not page.events and not page.has_more:
+        waiting_calls = services().waiting_calls
+        until = waiting_calls.end_of(parameters.wait)
+        with waiting_calls.lease(call.app_id) as lease:
+            if lease:
+                page = feed.next_page(
+                    call.app_id,
+                    page,
+                    parameters.connection_id,
+                    parameters.limit,
+                    until=until,
+                    pause=services().pause,
+                )
     return Response(200, CONTENT_TYPE, _answer(feed, page), headers=dict(NO_STORE))
 
 

@@ -16,7 +16,8 @@ from domain.timestamps import timestamp
 from domain.webhooks.defaults import MAX_BODY_BYTES, MAX_PARALLEL_READS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from domain.ports import Clock
     from domain.records.connection import Connection
@@ -29,6 +30,9 @@ GROUPS_A_READ = 25
 
 MAX_GROUPS = 2_000
 """A call with a filter looks at no more groups, and then returns a cursor from which to go on."""
+
+WAITING_READS = 8
+"""How often a waiting call looks for events, at equal intervals. With these reads, it makes at most 12 in all."""
 
 CONTENTS_A_READ = 25
 """How many records are read at a time with their bodies, up to 20 MB in all."""
@@ -113,6 +117,28 @@ class Feed:
                 "details.oldest, and read from the lists what you missed.",
                 {"oldest": str(self._oldest(app_id, since))},
             ) from None
+
+    def next_page(
+        self,
+        app_id: str,
+        page: FeedPage,
+        connection_id: str | None,
+        limit: int,
+        *,
+        until: datetime,
+        pause: Callable[[float], None],
+    ) -> FeedPage:
+        """Return the page behind an empty one, as soon as it has events, and at `until` at the latest.
+
+        `pause` waits for a number of seconds. Raises the errors of `page`.
+        """
+        for reads in range(WAITING_READS, 0, -1):
+            seconds = (until - self._clock()).total_seconds()
+            if page.events or page.has_more or seconds <= 0:
+                break
+            pause(seconds / reads)
+            page = self.page(app_id, str(page.after), connection_id, limit)
+        return page
 
     def _page(self, app_id: str, cursor: Cursor, connection_id: str | None, limit: int, since: str) -> FeedPage:
         events: list[FeedEvent] = []

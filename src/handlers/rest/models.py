@@ -169,6 +169,13 @@ class EventParameters(Parameters):
         default=None, description="Only events of this connection.", json_schema_extra={"format": "uuid"}
     )
     limit: InDigits = Field(default=100, ge=1, le=100)
+    wait: InDigits | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_WAIT_SECONDS,
+        description="Hold the call for up to this many seconds, until there is an event. If too many calls wait, the "
+        "answer comes at once.",
+    )
 
 
 class ListParameters(PageParameters):

@@ -18,10 +18,14 @@ from domain.records.request import Paging, QueuedRequest, State
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
 from handlers import forget_expired
+from handlers.common.settings import Settings
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, RESPONSE_XML, a_connection
+from tests.support.services import ENVIRONMENT
 from tests.support.webhooks import stream_image
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from domain.records.connection import Connection
     from tests.integration.api.conftest import Deployment
 
@@ -413,3 +417,78 @@ class TestStream:
         (group,) = deployment.store.events.values()
 
         assert group.events == (LoggedEvent(Outcome.COMPLETED, request["id"], CONNECTION_ID, 4),)
+
+
+class TestWaiting:
+    """A call without events can be held until there are some."""
+
+    def call(self, deployment: Deployment, query: str, pause: Callable[[float], None]) -> tuple[dict[str, Any], float]:
+        """Return the answer of a call, and how long it took."""
+        began = deployment.clock()
+
+        def pausing(seconds: float) -> None:
+            deployment.clock.advance(seconds=seconds)
+            pause(seconds)
+
+        deployment.services.pause = pausing
+        answer = feed(deployment, query)
+        return answer, (deployment.clock() - began).total_seconds()
+
+    def test_it_is_answered_when_an_event_arrives(self, deployment: Deployment) -> None:
+        pauses: list[float] = []
+
+        def end_after_three(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 3:
+                end(deployment)
+
+        answer, seconds = self.call(deployment, "?wait=20", end_after_three)
+
+        assert len(answer["data"]) == 1
+        assert seconds == pytest.approx(20 * 3 / 8)
+        assert not [usage for usage in deployment.store.usages if "waiting_calls" in str(usage)]
+
+    def test_without_an_event_it_is_answered_at_its_end(self, deployment: Deployment) -> None:
+        reads = 0
+        groups = deployment.store.event_groups_from
+
+        def count(app_id: str, position: int, page_size: int) -> Any:
+            nonlocal reads
+            reads += 1
+            return groups(app_id, position, page_size)
+
+        deployment.store.event_groups_from = count  # type: ignore[method-assign]
+
+        answer, seconds = self.call(deployment, "?wait=7", lambda _: None)
+
+        assert (answer["data"], answer["has_more"]) == ([], False)
+        assert seconds == pytest.approx(7)
+        assert reads <= 12
+
+    def test_a_call_with_events_does_not_wait(self, deployment: Deployment) -> None:
+        end(deployment)
+
+        assert self.call(deployment, "?wait=20", lambda _: None)[1] == 0
+
+    def test_above_the_limit_of_waiting_calls_it_is_answered_at_once(self, deployment: Deployment) -> None:
+        deployment.services.settings = Settings(ENVIRONMENT | {"MAX_WAITING_CALLS": "0"})
+
+        assert self.call(deployment, "?wait=20", lambda _: None)[1] == 0
+
+    @pytest.mark.parametrize("wait", ["0", "21", "x", "1.5", ""])
+    def test_a_wrong_time_is_refused(self, deployment: Deployment, wait: str) -> None:
+        response = deployment.api.call("GET", f"{EVENTS}?wait={wait}")
+
+        assert (response.status, response.json["error"]["details"]["problems"][0]["field"]) == (400, "wait")
+
+    def test_the_filter_of_a_waiting_call_holds(self, deployment: Deployment) -> None:
+        other = "c0000000-0000-4000-8000-000000000009"
+        deployment.store.commit(Put(None, a_connection(id=other, app_id=deployment.app_id)))
+
+        def end_another(_: float) -> None:
+            end(deployment)
+
+        answer, seconds = self.call(deployment, f"?wait=10&connection_id={other}", end_another)
+
+        assert (answer["data"], round(seconds)) == ([], 10)
+        assert feed(deployment, f"?after={answer['next']}")["data"] == []

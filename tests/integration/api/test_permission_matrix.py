@@ -143,6 +143,12 @@ def lists_events(recorder: Recorder) -> None:
     invoke(recorder, "list_events", api_event("GET", path, authorizer=caller))
 
 
+def waits_for_events(recorder: Recorder) -> None:
+    """Wait for an event."""
+    caller = {"app_id": APP_ID, "scope": "full"}
+    invoke(recorder, "list_events", api_event("GET", "/api/v1/events?wait=1", authorizer=caller))
+
+
 def logs_events(recorder: Recorder) -> None:
     """Log events of two requests one after the other, and one that cannot be read."""
     image = stream_image(record_item(a_record(state=State.ERROR)))
@@ -335,7 +341,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "operate": (operates,),
     "forget_expired": (forgets_chunks, logs_events),
-    "list_events": (lists_events,),
+    "list_events": (lists_events, waits_for_events),
     "pack_search_texts": (packs_a_removed_text,),
     **{
         function: (queues_at_the_limit(function), waits_after_queueing(function))
