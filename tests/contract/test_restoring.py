@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 import boto3
 import pytest
 
+from domain.errors import CursorExpired
+from domain.events.feed import Feed
+from domain.events.log import append_events
+from domain.records.app import App
+from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import ENDED, QueuedRequest, State
+from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from local.restore import RESTORED, TABLES, copy_table, prepare
 from local.tables import make_tables
 from tests.contract.conftest import CREDENTIALS
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, FixedClock
 from tests.support.web_connector.system import System
 
 if TYPE_CHECKING:
@@ -118,3 +126,21 @@ def of(system: System) -> list[QueuedRequest]:
     assert all(isinstance(record, QueuedRequest) for record in records)
     assert {record.state for record in records} <= ENDED | {State.RETRYABLE, State.WAITING}
     return records
+
+
+def test_a_restore_begins_new_logs_of_events_and_a_former_cursor_is_refused(emulated: DynamoDBStore) -> None:
+    clock, client = FixedClock(), emulated.client
+    emulated.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
+    feed = Feed(emulated, clock)
+    for number in range(3):
+        append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, str(number), CONNECTION_ID)], clock())
+    former = str(feed.page(APP_ID, None, None, 100).after)
+
+    assert prepare(client, emulated.tables, clock())["groups of events removed"] == 3
+
+    append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, "new", CONNECTION_ID)], clock.advance(hours=1))
+    with pytest.raises(CursorExpired) as error:
+        feed.page(APP_ID, former, None, 100)
+    assert error.value.details
+    page = feed.page(APP_ID, error.value.details["oldest"], None, 100)
+    assert [event.logged.request_id for event in page.events] == ["new"]

@@ -32,6 +32,7 @@ def _in_digits(value: Any) -> Any:
 
 
 InDigits = Annotated[int, BeforeValidator(_in_digits)]
+WaitSeconds = Annotated[int, Field(ge=1, le=MAX_WAIT_SECONDS), BeforeValidator(_in_digits)]
 
 
 def _one_line(text: str) -> str:
@@ -169,10 +170,8 @@ class EventParameters(Parameters):
         default=None, description="Only events of this connection.", json_schema_extra={"format": "uuid"}
     )
     limit: InDigits = Field(default=100, ge=1, le=100)
-    wait: InDigits | None = Field(
+    wait: WaitSeconds | None = Field(
         default=None,
-        ge=1,
-        le=MAX_WAIT_SECONDS,
         description="Hold the call for up to this many seconds, until there is an event. If too many calls wait, the "
         "answer comes at once.",
     )
@@ -203,7 +202,7 @@ class ListParameters(PageParameters):
 class DetailParameters(Parameters):
     """Options for getting a request."""
 
-    wait: Annotated[int, Field(ge=1, le=MAX_WAIT_SECONDS), BeforeValidator(_in_digits)] | None = Field(
+    wait: WaitSeconds | None = Field(
         default=None,
         description="Hold the call for up to this many seconds, until the request has ended, or the last page of an "
         "iterated query. The answer is the record as it then is. If too many calls wait, the answer comes at once.",
