@@ -112,6 +112,8 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "last_page": None,
         "label": None,
         "metadata": {},
+        "depends_on": [],
+        "references": [],
         "state": "waiting",
         "webhook_state": "pending",
         "waiting_reason": data["waiting_reason"],
