@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
 """The root folder of the repository."""
@@ -60,6 +60,26 @@ def end_with_sigterm() -> None:
     By default, the signal ends Python at once, and those programs continue to run.
     """
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+
+
+def until_stopped(signals: Iterable[int] = (signal.SIGINT, signal.SIGTERM)) -> Callable[[], None]:
+    """Let these signals stop this program in order. Return a function that waits for one of them.
+
+    The signal is a byte in a socket, so none is missed. An event that a handler sets can block for ever, because the
+    handler may run while the main thread holds the event's lock.
+    """
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    signal.set_wakeup_fd(writing.fileno())
+    for number in signals:
+        signal.signal(number, lambda *_: None)
+
+    def wait() -> None:
+        with reading, writing:
+            reading.recv(1)
+            signal.set_wakeup_fd(-1)
+
+    return wait
 
 
 def _comes_up(process: subprocess.Popen[bytes], is_up: Callable[[], bool], seconds: int) -> bool:

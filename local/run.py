@@ -20,7 +20,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import signal
 import sys
 import threading
 from contextlib import ExitStack, contextmanager
@@ -29,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from local import first_steps, stack
+from local import first_steps, programs, stack
 from local.database import DatabaseUnusable
 from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.receiver import receiving
@@ -165,16 +164,14 @@ def main(arguments: Sequence[str]) -> int:
     except ValueError as error:
         print(f"make run: {error}", file=sys.stderr)
         return 2
-    stopping = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    wait_for_signal = programs.until_stopped()
     try:
         what = "the service and a simulated QuickBooks" if options.quickbooks else "the service"
         print(f"Starting {what} …", flush=True)
         terminal = Terminal.of(os.environ, quiet=options.quiet, soap=not options.quickbooks)
         with running(options, terminal) as credentials:
             _greet(credentials, options)
-            stopping.wait()
+            wait_for_signal()
             print("\nStopping.", flush=True)
     except (DatabaseUnusable, CompanyUnusable) as error:
         print(f"make run: {error}", file=sys.stderr)

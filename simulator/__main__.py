@@ -173,9 +173,12 @@ def _run_until_stopped(run: ScriptRun, every: float | None, terminal: Terminal) 
 
 @contextmanager
 def _interruption() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl-C sets. A schedule ends between two calls, not in the middle of one."""
+    """Yield an event that Ctrl-C sets. A schedule ends between two calls, not in the middle of one.
+
+    A thread sets it, because the handler may run while the main thread holds the event's lock.
+    """
     stop = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda _number, _frame: stop.set())
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: threading.Thread(target=stop.set).start())
     try:
         yield stop
     finally:

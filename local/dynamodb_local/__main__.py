@@ -7,14 +7,12 @@ port 0 selects a free one.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 from local.dynamodb_local.server import JARS_VARIABLE, running
-from local.programs import end_with_sigterm, free_ports
+from local.programs import end_with_sigterm, free_ports, until_stopped
 
 
 def main(jars: str, port: str, *command: str) -> int:
@@ -29,14 +27,12 @@ def main(jars: str, port: str, *command: str) -> int:
 
 
 def _keep(jars: Path, port: int, folder: Path) -> int:
-    stopping = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    wait_for_signal = until_stopped()
     try:
         with running(jars, port, kept_in=folder) as endpoint:
             print(f"DynamoDB Local runs at {endpoint} and keeps its data in {folder}/. Ctrl-C stops it.\n")
             print(f"In another terminal:  make run DYNAMODB_ENDPOINT={endpoint}", flush=True)
-            stopping.wait()
+            wait_for_signal()
     except RuntimeError as error:
         print(f"make dynamodb: {error}", file=sys.stderr)
         return 1

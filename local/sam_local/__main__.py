@@ -13,10 +13,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -86,9 +84,7 @@ def main(tools: str, action: str, *arguments: str) -> int:
 
 def serve(tools: Path) -> int:
     """Run database and queue with the sample records until Ctrl-C."""
-    stopping = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
+    wait_for_signal = programs.until_stopped()
     with services(tools) as endpoint:
         environment = _environment_file(endpoint)
         options = f"--env-vars {environment.relative_to(programs.ROOT)} --skip-pull-image"
@@ -103,7 +99,7 @@ def serve(tools: Path) -> int:
             ),
             flush=True,
         )
-        stopping.wait()
+        wait_for_signal()
     return 0
 
 

@@ -231,9 +231,9 @@ def test_an_unknown_path_is_not_found(gateway: Service) -> None:
     ],
 )
 def test_a_method_that_a_path_does_not_have_is_refused_with_the_ones_that_it_has(
-    service: Service, path: str, allowed: str
+    gateway: Service, path: str, allowed: str
 ) -> None:
-    response = service.call("PUT", path, {})
+    response = gateway.call("PUT", path, {})
 
     assert (response.status, response.code) == (405, "method_not_allowed")
     assert response.headers["Allow"] == allowed

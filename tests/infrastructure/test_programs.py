@@ -78,3 +78,18 @@ with programs.running("the thing", child, lambda: log.read_text().endswith("\\n"
 
 def test_free_ports_differ() -> None:
     assert len(set(programs.free_ports(20))) == 20
+
+
+def test_a_signal_ends_the_wait_whenever_it_arrives() -> None:
+    """It may arrive before the wait, while it begins, and during it."""
+    code = """
+import random, signal
+from local.programs import until_stopped
+
+for _ in range(5000):
+    wait = until_stopped([signal.SIGALRM])
+    signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, 5e-5))
+    wait()
+"""
+
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, cwd=programs.ROOT)  # noqa: S603 - our own code
