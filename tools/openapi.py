@@ -25,9 +25,11 @@ sys.path.insert(0, str(ROOT / "src"))
 from aws_lambda_powertools.event_handler import Response  # noqa: E402 - after the path that was set above
 
 from domain.errors import IdempotencyKeyReused, TooManyRequests  # noqa: E402
+from domain.records.connection_events import EVENT_TYPES  # noqa: E402
 from domain.web_connector.protocol import qwc  # noqa: E402
 from handlers.rest import Endpoint  # noqa: E402
 from handlers.rest.errors import STATUSES  # noqa: E402
+from handlers.views.connection_event import ConnectionWebhookEventView  # noqa: E402
 from handlers.views.schema import Schema  # noqa: E402
 from handlers.views.webhook_event import EVENT_STATES, WebhookEventView  # noqa: E402
 from local.template import Template  # noqa: E402
@@ -74,6 +76,27 @@ TAGS = {
     "Webhooks": "Events that the service posts to your `webhook_url`.",
 }
 
+EVENTS_OF_REQUESTS = {
+    "completed": "QuickBooks executed a request",
+    "failed": "A request failed",
+    "discarded": "A request was taken out of the queue",
+}
+EVENTS_OF_CONNECTIONS = dict(
+    zip(
+        EVENT_TYPES,
+        (
+            "The Web Connector has logged in for the first time",
+            "Requests wait, and the Web Connector has not called for a day",
+            "A Web Connector that had stalled has called again",
+            "Another company file is open",
+            "The company file is open at a path that nobody has accepted",
+            "The password of the Web Connector was set",
+        ),
+        strict=True,
+    )
+)
+"""The summaries of the webhooks: by the state of the request, and by the type of the event."""
+
 
 class ErrorObject(TypedDict):
     """What went wrong."""
@@ -107,6 +130,7 @@ def document(
         [
             *(_return_type(operation) for endpoint, _ in descriptions for operation in endpoint.operations),
             WebhookEventView,
+            ConnectionWebhookEventView,
         ]
     )
     paths: dict[str, Any] = {}
@@ -118,6 +142,7 @@ def document(
     for name in ("NewQueuedRequest", "NewBatchRequest"):
         components |= json_or_xml(bodies[name], name)
     components |= _events(components.pop(WebhookEventView.__name__))
+    components[ConnectionWebhookEventView.__name__]["additionalProperties"] = True
     whole = {
         "openapi": "3.1.0",
         "info": {
@@ -130,7 +155,14 @@ def document(
         "tags": [{"name": name, "description": words} for name, words in TAGS.items()],
         "security": [{"api_key": []}],
         "paths": dict(sorted(paths.items())),
-        "webhooks": {f"queued_request.{state}": {"post": _webhook(state)} for state in EVENT_STATES.values()},
+        "webhooks": {
+            f"queued_request.{state}": {"post": _webhook(state, summary, f"{state.title()}Event")}
+            for state, summary in EVENTS_OF_REQUESTS.items()
+        }
+        | {
+            event_type: {"post": _webhook(event_type.replace(".", "_"), summary, "ConnectionWebhookEvent")}
+            for event_type, summary in EVENTS_OF_CONNECTIONS.items()
+        },
         "components": {
             "securitySchemes": {"api_key": {"type": "http", "scheme": "basic"}},
             "schemas": dict(sorted(components.items())),
@@ -157,18 +189,16 @@ def _events(event: dict[str, Any]) -> dict[str, Any]:
     return schemas
 
 
-def _webhook(state: str) -> dict[str, Any]:
+def _webhook(name: str, summary: str, schema: str) -> dict[str, Any]:
     """Return the description of the call that delivers an event."""
     return {
         "tags": ["Webhooks"],
-        "operationId": f"receive_{state}_event",
-        "summary": {"completed": "QuickBooks executed a request", "failed": "A request failed"}.get(
-            state, "A request was taken out of the queue"
-        ),
+        "operationId": f"receive_{name}_event",
+        "summary": summary,
         "description": "docs/webhooks.md shows how to verify the signature. Process each `webhook-id` once.",
         "security": [],
         "parameters": EVENT_HEADERS,
-        "requestBody": _body(f"{state.title()}Event", required=True),
+        "requestBody": _body(schema, required=True),
         "responses": {
             "2XX": {"description": "The receiver has the event"},
             "410": {"description": "The receiver does not want the event. It is not sent again"},

@@ -22,6 +22,8 @@ from domain.records.request import ListedRequest, Paging, QueuedRequest, State, 
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
 from domain.timestamps import timestamp
+from domain.webhooks.ports import PlannedEvent
+from handlers.views.connection_event import connection_event_body
 from handlers.views.connections import connection
 from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
@@ -44,6 +46,7 @@ _CONNECTION = Connection(
     updated_at=timestamp(_NOON),
     name="Harbor Street Bakery",
     webhook_url=_WEBHOOK_URL,
+    webhook_events=("connection.stalled", "connection.resumed"),
     last_connected_at=timestamp(_NOON),
     qbxml_version="16.0",
     quickbooks_product_name="QuickBooks Enterprise Solutions 2023",
@@ -105,6 +108,11 @@ def _event(record: QueuedRequest, request_xml: str, response_xml: str | None = N
     return json.loads(event_body(StoredRequest(record, request_xml, response_xml), timestamp(_END)))
 
 
+def _connection_event() -> Any:
+    planned = PlannedEvent(_CONNECTION.id, _CONNECTION.app_id, Outcome.STALLED, 17, timestamp(_NOON), 0, _END)
+    return json.loads(connection_event_body(_CONNECTION, planned, timestamp(_END)))
+
+
 def _feed() -> Any:
     page = replace(_RECEIVED, paging=Paging(page=3, first_page_id=_WAITING.id, page_size=1))
     deleted = "0e1f6d0c-8a57-4f3b-9a3e-5d7c2b1a4f60"
@@ -145,6 +153,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "CompletedEvent": {"completed": _event(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)},
     "ConnectionPage": {"connections": {"data": [_CONNECTION_VIEW], **_ONE_PAGE}},
     "ConnectionResponse": {"connection": {"data": _CONNECTION_VIEW}},
+    "ConnectionWebhookEvent": {"stalled": _connection_event()},
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
     "DiscardedPart": {"part": {"data": {"discarded": 200, "in_flight": 1, "has_dependants": 0}, "next": "WyI1YjQ…"}},
     "NewQueueAgain": {"failed": {"filter": {"state": "error", "queued_before": "2026-03-14T12:00:00Z"}}},
@@ -161,7 +170,13 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
             "counts": {"response_received": 1},
         }
     },
-    "NewConnection": {"connection": {"name": "Harbor Street Bakery", "webhook_url": _WEBHOOK_URL}},
+    "NewConnection": {
+        "connection": {
+            "name": "Harbor Street Bakery",
+            "webhook_url": _WEBHOOK_URL,
+            "webhook_events": ["connection.stalled", "connection.resumed"],
+        }
+    },
     "NewOnboardingUrl": {"redirect": {"redirect_url": "https://example.com/quickbooks/connected"}},
     "NewPassword": {"password": {"password": "correct horse battery staple"}},
     "NewQueuedRequest": {

@@ -7,13 +7,15 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from domain.records.event import Outcome
 from domain.timestamps import timestamp
-from domain.webhooks.ports import PlannedAttempt
+from domain.webhooks.ports import PlannedAttempt, PlannedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from domain.ports import Clock
+    from domain.webhooks.ports import AnyPlanned, Planned
 
 MAX_DELAY_SECONDS = 900
 """SQS: DelaySeconds is at most 900. A longer delay takes several messages; `not_before` is in each of them."""
@@ -38,16 +40,16 @@ class SqsRetryQueue:
         self._queue_url = queue_url
         self._clock = clock
 
-    def plan(self, planned_attempt: PlannedAttempt) -> None:
+    def plan(self, planned_attempt: Planned) -> None:
         """Send a message that arrives at `not_before`, or after the longest possible delay if that is sooner."""
         self._client.send_message(QueueUrl=self._queue_url, **self._message(planned_attempt))
 
-    def plan_all(self, planned_attempts: Sequence[PlannedAttempt]) -> Mapping[PlannedAttempt, Exception]:
+    def plan_all(self, planned_attempts: Sequence[AnyPlanned]) -> Mapping[AnyPlanned, Exception]:
         """Send ten messages with each call. Return the attempts whose message was not accepted, with the errors.
 
         If a call itself fails, the rest is not sent: while SQS does not respond, each call would take many seconds.
         """
-        failures: dict[PlannedAttempt, Exception] = {}
+        failures: dict[AnyPlanned, Exception] = {}
         for start in range(0, len(planned_attempts), MAX_MESSAGES_OF_A_CALL):
             part = planned_attempts[start : start + MAX_MESSAGES_OF_A_CALL]
             entries = [{"Id": str(number), **self._message(attempt)} for number, attempt in enumerate(part)]
@@ -60,7 +62,7 @@ class SqsRetryQueue:
                 failures[part[int(failed["Id"])]] = MessageNotAccepted(reason)
         return failures
 
-    def _message(self, planned_attempt: PlannedAttempt) -> dict[str, Any]:
+    def _message(self, planned_attempt: Planned) -> dict[str, Any]:
         wait = math.ceil((planned_attempt.not_before - self._clock()).total_seconds())
         return {
             "MessageBody": message_of(planned_attempt),
@@ -69,28 +71,47 @@ class SqsRetryQueue:
         }
 
 
-def message_of(planned_attempt: PlannedAttempt) -> str:
+def message_of(planned_attempt: Planned) -> str:
     """Return a planned attempt as a flat JSON object, with `not_before` as a timestamp."""
-    return json.dumps(
-        {
+    if isinstance(planned_attempt, PlannedEvent):
+        ids: dict[str, Any] = {
+            "connection_id": planned_attempt.connection_id,
+            "app_id": planned_attempt.app_id,
+            "event": planned_attempt.outcome.value,
+            "revision": planned_attempt.revision,
+            "occurred_at": planned_attempt.occurred_at,
+        }
+    else:
+        ids = {
             "request_id": planned_attempt.request_id,
             "app_id": planned_attempt.app_id,
             "webhook_round": planned_attempt.webhook_round,
-            "round_attempts": planned_attempt.earlier_attempts,
             "response_chunks": planned_attempt.response_chunks,
-            "not_before": timestamp(planned_attempt.not_before),
         }
+    return json.dumps(
+        ids | {"round_attempts": planned_attempt.earlier_attempts, "not_before": timestamp(planned_attempt.not_before)}
     )
 
 
-def planned_attempt_of(message: str) -> PlannedAttempt:
+def planned_attempt_of(message: str) -> Planned:
     """Return the planned attempt in a message. Raises ValueError, KeyError or TypeError for any other text."""
     fields = json.loads(message)
+    earlier_attempts, not_before = int(fields["round_attempts"]), datetime.fromisoformat(fields["not_before"])
+    if "event" in fields:
+        return PlannedEvent(
+            connection_id=str(fields["connection_id"]),
+            app_id=str(fields["app_id"]),
+            outcome=Outcome(fields["event"]),
+            revision=int(fields["revision"]),
+            occurred_at=str(fields["occurred_at"]),
+            earlier_attempts=earlier_attempts,
+            not_before=not_before,
+        )
     return PlannedAttempt(
         request_id=str(fields["request_id"]),
         app_id=str(fields["app_id"]),
         webhook_round=int(fields["webhook_round"]),
-        earlier_attempts=int(fields["round_attempts"]),
+        earlier_attempts=earlier_attempts,
         response_chunks=str(fields["response_chunks"]),
-        not_before=datetime.fromisoformat(fields["not_before"]),
+        not_before=not_before,
     )

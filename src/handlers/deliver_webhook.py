@@ -1,25 +1,63 @@
-"""Make the first webhook attempt for requests that have ended. The stream of their table triggers it."""
+"""Make the first webhook attempt for requests that have ended, and plan that for events of connections.
+
+The streams of `QueuedRequests` and `Connections` trigger it. An attempt to send an event of a connection is left to the
+retry queue, so that a receiver does not hold up the stream.
+"""
 
 from __future__ import annotations
 
 from threading import BoundedSemaphore
 from typing import TYPE_CHECKING, Any
 
+from adapters.dynamodb import keys
+from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.records import RECORDS
+from domain.records.event import Outcome
+from domain.webhooks.connection_events import first_attempts
 from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import Deferred, needs_first_attempt
 from handlers.common.bootstrap import end_init, services
 from handlers.common.webhook_batch import attempt_all, batch_response, logger
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from domain.records.request import QueuedRequest
     from domain.webhooks.delivery import Attempted
+    from domain.webhooks.ports import PlannedEvent
 
 end_init(lambda services: services.deliverer)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Make the attempts of a batch of stream records. Return the sequence numbers of those that failed."""
+    records = event["Records"]
+    # A batch is from one stream.
+    is_of_connections = bool(records) and keys.EVENT in records[0]["dynamodb"].get("NewImage", {})
+    return _plan_events(records) if is_of_connections else _attempt_webhooks(records)
+
+
+def _plan_events(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Plan the first attempt for each event of a connection whose webhook asks for it.
+
+    If SQS does not accept a message, Lambda repeats the batch from there. An event can then be sent twice.
+    """
+    numbers: dict[PlannedEvent, str] = {}
+    for record in records:
+        image, number = record["dynamodb"]["NewImage"], str(record["dynamodb"]["SequenceNumber"])
+        try:
+            outcomes = [Outcome(letter) for letter in image[keys.EVENT]["S"]]
+            attempts = first_attempts(CONNECTIONS.entity(image), outcomes, services().clock())
+        except Exception:  # noqa: BLE001 - a repetition would fail as well, and hold up the events behind it
+            logger.exception("delivery.not_processed", extra={"item": number})
+        else:
+            numbers |= dict.fromkeys(attempts, number)
+    failures = services().retry_queue.plan_all(list(numbers))
+    return batch_response({numbers[planned_event]: error for planned_event, error in failures.items()})
+
+
+def _attempt_webhooks(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Make or defer the first attempt for each request that has ended."""
     deliverer = services().deliverer
     slots: dict[str, BoundedSemaphore] = {}
 
@@ -39,7 +77,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
                 logger.exception("delivery.failed", extra={"request_id": after.id, "app_id": after.app_id})
                 return deliverer.defer(after, "The first attempt failed with an error.")
 
-    results = attempt_all(event["Records"], lambda entry: str(entry["dynamodb"]["SequenceNumber"]), attempt)
+    results = attempt_all(records, lambda entry: str(entry["dynamodb"]["SequenceNumber"]), attempt)
     # Together, because an app whose receivers are slow can have hundreds, and each call takes time from all apps.
     failures = deliverer.retries.plan_all(
         [result.planned_attempt for result in results.values() if isinstance(result, Deferred)]

@@ -14,7 +14,7 @@ from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.webhooks.delivery import Attempted, Deliverer
 from domain.webhooks.patience import Patience
-from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
+from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt, PlannedEvent
 from handlers.views.webhook_event import event_body
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from domain.records.request import Tombstone
     from domain.storage.changes import Change
     from domain.storage.ports import Delivery
+    from domain.webhooks.ports import AnyPlanned, Planned
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 URL = "https://hooks.example.com/qb?token=hidden"
@@ -89,19 +90,23 @@ class ScriptedReceiver:
 
 @dataclass
 class PlannedAttempts:
-    """A retry queue that keeps the planned attempts."""
+    """A retry queue that keeps the planned attempts: those of requests, and those of the events of connections."""
 
     calls: list[str]
     attempts: list[PlannedAttempt] = field(default_factory=list)
+    events: list[PlannedEvent] = field(default_factory=list)
 
-    def plan(self, attempt: PlannedAttempt) -> None:
+    def plan(self, attempt: Planned) -> None:
         """Keep the planned attempt."""
         self.calls.append("plan")
-        self.attempts.append(attempt)
+        if isinstance(attempt, PlannedEvent):
+            self.events.append(attempt)
+        else:
+            self.attempts.append(attempt)
 
-    def plan_all(self, attempts: Sequence[PlannedAttempt]) -> Mapping[PlannedAttempt, Exception]:
+    def plan_all(self, attempts: Sequence[AnyPlanned]) -> Mapping[AnyPlanned, Exception]:
         """Plan each attempt."""
-        failures: dict[PlannedAttempt, Exception] = {}
+        failures: dict[AnyPlanned, Exception] = {}
         for attempt in attempts:
             try:
                 self.plan(attempt)

@@ -1,5 +1,5 @@
 // A client for qbxml-queue, the REST API for QuickBooks Desktop.
-import type { CompletedEvent, DiscardedEvent, FailedEvent, Feed, QueuedRequest } from "./schema/records.js";
+import type { CompletedEvent, ConnectionWebhookEvent, DiscardedEvent, FailedEvent, Feed, QueuedRequest } from "./schema/records.js";
 import type { IterableName, Requests } from "./schema/requests.js";
 import type { Results } from "./schema/responses.js";
 import type { Reference } from "./values.js";
@@ -201,13 +201,13 @@ export class Discarded extends RequestFailed {}
 export class ResultUnavailable extends RequestFailed {}
 
 export type FeedEvent = Feed["data"][number];
-export type Event = CompletedEvent | FailedEvent | DiscardedEvent;
+export type Event = CompletedEvent | FailedEvent | DiscardedEvent | ConnectionWebhookEvent;
 
 /**
  * Return the event of a webhook that the service signed. Throws InvalidSignature.
  *
  * `secret` is the webhook secret of the app (`whsec_…`), `body` the raw bytes or text of the call. The names of the
- * headers may have any case. `now` is in Unix seconds.
+ * headers may have any case. `now` is in Unix seconds. `type` tells the events of requests from those of connections.
  */
 export function verify(
   secret: string,

@@ -60,7 +60,8 @@ export async function names(books: Client): Promise<string[]> {
 export async function receive(headers: Headers, body: Uint8Array): Promise<string> {
   try {
     const event = await verify("whsec_", headers, body);
-    return event.type === "queued_request.failed" ? event.error?.code ?? "" : event.query_id;
+    if (event.type === "connection.stalled") return event.occurred_at;
+    return event.type === "queued_request.failed" ? event.error?.code ?? "" : event.id;
   } catch (error) {
     return error instanceof StillWaiting ? error.record.id : "";
   }

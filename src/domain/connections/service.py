@@ -46,8 +46,8 @@ class ConnectionService:
     def create(self, app_id: str, **settings: Any) -> Connection:
         """Store a new connection. No Web Connector can log in until a password is set.
 
-        `settings` are validated members of `Connection`: `name`, `company_file`, `webhook_url`, `sync_window`,
-        `linger_seconds` and `batch_size`.
+        `settings` are validated members of `Connection`: `name`, `company_file`, `webhook_url`, `webhook_events`,
+        `sync_window`, `linger_seconds` and `batch_size`.
         """
         now = timestamp(self._clock())
         connection = Connection(

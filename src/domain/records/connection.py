@@ -55,6 +55,8 @@ class Connection:
     `password_changed_at`: when the password was last set.
     `session_id`: the id of the live session, or None.
     `message_set_to_forget`: the message set that the next session tells QuickBooks to forget.
+    `webhook_events`: the events of the connection that its `webhook_url` gets, as types and groups
+    (`domain.records.connection_events`).
     `last_error`: the last problem that the Web Connector reported, as `{"code", "message", "at", …}`.
     `login_failed_at`: when a login last failed, to the minute. None after a successful login and a new password.
 
@@ -80,6 +82,7 @@ class Connection:
     name: str | None = None
     company_file: str | None = None
     webhook_url: str | None = None
+    webhook_events: tuple[str, ...] = ()
     password_hash: str | None = None
     password_changed_at: str | None = None
     session_id: str | None = None

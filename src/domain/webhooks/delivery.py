@@ -238,43 +238,16 @@ class Deliverer:
         """Plan the next attempt if one is needed, and record this one."""
         end = self.clock()
         number = record.webhook.attempts_in_round + 1
-        outcome = self._outcome(response, number, end)
-        next_at = outcome.moment if isinstance(outcome, RetryAt) else None
-        if next_at:
-            self.retries.plan(PlannedAttempt.of(record, number, next_at))
-        attempt = WebhookAttempt(
-            timestamp(start),
-            _response_text(response),
-            status_code=response.status if isinstance(response, HttpResponse) else None,
-            duration_ms=round((end - start).total_seconds() * 1000),
-            next_attempt_at=timestamp(next_at) if next_at else None,
-        )
-        result = Attempted(record, outcome, attempt)
+        outcome = outcome_of(response, number, end, self.random())
+        if isinstance(outcome, RetryAt):
+            self.retries.plan(PlannedAttempt.of(record, number, outcome.moment))
+        result = Attempted(record, outcome, attempt_of(response, outcome, start, end))
         return replace(result, recorded=self._record(result, end))
 
     def _post(self, event: _Event, now: datetime, timeout_seconds: float) -> Response:
         record = event.record
-        if not event.secrets:
-            # The receiver could not distinguish an unsigned event from a forged one.
-            return DeliveryFailed("The app has no webhook secret to sign with.", permanent=True)
         url = record.webhook.url or ""
-        try:
-            return post_event(self.sender, url, event.secrets, record.id, event.body, now, timeout_seconds)
-        except DeliveryFailed as failure:
-            return failure
-
-    def _outcome(self, response: Response, number: int, now: datetime) -> Outcome:
-        if isinstance(response, HttpResponse):
-            if is_success(response):
-                return Succeeded()
-            permanent, retry_after = response.status == _GONE, response.retry_after
-        else:
-            permanent, retry_after = response.permanent, None
-        reason = failure_of(response)
-        if permanent:
-            return GaveUp(reason)
-        moment = next_attempt_at(now, number, retry_after, self.random())
-        return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {number} attempts. The last one: {reason}")
+        return response_to(self.sender, url, event.secrets, record.id, event.body, now, timeout_seconds)
 
     def _record(self, result: Attempted, now: datetime) -> bool:
         """Commit an attempt. If the record has changed since it was read, add the attempt to the changed record.
@@ -292,6 +265,51 @@ class Deliverer:
             else:
                 return True
         raise NotRecorded(f"{result.record.id}: the record changed {MAX_COMMITS} times during the commit.")
+
+
+def response_to(  # noqa: PLR0917 - the parts of one call
+    sender: WebhookSender,
+    url: str,
+    secrets: Sequence[str],
+    webhook_id: str,
+    body: bytes,
+    now: datetime,
+    timeout_seconds: float,
+) -> Response:
+    """Post a signed event, and return the receiver's response or the failure. Without a secret, nothing is sent."""
+    if not secrets:
+        # The receiver could not distinguish an unsigned event from a forged one.
+        return DeliveryFailed("The app has no webhook secret to sign with.", permanent=True)
+    try:
+        return post_event(sender, url, secrets, webhook_id, body, now, timeout_seconds)
+    except DeliveryFailed as failure:
+        return failure
+
+
+def outcome_of(response: Response, number: int, now: datetime, random: float) -> Outcome:
+    """Return the outcome of the attempt with this number, from 1 on. `random` in [0, 1) spreads the retries."""
+    if isinstance(response, HttpResponse):
+        if is_success(response):
+            return Succeeded()
+        permanent, retry_after = response.status == _GONE, response.retry_after
+    else:
+        permanent, retry_after = response.permanent, None
+    reason = failure_of(response)
+    if permanent:
+        return GaveUp(reason)
+    moment = next_attempt_at(now, number, retry_after, random)
+    return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {number} attempts. The last one: {reason}")
+
+
+def attempt_of(response: Response, outcome: Outcome, start: datetime, end: datetime) -> WebhookAttempt:
+    """Return the description of an attempt."""
+    return WebhookAttempt(
+        timestamp(start),
+        _response_text(response),
+        status_code=response.status if isinstance(response, HttpResponse) else None,
+        duration_ms=round((end - start).total_seconds() * 1000),
+        next_attempt_at=timestamp(outcome.moment) if isinstance(outcome, RetryAt) else None,
+    )
 
 
 def post_event(  # noqa: PLR0917 - the parts of one call

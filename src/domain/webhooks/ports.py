@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from domain.records.event import Outcome
     from domain.records.request import QueuedRequest
 
 
@@ -60,11 +61,32 @@ class PlannedAttempt:
         return cls(record.id, record.app_id, record.webhook.round, earlier_attempts, record.response_chunks, not_before)
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedEvent:
+    """A message in the retry queue: the attempt after `earlier_attempts` to send an event of a connection.
+
+    The event has no record, so the message alone counts its attempts. `revision` is that of the connection after the
+    change that reports the event, and `occurred_at` the time of this change.
+    """
+
+    connection_id: str
+    app_id: str
+    outcome: Outcome
+    revision: int
+    occurred_at: str
+    earlier_attempts: int
+    not_before: datetime
+
+
+Planned: TypeAlias = PlannedAttempt | PlannedEvent
+AnyPlanned = TypeVar("AnyPlanned", PlannedAttempt, PlannedEvent)
+
+
 class RetryQueue(Protocol):
     """Delays planned attempts."""
 
-    def plan(self, planned_attempt: PlannedAttempt) -> None:
+    def plan(self, planned_attempt: Planned) -> None:
         """Pass the planned attempt to `retry_webhook` at `not_before` or a little later."""
 
-    def plan_all(self, planned_attempts: Sequence[PlannedAttempt]) -> Mapping[PlannedAttempt, Exception]:
+    def plan_all(self, planned_attempts: Sequence[AnyPlanned]) -> Mapping[AnyPlanned, Exception]:
         """Plan many attempts with few calls. Return those that could not be planned, with their errors."""

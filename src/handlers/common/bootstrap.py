@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
     from domain.web_connector.endpoint import WebConnector
     from domain.webhooks.addresses import UrlRules
+    from domain.webhooks.connection_events import EventDeliverer
     from domain.webhooks.delivery import Deliverer
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
@@ -233,6 +234,16 @@ class Services:
             self.clock,
             self.chance,
             Patience(self.clock),
+        )
+
+    @cached_property
+    def event_deliverer(self) -> EventDeliverer:
+        """Sends the events of connections."""
+        from domain.webhooks.connection_events import EventDeliverer
+        from handlers.views.connection_event import connection_event_body
+
+        return EventDeliverer(
+            self.store, connection_event_body, self.webhook_sender, self.retry_queue, self.clock, self.chance
         )
 
 

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
+from domain.records.connection_events import event_id, event_type
+from domain.webhooks.connection_events import EventAttempted
 from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
 from domain.webhooks.delivery import Attempted, Deferred, GaveUp, RetryAt, Succeeded
 from handlers.common.logs import ServiceLogger
@@ -15,14 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from domain.records.request import QueuedRequest
+    from domain.records.webhook import WebhookAttempt
+    from domain.webhooks.delivery import Outcome
 
-    Result: TypeAlias = Attempted | Deferred | Exception | None
+    Attempt: TypeAlias = Attempted | EventAttempted | Deferred | None
+    Result: TypeAlias = Attempt | Exception
 
 logger = ServiceLogger()
 
 
 def attempt_all(
-    entries: Sequence[Any], identify: Callable[[Any], str], attempt: Callable[[Any], Attempted | Deferred | None]
+    entries: Sequence[Any], identify: Callable[[Any], str], attempt: Callable[[Any], Attempt]
 ) -> dict[str, Result]:
     """Call `attempt` with each entry of a batch in its own thread. Return the results by identifier, in order."""
 
@@ -49,7 +54,10 @@ def batch_response(results: Mapping[str, Result]) -> dict[str, list[dict[str, st
                 logger.error("delivery.not_processed", exc_info=result, extra={"item": identifier})
                 failures.append({"itemIdentifier": identifier})
             case Attempted():
-                logger.info("delivery.attempted", extra=_facts(result.record) | _result(result))
+                facts = _facts(result.record) | {"recorded": result.recorded}
+                logger.info("delivery.attempted", extra=facts | _result(result.outcome, result.attempt))
+            case EventAttempted():
+                logger.info("delivery.attempted", extra=_event_facts(result) | _result(result.outcome, result.attempt))
             case Deferred():
                 logger.info("delivery.deferred", extra=_facts(result.record) | {"reason": result.reason})
     return {"batchItemFailures": failures}
@@ -75,8 +83,20 @@ def _facts(record: QueuedRequest) -> dict[str, Any]:
     }
 
 
-def _result(attempted: Attempted) -> dict[str, Any]:
-    outcome, attempt = attempted.outcome, attempted.attempt
+def _event_facts(attempted: EventAttempted) -> dict[str, Any]:
+    """Return flat fields for an event of a connection."""
+    planned = attempted.planned_event
+    return {
+        "event_id": event_id(planned.connection_id, planned.revision, planned.outcome),
+        "type": event_type(planned.outcome),
+        "connection_id": planned.connection_id,
+        "app_id": planned.app_id,
+        "attempt": planned.earlier_attempts + 1,
+        "host": urlsplit(attempted.url).hostname,
+    }
+
+
+def _result(outcome: Outcome, attempt: WebhookAttempt) -> dict[str, Any]:
     match outcome:
         case Succeeded():
             facts: dict[str, Any] = {"outcome": "succeeded"}
@@ -84,9 +104,4 @@ def _result(attempted: Attempted) -> dict[str, Any]:
             facts = {"outcome": "retry", "reason": outcome.reason, "next_attempt_at": attempt.next_attempt_at}
         case GaveUp():
             facts = {"outcome": "gave_up", "reason": outcome.reason}
-    return {
-        "status": attempt.status_code,
-        "duration_ms": attempt.duration_ms,
-        "recorded": attempted.recorded,
-        **facts,
-    }
+    return {"status": attempt.status_code, "duration_ms": attempt.duration_ms, **facts}

@@ -10,6 +10,7 @@ from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_labe
 from domain.queueing.selection import MAX_CURSOR_LENGTH, RequestFilter
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.connection import MAX_BATCH_SIZE
+from domain.records.connection_events import ALL_EVENTS, WEBHOOK_EVENTS, checked_webhook_event
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
@@ -76,6 +77,9 @@ Metadata = Annotated[
 ]
 
 
+WebhookEvent = Annotated[
+    str, AfterValidator(checked_webhook_event), WithJsonSchema({"type": "string", "enum": list(WEBHOOK_EVENTS)})
+]
 Time = Annotated[
     str,
     AfterValidator(timestamp_from),
@@ -100,6 +104,13 @@ class NewConnection(Body):
         default=None, max_length=500, description="Full path of the company file. Null: the file that is open."
     )
     webhook_url: Url | None = Field(default=None, description="Webhook URL for requests that do not specify one.")
+    webhook_events: list[WebhookEvent] | None = Field(
+        default=None,
+        max_length=len(WEBHOOK_EVENTS),
+        description="The events of the connection that `webhook_url` gets, beside those of requests. "
+        f"`{ALL_EVENTS}` means all. The default is none.",
+        examples=[["connection.stalled", "connection.resumed"]],
+    )
     sync_window: NewSyncWindow | None = Field(default=None, description="Null: requests are sent at any time.")
     linger_seconds: int | None = Field(
         default=None,
@@ -117,6 +128,8 @@ class NewConnection(Body):
     def settings(self) -> dict[str, Any]:
         """Return the settings in the body as members of a connection. Raises InvalidRequest."""
         settings = self.model_dump(exclude_unset=True)
+        if "webhook_events" in settings:
+            settings["webhook_events"] = tuple(dict.fromkeys(self.webhook_events or ()))
         if "linger_seconds" in settings:
             settings["linger_seconds"] = self.linger_seconds or 0
         if "batch_size" in settings:

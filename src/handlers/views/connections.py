@@ -53,6 +53,9 @@ class ConnectionView(TypedDict):
     webhook_url: Annotated[
         str | None, Schema("Webhook URL for requests that do not specify one. A read-only key sees only the origin")
     ]
+    webhook_events: Annotated[
+        list[str], Schema("The events of the connection that `webhook_url` gets: types, or `connection.*`")
+    ]
     last_connected_at: Annotated[
         Moment | None,
         Schema("When the Web Connector last logged in. Calls that find no work are recorded every ten minutes"),
@@ -143,6 +146,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "company_file_pinned": stored.file_pinned,
         "company_file_paths": list(stored.company_file_paths),
         "webhook_url": stored.webhook_url,
+        "webhook_events": list(stored.webhook_events),
         "last_connected_at": stored.last_connected_at,
         "status": stored.status,
         "qbxml_version": stored.qbxml_version,

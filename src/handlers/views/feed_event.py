@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from domain.records.connection import Connection
 from domain.records.event import CONNECTION_OUTCOMES, QUERY_OUTCOMES, Outcome
 from domain.records.request import State
+from handlers.views.connection_event import ConnectionEventMembers, connection_event
 from handlers.views.requests import RequestErrorView, RequestLinks, error_view, links
 from handlers.views.schema import Moment, Schema, Uuid
 from handlers.views.webhook_event import EVENT_STATES, EventState, WebhookEventView, event_body
@@ -48,30 +49,11 @@ class QueryEventView(TypedDict):
     links: Annotated[RequestLinks, Schema("Of the last page")]
 
 
-class EventConnectionLinks(TypedDict):
-    """Paths of a connection in the API and in the console."""
-
-    self: str
-    ui: str
-
-
-class ConnectionEventView(TypedDict):
+class ConnectionEventView(ConnectionEventMembers):
     """Something has happened to a connection."""
 
-    type: Literal[
-        "connection.connected",
-        "connection.stalled",
-        "connection.resumed",
-        "connection.company_file_mismatch",
-        "connection.company_file_path_changed",
-        "connection.password_changed",
-    ]
     timestamp: Annotated[Moment, Schema("When the event entered the feed")]
     cursor: CursorText
-    connection_id: Uuid
-    name: Annotated[str | None, Schema("The name of the connection")]
-    last_error: Annotated[dict[str, Any] | None, Schema("The last error of the connection now, as in its record")]
-    links: EventConnectionLinks
 
 
 class DeletedConnectionEventView(TypedDict):
@@ -146,14 +128,11 @@ def brief_event(event: FeedEvent, event_type: str, state: str) -> str:
 
 
 def _connection_event(event: FeedEvent, connection: Connection) -> str:
+    logged = event.logged
     view: ConnectionEventView = {
-        "type": f"connection.{event.logged.outcome.name.lower()}",  # type: ignore[typeddict-item]  # mypy does not join literals
+        **connection_event(connection, logged.revision, logged.outcome),
         "timestamp": event.at,
         "cursor": str(event.cursor),
-        "connection_id": connection.id,
-        "name": connection.name,
-        "last_error": connection.last_error,
-        "links": {"self": f"/api/v1/connections/{connection.id}", "ui": f"/app/connections/{connection.id}"},
     }
     return _encoded(view)
 

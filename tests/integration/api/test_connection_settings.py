@@ -31,12 +31,18 @@ def open_session(deployment: Deployment, **fields: Any) -> Session:
     return session
 
 
-DEFAULTS = {"linger_seconds": 0, "batch_size": 1}
+DEFAULTS = {"linger_seconds": 0, "batch_size": 1, "webhook_events": []}
 """The settings whose default is not null."""
 
 
 def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
-    settings = {"name": "Shop", "sync_window": NIGHT, "linger_seconds": 60, "batch_size": 5}
+    settings = {
+        "name": "Shop",
+        "sync_window": NIGHT,
+        "linger_seconds": 60,
+        "batch_size": 5,
+        "webhook_events": ["connection.stalled"],
+    }
 
     connection = deployment.api.call("POST", "/api/v1/connections", settings).json["data"]
 
@@ -53,6 +59,7 @@ def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
         {"sync_window": NIGHT},
         {"linger_seconds": 1500},
         {"batch_size": 20},
+        {"webhook_events": ["connection.resumed", "connection.*"]},
     ],
 )
 def test_an_update_changes_only_given_settings_and_null_clears(deployment: Deployment, changes: dict[str, Any]) -> None:
@@ -90,6 +97,10 @@ def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> 
         ({"batch_size": 21}, "batch_size"),
         ({"batch_size": "5"}, "batch_size"),
         ({"webhook_url": "http://127.0.0.1/"}, "webhook_url"),
+        ({"webhook_events": "connection.*"}, "webhook_events"),
+        ({"webhook_events": [1]}, "webhook_events"),
+        ({"webhook_events": ["connection.stalled", "connection.stale"]}, "webhook_events"),
+        ({"webhook_events": ["connection.*"] * 8}, "webhook_events"),
         ({"sync_window": "22:00-06:00"}, "sync_window"),
         ({"sync_window": {"from": "22:00", "to": "06:00"}}, "sync_window.time_zone"),
         ({"sync_window": NIGHT | {"days": []}}, "sync_window.days"),
@@ -112,6 +123,35 @@ def test_a_wrong_time_zone_is_refused_with_the_nearest(deployment: Deployment) -
     response = deployment.api.call("PATCH", URL, {"sync_window": NIGHT | {"time_zone": "New York"}})
 
     assert response.problem["suggestion"] == "Did you mean America/New_York?"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("stalled", "Did you mean connection.stalled?"),
+        ("connections.Stalled", "Did you mean connection.stalled?"),
+        ("*", "Did you mean connection.*?"),
+        ("connection", "Did you mean connection.*?"),
+        ("connection.stale", "Use connection.*, connection.connected, connection.stalled, "),
+        ("queued_request.completed", "always gets its event, so leave it out"),
+        ("query.completed", "only in the feed, GET /events"),
+    ],
+)
+def test_a_wrong_webhook_event_is_refused_with_its_place_and_the_way_to_mend_it(
+    deployment: Deployment, name: str, message: str
+) -> None:
+    response = deployment.api.call("PATCH", URL, {"webhook_events": ["connection.connected", name]})
+
+    assert (response.problem["field"], response.problem["index"]) == ("webhook_events", 1)
+    assert message in response.problem["message"]
+
+
+def test_a_webhook_event_that_is_given_twice_is_stored_once(deployment: Deployment) -> None:
+    events = ["connection.stalled", "connection.connected", "connection.stalled"]
+
+    connection = deployment.api.call("PATCH", URL, {"webhook_events": events}).json["data"]
+
+    assert connection["webhook_events"] == events[:2]
 
 
 def test_a_changed_webhook_url_is_the_default_for_new_requests(deployment: Deployment) -> None:

@@ -33,7 +33,7 @@ from tests.support.services import services_with, using
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from domain.webhooks.ports import PlannedAttempt
+    from domain.webhooks.ports import AnyPlanned, Planned
 
 EVENTS = Path(__file__).resolve().parents[3] / "events"
 FUNCTIONS = {function.handler: function.handler.split(".")[1] for function in Template.load().functions()}
@@ -82,11 +82,11 @@ class Receiver:
 class NoRetries:
     """A queue that fails if an attempt is planned."""
 
-    def plan(self, ticket: PlannedAttempt) -> None:
+    def plan(self, ticket: Planned) -> None:
         """Fail, because the receiver accepts every webhook."""
         raise AssertionError(f"nothing is to be tried again: {ticket}")
 
-    def plan_all(self, planned_attempts: Sequence[PlannedAttempt]) -> Mapping[PlannedAttempt, Exception]:
+    def plan_all(self, planned_attempts: Sequence[AnyPlanned]) -> Mapping[AnyPlanned, Exception]:
         """Fail if there is an attempt."""
         for planned_attempt in planned_attempts:
             self.plan(planned_attempt)

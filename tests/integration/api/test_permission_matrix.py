@@ -11,12 +11,14 @@ from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.records import RECORDS, record_item
+from adapters.sqs import message_of
 from domain.errors import Conflict
 from domain.events.log import append_events
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
 from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
 from domain.records.batch import ids_of_batch
+from domain.records.connection_events import ALL_EVENTS
 from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import Paging, QueuedRequest, State
 from domain.records.session import InFlight
@@ -26,6 +28,7 @@ from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
 from domain.timestamps import day_of, timestamp
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
+from domain.webhooks.connection_events import first_attempts
 from handlers.common.bootstrap import services
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -157,6 +160,17 @@ def logs_events(recorder: Recorder) -> None:
     for number, new in enumerate((image, others, unreadable)):
         change = {"dynamodb": {"SequenceNumber": str(number), "NewImage": new}}
         invoke(recorder, "forget_expired", {"Records": [change]})
+
+
+def sends_an_event_of_a_connection(recorder: Recorder) -> None:
+    """Send an event of a connection to its webhook."""
+    connection = recorder.store.connection(CONNECTION_ID)
+    assert connection
+    asking = connection.changed(timestamp(NOON), webhook_url=HOOK, webhook_events=(ALL_EVENTS,))
+    recorder.store.commit(Put(connection, asking))
+    (planned_event,) = first_attempts(asking, [Outcome.STALLED], NOON)
+    message = {"messageId": "1", "body": message_of(planned_event)}
+    invoke(recorder, "retry_webhook", {"Records": [message]})
 
 
 def operates(recorder: Recorder) -> None:
@@ -341,6 +355,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "operate": (operates,),
     "forget_expired": (forgets_chunks, logs_events),
+    "retry_webhook": (sends_an_event_of_a_connection,),
     "list_events": (lists_events, waits_for_events),
     "pack_search_texts": (packs_a_removed_text,),
     **{

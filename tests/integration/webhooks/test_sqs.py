@@ -8,7 +8,7 @@ import boto3
 from moto import mock_aws
 
 from adapters.sqs import SqsRetryQueue, planned_attempt_of
-from domain.webhooks.ports import PlannedAttempt
+from domain.webhooks.ports import Planned, PlannedAttempt
 from tests.support.builders import APP_ID, NOON, FixedClock
 
 
@@ -35,7 +35,7 @@ def test_many_attempts_are_received_from_the_queue() -> None:
 
     assert SqsRetryQueue(client, url, FixedClock()).plan_all(attempts) == {}
 
-    received: set[PlannedAttempt] = set()
+    received: set[Planned] = set()
     while messages := client.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages"):
         received |= {planned_attempt_of(message["Body"]) for message in messages}
     assert received == set(attempts)

@@ -12,6 +12,7 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.connections import CONNECTIONS, event_mark
 from adapters.dynamodb.records import record_item
 from adapters.sqs import SqsRetryQueue
 from adapters.webhook_http import WebhookHttp
@@ -22,9 +23,11 @@ from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import UrlRules
+from domain.webhooks.connection_events import EventDeliverer
 from domain.webhooks.delivery import Deliverer
 from domain.webhooks.patience import Patience
 from handlers import deliver_webhook, retry_webhook
+from handlers.views.connection_event import connection_event_body
 from handlers.views.webhook_event import event_body
 from local.emulated_dynamodb import emulated_dynamodb
 from local.gateway import Request
@@ -33,6 +36,7 @@ from local.tables import make_tables
 from tests.contract.conftest import CREDENTIALS, dynamodb_client
 from tests.support.builders import (
     APP_ID,
+    CONNECTION_ID,
     NOON,
     REQUEST_XML,
     RESPONSE_XML,
@@ -68,6 +72,10 @@ class Stack:
         self.services = services_with(self.store, self.clock)
         self.services.deliverer = Deliverer(
             self.store, event_body, sender, queue, self.clock, lambda: 0.5, Patience(self.clock)
+        )
+        self.services.retry_queue = queue
+        self.services.event_deliverer = EventDeliverer(
+            self.store, connection_event_body, sender, queue, self.clock, lambda: 0.5
         )
         self.calls: Counter[str] = Counter()
         client.meta.events.register("before-call.dynamodb", lambda model, **_: self.calls.update([model.name]))
@@ -149,6 +157,34 @@ def test_a_failed_attempt_is_repeated_through_the_queue(stack: Stack) -> None:
     assert attempt.response == "busy"
     record = stack.stored_record(after)
     assert (record.webhook_state, record.webhook.attempts_in_round) == (WebhookState.SUCCEEDED, 2)
+
+
+def test_an_event_of_a_connection_is_repeated_through_the_queue_with_two_reads_each(stack: Stack) -> None:
+    requests: list[tuple[bytes, bytes]] = []
+    with Receiver(recording(requests, BUSY)) as receiver:
+        before = stack.store.connection(CONNECTION_ID)
+        assert before
+        url = f"http://127.0.0.1:{receiver.port}/hook"
+        asking = before.changed(timestamp(NOON), webhook_url=url, webhook_events=("connection.stalled",))
+        change = Put(asking, asking.changed(timestamp(NOON), stalled_at=timestamp(NOON)))
+        stack.store.commit(Put(before, asking))
+        stack.store.commit(change)
+        stack.calls.clear()
+        image = CONNECTIONS.item(change.after) | event_mark(change)
+        deliver_webhook.handler({"Records": [{"dynamodb": {"SequenceNumber": "1", "NewImage": image}}]}, None)
+        calls_of_stream = stack.calls.total()
+        for script in (recording(requests, BUSY), recording(requests)):
+            receiver.script = script
+            assert retry_webhook.handler({"Records": stack.planned_messages()}, None) == {"batchItemFailures": []}
+            stack.clock.advance(seconds=10)
+
+    assert (calls_of_stream, stack.calls) == (0, {"GetItem": 4})
+    heads, bodies = zip(*requests, strict=True)
+    ids = [dict(line.split(": ", 1) for line in head.decode().split("\r\n")[1:])["webhook-id"] for head in heads]
+    assert ids == [json.loads(body)["id"] for body in bodies]
+    assert len(set(ids)) == 1
+    assert [json.loads(body)["type"] for body in bodies] == ["connection.stalled"] * 2
+    assert stack.planned_messages() == []
 
 
 def test_an_event_omits_a_response_of_5_mb(stack: Stack) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 from contextlib import suppress
 from datetime import timedelta
@@ -22,7 +21,7 @@ from domain.records.webhook import WebhookAttempt, WebhookState
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.webhooks.defaults import FIRST_ATTEMPT_TIMEOUT_SECONDS, MAX_FIRST_ATTEMPTS_PER_APP
-from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt
+from domain.webhooks.ports import DeliveryFailed, HttpResponse, Planned, PlannedAttempt
 from handlers import deliver_webhook, retry_webhook
 from handlers.common import webhook_batch
 from handlers.common.bootstrap import Services
@@ -31,33 +30,13 @@ from tests.support.services import using
 from tests.support.webhooks import URL, DeliverySetup, a_webhook, first_attempt, stream_image
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Iterator
 
 TRIES_OF_A_BATCH = 6
 """MaximumRetryAttempts in the template, and the first try."""
 
 NO_FAILURES: dict[str, Any] = {"batchItemFailures": []}
-
-
-class Lines(logging.Handler):
-    """Keeps log records."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.records: list[logging.LogRecord] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the record."""
-        self.records.append(record)
-
-
-@pytest.fixture
-def lines() -> Iterator[list[logging.LogRecord]]:
-    """Return the log records of the functions."""
-    handler = Lines()
-    webhook_batch.logger.addHandler(handler)
-    yield handler.records
-    logging.getLogger(webhook_batch.logger.name).removeHandler(handler)
 
 
 @pytest.fixture(autouse=True)
@@ -218,7 +197,7 @@ def test_a_first_attempt_is_made_however_often_database_and_queue_fail(failures:
     record = setup.add()
     working_plan = setup.queue.plan
 
-    def failing_plan(attempt: PlannedAttempt) -> None:  # noqa: ARG001 - like `plan`
+    def failing_plan(attempt: Planned) -> None:  # noqa: ARG001 - like `plan`
         raise ConnectionError("SQS does not respond")
 
     setup.queue.plan = failing_plan  # type: ignore[method-assign]
@@ -294,8 +273,8 @@ def test_a_deferral_that_could_not_be_planned_fails_its_stream_record(refused: s
     working_plan = setup.queue.plan
     refused_ids = {records[number].id for number in refused}
 
-    def plan(attempt: PlannedAttempt) -> None:
-        if attempt.request_id in refused_ids:
+    def plan(attempt: Planned) -> None:
+        if isinstance(attempt, PlannedAttempt) and attempt.request_id in refused_ids:
             raise ConnectionError("SQS does not respond")
         working_plan(attempt)
 

@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.sqs import SqsRetryQueue, message_of, planned_attempt_of
-from domain.webhooks.ports import PlannedAttempt
+from domain.records.event import CONNECTION_OUTCOMES, Outcome
+from domain.timestamps import timestamp
+from domain.webhooks.ports import PlannedAttempt, PlannedEvent
 from tests.support.builders import APP_ID, NOON, FixedClock
 
 PLANNED = PlannedAttempt(
@@ -121,6 +123,20 @@ def test_a_message_is_read_as_its_planned_attempt(
     planned_attempt = PlannedAttempt("id", "app", webhook_round, attempts, f"a#{chunks}", NOON + wait)
 
     assert planned_attempt_of(message_of(planned_attempt)) == planned_attempt
+
+
+@given(
+    st.sampled_from(sorted(CONNECTION_OUTCOMES)),
+    st.integers(1, 10**9),
+    st.integers(0, 9),
+    st.timedeltas(timedelta(0), timedelta(days=2)),
+)
+def test_a_message_is_read_as_its_planned_event(
+    outcome: Outcome, revision: int, attempts: int, wait: timedelta
+) -> None:
+    planned_event = PlannedEvent("id", "app", outcome, revision, timestamp(NOON), attempts, NOON + wait)
+
+    assert planned_attempt_of(message_of(planned_event)) == planned_event
 
 
 @pytest.mark.parametrize("message", ["", "no JSON", "{}", "[]", "1", '{"request_id": "1"}'])

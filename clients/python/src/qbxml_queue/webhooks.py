@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from qbxml_queue.errors import InvalidSignature
 from qbxml_queue.protocol import read_result
-from qbxml_queue.schema.records import CompletedEvent, DiscardedEvent, FailedEvent
+from qbxml_queue.schema.records import CompletedEvent, ConnectionWebhookEvent, DiscardedEvent, FailedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent
+Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ConnectionWebhookEvent
 
 MAX_AGE_SECONDS = 300
 
@@ -26,7 +26,8 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float |
     """Return the event of a webhook that the service signed. Raises InvalidSignature.
 
     `secret` is the webhook secret of the app (`whsec_…`), `body` the raw bytes of the call. The names of the headers
-    may have any case. An event can arrive twice: `page_request_id` is the same. `result` has the types of `execute`.
+    may have any case. An event can arrive twice: the header `webhook-id` is the same. `result` has the types of
+    `execute`. `type` tells the events of requests from those of connections.
     """
     fields = {name.lower(): value for name, value in headers.items()}
     timestamp = fields.get("webhook-timestamp", "")

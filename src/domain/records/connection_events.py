@@ -1,0 +1,55 @@
+"""The events of connections: their types and ids, and the names by which `webhook_events` asks for them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from domain.records.event import CONNECTION_OUTCOMES, Outcome
+
+if TYPE_CHECKING:
+    from domain.records.connection import Connection
+
+ALL_EVENTS = "connection.*"
+"""The group of all events of connections, also of those that later versions add."""
+
+
+def event_type(outcome: Outcome) -> str:
+    """Return the type of an event of a connection, such as `connection.stalled`."""
+    return f"connection.{outcome.name.lower()}"
+
+
+EVENT_TYPES = tuple(event_type(outcome) for outcome in Outcome if outcome in CONNECTION_OUTCOMES)
+
+WEBHOOK_EVENTS = (ALL_EVENTS, *EVENT_TYPES)
+"""The values that `webhook_events` may have."""
+
+_OTHER_NAMES_OF_ALL = frozenset({"all", "connection", "connections"})
+
+
+def checked_webhook_event(name: str) -> str:
+    """Return one of WEBHOOK_EVENTS. Raises ValueError for another text."""
+    if name in WEBHOOK_EVENTS:
+        return name
+    match name.partition(".")[0]:
+        case "queued_request":
+            raise ValueError(
+                "is an event of requests. The webhook_url of a request always gets its event, so leave it out here"
+            )
+        case "query":
+            raise ValueError("is an event of queries, which are only in the feed, GET /events. Leave it out here")
+    last_part = name.strip().lower().rpartition(".")[2]
+    nearest = ALL_EVENTS if last_part in _OTHER_NAMES_OF_ALL else f"connection.{last_part}"
+    hint = f"Did you mean {nearest}? " if nearest in WEBHOOK_EVENTS else ""
+    raise ValueError(f"is not an event of connections. {hint}Use {', '.join(WEBHOOK_EVENTS[:-1])} or {EVENT_TYPES[-1]}")
+
+
+def asks_for(connection: Connection, outcome: Outcome) -> bool:
+    """Return whether the connection's webhook gets this event."""
+    wanted = {ALL_EVENTS, event_type(outcome)}.intersection(connection.webhook_events)
+    return bool(wanted and connection.webhook_url and not connection.deleted_at)
+
+
+def event_id(connection_id: str, revision: int, outcome: Outcome) -> str:
+    """Return the id of an event: the same whenever the change that reports it is read."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{connection_id}/{revision}/{event_type(outcome)}"))
