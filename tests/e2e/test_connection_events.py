@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.e2e.support import QUERY, Connection, eventually
+from tests.e2e.support import PATIENCE_SECONDS, QUERY, Connection, eventually
 
 if TYPE_CHECKING:
     from tests.e2e.support import Service
@@ -45,9 +45,9 @@ def test_a_change_of_webhook_events_counts_from_the_next_event_on(service: Servi
     changed = service.call("PATCH", path, {"webhook_events": ["connection.*"]})
     service.call("POST", f"{path}/password")
     before, after = eventually(lambda: feed_of(service, data["id"]), lambda events: len(events) == 2)
-    arrived = [service.webhooks.get(timeout=10)]
+    arrived = [service.webhooks.get(timeout=PATIENCE_SECONDS)]
     while arrived[-1].id != after["id"]:
-        arrived.append(service.webhooks.get(timeout=10))
+        arrived.append(service.webhooks.get(timeout=PATIENCE_SECONDS))
 
     assert changed.json["data"]["webhook_events"] == ["connection.*"]
     assert before["id"] not in {webhook.id for webhook in arrived}

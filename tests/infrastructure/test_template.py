@@ -464,7 +464,7 @@ def test_a_stream_record_is_given_up_only_when_the_stream_would_lose_it() -> Non
         event.properties for function in TEMPLATE.functions() for event in function.events if event.type == "DynamoDB"
     ]
 
-    assert [stream["MaximumRecordAgeInSeconds"] for stream in streams] == [24 * 3600] * 3
+    assert [stream["MaximumRecordAgeInSeconds"] for stream in streams] == [24 * 3600] * 4
 
 
 ALARMS = TEMPLATE.resources("AWS::CloudWatch::Alarm")
