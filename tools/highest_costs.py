@@ -108,6 +108,11 @@ WEBHOOK = (
 )
 """The attempts of a webhook to a receiver that hangs, with a response of the largest size."""
 
+EVENT_OF_CONNECTION = (
+    Use(functions=1, seconds=ATTEMPT_TIMEOUT_SECONDS, read_units=2, bytes_out=10_000) * ATTEMPTS_IN_AN_HOUR
+)
+"""The attempts to send an event of a connection to a receiver that hangs. Each new password is such an event."""
+
 PAGE_OF_RESPONSE = SOAP_CALL * 2 + Use(write_units=MAX_CALL_BYTES / 1024 + WRITE_UNITS_OF_A_REQUEST) + WEBHOOK
 """A page of an iterated query: two calls, the second with a response of the largest size, and the webhook."""
 
@@ -176,6 +181,7 @@ def _parts() -> dict[str, dict[str, Use]]:
             "bytes of creates": Use(write_units=2 * written / 1024),
             "redeliveries": WEBHOOK * (limits.redeliveries_per_minute * 60),
             "changes": CHANGE * with_key,
+            "events of connections": EVENT_OF_CONNECTION * (defaults["CallsPerSecond"] * HOUR),
         },
         "a customer's machine": {
             "pages of iterated queries": PAGE_OF_RESPONSE * min(limits.creates_per_second * HOUR, soap / 2),

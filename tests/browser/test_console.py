@@ -169,9 +169,12 @@ def test_a_connection_is_paused_resumed_changed_and_deleted(console: Console) ->
     console.button("Save").click()
     console.sees("Enter a whole number from 1 to 20.")
     console.page.get_by_label("Batch size").fill("20")
+    console.page.get_by_label("Webhook URL").fill(console.service.webhook_url)
+    console.page.get_by_label("No call for a day while requests wait").check()
     console.button("Save").click()
     console.sees_heading("Renamed")
-    assert console.service.call("GET", connection.path).json["data"]["batch_size"] == 20
+    changed = console.service.call("GET", connection.path).json["data"]
+    assert (changed["batch_size"], changed["webhook_events"]) == (20, ["connection.stalled"])
     console.page.locator("section.danger").get_by_role("button", name="Delete").click()
     console.confirm("Delete")
     console.sees_heading("Connections")

@@ -50,7 +50,19 @@ def test_a_signed_event_is_returned_with_pythons_types() -> None:
 def test_an_event_that_leaves_out_its_result_is_returned() -> None:
     body = json.dumps({**EVENT, "result": None, "result_omitted": True}).encode()
 
-    assert verify(SECRET, signed(body), body, now=NOW)["result"] is None
+    event = verify(SECRET, signed(body), body, now=NOW)
+
+    assert event["type"] == "queued_request.completed"
+    assert event["result"] is None
+
+
+def test_the_event_of_a_connection_is_returned() -> None:
+    body = json.dumps({"type": "connection.stalled", "id": "0b7e6a5c", "name": "Bakery"}).encode()
+
+    event = verify(SECRET, signed(body), body, now=NOW)
+
+    assert event["type"] == "connection.stalled"
+    assert event["name"] == "Bakery"
 
 
 def test_one_of_several_signatures_is_enough() -> None:

@@ -9,6 +9,10 @@ import { downloadQwc, Password } from "./new_connection.js";
 
 const ZONES = Intl.supportedValuesOf?.("timeZone") ?? ["UTC"];
 const WHOLE_NUMBERS = { linger_seconds: [0, 1500], batch_size: [1, 20] };
+const ALL_EVENTS = "connection.*";
+const EVENTS = [["connection.connected", "First login of the Web Connector"], ["connection.stalled", "No call for a day while requests wait"],
+  ["connection.resumed", "Called again after that"], ["connection.company_file_mismatch", "Another company file is open"],
+  ["connection.company_file_path_changed", "Company file at another path"], ["connection.password_changed", "New password"]];
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export default function ConnectionSettings({ parts: [id, tab] }) {
@@ -26,7 +30,7 @@ function General({ connection, load }) {
   const window = connection.sync_window;
   const initial = {
     name: connection.name ?? "", company_file: connection.company_file ?? "", webhook_url: connection.webhook_url ?? "",
-    linger_seconds: String(connection.linger_seconds), batch_size: String(connection.batch_size), limited: Boolean(window),
+    webhook_events: connection.webhook_events, linger_seconds: String(connection.linger_seconds), batch_size: String(connection.batch_size), limited: Boolean(window),
     from: window?.from ?? "20:00", to: window?.to ?? "06:00", time_zone: window?.time_zone ?? OWN_ZONE,
   };
   const [values, setValues] = useState(initial);
@@ -45,7 +49,7 @@ function General({ connection, load }) {
     setProblems({});
     const text = (name) => values[name].trim() || null;
     try {
-      const body = { name: text("name"), company_file: text("company_file"), webhook_url: text("webhook_url"), linger_seconds: Number(values.linger_seconds), batch_size: Number(values.batch_size),
+      const body = { name: text("name"), company_file: text("company_file"), webhook_url: text("webhook_url"), webhook_events: values.webhook_events, linger_seconds: Number(values.linger_seconds), batch_size: Number(values.batch_size),
         sync_window: values.limited ? { from: values.from, to: values.to, time_zone: values.time_zone } : null };
       load.reload({ data: await call("PATCH", `/connections/${connection.id}`, { body }) });
       toast("The settings are saved.");
@@ -60,6 +64,7 @@ function General({ connection, load }) {
     <${Field} label="Name" problem=${problems.name}>${(control) => html`<input ...${control} ...${bind("name")} maxlength="200" />`}<//>
     <${Field} label="Company file" problem=${problems.company_file} help="Full path on the Windows machine. If it is empty, the open file is used.">${(control) => html`<input ...${control} ...${bind("company_file")} class="mono" maxlength="500" spellcheck=${false} />`}<//>
     <${Field} label="Webhook URL" problem=${problems.webhook_url} help="For requests that do not have a webhook URL.">${(control) => html`<input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck=${false} />`}<//>
+    ${(values.webhook_url.trim() || values.webhook_events.length > 0) && html`<${WebhookEvents} events=${values.webhook_events} change=${(events) => setValues({ ...values, webhook_events: events })} />`}
     <${Field} label="Lingering (seconds)" problem=${problems.linger_seconds} help="How long a session stays open after its last request, so that new requests are sent at once. 0 turns it off.">${(control) => html`<input ...${control} ...${bind("linger_seconds")} inputmode="numeric" />`}<//>
     <${Field} label="Batch size" problem=${problems.batch_size} help="How many requests are sent to QuickBooks together: 1 to 20. More is faster for small requests, but if QuickBooks fails, you may have to check that many writes.">${(control) => html`<input ...${control} ...${bind("batch_size")} inputmode="numeric" />`}<//>
     <div class="stack tight"><label class="check"><input type="checkbox" checked=${values.limited} onChange=${set("limited")} disabled=${!session.canChange} />Send only in a daily sync window</label>
@@ -69,6 +74,15 @@ function General({ connection, load }) {
     ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
     ${session.canChange && html`<div class="row end"><${Button} disabled=${!changed || busy} onClick=${() => setValues(initial)}>Reset<//><${Button} kind="primary" type="submit" disabled=${!changed || busy}>Save<//></div>`}
   </div></form>`;
+}
+
+function WebhookEvents({ events, change }) {
+  const all = events.includes(ALL_EVENTS);
+  const toggle = (type) => (event) => change(event.target.checked ? [...events, type] : events.filter((other) => other !== type));
+  const check = (type, name, locked) => html`<label class="check"><input type="checkbox" checked=${all || events.includes(type)} onChange=${toggle(type)} disabled=${locked || !session.canChange} />${name}</label>`;
+  return html`<div class="field" role="group" aria-label="Events of this connection"><span class="label">Events of this connection</span>
+    <p class="help">The webhook URL gets these, too.</p>
+    <div class="stack tight">${check(ALL_EVENTS, "All, also those of later versions", false)}${EVENTS.map(([type, name]) => check(type, name, all))}</div></div>`;
 }
 
 function WebConnector({ connection }) {

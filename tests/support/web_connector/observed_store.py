@@ -25,8 +25,7 @@ def _webhook_patterns() -> list[dict[str, Any]]:
     (function,) = (
         definition for definition in Template.load().functions() if definition.logical_id == "DeliverWebhookFunction"
     )
-    (event,) = (declared_event for declared_event in function.events if declared_event.type == "DynamoDB")
-    return patterns_of(event.properties)
+    return patterns_of(function.properties["Events"]["Ended"]["Properties"])
 
 
 class ObservedStore(CountingStore):
