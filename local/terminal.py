@@ -137,7 +137,7 @@ class Terminal(logging.Filter):
 
     def _attempted(self, facts: Mapping[str, Any]) -> None:
         with self._lock:
-            is_verified = self._signatures.pop(_subject(facts), None)
+            is_verified = self._signatures.pop(facts.get("event_id") or facts["request_id"], None)
         match facts["outcome"]:
             case "succeeded":
                 outcome, color = str(facts["status"]) + (", signatures verified" if is_verified else ""), GREEN
@@ -173,12 +173,7 @@ class Terminal(logging.Filter):
 
 def _target(facts: Mapping[str, Any]) -> str:
     attempt = f", attempt {facts['attempt']}" if facts["attempt"] > 1 else ""
-    return f"{_subject(facts)} → {facts['host']}{attempt}"
-
-
-def _subject(facts: Mapping[str, Any]) -> str:
-    """Return the id of the request, or of the event of a connection."""
-    return str(facts.get("request_id") or facts["event_id"])
+    return f"{facts.get('type') or facts['request_id']} → {facts['host']}{attempt}"
 
 
 def _reason(facts: Mapping[str, Any]) -> str:

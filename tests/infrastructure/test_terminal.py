@@ -119,6 +119,16 @@ def test_a_webhook_for_the_receiver_of_make_run_says_that_its_signatures_are_ver
     assert fields(stream) == [["Webhook", "59f1c1a2… → shop.example", "204, signatures verified", "12 ms"]]
 
 
+def test_a_webhook_about_a_connection_is_shown_with_its_type() -> None:
+    stream = io.StringIO()
+    terminal = Terminal(stream)
+
+    terminal.received(UUID, {"qube", "standard"})
+    log_attempt(terminal, outcome="succeeded", request_id=None, event_id=UUID, type="connection.stalled")
+
+    assert fields(stream) == [["Webhook", "connection.stalled → shop.example", "204, signatures verified", "12 ms"]]
+
+
 def test_a_webhook_that_another_function_sends_later_is_shown() -> None:
     stream = io.StringIO()
 

@@ -293,6 +293,38 @@ def test_the_next_attempt_is_planned_before_the_message_is_deleted(setup: Setup)
     assert len({headers["webhook-id"] for _, headers, _, _ in setup.receiver.posts}) == 1
 
 
+@given(faults=st.lists(st.sampled_from(["receiver", "no response", "database", "SQS", "crash"]), max_size=9))
+def test_an_event_reaches_its_receiver_after_any_nine_faults_with_one_id(faults: list[str]) -> None:
+    """`crash` ends the process after the next attempt was planned, so that SQS delivers the message again."""
+    setup = Setup()
+    queued = [message_of(setup.stalled())]
+    working_plan, working_read = setup.queue.plan, setup.store.connection
+    accepted: list[str] = []
+
+    def failing(argument: object) -> Any:
+        raise ConnectionError(f"no response: {argument}")
+
+    for fault in (*faults, ""):
+        body = queued.pop(0)
+        setup.queue.events.clear()
+        setup.queue.plan = failing if fault == "SQS" else working_plan  # type: ignore[method-assign,assignment]
+        setup.store.connection = failing if fault == "database" else working_read  # type: ignore[method-assign,assignment]
+        is_refused = fault in {"receiver", "SQS", "crash"}
+        setup.receiver.responses = deque([HttpResponse(503, "busy")] if is_refused else [])
+        if fault == "no response":
+            setup.receiver.responses.append(DeliveryFailed("no response", timed_out=True))
+        setup.clock.advance(seconds=24 * 3600)
+        with using(setup.services):
+            failed = retry_webhook.handler({"Records": [{"messageId": "m1", "body": body}]}, None)
+        if failed["batchItemFailures"] or fault == "crash":
+            queued.append(body)
+        queued += [message_of(planned_event) for planned_event in setup.queue.events]
+        accepted += [setup.receiver.posts[-1][1]["webhook-id"]] if not fault else []
+
+    assert len(accepted) == 1
+    assert {headers["webhook-id"] for _, headers, _, _ in setup.receiver.posts} == set(accepted)
+
+
 @pytest.mark.parametrize(
     ("response", "reason"),
     [
