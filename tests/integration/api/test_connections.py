@@ -50,6 +50,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "password_changed_at": None,
         "company_file_pinned": True,
         "company_file_paths": [],
+        "webhook_events": [],
         "sync_window": None,
         "linger_seconds": 0,
         "batch_size": 1,
