@@ -109,6 +109,7 @@ PATHS = (
 )
 PARAMETERS = (
     *("page", "page_size", "sort", "sort_direction", "search_phrase", "state", "webhook_state", "name", "from_name"),
+    "webhook_retrying",
     *(
         "max_returned",
         "from_modified_date",

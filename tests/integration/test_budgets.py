@@ -322,6 +322,20 @@ def test_a_list_is_three_rounds_of_calls(
         assert bench_with_records.calls.keys() == {"Query", "BatchGetItem"}
 
 
+def test_a_list_of_webhooks_that_are_tried_again_is_three_rounds_of_calls(bench: Bench) -> None:
+    for state in (State.ERROR, State.RESPONSE_RECEIVED, State.WAITING):
+        for attempts in (0, 1):
+            webhook = Webhook(WebhookState.PENDING, attempts_in_round=attempts if state is not State.WAITING else 0)
+            bench.store.commit(AddRequest(a_record(state=state, webhook=webhook), REQUEST_XML, ""))
+    bench.calls.clear()
+
+    page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID, webhook_retrying=True))
+
+    assert len(page.items) == 2
+    # Counts, records in flight, and two pairs of states; then the records.
+    assert bench.calls == {"Query": 4, "BatchGetItem": 1}
+
+
 def test_a_list_reads_records_in_flight_beside_the_entries(bench: Bench) -> None:
     for _ in range(3):
         record = bench.queue_without_key()

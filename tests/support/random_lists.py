@@ -81,7 +81,7 @@ queries = st.builds(
     descending=st.booleans(),
     state=st.none() | st.sampled_from(list(State)),
     webhook_state=st.none() | st.sampled_from(list(WebhookState)),
-    retrying=st.integers(0, 5).map(lambda number: number == 0),
+    webhook_retrying=st.sampled_from([None, None, None, None, True, False]),
     search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
     label=st.none() | st.sampled_from([*LABELS, "Nightly"]),
     query_id=st.none() | st.none() | st.sampled_from(QUERY_IDS),
@@ -119,7 +119,7 @@ def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest]
         if not past.removed
         and query.state in (None, past.record.state)
         and query.webhook_state in (None, past.record.webhook_state)
-        and (not query.retrying or is_retrying(past.record))
+        and query.webhook_retrying in (None, is_retrying(past.record))
         and query.label in (None, past.record.label)
         and query.query_id in (None, past.record.query_id)
         and (query.search_phrase or "").casefold() in past.text

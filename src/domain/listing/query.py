@@ -19,8 +19,8 @@ Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 class ListQuery:
     """The parameters of a list. `page` counts from 1. `search_phrase` is a substring; `label` and `query_id` are exact.
 
-    `retrying`: only requests whose webhook failed and is tried again. `bodies`: whether the items have their request
-    and response XML.
+    `webhook_retrying`: only requests whose webhook failed and is tried again, or only the others. `bodies`: whether the
+    items have their request and response XML.
     """
 
     connection_id: str
@@ -30,7 +30,7 @@ class ListQuery:
     descending: bool = True
     state: State | None = None
     webhook_state: WebhookState | None = None
-    retrying: bool = False
+    webhook_retrying: bool | None = None
     search_phrase: str | None = None
     label: str | None = None
     query_id: str | None = None
@@ -39,7 +39,7 @@ class ListQuery:
     @property
     def has_filter(self) -> bool:
         """Whether the list shows only records with some of the pairs."""
-        return bool(self.state or self.webhook_state or self.retrying)
+        return bool(self.state or self.webhook_state or self.webhook_retrying is not None)
 
     @property
     def is_search(self) -> bool:
@@ -58,7 +58,7 @@ class ListQuery:
         return (
             self.state in (None, state)
             and self.webhook_state in (None, webhook_state.webhook_state)
-            and (not self.retrying or webhook_state is ListedWebhookState.RETRYING)
+            and self.webhook_retrying in (None, webhook_state is ListedWebhookState.RETRYING)
         )
 
     def matches(self, record: QueuedRequest) -> bool:

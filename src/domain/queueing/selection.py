@@ -45,6 +45,7 @@ class RequestFilter:
 
     state: State | None = None
     webhook_state: WebhookState | None = None
+    webhook_retrying: bool | None = None
     request_name: str | None = None
     label: str | None = None
     label_prefix: str | None = None
@@ -61,6 +62,7 @@ class RequestFilter:
         return (
             self.state in (None, record.state)
             and self.webhook_state in (None, record.webhook_state)
+            and self.webhook_retrying in (None, record.webhook.is_retrying)
             and self.request_name in (None, record.request_name)
             and self.label in (None, record.label)
             and (self.label_prefix is None or (record.label or "").startswith(self.label_prefix))

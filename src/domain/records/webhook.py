@@ -61,9 +61,14 @@ class Webhook:
     attempts_in_round: int = 0
 
     @property
+    def is_retrying(self) -> bool:
+        """Whether an attempt of this round failed and the webhook is tried again."""
+        return self.state is WebhookState.PENDING and self.attempts_in_round > 0
+
+    @property
     def listed_state(self) -> ListedWebhookState:
         """The state in lists."""
-        if self.state is WebhookState.PENDING and self.attempts_in_round:
+        if self.is_retrying:
             return ListedWebhookState.RETRYING
         return ListedWebhookState(self.state.value)
 

@@ -85,6 +85,7 @@ Time = Annotated[
     AfterValidator(timestamp_from),
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40}),
 ]
+_RETRYING = "True: requests whose webhook failed and is tried again. False: all others."
 Cursor = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_CURSOR_LENGTH})]
 
 
@@ -203,6 +204,7 @@ class ListParameters(PageParameters):
     )
     state: State | None = None
     webhook_state: WebhookState | None = None
+    webhook_retrying: bool | None = Field(default=None, description=_RETRYING)
     label: Label | None = Field(default=None, description="Requests with exactly this label.")
     query_id: str | None = Field(
         default=None, pattern=_UUID_PATTERN, description="The pages of the query with this `query_id`."
@@ -248,6 +250,7 @@ class NewRequestFilter(Body):
     # The body is strict, and its values are JSON.
     state: Annotated[State, Field(strict=False)] | None = None
     webhook_state: Annotated[WebhookState, Field(strict=False)] | None = None
+    webhook_retrying: bool | None = Field(default=None, description=_RETRYING)
     request_name: Line | None = Field(
         default=None, min_length=1, max_length=100, description="The request element.", examples=["InvoiceAddRq"]
     )

@@ -111,6 +111,9 @@ class _RequestFields(TypedDict):
     label: Annotated[str | None, Schema("Your own text, by which lists can be filtered", examples=["nightly sync"])]
     state: State
     webhook_state: WebhookState
+    webhook_retrying: Annotated[
+        bool, Schema("Whether the webhook failed and is tried again. `webhook_state` is then `pending`")
+    ]
     depends_on: Annotated[
         list[Uuid], Schema("The requests of its batch for which this one still waits, or waited when it ended")
     ]
@@ -293,6 +296,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "label": record.label,
         "state": record.state,
         "webhook_state": record.webhook_state,
+        "webhook_retrying": record.webhook.is_retrying,
         "depends_on": [id_at(record.id, position) for position in record.dependencies],
         "waiting_reason": waiting_reason(waiting),
         "error": error_view(record.error),

@@ -53,6 +53,8 @@ def test_the_requests_that_match_are_discarded_and_counted(deployment: Deploymen
     [
         ({"state": "waiting"}, [True, True, True]),
         ({"webhook_state": "pending"}, [False, True, False]),
+        ({"webhook_retrying": False, "webhook_state": "pending"}, [False, True, False]),
+        ({"webhook_retrying": True}, [False, False, False]),
         ({"request_name": "CustomerQueryRq"}, [True, True, True]),
         ({"request_name": "InvoiceAddRq"}, [False, False, False]),
         ({"label": "b"}, [False, False, True]),
@@ -93,6 +95,7 @@ def test_a_query_is_discarded_by_its_id(deployment: Deployment) -> None:
         ({"filter": {"queued_before": "2026-03-14"}}, "filter.queued_before"),
         ({"filter": {"queued_before": 1773489600}}, "filter.queued_before"),
         ({"filter": {"label_prefix": ""}}, "filter.label_prefix"),
+        ({"filter": {"webhook_retrying": "true"}}, "filter.webhook_retrying"),
         ({"filter": {"query_id": "x"}}, "filter.query_id"),
         ({"filter": {"search_phrase": "Ann"}}, "filter.search_phrase"),
         ({"filter": {"state": "waiting"}, "cursor": "x"}, "cursor"),

@@ -136,6 +136,38 @@ def test_errors_and_attempts_are_shown(deployment: Deployment) -> None:
         assert (view["webhook_state"], view["webhook_error"]) == ("failed", "refused")
 
 
+def test_a_webhook_that_failed_and_is_tried_again_is_pending_and_retrying(deployment: Deployment) -> None:
+    attempt = WebhookAttempt("2026-03-14T12:00:01.000000Z", "no route", None, 12, "2026-03-14T12:05:01.000000Z")
+    webhooks = {
+        "new": Webhook.to(HOOK),
+        "tried": Webhook(WebhookState.PENDING, HOOK, (attempt,), attempts_in_round=1),
+        "redelivered": Webhook(WebhookState.PENDING, HOOK, (attempt,), round=1),
+        "given up": Webhook(WebhookState.FAILED, HOOK, (attempt,), attempts_in_round=10),
+        "delivered": Webhook(WebhookState.SUCCEEDED, HOOK, (attempt,), attempts_in_round=2),
+    }
+    ids = {}
+    for name, webhook in webhooks.items():
+        ids[name] = deployment.queue(webhook_url=HOOK)["id"]
+        deployment.end(ids[name], webhook=webhook)
+    ids["without"] = deployment.queue()["id"]
+
+    def found(query: str) -> dict[str, tuple[str, bool]]:
+        items = deployment.api.call("GET", f"{deployment.requests_url}?{query}").json["data"]
+        names = {id_: name for name, id_ in ids.items()}
+        return {names[item["id"]]: (item["webhook_state"], item["webhook_retrying"]) for item in items}
+
+    everything = found("")
+    assert everything["tried"] == ("pending", True)
+    assert [name for name, (_, retrying) in everything.items() if retrying] == ["tried"]
+    assert found("webhook_retrying=true") == {"tried": ("pending", True)}
+    assert found("webhook_retrying=false").keys() == everything.keys() - {"tried"}
+    assert found("webhook_retrying=false&webhook_state=pending").keys() == {"new", "redelivered"}
+    assert found("webhook_retrying=true&webhook_state=failed") == {}
+    record = deployment.api.call("GET", f"/api/v1/queued_requests/{ids['tried']}").json["data"]
+    assert (record["webhook_state"], record["webhook_retrying"]) == ("pending", True)
+    assert deployment.api.call("GET", f"{deployment.requests_url}?webhook_retrying=perhaps").status == 400
+
+
 def test_a_record_of_another_connection_is_not_found_below_this_one(deployment: Deployment) -> None:
     request = deployment.queue()
     other = deployment.api.call("POST", "/api/v1/connections").json["data"]["id"]

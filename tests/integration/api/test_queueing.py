@@ -116,6 +116,7 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "references": [],
         "state": "waiting",
         "webhook_state": "pending",
+        "webhook_retrying": False,
         "waiting_reason": data["waiting_reason"],
         "request_xml": REQUEST_XML,
         "request_json": TREE,

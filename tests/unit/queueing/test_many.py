@@ -145,6 +145,7 @@ filters = st.builds(
     RequestFilter,
     state=st.sampled_from([*[None] * 8, *State]),
     webhook_state=st.sampled_from([*[None] * 5, *WebhookState]),
+    webhook_retrying=st.sampled_from([*[None] * 5, True, False]),
     request_name=st.sampled_from([None, *NAMES]),
     queued_before=st.sampled_from([None, *(timestamp(NOON - timedelta(seconds=age)) for age in (-100, 0, 30, 100))]),
 ).filter(lambda which: not which.is_empty)
@@ -228,6 +229,7 @@ def is_discardable(record: QueuedRequest, which: RequestFilter) -> bool:
     conditions = [
         which.state in {None, record.state},
         which.webhook_state in {None, record.webhook_state},
+        which.webhook_retrying is not True,  # no webhook is sent before its request has ended
         which.request_name in {None, record.request_name},
         which.queued_before is None or record.inserted_at < which.queued_before,
     ]
