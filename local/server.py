@@ -86,7 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.close_connection:
             # Otherwise the client would send its next request on this connection.
             self.send_header("Connection", "close")
-        if response.status not in {204, 304}:
+        # The functions leave out the body of a response to HEAD, so its length is not known.
+        if response.status not in {204, 304} and self.command != "HEAD":
             self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
         if self.command != "HEAD":

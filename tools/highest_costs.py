@@ -8,7 +8,7 @@ and no data can be compressed. Storage is not included.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain.listing.lists import MAX_PAGE_BYTES as MAX_LIST_BYTES
@@ -155,8 +155,10 @@ def _parts() -> dict[str, dict[str, Use]]:
         for event in function.events
         if event.type == "Api" and event.properties["Path"] != "/qbwc"
     ]
-    anonymous = sum(auth.get("Authorizer") == "NONE" for _, _, auth in routes)
-    with_key = min((len(routes) - anonymous) * defaults["CallsPerSecond"], ACCOUNT_CALLS) * HOUR
+    # HEAD has limits of its own, and its responses have no body.
+    heads = sum(auth.get("Authorizer") == "NONE" and method == "HEAD" for _, method, auth in routes)
+    anonymous = sum(auth.get("Authorizer") == "NONE" for _, _, auth in routes) - heads
+    with_key = min((len(routes) - anonymous - heads) * defaults["CallsPerSecond"], ACCOUNT_CALLS) * HOUR
     anonymous += sum(key.startswith("GET ") for key in keys)
     largest_file = max(file.stat().st_size for file in (ROOT / "src" / "console").rglob("*.*"))
     page = Use(calls=1, functions=1, seconds=0.05, read_units=1, bytes_out=largest_file)
@@ -170,7 +172,8 @@ def _parts() -> dict[str, dict[str, Use]]:
     written = limits.written_bytes_per_minute * 60
     return {
         "none": {
-            "pages without data": page * (anonymous * defaults["AnonymousCallsPerSecond"] * HOUR),
+            "pages without data": page * (anonymous * defaults["AnonymousCallsPerSecond"] * HOUR)
+            + replace(page, bytes_out=0) * (heads * defaults["AnonymousCallsPerSecond"] * HOUR),
             "calls of `/qbwc`": SOAP_CALL * soap,
             "calls with wrong keys": REFUSED * with_key,
         },

@@ -1,6 +1,7 @@
 """GET /queued_requests/{request_id}, also below its connection: one record with its bodies."""
 
 from domain.errors import Gone
+from domain.web_connector.outcomes.sent_document import sent_document
 from handlers.rest import Call, Data, endpoint, services
 from handlers.rest.models import DetailParameters
 from handlers.views.requests import QueuedRequestView, queued_request
@@ -15,4 +16,7 @@ def handler(
         waiting_calls = services().waiting_calls
         waiting_calls.hold_get(call.app_id, request_id, connection_id, waiting_calls.end_of(parameters.wait))
     stored, waiting = services().requests.detail(call.app_id, request_id, connection_id)
-    return {"data": queued_request(stored, waiting=waiting, with_result=parameters.include == "result")}
+    view = queued_request(stored, waiting=waiting, with_result=parameters.include == "result")
+    if parameters.include == "sent_xml":
+        view["sent_xml"] = sent_document(stored)
+    return {"data": view}

@@ -1,16 +1,22 @@
 """GET /connections: one page of the app's connections."""
 
+from domain.listing.connection_counts import counts_of
 from handlers.rest import Call, Page, endpoint, services
-from handlers.rest.models import PageParameters
+from handlers.rest.models import ConnectionListParameters
 from handlers.views.connections import ConnectionView, connection
 
 
 @endpoint("Connections", "GET /connections")
-def handler(call: Call, parameters: PageParameters) -> Page[ConnectionView]:
+def handler(call: Call, parameters: ConnectionListParameters) -> Page[ConnectionView]:
     """List the connections.
 
     Sorted by age, oldest first. A page past the end is empty.
     """
     items, total_pages = services().connections.page(call.app_id, parameters.page, parameters.page_size)
     now = services().clock()
-    return {"data": [connection(item, now) for item in items], "page": parameters.page, "total_pages": total_pages}
+    views = [connection(item, now) for item in items]
+    if parameters.counts:
+        counts = counts_of(services().store, [item.id for item in items])
+        for view in views:
+            view["counts"] = {str(state): number for state, number in counts.get(view["id"], {}).items()}
+    return {"data": views, "page": parameters.page, "total_pages": total_pages}

@@ -27,6 +27,13 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 @cache
 def methods() -> dict[str, list[str]]:
-    """Return the methods of each path of the REST API, from its OpenAPI document."""
+    """Return the methods of each path of the REST API, from its OpenAPI document.
+
+    A GET that only reads has a HEAD, which the document does not describe. The others queue a request (202).
+    """
     paths = json.loads(_OPENAPI.read_text(encoding="utf-8"))["paths"]
-    return {path: sorted(name.upper() for name in members if name in _METHODS) for path, members in paths.items()}
+    found = {path: {name.upper() for name in members if name in _METHODS} for path, members in paths.items()}
+    for path, members in paths.items():
+        if "GET" in found[path] and "202" not in members["get"]["responses"]:
+            found[path].add("HEAD")
+    return {path: sorted(names) for path, names in found.items()}

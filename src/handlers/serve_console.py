@@ -1,4 +1,4 @@
-"""GET /app, /docs, /openapi.json, /support and /onboarding: the static files of the console.
+"""GET and HEAD of /app, /docs, /openapi.json, /support and /onboarding: the static files of the console.
 
 An asset's path contains a hash of all assets. Browsers can therefore cache it permanently, and a new deployment
 replaces all assets together. Pages and the schema's facts are revalidated. API Gateway compresses the responses.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from handlers.common.bootstrap import end_init
-from handlers.common.http import SECURITY_HEADERS, for_both_apis, header, response
+from handlers.common.http import SECURITY_HEADERS, for_both_apis, header, response, without_body
 
 end_init()
 
@@ -50,8 +50,16 @@ _TRUSTED_TYPES = "; require-trusted-types-for 'script'; trusted-types read-xml"
 _POLICY_OF_DOCS = _POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 """Swagger UI writes style attributes and converts text to HTML."""
 
+_UNUSED_FEATURES = (
+    "accelerometer", "autoplay", "camera", "clipboard-read", "display-capture", "encrypted-media", "fullscreen",
+    "geolocation", "gyroscope", "hid", "idle-detection", "magnetometer", "microphone", "midi", "payment",
+    "picture-in-picture", "publickey-credentials-get", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
+)  # fmt: skip
+"""Features of browsers that no page uses. The pages write to the clipboard, which is allowed to them."""
+
 _HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": ", ".join(f"{feature}=()" for feature in _UNUSED_FEATURES) + ", clipboard-write=(self)",
     "Referrer-Policy": "no-referrer",
     **SECURITY_HEADERS,
 }
@@ -59,7 +67,12 @@ _HEADERS: Mapping[str, str] = {
 
 @for_both_apis
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Return the file that belongs to the path, 304 if the browser has it, or 404."""
+    """Return the file that belongs to the path, 304 if the browser has it, or 404. HEAD gets no body."""
+    result = _answer(event)
+    return without_body(result) if event["httpMethod"] == "HEAD" else result
+
+
+def _answer(event: dict[str, Any]) -> dict[str, Any]:
     # Behind a custom domain the path may begin with the domain's base path; the resource never does.
     path = event["resource"].replace("{path+}", (event.get("pathParameters") or {}).get("path", ""))
     name, _, below = path.removeprefix("/").partition("/")

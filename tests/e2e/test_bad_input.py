@@ -222,11 +222,20 @@ def test_an_unknown_path_is_not_found(gateway: Service) -> None:
         assert (response.status, response.code) == (404, "not_found")
 
 
+@pytest.mark.parametrize("path", ["/app", "/app/qbxml", "/docs", "/openapi.json", "/support", "/api/v1/connections"])
+def test_head_has_the_status_and_the_type_of_get_and_no_body(gateway: Service, path: str) -> None:
+    get, head = gateway.call("GET", path), gateway.call("HEAD", path)
+
+    assert (head.status, head.text) == (200, "")
+    assert head.headers["Content-Type"] == get.headers["Content-Type"]
+    assert gateway.call("HEAD", "/api/v1/nothing").status == 404
+
+
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [
-        ("/api/v1/connections", "GET, POST"),
-        (f"/api/v1/connections/{UNKNOWN_ID}", "DELETE, GET, PATCH"),
+        ("/api/v1/connections", "GET, HEAD, POST"),
+        (f"/api/v1/connections/{UNKNOWN_ID}", "DELETE, GET, HEAD, PATCH"),
         (f"/api/v1/connections/{UNKNOWN_ID}/queued_requests/{UNKNOWN_ID}/discard", "POST"),
     ],
 )

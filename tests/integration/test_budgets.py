@@ -397,6 +397,26 @@ def test_a_list_reads_its_connection_beside_the_page(bench_with_records: Bench) 
     assert {item["waiting_reason"]["code"] for item in json.loads(response["body"])["data"]} == {"never_connected"}
 
 
+def test_a_list_of_connections_with_counts_adds_two_queries_for_each_and_one_batch(bench: Bench) -> None:
+    connections = [f"c0000000-0000-4000-8000-0000000001{number:02}" for number in range(19)]
+    for connection_id in connections:
+        bench.store.commit(Put(None, a_connection(id=connection_id)))
+    record = bench.queue()
+    calls = {}
+
+    with using(services_with(bench.store, bench.clock)):
+        for query, in_flight in (("", 0), ("?counts=true", 0), ("?counts=true", 1)):
+            if in_flight:
+                bench.store.commit(ChangeRequest(record, record.claimed("", bench.clock())))
+            event = api_event("GET", f"/api/v1/connections{query}", authorizer={"app_id": APP_ID, "scope": "full"})
+            bench.calls.clear()
+            load("handlers.list_connections.handler")(event, None)
+            bench.calls.pop("UpdateItem", 0)  # a portion of the reads
+            calls[query, in_flight] = bench.calls.take()
+
+    assert calls == {("", 0): 2, ("?counts=true", 0): 2 + 2 * 20, ("?counts=true", 1): 2 + 2 * 20 + 1}
+
+
 def test_a_web_connector_session_is_three_round_trips_a_step_and_one_more_for_a_response(bench: Bench) -> None:
     """A response reads its request and the front of the queue in parallel, and is stored before the transaction."""
     records = [bench.queue_without_key() for _ in range(2)]

@@ -35,6 +35,11 @@ class Route:
     handler: str
     open: bool
 
+    @property
+    def is_described(self) -> bool:
+        """Whether OpenAPI and the README's table have the route: HEAD is GET without a body, and has no entry."""
+        return self.path.startswith("/api/") and self.method != "HEAD"
+
     def parameters(self, path: str) -> dict[str, str] | None:
         """Return the path's parameters, or None if the path does not match this route."""
         pattern = re.sub(r"\{(\w+)\+\}", r"(?P<\1>.+)", self.path)

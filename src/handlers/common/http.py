@@ -38,6 +38,11 @@ def response(status: int, content_type: str, body: str, headers: Mapping[str, st
     return {"statusCode": status, "headers": headers, "body": body, "isBase64Encoded": False}
 
 
+def without_body(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the response to HEAD: the status and the headers of the response to GET."""
+    return {**result, "body": "", "isBase64Encoded": False}
+
+
 def public_url(event: Mapping[str, Any]) -> str:
     """Return the URL under which clients reach the service, without a slash at the end.
 

@@ -24,6 +24,7 @@ from domain.errors import (
 )
 from domain.records.app import Scope
 from handlers.common.bootstrap import end_init, services
+from handlers.common.http import without_body
 from handlers.common.logs import ServiceLogger
 from handlers.rest import request_checks
 from handlers.rest.errors import InternalError, error_response, expected
@@ -183,8 +184,11 @@ class Endpoint:
             yield from (RequestTooLarge, UnsupportedMediaType)
 
     def __call__(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
-        """Handle one call, and log one line about it."""
-        response = self._respond(event, context)
+        """Handle one call, and log one line about it. HEAD is GET without the body of the response."""
+        if event["httpMethod"] == "HEAD":
+            response = without_body(self._respond({**event, "httpMethod": "GET"}, context))
+        else:
+            response = self._respond(event, context)
         call = event["requestContext"]
         logger.info(
             "api.called",

@@ -170,6 +170,14 @@ class PageParameters(Parameters):
     page_size: InDigits = Field(default=20, ge=1, le=100)
 
 
+class ConnectionListParameters(PageParameters):
+    """The connections of a list."""
+
+    counts: bool = Field(
+        default=False, description="True adds `counts` to each connection: the number of its requests in each state."
+    )
+
+
 class EventParameters(Parameters):
     """The place in the feed, and a filter."""
 
@@ -223,10 +231,11 @@ class DetailParameters(Parameters):
         "iterated query. The answer is the record as it then is. If too many calls wait, the answer comes at once.",
     )
 
-    include: Literal["result"] | None = Field(
+    include: Literal["result", "sent_xml"] | None = Field(
         default=None,
         alias="include[]",
-        description="`result`: return the elements of the response as `result`, in place of `response_json`.",
+        description="`result`: return the elements of the response as `result`, in place of `response_json`. "
+        "`sent_xml`: also return the QBXML document that is sent to QuickBooks.",
     )
 
 

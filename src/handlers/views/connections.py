@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -112,6 +112,12 @@ class ConnectionView(TypedDict):
         ),
     ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]
+    counts: NotRequired[
+        Annotated[
+            dict[str, int],
+            Schema("Only in the list, with `counts=true`: the number of the connection's requests in each state"),
+        ]
+    ]
     links: ConnectionLinks
     inserted_at: Moment
     updated_at: Moment

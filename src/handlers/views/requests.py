@@ -144,6 +144,15 @@ class QueuedRequestView(_RequestFields):
     result: NotRequired[
         Annotated[Result | None, Schema("With `include[]=result`, in place of `response_json`, which is then null")]
     ]
+    sent_xml: NotRequired[
+        Annotated[
+            str,
+            Schema(
+                "With `include[]=sent_xml`: the document for QuickBooks, with its declarations and the message set ID "
+                "of a write. Of a message set with several requests it has only this one, and a comment says so"
+            ),
+        ]
+    ]
     references: Annotated[
         list[ReferenceView], Schema("The references of the request. `request_xml` and `request_json` have their values")
     ]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.connections import passwords
+from domain.listing.connection_counts import counts_of
+from domain.records.request import RequestError, State
 from domain.records.session import SILENCE_SECONDS
-from domain.storage.changes import Put
+from domain.storage.changes import ChangeRequest, Put
 from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
@@ -279,3 +281,41 @@ def test_nothing_of_a_deleted_connection_is_found(deployment: Deployment) -> Non
     assert deployment.api.call("GET", f"{URL}/customers").status == 404
     assert deployment.api.call("GET", f"{URL}/qwc").status == 404
     assert deployment.api.call("POST", f"{URL}/password").status == 404
+
+
+# --- The numbers of requests with the list
+
+
+def test_the_list_has_the_numbers_of_requests_that_the_list_of_requests_has(deployment: Deployment) -> None:
+    waiting, failed, *_ = [deployment.queue()["id"] for _ in range(4)]
+    deployment.end(failed, State.ERROR, error=RequestError("quickbooks_error", "no"))
+    in_flight = deployment.stored_record(waiting)
+    deployment.store.commit(ChangeRequest(in_flight, in_flight.claimed("", deployment.clock())))
+    other = deployment.api.call("POST", "/api/v1/connections", {}).json["data"]["id"]
+
+    listed = deployment.api.call("GET", "/api/v1/connections?counts=true").json["data"]
+
+    counts = {connection["id"]: connection["counts"] for connection in listed}
+    assert counts[CONNECTION_ID] == deployment.api.call("GET", f"{URL}/queued_requests").json["counts"]
+    assert {state: number for state, number in counts[CONNECTION_ID].items() if number} == {
+        "waiting": 2,
+        "ticketed": 1,
+        "error": 1,
+    }
+    assert set(counts[other].values()) == {0}
+
+
+@pytest.mark.parametrize("query", ["", "?counts=false", "?page=9&counts=true"])
+def test_the_list_has_no_numbers_unless_they_are_asked_for(deployment: Deployment, query: str) -> None:
+    response = deployment.api.call("GET", f"/api/v1/connections{query}")
+
+    assert response.status == 200
+    assert all("counts" not in connection for connection in response.json["data"])
+
+
+def test_a_connection_that_is_deleted_while_it_is_counted_has_no_numbers(deployment: Deployment) -> None:
+    before = deployment.store.connection(CONNECTION_ID)
+    assert before
+    deployment.store.commit(Put(before, before.changed(before.updated_at, deleted_at=before.updated_at)))
+
+    assert counts_of(deployment.store, [CONNECTION_ID]) == {}

@@ -20,6 +20,7 @@ def get(path: str, resource: str | None = None, **headers: str) -> dict[str, Any
     """Return the function's response to a GET."""
     below = path.removeprefix("/app/") if path.startswith("/app/") else None
     event = {
+        "httpMethod": "GET",
         "resource": resource or ("/app/{path+}" if below else path),
         "path": path,
         "pathParameters": {"path": below} if below else None,
@@ -186,3 +187,11 @@ def test_the_vendored_libraries_are_the_released_ones() -> None:
     for name, digest in digests.items():
         assert hashlib.sha256((vendor / name).read_bytes()).hexdigest() == digest
         assert digest in (vendor / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", ["/app", "/docs", "/support", "/onboarding"])
+def test_a_page_may_use_no_feature_of_the_browser_but_writing_to_the_clipboard(path: str) -> None:
+    policy = dict(part.split("=") for part in get(path)["headers"]["Permissions-Policy"].split(", "))
+
+    assert {"camera", "geolocation", "microphone", "payment", "usb"} <= policy.keys()
+    assert {feature for feature, allowed in policy.items() if allowed != "()"} == {"clipboard-write"}

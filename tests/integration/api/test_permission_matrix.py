@@ -334,7 +334,14 @@ def sets_a_password(recorder: Recorder) -> None:
     invoke(recorder, "onboard_customer", event | {"httpMethod": "POST", "resource": path, "path": path})
 
 
+def counts_a_record_in_flight(recorder: Recorder) -> None:
+    """List the connections with their counts while a request is in flight."""
+    recorder.store.commit(AddRequest(a_record().claimed("", NOON), REQUEST_XML, "ann"))
+    invoke(recorder, "list_connections", committed_event("list_connections"))
+
+
 FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
+    "list_connections": (counts_a_record_in_flight,),
     "list_queued_requests": (lists,),
     "get_queued_request": (waits_for_a_page,),
     "delete_connection": (deletes_a_connection_in_use,),

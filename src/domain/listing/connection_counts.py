@@ -1,0 +1,49 @@
+"""The numbers of requests by state of several connections, for the list of connections."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from domain.errors import NotFound
+from domain.records.request import IN_FLIGHT
+from domain.storage.counts import INSERTED, records_by_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from domain.records.request import State
+    from domain.storage.counts import DayCounts
+    from domain.storage.ports import Database
+
+MAX_PARALLEL_CONNECTIONS = 16
+"""Two queries for each connection. A page has up to 100 connections."""
+
+
+def counts_of(store: Database, connection_ids: Sequence[str]) -> Mapping[str, Mapping[State, int]]:
+    """Return the number of requests in each state by connection. A connection that was deleted meanwhile is left out.
+
+    The numbers are those that a list of the connection's requests has in `counts`.
+    """
+    if not connection_ids:
+        return {}
+
+    def read(connection_id: str) -> tuple[Sequence[DayCounts], Sequence[str]] | None:
+        try:
+            return store.day_counts(connection_id, sort=INSERTED), store.in_flight_ids(connection_id)
+        except NotFound:
+            return None
+
+    with ThreadPoolExecutor(MAX_PARALLEL_CONNECTIONS) as readers:
+        parts = {
+            connection_id: part
+            for connection_id, part in zip(connection_ids, readers.map(read, connection_ids), strict=True)
+            if part
+        }
+    ids = [record_id for _, in_flight in parts.values() for record_id in in_flight]
+    # The index of records in flight can be late.
+    records = [record for record in store.records_by_id(ids) if record.state in IN_FLIGHT] if ids else []
+    return {
+        connection_id: records_by_state(days, [one for one in records if one.connection_id == connection_id])
+        for connection_id, (days, _) in parts.items()
+    }
