@@ -50,6 +50,9 @@ _CONNECTION = Connection(
     last_connected_at=timestamp(_NOON),
     qbxml_version="16.0",
     quickbooks_product_name="QuickBooks Enterprise Solutions 2023",
+    quickbooks_version="33.0",
+    quickbooks_answered_at=timestamp(_NOON),
+    company_name="Bluewater Dental LLC",
     country="US",
     sync_window=SyncWindow(_SYNC_WINDOW["from"], _SYNC_WINDOW["to"], _SYNC_WINDOW["time_zone"]),
 )

@@ -51,6 +51,7 @@ def _progress(token: str) -> dict[str, Any]:
         "company_file": connection.company_file,
         "connected": is_connected(connection),
         "has_called": bool(link and connection.last_connected_at and connection.last_connected_at > link.created_at),
+        "company_name": connection.company_name,
         "quickbooks_product_name": connection.quickbooks_product_name,
         "problem": {name: error.get(name) for name in ("code", "message", "hint", "at")} if error else None,
         "login_failed_at": connection.login_failed_at,

@@ -60,6 +60,9 @@ def a_session_that_begins() -> Session:
         session_id=session_id("former ticket"),
         last_connected_at=timestamp(NOON),
         quickbooks_product_name="QuickBooks Desktop Enterprise Solutions: Professional Services 24.0",
+        quickbooks_version="34.0",
+        quickbooks_answered_at=timestamp(NOON),
+        company_name="Ångström & Söhne Hoch- und Tiefbau GmbH",
         sync_window=SyncWindow("22:00", "05:30", "America/Argentina/Buenos_Aires"),
         linger_seconds=600,
     )

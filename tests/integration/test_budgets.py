@@ -56,6 +56,7 @@ from tests.support.builders import (
     FixedClock,
     SequentialIds,
     a_connection,
+    a_link,
     a_record,
     counting_bytes,
 )
@@ -515,6 +516,35 @@ def test_a_poll_without_work_writes_once_in_ten_minutes_and_closing_it_makes_no_
     unrecorded = {"GetItem": 1, "Query": 1}
     recorded = unrecorded | {"PutItem": 1}
     assert operations == [recorded, unrecorded, unrecorded, recorded, unrecorded, unrecorded]
+
+
+@pytest.mark.parametrize("days", [0, 3])
+def test_a_poll_without_work_costs_no_more_after_an_onboarding(bench: Bench, days: int) -> None:
+    """While the link lives, and after it has expired."""
+    answered = timestamp(NOON + timedelta(seconds=1))
+    bench.set(inserted_at="2026-03-01T00:00:00.000000Z", onboarding=a_link(), quickbooks_answered_at=answered)
+    bench.clock.advance(days=days, minutes=1)
+    bench.soap("closeConnection", ticket=bench.log_in())
+    bench.clock.advance(seconds=270)
+    bench.calls.clear()
+
+    bench.soap("closeConnection", ticket=bench.log_in())
+
+    assert dict(bench.calls) == {"GetItem": 1, "Query": 1}
+
+
+def test_an_onboarding_check_is_a_session_of_twelve_calls(bench: Bench) -> None:
+    """A write of the session and of the connection in each step."""
+    bench.set(onboarding=a_link())
+
+    ticket = bench.log_in()
+    assert bench.calls.take() == 3
+    assert "HostQueryRq" in bench.soap("sendRequestXML", ticket=ticket, strHCPResponse=hcp())
+    assert bench.calls.take() == 3
+    bench.soap("receiveResponseXML", ticket=ticket, response=hcp(), hresult="", message="")
+    assert bench.calls.take() == 3
+    bench.soap("closeConnection", ticket=ticket)
+    assert bench.calls.take() == 3
 
 
 def test_a_login_counts_the_live_sessions_beside_its_calls_once_a_second(bench: Bench) -> None:

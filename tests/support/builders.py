@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from domain.records.connection import Connection
+from domain.records.connection import Connection, OnboardingLink
 from domain.records.request import QueuedRequest
 from domain.records.session import Session
 from domain.timestamps import timestamp
@@ -89,6 +89,16 @@ def a_connection(**fields: Any) -> Connection:
         "updated_at": timestamp(NOON),
     }
     return Connection(**(values | fields))
+
+
+def a_link(now: datetime = NOON, **fields: Any) -> OnboardingLink:
+    """Return an onboarding link that was created now and works for two days. No token belongs to it."""
+    values: dict[str, Any] = {
+        "token_hash": "0" * 64,
+        "created_at": timestamp(now),
+        "expires_at": timestamp(now + timedelta(days=2)),
+    }
+    return OnboardingLink(**(values | fields))
 
 
 def a_session(**fields: Any) -> Session:

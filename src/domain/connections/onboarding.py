@@ -50,9 +50,8 @@ def check_redirect_url(url: str, *, allow_http: bool) -> None:
 
 
 def is_connected(connection: Connection) -> bool:
-    """Return whether QuickBooks has called without a problem since the link was created."""
-    link, last = connection.onboarding, connection.last_connected_at
-    return link is not None and last is not None and last > link.created_at and connection.last_error is None
+    """Return whether QuickBooks has answered since the link was created, and no later session found a problem."""
+    return connection.onboarding is not None and connection.is_onboarded and connection.last_error is None
 
 
 class Onboarding:
@@ -89,8 +88,9 @@ class Onboarding:
     def new_password(self, token: str) -> str:
         """Set a new password for the Web Connector and return it.
 
-        Raises the same errors as `connection_for`. Raises InvalidState if QuickBooks has connected through this link,
-        because a new password would break a working connection, and if the link has set MAX_PASSWORDS passwords.
+        Raises the same errors as `connection_for`. Raises InvalidState if QuickBooks has answered since the link was
+        created, because a new password would break a working connection, and if the link has set MAX_PASSWORDS
+        passwords.
         """
         connection = self.connection_for(token)
         token_hash = _hash(token)

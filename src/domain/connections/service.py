@@ -106,7 +106,13 @@ class ConnectionService:
         def without_pin(before: Connection) -> dict[str, Any]:
             error = before.last_error
             held = error is not None and error["code"] in HELD_BY_COMPANY_FILE
-            return {"file_pinned": False, "company_file_paths": (), "last_error": None if held else error}
+            return {
+                "file_pinned": False,
+                "company_file_paths": (),
+                "company_name": None,
+                "quickbooks_answered_at": None,
+                "last_error": None if held else error,
+            }
 
         return self._change(app_id, connection_id, without_pin)
 

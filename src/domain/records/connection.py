@@ -68,6 +68,9 @@ class Connection:
     next call.
     `backoff`: None if the last session got a response from QuickBooks.
     `last_worked_at`: when a session last had a request.
+    `quickbooks_answered_at`: when QuickBooks first answered, with the right company file open. It is counted again from
+    a new onboarding link, and after the company file was reset.
+    `company_name`, `quickbooks_product_name`, `quickbooks_version`: from QuickBooks' last answer.
     `last_connected_at`: when the Web Connector last logged in. Calls without work are recorded every ten minutes.
     `turned_away`: how many logins in a row opened no session because too many were running.
     `postponed_seconds`: after how many seconds that login asked for the next one. 0 means the user's own interval.
@@ -90,6 +93,9 @@ class Connection:
     last_connected_at: str | None = None
     qbxml_version: str | None = None
     quickbooks_product_name: str | None = None
+    quickbooks_version: str | None = None
+    company_name: str | None = None
+    quickbooks_answered_at: str | None = None
     country: str | None = None
     company_file_paths: tuple[str, ...] = ()
     file_id_seen: str | None = None
@@ -120,6 +126,22 @@ class Connection:
         if self.last_error is not None:
             return "error"
         return "connected" if self.last_connected_at else "never_connected"
+
+    @property
+    def quickbooks_status(self) -> str:
+        """`never_connected`, `testing`, `connected` or `error`.
+
+        It is `testing` from the first login until QuickBooks answers. `status` is `connected` then already.
+        """
+        if self.status != "connected":
+            return self.status
+        return "connected" if self.quickbooks_answered_at else "testing"
+
+    @property
+    def is_onboarded(self) -> bool:
+        """Whether QuickBooks has answered since the onboarding link was created, if there is one."""
+        answered_at, link = self.quickbooks_answered_at, self.onboarding
+        return answered_at is not None and (link is None or answered_at > link.created_at)
 
     def changed(self, now: str, **fields: Any) -> Connection:
         """Return the connection with `fields` changed, a new `updated_at` and the next `revision`."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
 from domain import qbxml
@@ -136,6 +137,13 @@ class Limits:
         return timestamp(datetime.fromisoformat(sent.updated_at) + timedelta(seconds=seconds))
 
 
+class OnboardingCheck(StrEnum):
+    """The progress of an onboarding check: it is sent in the first `sendRequestXML`, and then QuickBooks answers."""
+
+    DUE = "due"
+    SENT = "sent"
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """One Web Connector session.
@@ -148,7 +156,8 @@ class Session:
     its copy. `returned_writes` are the ids of the writes that ended in the last exception: when the session is closed,
     QuickBooks has finished them. `set_size` is the largest number of requests in the next message set. `getLastError`
     returns `last_error`. `is_revoked` means that the password was changed, so the ticket is no longer valid. The next
-    login or the sweep then releases the request in flight. `shard` is the part of the index of live sessions that has
+    login or the sweep then releases the request in flight. `onboarding_check` is None in a session that sends requests,
+    and after QuickBooks has answered the check. `shard` is the part of the index of live sessions that has
     the session, below LIVE_SHARDS.
     """
 
@@ -169,6 +178,7 @@ class Session:
     last_error: str | None = None
     connection_error: Mapping[str, Any] | None = None
     is_revoked: bool = False
+    onboarding_check: OnboardingCheck | None = None
     ended: bool = False
     shard: int = 0
     revision: int = 1

@@ -61,14 +61,34 @@ class ConnectionView(TypedDict):
         Schema("When the Web Connector last logged in. Calls that find no work are recorded every ten minutes"),
     ]
     status: Annotated[str, Schema(enum=["never_connected", "connected", "error"])]
+    quickbooks_status: Annotated[
+        str,
+        Schema(
+            "Like `status`, but `connected` means that QuickBooks has answered. `testing`: the Web Connector has "
+            "logged in, and QuickBooks has not answered yet",
+            enum=["never_connected", "testing", "connected", "error"],
+        ),
+    ]
+    quickbooks_answered_at: Annotated[
+        Moment | None,
+        Schema(
+            "When QuickBooks first answered with the right company file open. A new onboarding link or"
+            " `reset_company_file` begins a new test"
+        ),
+    ]
+    company_name: Annotated[str | None, Schema("Name of the company in the company file")]
     qbxml_version: str | None
     quickbooks_product_name: str | None
+    quickbooks_version: Annotated[
+        str | None, Schema("QuickBooks' internal version, `34.0`. It is higher than that in the product's name")
+    ]
     country: str | None
     last_error: Annotated[
         dict[str, Any] | None,
         Schema(
             "The last error that kept the Web Connector from QuickBooks: `code`, `reason` (a stable name, "
-            "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult`, or `file_id` and `path`."
+            "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult`, or `file_id`, `path` and "
+            "`company_name` of the open file."
         ),
     ]
     login_failed_at: Annotated[
@@ -155,8 +175,12 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "webhook_events": list(stored.webhook_events),
         "last_connected_at": stored.last_connected_at,
         "status": stored.status,
+        "quickbooks_status": stored.quickbooks_status,
+        "quickbooks_answered_at": stored.quickbooks_answered_at,
+        "company_name": stored.company_name,
         "qbxml_version": stored.qbxml_version,
         "quickbooks_product_name": stored.quickbooks_product_name,
+        "quickbooks_version": stored.quickbooks_version,
         "country": stored.country,
         "last_error": stored.last_error,
         "login_failed_at": stored.login_failed_at,

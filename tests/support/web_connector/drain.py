@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from domain.connections.onboarding import is_connected
 from domain.maintenance.sweep import sweep
 from domain.records.request import ENDED, QueuedRequest, State, message_set_id
 from domain.records.session import SILENCE_SECONDS
@@ -168,6 +169,7 @@ class Drain:
         assert self.store.counts == self.store.exact_counts()
         assert not [session for session in self.store.sessions.values() if not session.ended]
         assert self.qbwc.connection.session_id is None
+        assert self.qbwc.connection.onboarding is None or is_connected(self.qbwc.connection)
         self.store.check_webhooks()
         assert self._queue_lags or not self.store.out_of_turn
         for record in self.records:

@@ -14,7 +14,7 @@ from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import TRANSITIONS, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
 from domain.web_connector.session.lingering import NO_OP
-from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock
+from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, a_link
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.observed_store import ObservedStore
 from tests.support.web_connector.quickbooks import labels_in
@@ -136,7 +136,11 @@ class Interleavings(RuleBasedStateMachine):
         else:
             assert mine
 
-    @rule(number=CONNECTIONS, what=st.sampled_from(["pause", "resume", "rename", "linger", "reset"]), trouble=TROUBLE)
+    @rule(
+        number=CONNECTIONS,
+        what=st.sampled_from(["pause", "resume", "rename", "linger", "reset", "onboard"]),
+        trouble=TROUBLE,
+    )
     def manage(self, number: int, what: str, trouble: Trouble) -> None:
         connection, use = self.system.connections[number], self.system.connection_service
         mine = connection.app_id, connection.id
@@ -146,6 +150,7 @@ class Interleavings(RuleBasedStateMachine):
             "rename": lambda: use.update(*mine, name=str(len(self.system.new_id.ids))),
             "linger": lambda: use.update(*mine, linger_seconds=20),
             "reset": lambda: use.reset_company_file(*mine),
+            "onboard": lambda: use.update(*mine, onboarding=a_link(self.system.clock.now)),
         }[what]
         self.system.in_function(action, trouble)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from domain.storage.changes import Put
+from domain.timestamps import timestamp
+from tests.support.builders import a_link
 from tests.support.queueing import new_request
 from tests.support.web_connector.drain import Drain
 from tests.support.web_connector.interruptions import TERMINATIONS, Interruption
@@ -111,6 +114,18 @@ def a_refused_dependency(qbwc: Connector) -> None:
     qbwc.batch(customer("Ann:colon", "a"), sub_customer("Bob", "a", "b"), sub_customer("Eve", "b"))
 
 
+def an_onboarding(qbwc: Connector) -> None:
+    """Nothing is queued, and a customer sets up the connection: the session makes the onboarding check."""
+    before = qbwc.connection
+    after = before.changed(timestamp(qbwc.clock.now), onboarding=a_link(qbwc.clock.now))
+    qbwc.store.commit(Put(before, after))
+
+
+def a_write_during_onboarding(qbwc: Connector) -> None:
+    an_onboarding(qbwc)
+    a_write(qbwc)
+
+
 QUEUES: tuple[Fill, ...] = (
     a_read,
     an_iterated_read,
@@ -123,6 +138,8 @@ QUEUES: tuple[Fill, ...] = (
     a_chain,
     a_write_with_two_dependencies,
     a_refused_dependency,
+    an_onboarding,
+    a_write_during_onboarding,
 )
 WRITES: tuple[Fill, ...] = (a_write, a_refused_write, two_writes)
 

@@ -156,24 +156,34 @@ def test_a_link_that_is_replaced_while_a_password_is_made_sets_none(world: World
 
 def test_a_connected_web_connector_keeps_its_password(world: World) -> None:
     token = world.token()
-    world.change(last_connected_at=timestamp(NOON + timedelta(minutes=1)))
+    world.change(quickbooks_answered_at=timestamp(NOON + timedelta(minutes=1)))
 
     assert is_connected(world.onboarding.connection_for(token))
     with pytest.raises(InvalidState):
         world.onboarding.new_password(token)
 
 
-def test_a_contact_from_before_the_link_does_not_count(world: World) -> None:
-    world.change(last_connected_at=timestamp(NOON - timedelta(minutes=1)))
+def test_a_login_alone_is_not_connected(world: World) -> None:
+    token = world.token()
+    world.change(last_connected_at=timestamp(NOON + timedelta(minutes=1)))
+
+    assert not is_connected(world.onboarding.connection_for(token))
+    assert world.onboarding.new_password(token)
+
+
+def test_an_answer_from_before_the_link_does_not_count(world: World) -> None:
+    world.change(quickbooks_answered_at=timestamp(NOON - timedelta(minutes=1)))
     token = world.token()
 
     assert not is_connected(world.onboarding.connection_for(token))
     assert world.onboarding.new_password(token)
 
 
-def test_a_contact_with_a_problem_is_not_connected(world: World) -> None:
+def test_an_answer_before_a_problem_is_not_connected(world: World) -> None:
     token = world.token()
-    world.change(last_connected_at=timestamp(NOON + timedelta(minutes=1)), last_error={"code": "x", "message": "y"})
+    world.change(
+        quickbooks_answered_at=timestamp(NOON + timedelta(minutes=1)), last_error={"code": "x", "message": "y"}
+    )
 
     assert not is_connected(world.onboarding.connection_for(token))
 

@@ -34,6 +34,11 @@ class HostFacts:
     file_id: str | None = None
     is_unmarked: bool = False
 
+    @property
+    def version(self) -> str | None:
+        """QuickBooks' own number of its version, `34.0`, or None. It is higher than that in the product's name."""
+        return ".".join(filter(None, (self.major_version, self.minor_version))) or None
+
 
 def host_facts(text: str) -> HostFacts:
     """Return the facts from the responses to the host, company and preferences queries. Never raises.

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     REQUEST_NOT_WRITABLE = "request_not_writable"
     COMPANY_FILE_MISMATCH = "company_file_mismatch"
     COMPANY_FILE_MOVED = "company_file_moved"
+    CHECK_NOT_ANSWERED = "check_not_answered"
 
 
 MEANINGS: Mapping[Reason, tuple[str, str]] = {
@@ -99,6 +100,10 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
             "If the open file is a copy or a restored backup, open the right file and update again. If it is the"
             " connection's file at another path, accept this path (POST …/accept_company_file)."
         ),
+    ),
+    Reason.CHECK_NOT_ANSWERED: (
+        "QuickBooks did not answer the onboarding check, which asks for its version and its company.",
+        "Restart QuickBooks and the Web Connector, open the company file, then choose Update Selected.",
     ),
 }
 """For each reason, its meaning for developers and a hint for users."""

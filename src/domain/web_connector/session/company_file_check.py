@@ -33,12 +33,16 @@ KEY_DIGITS = 16
 class CompanyFileCheck:
     """The first `sendRequestXML` of a session, compared with the connection."""
 
-    def __init__(self, call: Call, connection: Connection, *, must_be_marked: bool = False) -> None:
+    def __init__(
+        self, call: Call, connection: Connection, *, must_be_marked: bool = False, answered_at: str | None = None
+    ) -> None:
+        """`answered_at` is the time to record if the facts show that QuickBooks answered, or None to record none."""
         self._call = call
         self._must_be_marked = must_be_marked
         self.connection = connection
         self._facts = qbxml.host_facts(call["strHCPResponse"])
         self._path = shortened(call["strCompanyFileName"].strip(), MAX_FACT_CHARACTERS)
+        self._answered_at = answered_at
         self.mark = self._facts.file_id and shortened(self._facts.file_id, MAX_FACT_CHARACTERS)
         """The FileID mark of the open company file."""
 
@@ -105,6 +109,10 @@ class CompanyFileCheck:
     def learned(self) -> dict[str, Any]:
         """Return the fields of the connection that change. Clears its last error, because QuickBooks was reached."""
         fields = self._quickbooks() | {"last_error": None}
+        if name := self._facts.company_name:
+            fields["company_name"] = shortened(name, MAX_FACT_CHARACTERS)
+        if self._answered_at and self._facts.product_name and not self.connection.is_onboarded:
+            fields["quickbooks_answered_at"] = self._answered_at
         if self.mark is not None:
             accepted = () if self.has_other_mark else tuple(self._accepted)
             paths = accepted if self._is_accepted or not self._path else (self._path,)
@@ -120,12 +128,14 @@ class CompanyFileCheck:
             "code": self.problem,
             "message": self.mismatch_message,
             **reason_details(Reason(self.problem), file_id=self.mark, path=self._path, at=timestamp(now)),
+            "company_name": shortened(self._facts.company_name or "", MAX_FACT_CHARACTERS) or None,
         }
         return self._quickbooks() | {"last_error": error}
 
     def _quickbooks(self) -> dict[str, Any]:
         fields = {
             "quickbooks_product_name": self._facts.product_name,
+            "quickbooks_version": self._facts.version,
             "country": self._facts.country or self._call["qbXMLCountry"],
             "qbxml_version": self._facts.qbxml_version or self._processor_version(),
         }

@@ -1,4 +1,6 @@
-"""`authenticate`: checks the password, opens a session if there is work, and returns when to call again.
+"""`authenticate`: checks the password, opens a session if it is needed, and returns when to call again.
+
+There is a session if requests are queued, or if an onboarding check is due (`onboarding_check.py`).
 
 The reply is described in docs/reference/web-connector-protocol.md, Method authenticate.
 """
@@ -21,6 +23,7 @@ from domain.records.session import (
     HeldRequest,
     InFlight,
     Limits,
+    OnboardingCheck,
     Session,
     session_id,
 )
@@ -29,7 +32,7 @@ from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import polling
+from domain.web_connector.session import onboarding_check, polling
 from domain.web_connector.session.admission import Admission
 from domain.web_connector.session.claims import commit, front
 from domain.web_connector.session.decision import Claiming, Decision
@@ -146,37 +149,46 @@ class Opening:
         return Decision(reply, [Put(connection, after)])
 
     def without_request(self, releases: Sequence[ChangeRequest]) -> Decision:
-        """Return the decision to record the call and to open no session. `releases` end the former session's work."""
+        """Return the decision while nothing may be sent. `releases` end the former session's work.
+
+        The call is recorded, and a session is opened only for an onboarding check.
+        """
         decision = self.decide(None, 0)
         return replace(decision, changes=[*decision.changes, *releases])
 
     def decide(self, first: QueuedRequest | None, _waiting: int) -> Decision:
-        """Return the decision to open a session with its first request. Without a request, only record the call."""
+        """Return the decision to open a session with its first request, or for an onboarding check that is due.
+
+        Without either, only record the call.
+        """
         connection, free, moment = self.connection, self._free, timestamp(self.now)
         to_forget = free.message_set_to_forget or connection.message_set_to_forget
-        postponed_seconds = 0 if first else polling.postponement(free, self.now, self.dormant_seconds)
+        checks = first is None and onboarding_check.is_due(free, self.now)
+        opens = first is not None or checks
+        postponed_seconds = 0 if opens else polling.postponement(free, self.now, self.dormant_seconds)
         after = free.changed(
             moment,
             last_connected_at=moment,
             last_worked_at=moment if first else free.last_worked_at,
             login_failed_at=None,
             stalled_at=None,
-            session_id=self.session_id if first else None,
-            message_set_to_forget=None if first else to_forget,
+            session_id=self.session_id if opens else None,
+            message_set_to_forget=None if opens else to_forget,
             postponed_seconds=postponed_seconds,
             turned_away=0,
         )
         changes: list[Change] = [] if self._is_recorded(after) else [Put(connection, after)]
         if self.former:
             changes.append(session_end(self.former, self.now, "Another session of this user has begun."))
-        if first is None:
+        if not opens:
             postponement = str(postponed_seconds or "")
             return Decision(Reply((NO_SESSION, NOTHING_TO_DO, postponement, MIN_INTERVAL), connection.id), changes)
         session = Session(
             id=self.session_id,
             connection_id=connection.id,
             last_call_at=moment,
-            in_flight=InFlight((first.id,)),
+            in_flight=InFlight((first.id,)) if first else None,
+            onboarding_check=OnboardingCheck.DUE if checks else None,
             connection=replace(after, password_hash=None),
             message_set_to_forget=to_forget,
             backoff=free.backoff,
@@ -186,7 +198,7 @@ class Opening:
         counted = self.reading.counted(self.now) if self.reading else []
         problem = NOT_COUNTED if self.reading and not counted else None
         result = self.ticket, company_file(connection), "", MIN_INTERVAL
-        reply = Reply(result, connection.id, first.id, problem)
+        reply = Reply(result, connection.id, first.id if first else None, problem)
         return Decision(reply, [*changes, Put(None, session), *counted])
 
     def _is_recorded(self, after: Connection) -> bool:
@@ -226,6 +238,8 @@ class Login:
 
     def authenticate(self, call: Call) -> Reply:
         """Open a session if the password is correct, there is work, and not too many sessions are running.
+
+        Without work, open one for an onboarding check if it is due.
 
         Makes three calls to the store, one after the other, and counts the live sessions beside them once a second.
         Without work it makes two, and a third that records the time of the call if the last one is not recent.

@@ -8,6 +8,7 @@ Without it, the user's own interval counts, which the `.qwc` file sets to a minu
 | at login | reply | minimum | postponed by | because |
 |---|---|---|---|---|
 | work | company file | 15 s | | requests that follow from the responses are often queued at once |
+| no work, but an onboarding check is due | company file | 15 s | | a customer waits for its result |
 | no work, but some recently | `none` | 15 s | | work comes in bursts, and new connections are being tried out |
 | no work for 15 minutes | `none` | 15 s | 240 to 300 s | each poll costs five calls, and most polls have no work |
 | no work for a day | `none` | 15 s | `dormant_seconds`, or a fifth less | it costs a third of that |

@@ -17,11 +17,12 @@ from domain.records.request import QUEUED, State
 from domain.records.session import NO_SESSION, HeldRequest, OpenCompanyFile, session_id
 from domain.storage.changes import ChangeRequest, Put
 from domain.storage.retry import commit_with_retry
+from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.outcomes.outcome import PageReceived
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering, receiving, sending, sets
+from domain.web_connector.session import lingering, onboarding_check, receiving, sending, sets
 from domain.web_connector.session.claims import FRONTS, claimable, commit, front, has_not_ended, other_members
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.decision import Claiming, Decision
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock, IdSource
+    from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
     from domain.storage.ports import Database
@@ -138,6 +140,11 @@ class SessionService:
 
     def _send(self, session: Session, call: Call, now: datetime) -> Reply | None:
         """Return the reply, or None if the request ended and the next one is in flight. Raises Conflict."""
+        if session.onboarding_check:
+            check = self._company_file_check(session, call, now)
+            return commit(
+                self._store, onboarding_check.sent(session, check, now), session.connection_id, session.id, now
+            )
         held, queue = self._in_flight_with_queue(session)
         if not held:
             session = replace(session, in_flight=None)
@@ -150,7 +157,7 @@ class SessionService:
         page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.record.app_id)
         decision = sending.not_sent(turn, page_is_allowed=page_is_allowed)
         if decision is None:
-            check = self._company_file_check(session, call)
+            check = self._company_file_check(session, call, now)
             if check and check.is_other_company_file:
                 decision = sending.wrong_company_file(turn, check)
             else:
@@ -184,18 +191,23 @@ class SessionService:
         turn = turn.with_bodies(self._store.with_request_xml(unread)) if unread else turn
         return turn.asking_if_incomplete()
 
-    def _company_file_check(self, session: Session, call: Call) -> CompanyFileCheck | None:
+    def _company_file_check(self, session: Session, call: Call, now: datetime) -> CompanyFileCheck | None:
         """Return the check against the session's copy of the connection, or the stored one if it has to change.
 
         Return None if the session has made the check.
         """
         if session.connection is None:
             return None
-        must_be_marked = session.company_file.is_fallback
-        check = CompanyFileCheck(call, session.connection, must_be_marked=must_be_marked)
+
+        def against(connection: Connection) -> CompanyFileCheck:
+            # An onboarding check waits for the answer to its own question.
+            answered_at = None if session.onboarding_check else timestamp(now)
+            is_fallback = session.company_file.is_fallback
+            return CompanyFileCheck(call, connection, must_be_marked=is_fallback, answered_at=answered_at)
+
+        check = against(session.connection)
         if check.learned() or check.is_other_company_file:
-            stored = self._store.connection(session.connection.id) or session.connection
-            return CompanyFileCheck(call, stored, must_be_marked=must_be_marked)
+            return against(self._store.connection(session.connection.id) or session.connection)
         return check
 
     def _commit_turn(self, turn: Turn, decision: Decision) -> None:
@@ -215,6 +227,10 @@ class SessionService:
     # --- Receiving
 
     def _receive(self, session: Session, call: Call, now: datetime) -> Reply:
+        if session.onboarding_check:
+            connection = self._store.connection(session.connection_id)
+            answer = onboarding_check.received(session, connection, call, now)
+            return commit(self._store, answer, session.connection_id, session.id, now)
         if session.in_flight is None:
             return receiving.nothing_in_flight(session)
         may_claim = reason_to_hold(session, now) is None
