@@ -16,6 +16,9 @@ NODE_GENERATORS := openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9
 LOCK := pip-compile --quiet --strip-extras --allow-unsafe --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
+# The folder of credentials and data of make run.
+STATE = $(or $(STATE_DIR),.)/.local
+
 # The stack in AWS that a command works on.
 DEPLOYMENT = $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
 
@@ -70,17 +73,25 @@ $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 	@touch $@
 
 .PHONY: run
-run: .venv/.run ## Run the whole service here with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off, COMPANY=empty, BASE_URL=https://…)
+run: forget-last-run .venv/.run ## Run the whole service here with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off, COMPANY=empty, BASE_URL=https://…)
 	@exec $(BIN)/python -m local.run
+
+.PHONY: forget-last-run
+forget-last-run:
+	@rm -f $(STATE)/run.json
+
+.PHONY: wait
+wait: ## Wait until make run is ready, or print why it is not (WAIT_SECONDS=300)
+	@exec $(PYTHON) -m local.wait
 
 .PHONY: simulate
 simulate: .venv/.run ## Run a simulated Web Connector against make run QUICKBOOKS=off (ARGS="--once -v", ARGS="--script FILE")
-	@state=$(or $(STATE_DIR),.)/.local/env; [ -f "$$state" ] || { echo "$$state does not exist. Start make run QUICKBOOKS=off first." >&2; exit 1; }
-	@set -a; . $(or $(STATE_DIR),.)/.local/env; exec $(BIN)/python -m simulator --qwc "$$QWC_FILE" $(or $(ARGS),--every 1)
+	@[ -f $(STATE)/env ] || { echo "$(STATE)/env does not exist. Start make run QUICKBOOKS=off first." >&2; exit 1; }
+	@set -a; . $(STATE)/env; exec $(BIN)/python -m simulator --qwc "$$QWC_FILE" $(or $(ARGS),--every 1)
 
 .PHONY: dynamodb
 dynamodb: .venv/.run $(TOOLS)/dynamodb-local/.installed ## Run a database that keeps its data, for make run DYNAMODB_ENDPOINT=… (Java, Maven; DYNAMODB_LOCAL_PORT=8127)
-	@exec $(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) --keep $(or $(STATE_DIR),.)/.local/dynamodb
+	@exec $(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local $(DYNAMODB_LOCAL_PORT) --keep $(STATE)/dynamodb
 
 .PHONY: command
 command: .venv/.run ## Run an operator command: make command DO="create-app Shop" (STACK=qbxml-queue for a deployed stack)

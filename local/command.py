@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local import deploy
+from local import aws, deploy
 from local.lambda_api import ACCESS_KEY_ID, Operator
 
 if TYPE_CHECKING:
@@ -59,24 +59,30 @@ class CommandError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, print its result as JSON and return the exit status."""
     options = vars(_parser().parse_args(arguments))
+    stack, region, profile = (options.pop(name) for name in ("stack", "region", "profile"))
     try:
-        client, function = _operator(*(options.pop(name) for name in ("stack", "region", "profile")))
+        client, function = _operator(stack, region, profile)
         options["operation"] = options["operation"].replace("-", "_")
         result = invoke(client, function, options)
         if options["operation"] == "create_app" and "error" not in result:
             result |= invoke(client, function, {"operation": "create_key", "app_id": result["app_id"]})
-    except (CommandError, deploy.DeployError, BotoCoreError, ClientError) as error:
+    except (CommandError, aws.AwsError, deploy.DeployError) as error:
         print(f"make command: {error}", file=sys.stderr)
+        return 2
+    except (BotoCoreError, ClientError) as error:
+        reason = aws.explanation(error) if stack else f"make run does not answer ({error}). Start it again."
+        print(f"make command: {reason}", file=sys.stderr)
         return 2
     print(json.dumps(result, indent=2))
     return 1 if "error" in result else 0
 
 
 def _operator(stack: str | None, region: str | None, profile: str | None) -> tuple[Any, str]:
-    """Return a Lambda client and the name of the operator's function. Raises CommandError and DeployError."""
+    """Return a Lambda client and the operator's function. Raises CommandError, AwsError and DeployError."""
     if stack:
-        outputs = deploy.outputs(deploy.client("cloudformation", region, profile), stack)
-        return deploy.client("lambda", region, profile), outputs["OperateFunctionName"]
+        here = aws.resolved(region, profile)
+        outputs = deploy.outputs(here.client("cloudformation"), stack)
+        return here.client("lambda"), outputs["OperateFunctionName"]
     path = Path(os.environ.get("STATE_DIR", "."), ".local", "credentials.json")
     if not path.exists():
         raise CommandError(f"{path} does not exist. Start `make run`, or name a deployed stack: STACK=qbxml-queue")
@@ -118,8 +124,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m local.command", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--stack", help="a deployed stack (default: the one that make run started here)")
-    parser.add_argument("--region", help="the region of the stack")
-    parser.add_argument("--profile", help="a profile of the AWS CLI")
+    aws.add_options(parser)
     commands = parser.add_subparsers(dest="operation", required=True, metavar="COMMAND")
     for name, (argument, description) in COMMANDS.items():
         command = commands.add_parser(name, help=description, description=description)

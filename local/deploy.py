@@ -1,8 +1,8 @@
 """Deploy the built artifact to AWS and say what to do next.
 
 Usage: `make deploy [STACK=qbxml-queue] [REGION=eu-central-1] [PROFILE=name] [PARAMS="LogLevel=DEBUG …"]
-[TAGS="team=books …"] [REMOVE="SessionsTable …"] [YES=on]`. `make deploy-check` and `make build` come first. Credentials
-are those of the AWS CLI: a profile, environment variables or single sign-on.
+[TAGS="team=books …"] [REMOVE="SessionsTable …"] [YES=on]`. `make deploy-check` and `make build` come first. Region and
+credentials are those of `local/aws.py`.
 
 SAM uploads the artifact and creates a change set. This program reads the change set, refuses it if it gives up a table,
 asks, and executes it (docs/decisions/0050-deployments-that-are-read-first.md).
@@ -21,11 +21,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, ProfileNotFound, WaiterError
-from botocore.session import Session
+from botocore.exceptions import BotoCoreError, ClientError, WaiterError
 
-from local import build, change_sets, deploy_check
+from local import aws, build, change_sets, deploy_check
 from local.programs import ROOT
 
 if TYPE_CHECKING:
@@ -83,40 +81,37 @@ class DeployError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Deploy and say what to do next; return the exit status."""
     options = _parser().parse_intermixed_args(arguments)
+    name = "deploy-check" if options.check else "deploy"
     try:
-        account, region = _account(options.profile, options.region)
         given = _pairs(options.parameters)
+        here = aws.resolved(options.region, options.profile)
+        account = here.account()
         if options.check:
-            return check(options, account, region, given)
-        print(BEFORE.format(stack=options.stack, account=account, region=region), flush=True)
-        is_deployed = deploy(options, region, given)
-        stack_outputs = outputs(client("cloudformation", region, options.profile), options.stack) if is_deployed else {}
-    except (DeployError, build.BuildError, change_sets.ChangeSetError) as error:
-        print(f"make deploy: {error}", file=sys.stderr)
+            return check(options, here, account, given)
+        print(BEFORE.format(stack=options.stack, account=account, region=here.region), flush=True)
+        is_deployed = deploy(options, here, given)
+        stack_outputs = outputs(here.client("cloudformation"), options.stack) if is_deployed else {}
+    except (DeployError, aws.AwsError, build.BuildError, change_sets.ChangeSetError) as error:
+        print(f"make {name}: {error}", file=sys.stderr)
         return 1
     except (BotoCoreError, ClientError) as error:
-        print(f"make deploy: AWS refuses a call: {error}", file=sys.stderr)
+        print(f"make {name}: {aws.explanation(error)}", file=sys.stderr)
         return 1
     if not is_deployed:
         return 1
-    options_to_repeat = f" REGION={region}" + (f" PROFILE={shlex.quote(options.profile)}" if options.profile else "")
+    options_to_repeat = f" REGION={here.region}" + (f" PROFILE={shlex.quote(here.profile)}" if here.profile else "")
     print(AFTER.format(stack=options.stack, base_url=stack_outputs["ApiUrl"], where=options_to_repeat))
     if target := stack_outputs.get("DomainNameTarget"):
         print(DNS.format(domain=stack_outputs["ApiUrl"].removeprefix("https://"), target=target))
     return 0
 
 
-def check(options: argparse.Namespace, account: str, region: str, given: Mapping[str, str]) -> int:
+def check(options: argparse.Namespace, here: aws.Aws, account: str, given: Mapping[str, str]) -> int:
     """Print the obstacles to the deployment. Return 1 if the deployment would fail."""
-    print(f"Checking account {account} in {region} …", flush=True)
+    print(f"Checking account {account} in {here.region} …", flush=True)
     failures = 0
     planned = deploy_check.deployment(
-        lambda service: client(service, region, options.profile),
-        options.stack,
-        given,
-        region=region,
-        account=account,
-        profile=options.profile,
+        here.client, options.stack, given, region=here.region, account=account, profile=here.profile
     )
     for finding in deploy_check.findings(planned):
         failures += finding.level == "ERROR"
@@ -124,20 +119,16 @@ def check(options: argparse.Namespace, account: str, region: str, given: Mapping
     return 1 if failures else 0
 
 
-def deploy(options: argparse.Namespace, region: str, given: Mapping[str, str]) -> bool:
+def deploy(options: argparse.Namespace, here: aws.Aws, given: Mapping[str, str]) -> bool:
     """Deploy the stack, and protect it when it has been created. Return False if the operator declines.
 
     Raises DeployError or ChangeSetError.
     """
-
-    def clients(service: str) -> Any:
-        return client(service, region, options.profile)
-
-    cloudformation = clients("cloudformation")
+    cloudformation = here.client("cloudformation")
     former = deploy_check.stack_description(cloudformation, options.stack)
     is_new = former.get("StackStatus", change_sets.CREATING) == change_sets.CREATING
     target = build.target_of(options.artifact).parameters
-    parameters = {**_pairs(target), **_derived(clients, former, given), **given}
+    parameters = {**_pairs(target), **_derived(here.client, former, given), **given}
     if is_new:
         # A failed creation could not remove a protected table. It is protected afterwards.
         first = {**parameters, "ProtectTables": "false"}
@@ -145,7 +136,7 @@ def deploy(options: argparse.Namespace, region: str, given: Mapping[str, str]) -
         first = parameters = {"ProtectTables": "true", **parameters}
     tags = _pairs(options.tags.split()) or {tag["Key"]: tag["Value"] for tag in former.get("Tags", [])}
     command = sam_deploy(
-        options.sam, options.artifact, options.stack, first, tags=tags, region=region, profile=options.profile
+        options.sam, options.artifact, options.stack, first, tags=tags, region=here.region, profile=here.profile
     )
     change_set = _create_change_set(command)
     if change_set is not None and not _execute(cloudformation, options, change_set):
@@ -207,16 +198,14 @@ def protect(cloudformation: Any, stack: str) -> None:
 def outputs(cloudformation: Any, stack: str) -> Mapping[str, str]:
     """Return the outputs of a deployed stack by name. Raises DeployError when there is no such stack."""
     try:
-        description = cloudformation.describe_stacks(StackName=stack)["Stacks"][0]
+        description = deploy_check.stack_description(cloudformation, stack)
     except ClientError as error:
-        raise DeployError(f"the stack {stack} cannot be read: {error.response['Error']['Message']}") from error
+        raise DeployError(f"the stack {stack} cannot be read: {aws.explanation(error)}") from error
+    if not description:
+        raise DeployError(
+            f"there is no stack {stack} in {cloudformation.meta.region_name}. Name another STACK or REGION."
+        )
     return {output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", [])}
-
-
-def client(service: str, region: str | None, profile: str | None) -> Any:
-    """Return a client of an AWS service, with the credentials of the AWS CLI."""
-    config = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard"})
-    return Session(profile=profile).create_client(service, region_name=region, config=config)
 
 
 def _derived(clients: Callable[[str], Any], former: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
@@ -313,34 +302,11 @@ def _assignments(values: Mapping[str, str]) -> list[str]:
     return [f"{name}={value}" for name, value in values.items()]
 
 
-def _account(profile: str | None, region: str | None) -> tuple[str, str]:
-    """Return the account and the region to deploy to. Raises DeployError when credentials or region are missing."""
-    session = Session(profile=profile)
-    try:
-        credentials = session.get_credentials()
-        region = region or session.get_config_variable("region")
-    except ProfileNotFound as error:
-        raise DeployError(f"{error}. `aws configure list-profiles` lists yours.") from error
-    if credentials is None:
-        raise DeployError(
-            "there are no AWS credentials. Run `aws configure` or `aws sso login`, or name a profile: "
-            "make deploy PROFILE=name"
-        )
-    if region is None:
-        raise DeployError("there is no region. Name one: make deploy REGION=eu-central-1")
-    try:
-        identity = client("sts", region, profile).get_caller_identity()
-    except (BotoCoreError, ClientError) as error:
-        raise DeployError(f"AWS does not accept the credentials: {error}") from error
-    return identity["Account"], region
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m local.deploy", description=__doc__)
     parser.add_argument("sam", type=Path, help="the virtual environment of the SAM CLI")
     parser.add_argument("--stack", default=STACK_NAME, help="default: %(default)s")
-    parser.add_argument("--region", default=os.environ.get("AWS_REGION"))
-    parser.add_argument("--profile", default=os.environ.get("AWS_PROFILE"))
+    aws.add_options(parser)
     parser.add_argument(
         "--artifact", type=Path, default=build.FOLDER, help="what make build built; default: %(default)s"
     )

@@ -33,8 +33,9 @@ LIMITS = {
 class Credentials:
     """The credentials of an API consumer, a Web Connector and the operator of a stack.
 
-    `qwc_path` is the path of the `.qwc` file. The operator's function is `operate_function` at the Lambda API
-    `operate_endpoint`, whose calls `operate_secret` signs.
+    `qwc_path` is the path of the `.qwc` file. `books_url` is the URL of the books of the simulated company, if there is
+    one. The operator's function is `operate_function` at the Lambda API `operate_endpoint`, whose calls
+    `operate_secret` signs.
     """
 
     base_url: str
@@ -49,6 +50,7 @@ class Credentials:
     operate_endpoint: str
     operate_secret: str
     webhook_url: str | None = None
+    books_url: str | None = None
 
 
 def prepare(base_url: str, operator: Operator, folder: Path) -> Credentials:
@@ -105,6 +107,7 @@ def write(credentials: Credentials, folder: Path) -> Path:
         "CONNECTION_ID": credentials.connection_id,
         "WEBHOOK_URL": credentials.webhook_url or "",
         "WEBHOOK_SECRET": credentials.webhook_secret,
+        "BOOKS_URL": credentials.books_url or "",
         "QWC_FILE": credentials.qwc_path,
         "QBWC_PASSWORD": credentials.qbwc_password,
     }

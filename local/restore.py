@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
 import sys
 from datetime import UTC, datetime
 from functools import partial
@@ -26,7 +25,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from adapters.dynamodb import TableNames
-from local import deploy
+from local import aws, deploy
 from local.rebuild import Rebuild
 
 if TYPE_CHECKING:
@@ -44,7 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prepare the tables of a stack and print what was done; return the exit status."""
     options = _parser().parse_args(arguments)
     try:
-        session = boto3.Session(region_name=options.region, profile_name=options.profile)
+        here = aws.resolved(options.region, options.profile)
+        session = boto3.Session(region_name=here.region, profile_name=here.profile)
+        deploy.outputs(here.client("cloudformation"), options.stack)  # says which stack or region is wrong
         resources = _resources(session.client("cloudformation"), options.stack)
         names = {logical: physical for logical, physical, _ in resources}
         tables = TableNames(lambda name: names[f"{name.title().replace('_', '')}Table"])
@@ -55,8 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             put_count, deleted_count = copy_table(session.resource("dynamodb"), RESTORED + table, table)
             print(f"{table}: {put_count} items written, {deleted_count} deleted", flush=True)
         counts = prepare(session.client("dynamodb"), tables, datetime.now(UTC), partial(print, flush=True))
-    except (deploy.DeployError, BotoCoreError, ClientError) as error:
+    except (aws.AwsError, deploy.DeployError) as error:
         print(f"make restore: {error}", file=sys.stderr)
+        return 1
+    except (BotoCoreError, ClientError) as error:
+        print(f"make restore: {aws.explanation(error)}", file=sys.stderr)
         return 1
     for what, number in counts.items():
         print(f"{number:6} {what}")
@@ -133,8 +137,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m local.restore", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--stack", default=deploy.STACK_NAME, help="default: %(default)s")
-    parser.add_argument("--region", default=os.environ.get("AWS_REGION"))
-    parser.add_argument("--profile", default=os.environ.get("AWS_PROFILE"))
+    aws.add_options(parser)
     return parser
 
 

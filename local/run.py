@@ -1,11 +1,12 @@
 """`make run`: the whole service on this machine, with a simulated QuickBooks, until Ctrl-C.
 
 Options by environment:
-  PORT=3000                       the port on 127.0.0.1
+  PORT=3000                       the port on 127.0.0.1; 0 selects a free one
   QUICKBOOKS=off                  use your own Web Connector
   COMPANY=wholesale               the simulated company: wholesale, empty, large, or a JSON file that is read and saved
+  BOOKS_PORT=0                    the port of the books of the simulated company; 0 selects a free one
   STRICT=on                       warn of behaviours that are not QuickBooks' (simulator/FIDELITY.md)
-  QUICKBOOKS_SCRIPT=FILE          faults of the simulated QuickBooks (simulator/README.md)
+  QUICKBOOKS_SCRIPT=lost-answer   faults of the simulated QuickBooks: a file, or a name from simulator/scripts
   BASE_URL=https://…              the public URL of a tunnel to this service, for a Web Connector on Windows
   EXECUTION_SECONDS=5             how long QuickBooks may execute one request (with BASE_URL: 1800)
   ALLOW_LOOPBACK_WEBHOOKS=off     refuse webhooks to loopback, as a deployed stack does; the default with BASE_URL
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from local import first_steps, programs, stack
+from local import first_steps, programs, stack, wait
 from local.database import DatabaseUnusable
 from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.receiver import receiving
@@ -38,7 +39,7 @@ from simulator.inspection import serving
 from simulator.runs.script import Script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from local.first_steps import Credentials
     from local.receiver import Webhook
@@ -59,8 +60,7 @@ POLL_SECONDS = 1.0
 CURL = """\
   curl -u {api_key}: {base_url}/api/v1/connections/{connection_id}/queued_requests \\
     -H 'Content-Type: application/json' \\
-    -d '{{{webhook}"request_json": {{"request": {{"name": "CustomerQueryRq", \
-"children": [{{"name": "MaxReturned", "text": 2}}]}}}}}}'
+    -d '{{{webhook}"request_json": {{"CustomerQueryRq": {{"MaxReturned": 2}}}}}}'
 """
 
 
@@ -73,6 +73,7 @@ class Options:
     base_url: str | None = None
     quickbooks: bool = True
     company: str = DEFAULT_COMPANY
+    books_port: int = 0
     script: Script = field(default_factory=Script)
     strict: bool = False
     allow_loopback_webhooks: bool = True
@@ -90,24 +91,25 @@ class Options:
         # Behind a tunnel, whoever has an API key could call the programs of this machine.
         loopback_webhooks = _switch(environment, "ALLOW_LOOPBACK_WEBHOOKS", default="off" if base_url else "on")
         return cls(
-            port=_port(environment),
+            port=_port(environment, "PORT", DEFAULT_PORT),
             dynamodb_endpoint=_endpoint(environment),
             base_url=base_url,
             quickbooks=_switch(environment, "QUICKBOOKS"),
             company=environment.get("COMPANY") or DEFAULT_COMPANY,
+            books_port=_port(environment, "BOOKS_PORT", 0),
             script=_script(script) if script else Script(),
             strict=_switch(environment, "STRICT", default="off"),
             allow_loopback_webhooks=loopback_webhooks,
             execution_seconds=_execution_seconds(environment),
-            state=Path(environment.get("STATE_DIR") or ".") / ".local",
+            state=wait.state_folder(environment),
             quiet=_switch(environment, "QUIET", default="off"),
         )
 
 
-def _port(environment: Mapping[str, str]) -> int:
-    text = environment.get("PORT") or str(DEFAULT_PORT)
+def _port(environment: Mapping[str, str], name: str, default: int) -> int:
+    text = environment.get(name) or str(default)
     if not (text.isascii() and text.isdigit() and int(text) <= MAX_PORT):
-        raise ValueError(f"PORT must be a number up to {MAX_PORT}, not {text!r}")
+        raise ValueError(f"{name} must be a number up to {MAX_PORT}, not {text!r}")
     return int(text)
 
 
@@ -159,6 +161,12 @@ def main(arguments: Sequence[str]) -> int:
         # The program takes no arguments. Passing one prints the help text.
         print(__doc__)
         return 0 if arguments[0] in {"-h", "--help"} else 2
+    with wait.starting(wait.state_folder(os.environ)) as ready:
+        return _run(ready)
+
+
+def _run(ready: Callable[[str], None]) -> int:
+    """Run until a signal says stop, call `ready` with the URL, and return the exit status."""
     try:
         options = Options.of(os.environ)
     except ValueError as error:
@@ -168,24 +176,43 @@ def main(arguments: Sequence[str]) -> int:
     try:
         what = "the service and a simulated QuickBooks" if options.quickbooks else "the service"
         print(f"Starting {what} …", flush=True)
-        terminal = Terminal.of(os.environ, quiet=options.quiet, soap=not options.quickbooks)
+        terminal = Terminal.of(os.environ, sys.stdout, quiet=options.quiet, soap=not options.quickbooks)
         with running(options, terminal) as credentials:
             _greet(credentials, options)
+            ready(credentials.base_url)
             wait_for_signal()
             print("\nStopping.", flush=True)
     except (DatabaseUnusable, CompanyUnusable) as error:
         print(f"make run: {error}", file=sys.stderr)
         return 1
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
+    except PortInUse as error:
         print(
-            f"Port {options.port} is in use. Stop the program that listens there, or choose another port: "
-            f"make run PORT={options.port + 1}",
+            f"Port {error.port} is in use. Stop the program that listens there, or choose another port: "
+            f"make run {error.option}={error.port + 1}",
             file=sys.stderr,
         )
         return 1
     return 0
+
+
+class PortInUse(Exception):
+    """Another program listens on the port that an option names."""
+
+    def __init__(self, option: str, port: int) -> None:
+        super().__init__(f"port {port} ({option}) is in use")
+        self.option = option
+        self.port = port
+
+
+@contextmanager
+def _port_of(option: str, port: int) -> Iterator[None]:
+    """Raise PortInUse in place of the system's error."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise PortInUse(option, port) from error
 
 
 @contextmanager
@@ -193,18 +220,19 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
     """Run the stack, the webhook receiver and the simulated QuickBooks while the block runs."""
     ready = threading.Event()
     with ExitStack() as things:
-        service = things.enter_context(
-            stack.running(
-                ready=ready,
-                port=options.port,
-                dynamodb_endpoint=options.dynamodb_endpoint,
-                public_url=options.base_url,
-                allow_loopback_webhooks=options.allow_loopback_webhooks,
-                execution_seconds=options.execution_seconds,
-                log_level="INFO",
-                on_call=lambda *call: terminal.call(*call) if ready.is_set() else None,
+        with _port_of("PORT", options.port):
+            service = things.enter_context(
+                stack.running(
+                    ready=ready,
+                    port=options.port,
+                    dynamodb_endpoint=options.dynamodb_endpoint,
+                    public_url=options.base_url,
+                    allow_loopback_webhooks=options.allow_loopback_webhooks,
+                    execution_seconds=options.execution_seconds,
+                    log_level="INFO",
+                    on_call=lambda *call: terminal.call(*call) if ready.is_set() else None,
+                )
             )
-        )
         logger = logging.getLogger(os.environ["POWERTOOLS_SERVICE_NAME"])
         logger.addFilter(terminal)
         things.callback(logger.removeFilter, terminal)
@@ -217,18 +245,15 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
             first_steps.write_credentials(credentials, folder)  # with the URL that requests of the last run contain
         if not options.allow_loopback_webhooks:
             credentials = replace(credentials, webhook_url=None)
-        first_steps.write(credentials, options.state)
-        ready.set()  # callers that wait for it read the credentials next
+        credentials = replace(credentials, books_url=None)  # kept credentials have that of the last run
         if options.quickbooks:
-            company, company_file = _company(options, folder, terminal)
-            company.strict = options.strict
             qwc = Path(credentials.qwc_path).read_text(encoding="utf-8")
             if options.base_url:
                 qwc = qwc.replace(options.base_url, service.named_url)  # no need to go through the tunnel
-            quickbooks = _simulated_quickbooks(
-                qwc, credentials.qbwc_password, options.script, terminal, company=company, company_file=company_file
-            )
-            things.enter_context(quickbooks)
+            quickbooks = _simulated_quickbooks(qwc, credentials.qbwc_password, options, folder, terminal, ready=ready)
+            credentials = replace(credentials, books_url=things.enter_context(quickbooks).rstrip("/"))
+        first_steps.write(credentials, options.state)
+        ready.set()  # callers that wait for it read the credentials next
         yield credentials
 
 
@@ -271,17 +296,21 @@ def _receiving(credentials: Credentials, terminal: Terminal) -> Iterator[str]:
 
 @contextmanager
 def _simulated_quickbooks(
-    qwc: str, password: str, script: Script, terminal: Terminal, *, company: Company, company_file: Path | None
-) -> Iterator[None]:
-    """Run a simulated QuickBooks while the block runs. Its company is saved to `company_file` if there is one."""
-    company.on_request = terminal.quickbooks
+    qwc: str, password: str, options: Options, folder: Path | None, terminal: Terminal, *, ready: threading.Event
+) -> Iterator[str]:
+    """Run a simulated QuickBooks while the block runs, and yield the URL of its books. It polls when `ready` is set.
+
+    Its company is saved to a file if COMPANY names one, or if `folder` belongs to a database that is kept.
+    """
+    company, company_file = _company(options, folder, terminal)
+    company.strict, company.on_request = options.strict, terminal.quickbooks
 
     def show_and_keep(result: SessionResult) -> None:
         if company_file and (result.requests or result.error is not None):
             company.save(company_file)
         terminal.session(result.requests, result.status, is_error=result.error is not None)
 
-    run = script.start(qwc, password, company, on_session=show_and_keep)
+    run = options.script.start(qwc, password, company, on_session=show_and_keep)
     stopping = threading.Event()
     run.plan.sleep = stopping.wait
     for simulator in run.simulators:
@@ -289,6 +318,7 @@ def _simulated_quickbooks(
 
     def keep_polling() -> None:
         """Poll as "Update Selected" does, without a schedule, so that requests are sent within a second or two."""
+        ready.wait()
         count = 0
         while not stopping.is_set():
             run.run_once()
@@ -300,11 +330,13 @@ def _simulated_quickbooks(
     thread = threading.Thread(target=keep_polling, name="web connector", daemon=True)
     thread.start()
     try:
-        with serving(company, more_problems=run.problems) as url:
-            terminal.note(f"The books of the simulated QuickBooks are at {url}")
-            yield
+        with ExitStack() as inspection:
+            with _port_of("BOOKS_PORT", options.books_port):
+                url = inspection.enter_context(serving(company, port=options.books_port, more_problems=run.problems))
+            yield url
     finally:
         stopping.set()
+        ready.set()
         thread.join(stack.STOP_SECONDS)
         for problem in run.problems():
             terminal.note(f"The script expected something else: {problem}")
@@ -317,6 +349,8 @@ class CompanyUnusable(Exception):
 def _company(options: Options, folder: Path | None, terminal: Terminal) -> tuple[Company, Path | None]:
     """Return the company and the file that it is saved to: COMPANY, or a file beside the database that is kept."""
     if options.company not in GENERATED:
+        if not Path(options.company).exists():
+            terminal.note(f"{options.company} does not exist. QuickBooks begins with a new company and saves it there.")
         try:
             return Company.opened(options.company), Path(options.company)
         except (OSError, ValueError) as error:
@@ -342,6 +376,12 @@ def company_of_last_run(company_file: Path | None, terminal: Terminal, new: str 
 def _greet(credentials: Credentials, options: Options) -> None:
     print(f"\nqbxml-queue is running at {credentials.base_url}. Press Ctrl-C to stop it.", flush=True)
     print(f"Credentials and the .qwc file are in {options.state}/.\n", flush=True)
+    url = options.base_url or credentials.base_url
+    print(f"  Console    {url}/app    sign in with {credentials.api_key}")
+    print(f"  API docs   {url}/docs")
+    if credentials.books_url:
+        print(f"  Books      {credentials.books_url}/    the company of the simulated QuickBooks")
+    print(flush=True)
     facts = {
         "api_key": credentials.api_key,
         "base_url": credentials.base_url,

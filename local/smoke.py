@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import urllib3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local import command, deploy, deploy_check
+from local import aws, command, deploy, deploy_check
 from local.first_steps import Api
 from local.programs import ROOT
 
@@ -420,8 +420,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         smoke = _smoke(options)
         return run(smoke)
-    except (deploy.DeployError, command.CommandError, BotoCoreError, ClientError, RuntimeError) as error:
+    except (aws.AwsError, deploy.DeployError, command.CommandError, RuntimeError) as error:
         print(f"make smoke: {error}", file=sys.stderr)
+        return 2
+    except (BotoCoreError, ClientError) as error:
+        print(f"make smoke: {aws.explanation(error)}", file=sys.stderr)
         return 2
 
 
@@ -464,14 +467,10 @@ def _qwc(smoke: Smoke) -> str:
 
 
 def _smoke(options: argparse.Namespace) -> Smoke:
-    def clients(service: str) -> Any:
-        return deploy.client(service, options.region, options.profile)
-
-    description = deploy_check.stack_description(clients("cloudformation"), options.stack)
-    if not description:
-        raise deploy.DeployError(f"there is no stack {options.stack}")
-    values = {parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in description.get("Parameters", [])}
+    clients = aws.resolved(options.region, options.profile).client
     outputs = deploy.outputs(clients("cloudformation"), options.stack)
+    description = deploy_check.stack_description(clients("cloudformation"), options.stack)
+    values = {parameter["ParameterKey"]: parameter["ParameterValue"] for parameter in description.get("Parameters", [])}
     return Smoke(
         clients=clients,
         stack=options.stack,
@@ -486,8 +485,7 @@ def _smoke(options: argparse.Namespace) -> Smoke:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m local.smoke", description=__doc__)
     parser.add_argument("--stack", default=deploy.STACK_NAME, help="default: %(default)s")
-    parser.add_argument("--region", default=os.environ.get("AWS_REGION"))
-    parser.add_argument("--profile", default=os.environ.get("AWS_PROFILE"))
+    aws.add_options(parser)
     parser.add_argument(
         "--emulator",
         action="store_true",

@@ -15,7 +15,7 @@ import sqlite3
 import sys
 import time
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -26,7 +26,7 @@ IDLE_SECONDS = 5
 class Consumer:
     """The results of requests, and the cursor behind them."""
 
-    def __init__(self, base_url: str, api_key: str, path: str = "events.db") -> None:
+    def __init__(self, base_url: str, api_key: str, path: str) -> None:
         self._url = f"{base_url}/api/v1/events"
         self._headers = {"Authorization": "Basic " + base64.b64encode(f"{api_key}:".encode()).decode()}
         self._database = sqlite3.connect(path)
@@ -69,9 +69,17 @@ class Consumer:
             print(event["type"], event["page_request_id"], flush=True)
 
 
+def variable(name: str) -> str:
+    """Return an environment variable. Without it, the program ends."""
+    if not (value := os.environ.get(name)):
+        sys.exit(f"{name} is not set. In the folder of the project, run: set -a; . .local/env; set +a")
+    return value
+
+
 def main() -> None:
     """Read events until the program is stopped, or with --once until there are no more."""
-    consumer = Consumer(os.environ["BASE_URL"], os.environ["API_KEY"])
+    # One database for each connection of this program: another one can belong to another app, with other cursors.
+    consumer = Consumer(variable("BASE_URL"), variable("API_KEY"), f"results-{variable('CONNECTION_ID')}.db")
     while True:
         if not consumer.read():
             if "--once" in sys.argv:
@@ -80,4 +88,11 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("Stopped. The next run continues here.")
+    except HTTPError as error:
+        sys.exit(f"{error.code} {json.load(error)['error']['message']}")
+    except URLError as error:
+        sys.exit(f"{os.environ.get('BASE_URL')} cannot be reached: {error.reason}. Is make run still running?")

@@ -1,14 +1,20 @@
-"""Copy the customers of the company file into `books.db`: all of them at first, then those that changed.
+"""Copy the customers of the company file into a database: all of them at first, then those that changed.
 
 python3 customers.py
+
+The database is `books-<connection id>.db`, because another connection can belong to another company. The receiver
+(receiver.py) has to run.
 """
 
 from __future__ import annotations
 
+import socket
 import sqlite3
+import sys
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
-from qbxml_queue import Api, Failed, response_of
+from qbxml_queue import Api, Failed, response_of, run, variable
 from receiver import URL, Events
 
 OVERLAP = timedelta(minutes=70)
@@ -47,12 +53,23 @@ def sync(api: Api, events: Events, database: sqlite3.Connection, webhook_url: st
     return count
 
 
+def check_receiver() -> None:
+    """End the program if nothing receives the webhooks that it would wait for."""
+    address = urlsplit(URL)
+    try:
+        socket.create_connection((address.hostname, address.port or 80), timeout=5).close()
+    except OSError as error:
+        sys.exit(f"Nothing receives webhooks at {URL} ({error.strerror}). Start receiver.py in another terminal.")
+
+
 def main() -> None:
-    database = sqlite3.connect("books.db")
-    number = sync(Api.from_environment(), Events(), database, webhook_url=URL)
+    api, path = Api.from_environment(), f"books-{variable('CONNECTION_ID')}.db"
+    check_receiver()
+    database = sqlite3.connect(path)
+    number = sync(api, Events.of_connection(), database, webhook_url=URL)
     [total] = database.execute("SELECT count(*) FROM customers").fetchone()
-    print(f"{number} customers fetched, {total} in books.db")
+    print(f"{number} customers fetched, {total} in {path}")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

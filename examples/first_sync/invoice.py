@@ -5,11 +5,11 @@ python3 invoice.py ORDER_NUMBER CUSTOMER
 
 from __future__ import annotations
 
-import sys
+import argparse
 from typing import Any
 from uuid import uuid4
 
-from qbxml_queue import Api, Failed
+from qbxml_queue import Api, Failed, run
 
 NAME_IN_USE = 3100
 
@@ -73,7 +73,11 @@ def add_invoice(api: Api, number: str, customer_list_id: str, lines: list[dict[s
 
 
 def main() -> None:
-    number, name = sys.argv[1:]
+    parser = argparse.ArgumentParser(description="Write an order to QuickBooks.")
+    parser.add_argument("number", help="the number of the order and of its invoice")
+    parser.add_argument("customer", help="the customer's full name")
+    arguments = parser.parse_args()
+    number, name = arguments.number, arguments.customer
     api = Api.from_environment()
     customer = find_or_add_customer(api, name, f"customer-of-order-{number}")
     [item, *_] = api.execute({"ItemServiceQueryRq": {"MaxReturned": 1}}, f"item-{uuid4()}")["ItemServiceRet"]
@@ -85,4 +89,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

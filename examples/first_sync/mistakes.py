@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from qbxml_queue import Api, Failed, Rejected
+from qbxml_queue import Api, Failed, Rejected, run
 
 
 def main() -> None:
@@ -23,4 +23,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

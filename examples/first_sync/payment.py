@@ -5,40 +5,64 @@ python3 payment.py INVOICE_NUMBER
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import Any
+from uuid import uuid4
 
 from invoice import invoice_by_number
-from qbxml_queue import Api
+from qbxml_queue import Api, Failed, run
+
+
+def payment_by_number(api: Api, number: str) -> dict[str, Any] | None:
+    """Return the payment with this number."""
+    query = {"ReceivePaymentQueryRq": {"RefNumber": number}}
+    payments = api.execute(query, f"payment-{uuid4()}").get("ReceivePaymentRet", [])
+    return payments[0] if payments else None
 
 
 def receive_payment(api: Api, invoice: dict[str, Any], amount: str) -> dict[str, Any]:
-    """Record a payment and apply it to the invoice, which the response then shows as linked."""
+    """Record a payment, once, and apply it to the invoice. Return the payment."""
+    number = f"P-{invoice['RefNumber']}"
+    # A retry finds a payment that an earlier call has written. The balance that it would pay is lower now.
+    if payment := payment_by_number(api, number):
+        return payment
     request = {
         "ReceivePaymentAddRq": {
             "ReceivePaymentAdd": {
                 "CustomerRef": {"ListID": invoice["CustomerRef"]["ListID"]},
-                "RefNumber": f"P-{invoice['RefNumber']}",
+                "RefNumber": number,
                 "TotalAmount": amount,
                 "AppliedToTxnAdd": [{"TxnID": invoice["TxnID"], "PaymentAmount": amount}],
             }
         }
     }
-    payment: dict[str, Any] = api.execute(request, f"payment-{invoice['RefNumber']}")["ReceivePaymentRet"]
-    return payment
+    try:
+        response = api.execute(request, idempotency_key=f"payment-{invoice['RefNumber']}")
+    except Failed as failure:
+        if failure.code != "outcome_unknown":
+            raise
+        payment = payment_by_number(api, number)
+        if payment is None:
+            raise
+        return payment
+    new_payment: dict[str, Any] = response["ReceivePaymentRet"]
+    return new_payment
 
 
 def main() -> None:
-    [number] = sys.argv[1:]
+    parser = argparse.ArgumentParser(description="Record a customer's payment for an invoice.")
+    parser.add_argument("number", help="the number of the invoice")
+    number = parser.parse_args().number
     api = Api.from_environment()
     invoice = invoice_by_number(api, number)
     if invoice is None:
         sys.exit(f"QuickBooks has no invoice {number}.")
     payment = receive_payment(api, invoice, invoice["BalanceRemaining"])
     paid = invoice_by_number(api, number)
-    assert paid is not None
+    assert paid is not None  # nobody deletes it in between
     print(f"Payment of {payment['TotalAmount']} received, {paid['BalanceRemaining']} of invoice {number} open")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

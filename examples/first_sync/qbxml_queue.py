@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlencode
@@ -42,6 +44,23 @@ class Failed(Exception):
         return self.details.get("status_code")
 
 
+def variable(name: str) -> str:
+    """Return an environment variable. Without it, the program ends."""
+    if not (value := os.environ.get(name)):
+        sys.exit(f"{name} is not set. In the folder of the project, run: set -a; . .local/env; set +a")
+    return value
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a program. An error of the service or of the network ends it with a sentence instead of a traceback."""
+    try:
+        main()
+    except urllib.error.URLError as error:
+        sys.exit(f"{os.environ.get('BASE_URL')} cannot be reached: {error.reason}. Is make run still running?")
+    except (Rejected, Failed, TimeoutError) as error:
+        sys.exit(str(error))
+
+
 class Api:
     """The REST API of the service, for one connection."""
 
@@ -52,7 +71,7 @@ class Api:
 
     @classmethod
     def from_environment(cls) -> Api:
-        return cls(os.environ["BASE_URL"], os.environ["API_KEY"], os.environ["CONNECTION_ID"])
+        return cls(variable("BASE_URL"), variable("API_KEY"), variable("CONNECTION_ID"))
 
     def call(self, method: str, path: str, body: Any = None, idempotency_key: str | None = None) -> Any:
         """Call the API and return the JSON of the response. Raises Rejected.

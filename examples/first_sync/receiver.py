@@ -3,7 +3,8 @@
 Usage:
     python3 receiver.py
 
-It stores events in `events.db`. In your program this is one route of your web application and one table.
+It stores events in `events-<connection id>.db`, because another connection can belong to another company. In your
+program this is one route of your web application and one table.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
+
+from qbxml_queue import variable
 
 URL = os.environ.get("RECEIVER_URL", "http://127.0.0.1:8080/")
 """Where the service reaches this receiver."""
@@ -44,13 +47,17 @@ def is_valid(secret: str, headers: Mapping[str, str], body: bytes, now: float) -
 class Events:
     """The events that have arrived, in SQLite."""
 
-    def __init__(self, path: str = "events.db") -> None:
+    def __init__(self, path: str) -> None:
         self._path = path
         with self._connect() as database:
             database.execute(
                 "CREATE TABLE IF NOT EXISTS events"
                 " (webhook_id TEXT PRIMARY KEY, query_id TEXT, page INTEGER, last_page INTEGER, body TEXT)"
             )
+
+    @classmethod
+    def of_connection(cls) -> Events:
+        return cls(f"events-{variable('CONNECTION_ID')}.db")
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self._path, timeout=10)
@@ -114,10 +121,20 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
-    Handler.secret, Handler.events = os.environ["WEBHOOK_SECRET"], Events()
-    server = ThreadingHTTPServer(("127.0.0.1", urlsplit(URL).port or 8080), Handler)
+    Handler.secret, Handler.events = variable("WEBHOOK_SECRET"), Events.of_connection()
+    port = urlsplit(URL).port or 8080
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    except OSError as error:
+        sys.exit(
+            f"Port {port} cannot be used: {error.strerror}. Choose another one, here and for customers.py: "
+            f"export RECEIVER_URL=http://127.0.0.1:{port + 1}/"
+        )
     print(f"Receiving webhooks at {URL}", flush=True)
-    server.serve_forever()
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print("Stopped.")
 
 
 if __name__ == "__main__":

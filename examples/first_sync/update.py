@@ -5,12 +5,13 @@ python3 update.py CUSTOMER PHONE
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import Any
 from uuid import uuid4
 
 from invoice import customer_by_name
-from qbxml_queue import Api, Failed
+from qbxml_queue import Api, Failed, run
 
 STALE_EDIT_SEQUENCE = 3200
 MAX_ATTEMPTS = 3
@@ -38,14 +39,17 @@ def change_customer(api: Api, customer: dict[str, Any], changes: dict[str, Any])
 
 
 def main() -> None:
-    name, phone = sys.argv[1:]
+    parser = argparse.ArgumentParser(description="Change a customer's phone number.")
+    parser.add_argument("customer", help="the customer's full name")
+    parser.add_argument("phone")
+    arguments = parser.parse_args()
     api = Api.from_environment()
-    customer = customer_by_name(api, name)
+    customer = customer_by_name(api, arguments.customer)
     if customer is None:
-        sys.exit(f"QuickBooks has no customer {name}.")
-    changed = change_customer(api, customer, {"Phone": phone})
+        sys.exit(f"QuickBooks has no customer {arguments.customer}.")
+    changed = change_customer(api, customer, {"Phone": arguments.phone})
     print(f"{changed['FullName']}: phone {changed['Phone']}")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

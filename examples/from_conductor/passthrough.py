@@ -12,7 +12,7 @@ from uuid import uuid4
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "first_sync"))
 
-from qbxml_queue import Api
+from qbxml_queue import Api, run
 
 
 def passthrough(api: Api, qbd_payload: dict[str, Any], idempotency_key: str | None = None) -> dict[str, Any]:
@@ -31,4 +31,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

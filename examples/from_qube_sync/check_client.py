@@ -1,5 +1,6 @@
 """Check that QuBe Sync's own Python client, `qubesync`, works with this service.
 
+python3 -m venv .venv-client && . .venv-client/bin/activate
 pip install qubesync
 QUBE_URL=$BASE_URL/api/v1 QUBE_API_KEY=$API_KEY QUBE_WEBHOOK_SECRET=$WEBHOOK_SECRET python3 check_client.py
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -44,6 +46,9 @@ def customers_request() -> RequestBuilder:
 
 
 def main() -> None:
+    for name in ("QUBE_URL", "QUBE_API_KEY", "QUBE_WEBHOOK_SECRET", "CONNECTION_ID"):
+        if not os.environ.get(name):
+            sys.exit(f"{name} is not set. In the folder of the project, run: set -a; . .local/env; set +a")
     connection = QubeSync.create_connection({"name": "Moved from QuBe Sync"})
     assert QubeSync.generate_password(connection["id"])
     assert "<QBWCXML>" in QubeSync.get_qwc(connection["id"])

@@ -9,6 +9,7 @@ the document: queueing it twice within 24 hours queues nothing new.
 
 from __future__ import annotations
 
+import argparse
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "first_sync"))
 
-from qbxml_queue import Api
+from qbxml_queue import Api, run
 
 PROLOGUE = '<?xml version="1.0"?><?qbxml version="{version}"?>'
 
@@ -38,13 +39,19 @@ def single_requests(document: str, version: str = "13.0") -> Iterator[str]:
 
 
 def main() -> None:
-    [name] = sys.argv[1:]
+    parser = argparse.ArgumentParser(description="Queue the requests of a QBXML document.")
+    parser.add_argument("name", help="identifies the document")
+    name = parser.parse_args().name
     api = Api.from_environment()
-    for number, request_xml in enumerate(single_requests(sys.stdin.read()), start=1):
+    try:
+        requests = list(single_requests(sys.stdin.read()))
+    except (ET.ParseError, ValueError) as error:
+        sys.exit(f"The standard input is not a QBXML document: {error}. Usage: python3 queue_envelope.py NAME < FILE")
+    for number, request_xml in enumerate(requests, start=1):
         path = f"{api.connection}/queued_requests"
         record = api.call("POST", path, {"request_xml": request_xml}, f"{name}-{number}")["data"]
         print(record["request_name"], record["state"])
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

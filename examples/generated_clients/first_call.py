@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import base64
 import os
+import sys
 import time
 from uuid import UUID, uuid4
 
 from qbxml_queue_client import AuthenticatedClient
 from qbxml_queue_client.api.queued_requests import create_queued_request, get_queued_request
 from qbxml_queue_client.models import Error, NewJsonRequest, NewRequestNode, NewRequestTree, State
+
+if missing := [name for name in ("BASE_URL", "API_KEY", "CONNECTION_ID") if not os.environ.get(name)]:
+    sys.exit(f"{missing[0]} is not set. In the folder of the project, run: set -a; . .local/env; set +a")
 
 client = AuthenticatedClient(
     base_url=os.environ["BASE_URL"],

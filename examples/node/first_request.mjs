@@ -5,6 +5,17 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import process from "node:process";
 
+for (const name of ["BASE_URL", "API_KEY", "CONNECTION_ID", "WEBHOOK_SECRET"]) {
+  if (!process.env[name]) {
+    console.error(`${name} is not set. In the folder of the project, run: set -a; . .local/env; set +a`);
+    process.exit(1);
+  }
+}
+process.on("uncaughtException", (error) => {
+  console.error(`${error.message}: ${error.cause?.message ?? "the service refused the call"}`);
+  process.exit(1);
+});
+
 const { BASE_URL, API_KEY, CONNECTION_ID, WEBHOOK_SECRET } = process.env;
 
 /** Checks the signature of Standard Webhooks over the raw bytes of the body. */

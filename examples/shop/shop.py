@@ -1,13 +1,14 @@
 """A shop that keeps its books in QuickBooks.
 
 It writes customers, invoices and payments, copies what changed to its own database, and prints who owes what. It can be
-killed at any moment and started again: nothing is written twice.
+killed at any moment and started again: nothing is written twice. Its database is FOLDER/shop-<connection id>.db.
 
 python3 shop.py FOLDER 300
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 from datetime import UTC, datetime, timedelta
@@ -98,7 +99,11 @@ def ageing(books: Client) -> list[list[str]]:
 
 
 def main() -> None:
-    shop = opened(Path(sys.argv[1]) / "shop.db", customers=int(sys.argv[2]))
+    if len(sys.argv) != 3 or not sys.argv[2].isdecimal():
+        sys.exit("Usage: python3 shop.py FOLDER NUMBER_OF_CUSTOMERS")
+    if missing := [name for name in ("BASE_URL", "API_KEY", "CONNECTION_ID") if not os.environ.get(name)]:
+        sys.exit(f"{missing[0]} is not set. In the folder of the project, run: set -a; . .local/env; set +a")
+    shop = opened(Path(sys.argv[1]) / f"shop-{os.environ['CONNECTION_ID']}.db", customers=int(sys.argv[2]))
     with Client.from_environment() as books:
         write(books, shop)
         sync(books, shop)

@@ -1,4 +1,4 @@
-"""GET and HEAD of /app, /docs, /openapi.json, /support and /onboarding: the static files of the console.
+"""GET and HEAD of /, /app, /docs, /openapi.json, /support and /onboarding: the static files of the console.
 
 An asset's path contains a hash of all assets. Browsers can therefore cache it permanently, and a new deployment
 replaces all assets together. Pages and the schema's facts are revalidated. API Gateway compresses the responses.
@@ -76,6 +76,11 @@ def _answer(event: dict[str, Any]) -> dict[str, Any]:
     # Behind a custom domain the path may begin with the domain's base path; the resource never does.
     path = event["resource"].replace("{path+}", (event.get("pathParameters") or {}).get("path", ""))
     name, _, below = path.removeprefix("/").partition("/")
+    if not name:
+        # To the console. Relative to the path that the browser called: `/`, or `/live/` or `/live` with the stage `live`.
+        location = event["requestContext"]["path"].rpartition("/")[2]
+        location += "/app" if location else "app"
+        return response(302, "text/plain; charset=utf-8", "", {**_HEADERS, "Location": location})
     if name == "openapi.json":
         return _file(event, _CONSOLE / "openapi.json", _REVALIDATE)
     if name == "app" and below == "schema/fields.json":

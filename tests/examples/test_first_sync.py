@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 from invoice import add_invoice, find_or_add_customer, invoice_by_number
+from payment import receive_payment
 from qbxml_queue import Api, Failed, Rejected
 from receiver import Events, is_valid
 from update import change_customer
 
 from tests.e2e.runs import Run, running
+from tests.examples import guide
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,3 +128,72 @@ def test_a_page_that_does_not_arrive_ends_the_wait(tmp_path: Path) -> None:
         list(events.pages_of("q", timeout_seconds=0))
 
     assert time.monotonic() - started < 5
+
+
+PROGRAMS = [
+    ["first_sync/customers.py"],
+    ["first_sync/invoice.py", "1042", "Blue Door Bakery"],
+    ["first_sync/mistakes.py"],
+    ["first_sync/payment.py", "1042"],
+    ["first_sync/receiver.py"],
+    ["first_sync/update.py", "Blue Door Bakery", "555-0100"],
+    ["events/consumer.py", "--once"],
+    ["from_conductor/passthrough.py"],
+    ["from_web_connector/queue_envelope.py", "document"],
+]
+
+
+def error_of(program: list[str], folder: Path, **variables: str) -> str:
+    """Run an example that fails. Return its error, which has no traceback."""
+    environment = {"PATH": os.environ["PATH"], **variables}
+    command = [sys.executable, str(guide.ROOT / "examples" / program[0]), *program[1:]]
+    process = subprocess.run(  # noqa: S603 - our own examples
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert process.returncode in {1, 2}
+    assert "Traceback" not in process.stderr
+    return process.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0])
+def test_a_missing_variable_ends_a_program_with_the_command_that_sets_it(program: list[str], tmp_path: Path) -> None:
+    assert "is not set. In the folder of the project, run: set -a; . .local/env; set +a" in error_of(program, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "program", [["first_sync/invoice.py"], ["first_sync/payment.py"], ["from_web_connector/queue_envelope.py"]]
+)
+def test_a_missing_argument_ends_a_program_with_its_usage(program: list[str], tmp_path: Path) -> None:
+    assert "usage: " in error_of(program, tmp_path)
+
+
+def test_a_receiver_that_is_missing_or_whose_port_is_in_use_is_reported_with_the_remedy(tmp_path: Path) -> None:
+    variables = {"BASE_URL": "http://127.0.0.1:9", "API_KEY": "k", "CONNECTION_ID": "c", "WEBHOOK_SECRET": SECRET}
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        in_use = error_of(["first_sync/receiver.py"], tmp_path, RECEIVER_URL=url, **variables)
+    missing = error_of(["first_sync/customers.py"], tmp_path, RECEIVER_URL=url, **variables)
+
+    assert "Choose another one, here and for customers.py: export RECEIVER_URL=" in in_use
+    assert missing.startswith(f"Nothing receives webhooks at {url}")
+
+
+@pytest.mark.parametrize(("total", "part"), [("20.00", "5.00"), ("100.10", "100.09")])
+def test_a_payment_that_is_repeated_is_written_once_whatever_the_balance_is_then(
+    run: Run, total: str, part: str
+) -> None:
+    """The first call writes a part of the balance, so that a repeated call finds another balance than the first."""
+    api, number = api_of(run), f"R{total}"[:11]
+    customer = find_or_add_customer(api, "Pays Once", str(uuid4()))
+    line = {**a_line(api), "Rate": total}
+    invoice = add_invoice(api, number, customer["ListID"], [line])
+
+    first = receive_payment(api, invoice, part)
+    changed = invoice_by_number(api, number)
+    assert changed is not None
+    again = receive_payment(api, changed, changed["BalanceRemaining"])
+
+    assert changed["BalanceRemaining"] != invoice["BalanceRemaining"]
+    assert again["TxnID"] == first["TxnID"]
+    query = {"ReceivePaymentQueryRq": {"RefNumber": f"P-{number}"}}
+    assert len(api.execute(query, str(uuid4()))["ReceivePaymentRet"]) == 1

@@ -55,7 +55,7 @@ def test_a_shop_that_is_killed_nine_times_writes_everything_once(run: Run, typed
     assert "Shop customer 20\t" in report
     assert "Shop customer 5\t" not in report
     assert again == report
-    with sqlite3.connect(tmp_path / "shop.db") as shop:
+    with sqlite3.connect(next(tmp_path.glob("shop-*.db"))) as shop:
         [copied] = shop.execute("SELECT count(*) FROM customers WHERE name LIKE 'Shop customer %'").fetchone()
     assert copied == CUSTOMERS
 

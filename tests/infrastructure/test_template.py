@@ -43,7 +43,7 @@ def test_sam_transforms_the_template() -> None:
 def throttles() -> dict[tuple[str, str], dict[str, Any]]:
     """Return the settings of each method: `/` is escaped in paths, and each path begins with another `/`."""
     return {
-        (setting["HttpMethod"], setting["ResourcePath"][1:].replace("~1", "/")): setting
+        (setting["HttpMethod"], setting["ResourcePath"][1:].replace("~1", "/") or "/"): setting
         for setting in TEMPLATE.api()["MethodSettings"]
     }
 

@@ -52,6 +52,19 @@ def test_a_page_names_its_assets_relative_to_itself(path: str, assets: str) -> N
     assert all(link.startswith(assets + assets_version() + "/") for link in links)
 
 
+@pytest.mark.parametrize(
+    ("called", "location"),
+    [("/", "app"), ("/live/", "app"), ("/live", "live/app"), ("/books/", "app"), ("/books", "books/app")],
+)
+def test_the_root_leads_to_the_console_behind_any_stage_or_base_path(called: str, location: str) -> None:
+    event = {"resource": "/", "path": "/", "headers": {}, "requestContext": {"path": called}}
+
+    for method in ("GET", "HEAD"):
+        response = handler({**event, "httpMethod": method}, None)
+
+        assert (response["statusCode"], response["headers"]["Location"]) == (302, location)
+
+
 def test_every_asset_that_a_page_names_exists() -> None:
     for page in ("/app", "/docs", "/support"):
         for path in re.findall(rf'assets/{assets_version()}/([^"]*)"', get(page)["body"]):
