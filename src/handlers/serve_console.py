@@ -77,7 +77,7 @@ def _answer(event: dict[str, Any]) -> dict[str, Any]:
     path = event["resource"].replace("{path+}", (event.get("pathParameters") or {}).get("path", ""))
     name, _, below = path.removeprefix("/").partition("/")
     if not name:
-        # To the console. Relative to the path that the browser called: `/`, or `/live/` or `/live` with the stage `live`.
+        # To the console, relative to the path that the browser called: `/`, or with a stage `/live/` or `/live`.
         location = event["requestContext"]["path"].rpartition("/")[2]
         location += "/app" if location else "app"
         return response(302, "text/plain; charset=utf-8", "", {**_HEADERS, "Location": location})
