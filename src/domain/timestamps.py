@@ -2,9 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
+
+AFTER_ALL = "~"
+"""Sorts after every timestamp and every id. A day or a timestamp followed by it sorts after every text that begins with
+that day or timestamp."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """The timestamps from `start` on and before `end`. None means that there is no bound."""
+
+    start: str | None = None
+    end: str | None = None
+
+    def __contains__(self, moment: str) -> bool:
+        return self.first <= moment and (self.end is None or moment < self.end)
+
+    def __bool__(self) -> bool:
+        """Whether there is a bound."""
+        return self.start is not None or self.end is not None
+
+    @property
+    def first(self) -> str:
+        """The first text in the range."""
+        return self.start or ""
+
+    @property
+    def last(self) -> str:
+        """A text that sorts after the timestamps in the range and before all later ones."""
+        return AFTER_ALL if self.end is None else self.end[:-1]
+
+
+ANY_TIME = TimeRange()
 
 
 def timestamp(moment: datetime) -> str:

@@ -66,12 +66,12 @@ def test_nothing_of_a_label_or_of_metadata_is_left(
             store.commit(AddRequest(record, REQUEST_XML, "text", {"order": "1007"}))
         groups = (Group("label", "nightly"), Group("query_id", first.id))
         days = [IndexDays(CONNECTION_ID, INSERTED, "2026-03-14", "2026-03-14", {group: 2}) for group in groups]
-        assert [store.count_index_entries(one, ()) for one in days] == [2, 1]
+        assert [sum(store.count_index_entries(one, ()).values()) for one in days] == [2, 1]
         assert traces_in(client) == set(TRACES)
 
         remove(store, records)
 
-        assert [store.count_index_entries(one, ()) for one in days] == [0, 0]
+        assert [sum(store.count_index_entries(one, ()).values()) for one in days] == [0, 0]
         assert traces_in(client) == set()
 
 

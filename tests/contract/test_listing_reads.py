@@ -15,7 +15,7 @@ from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from domain.storage.counts import INSERTED, UPDATED, count_changes
 from domain.storage.ports import Group, IndexDays, IndexEntry, IndexStretch
-from domain.timestamps import day_of, timestamp
+from domain.timestamps import TimeRange, day_of, timestamp
 from tests.contract.stores import LATER, add, counts_of
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_record
 
@@ -154,6 +154,54 @@ def test_a_search_finds_the_texts_that_contain_its_phrase(store: AnyStore) -> No
         assert not store.search_matches(CONNECTION_ID, "text 12", parts)
 
 
+RANGES = (
+    TimeRange(),
+    TimeRange("2026-03-15T12:00:00.000000Z"),
+    TimeRange(end="2026-03-15T12:00:00.000000Z"),
+    TimeRange("2026-03-14T18:00:00.000000Z", "2026-03-15T18:00:00.000000Z"),
+    TimeRange("2026-03-15T00:00:00.000000Z", "2026-03-15T00:00:00.000001Z"),
+    TimeRange("2026-03-15T12:00:00.000000Z", "2026-03-15T12:00:00.000000Z"),
+    TimeRange("2026-03-16T12:00:00.000000Z", "2026-03-14T12:00:00.000000Z"),
+    TimeRange("2027-01-01T00:00:00.000000Z"),
+)
+"""Half open: some begin or end with a record. Some are empty."""
+
+
+@pytest.mark.parametrize("within", RANGES)
+@pytest.mark.parametrize("sort", [INSERTED, UPDATED])
+def test_only_entries_in_a_range_of_time_are_counted_and_read(store: AnyStore, sort: str, within: TimeRange) -> None:
+    records = []
+    for number in range(24):
+        moment = timestamp(NOON + timedelta(hours=2 * number))
+        state, webhook_state = PAIRS[number % len(PAIRS)]
+        webhook = Webhook(WebhookState(webhook_state.value), "https://shop.example/hooks")
+        records.append(a_record(state=state, webhook=webhook, inserted_at=moment, updated_at=moment))
+        add(store, records[-1])
+    expected = [record for record in records if record.inserted_at in within and record.pair in PAIRS[:3]]
+    counts = Counter(record.pair for record in expected)
+    span = IndexDays(CONNECTION_ID, sort, "2026-03-14", "2026-03-16", dict.fromkeys(PAIRS[:3], 24), within)
+
+    for points in ((), ("2026-03-14T20", "2026-03-15", "2026-03-15T12"), ("2026-03-01", "2026-04-01")):
+        assert Counter(dict(store.count_index_entries(span, points))) == counts
+        found = store.all_index_entries(span, points)
+        assert sorted(entry.id for entry in found) == sorted(record.id for record in expected)
+    for descending in (False, True):
+        in_order = [record.id for record in (expected[::-1] if descending else expected)]
+        page = store.index_entries(span, descending=descending, skip=1, limit=5)
+        assert [entry.id for entry in page] == in_order[1:6]
+
+
+@pytest.mark.parametrize("within", RANGES)
+def test_a_search_finds_only_texts_in_a_range_of_time(store: AnyStore, within: TimeRange) -> None:
+    records = [a_record(inserted_at=timestamp(NOON + timedelta(hours=2 * number))) for number in range(24)]
+    for record in records:
+        add(store, record, search_text="text")
+
+    for points in ((), ("2026-03-14T20", "2026-03-15", "2026-03-15T12"), ("2026-03-01", "2026-04-01")):
+        found = store.search_matches(CONNECTION_ID, "text", points, lambda: None, within)
+        assert sorted(found) == [(one.inserted_at, one.id) for one in records if one.inserted_at in within]
+
+
 def test_a_response_replaces_the_search_text(store: AnyStore) -> None:
     record = a_record()
     add(store, record, search_text="before")
@@ -199,7 +247,7 @@ def test_a_group_is_counted_and_read_whatever_happens_to_its_records(store: AnyS
         first, last = "2026-03-14", "2026-03-17"
         days_of_group = IndexDays(CONNECTION_ID, INSERTED, first, last, {group: len(records)})
         for points in ((), ("2026-03-15", "2026-03-15T08", "2026-03-16")):
-            assert store.count_index_entries(days_of_group, points) == len(records)
+            assert sum(store.count_index_entries(days_of_group, points).values()) == len(records)
             found = store.all_index_entries(days_of_group, points)
             assert sorted(found, key=lambda entry: entry.moment) == in_order
         for descending in (False, True):

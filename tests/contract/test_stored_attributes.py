@@ -9,16 +9,15 @@ import hashlib
 import random
 import string
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from moto import mock_aws
 
-from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.queue import queue_key
-from adapters.dynamodb.records import RECORDS, hash_of_label, record_item
+from adapters.dynamodb.records import RECORDS, hash_of_label
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
 from domain.records.request import Paging, QueuedRequest, Recovery, State
 from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
@@ -79,6 +78,7 @@ ATTRIBUTES = {
     "sessions",
     "state",
     "state_before_claim",
+    "subject",
     "updated_at",
     "updated_before_claim",
     "webhook_attempts",
@@ -120,14 +120,6 @@ URL_LENGTH = 100
 """Longer URLs are rare, and then a write costs one unit more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The fields that a record will get: a text of the caller."""
-
-    subject: str = ""
-
-
-PLANNED = Codec(Planned)
 STORED_BESIDE = {
     "l_state": {"S": "r"},
     "l_webhook": {"S": "s"},
@@ -139,7 +131,7 @@ STORED_BESIDE = {
 """The keys of the listing indexes, the id of the commit and the time to live."""
 
 
-def the_largest(chance: random.Random, script: str) -> tuple[QueuedRequest, Planned]:
+def the_largest(chance: random.Random, script: str) -> QueuedRequest:
     """Return a write that was executed and whose webhook was delivered, with the longest texts. No value repeats."""
 
     def an_id() -> str:
@@ -153,7 +145,7 @@ def the_largest(chance: random.Random, script: str) -> tuple[QueuedRequest, Plan
 
     url = f"https://hooks.{''.join(chance.choices(string.ascii_lowercase + string.digits, k=URL_LENGTH))}"[:URL_LENGTH]
     attempt = WebhookAttempt(a_time(), "OK", 200, chance.randrange(1000))
-    record = QueuedRequest(
+    return QueuedRequest(
         id=an_id(),
         connection_id=an_id(),
         app_id=an_id(),
@@ -172,26 +164,23 @@ def the_largest(chance: random.Random, script: str) -> tuple[QueuedRequest, Plan
         response_size=chance.randrange(10**8),
         response_attempt="k3Jf9-Qx0aZb",
         label=a_text(50, *SCRIPTS[script]),
+        subject=a_text(80, *SCRIPTS[script]).encode()[:80].decode(errors="ignore"),
         dependants=tuple(sorted(chance.sample(range(MAX_REQUESTS), MAX_DEPENDANTS))),
         revision=12,
     )
-    planned = Planned(
-        subject=a_text(80, *SCRIPTS[script]).encode()[:80].decode(errors="ignore"),
-    )
-    return record, planned
 
 
-def item_of(record: QueuedRequest, planned: Planned) -> Item:
-    """Return the item of a record that has the planned fields."""
-    return RECORDS.compressed(RECORDS.codec.item(record) | PLANNED.item(planned)) | STORED_BESIDE
+def item_of(record: QueuedRequest) -> Item:
+    """Return the item of a record with everything that is stored beside its fields."""
+    return RECORDS.item(record) | STORED_BESIDE
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("seed", range(20))
 def test_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -> None:
-    record, planned = the_largest(random.Random(f"{script} {seed}"), script)
+    record = the_largest(random.Random(f"{script} {seed}"), script)
 
-    item = item_of(record, planned)
+    item = item_of(record)
 
     assert RECORDS.entity(item) == record
     assert size_of(item) <= WRITE_UNIT
@@ -201,26 +190,23 @@ def test_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -
 @pytest.mark.parametrize("seed", range(20))
 def test_the_entry_of_the_queue_with_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -> None:
     """It is retried after a lost response, so it has everything but a response and an attempt."""
-    record, planned = the_largest(random.Random(f"{script} {seed}"), script)
+    record = the_largest(random.Random(f"{script} {seed}"), script)
     queued = replace(record, state=State.RETRYABLE, responded_at=None, response_size=0, response_attempt="")
     webhook, recovery = Webhook.to(record.webhook.url), replace(record.recovery, begun=True, active=True)
     queued = replace(queued, webhook=webhook, recovery=recovery, queued_at=queued.updated_at)
 
-    assert size_of(item_of(queued, planned) | queue_key(queued)) <= WRITE_UNIT
-
-
-def test_the_largest_record_of_today_leaves_90_bytes_for_the_planned_fields() -> None:
-    record, _ = the_largest(random.Random(1), "Chinese")
-
-    assert size_of(record_item(record) | STORED_BESIDE) <= WRITE_UNIT - 90
+    assert size_of(item_of(queued) | queue_key(queued)) <= WRITE_UNIT
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 @pytest.mark.parametrize("seed", range(20))
 def test_the_largest_usual_page_of_a_query_takes_one_write_unit(script: str, seed: int) -> None:
-    """A page after the first also has the id of its query. As a read, it has no key of a company file."""
+    """A page after the first also has the id of its query.
+
+    As a read, it has no key of a company file. It has no dependants, because it was not queued in a batch.
+    """
     chance = random.Random(f"{script} {seed}")
-    record, planned = the_largest(chance, script)
+    record = the_largest(chance, script)
     first_page_id = str(uuid.UUID(int=chance.getrandbits(128), version=4))
     page = replace(
         record,
@@ -228,9 +214,10 @@ def test_the_largest_usual_page_of_a_query_takes_one_write_unit(script: str, see
         recovery=Recovery(),
         paging=Paging(10_000, first_page_id, 100, continued=True),
         queue_priority=0,
+        dependants=(),
     )
 
-    item = item_of(page, Planned(subject=planned.subject))
+    item = item_of(page)
 
     assert RECORDS.entity(item) == page
     assert size_of(item) <= WRITE_UNIT

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from xml.sax.saxutils import escape, unescape
 
 import pytest
@@ -39,7 +39,7 @@ from domain.records.request import Paging, QueuedRequest, State
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
-from domain.timestamps import timestamp
+from domain.timestamps import TimeRange, timestamp
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from local.emulated_dynamodb import emulated_dynamodb
@@ -335,6 +335,39 @@ def test_a_list_of_webhooks_that_are_tried_again_is_three_rounds_of_calls(bench:
     assert len(page.items) == 2
     # Counts, records in flight, and two pairs of states; then the records.
     assert bench.calls == {"Query": 4, "BatchGetItem": 1}
+
+
+@pytest.mark.parametrize(
+    ("within", "counts"),
+    [
+        (TimeRange("2026-03-16T00:00:00.000000Z"), 0),
+        (TimeRange("2026-03-16T00:00:00.000000Z", "2026-03-20T00:00:00.000000Z"), 0),
+        (TimeRange("2026-03-16T07:00:00.000000Z"), 1),
+        (TimeRange("2026-03-16T17:00:00.000000Z", "2026-03-20T06:00:00.000000Z"), 2),
+        (TimeRange("2026-03-16T11:00:00.000000Z", "2026-03-16T13:00:00.000000Z"), 1),
+        (TimeRange("2026-03-16T01:00:00.000000Z", "2026-03-16T23:00:00.000000Z"), 2),
+        (TimeRange("2027-01-01T01:00:00.000000Z"), 0),
+    ],
+)
+@pytest.mark.parametrize("state", PAIRS)
+@pytest.mark.parametrize("sort", ["inserted_at", "updated_at"])
+def test_a_list_of_a_range_of_time_takes_a_query_more_for_each_pair_of_a_day_that_it_cuts(
+    bench_with_records: Bench,
+    sort: Literal["inserted_at", "updated_at"],
+    state: State | None,
+    within: TimeRange,
+    counts: int,
+) -> None:
+    """And the connection is read beside the counts, because its owner is checked before entries are counted."""
+    query = ListQuery(CONNECTION_ID, state=state, within=within, sort=sort)
+    bench_with_records.calls.clear()
+
+    page = bench_with_records.lists.page(APP_ID, query)
+
+    reads = PAIRS[state] if page.items else 0
+    assert bench_with_records.calls["Query"] <= 2 + counts * PAIRS[state] + reads
+    assert bench_with_records.calls["BatchGetItem"] == (1 if page.items else 0)
+    assert bench_with_records.calls["GetItem"] == (1 if page.items else 2)
 
 
 def test_a_list_reads_records_in_flight_beside_the_entries(bench: Bench) -> None:

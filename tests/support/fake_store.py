@@ -51,7 +51,7 @@ from domain.storage.ports import (
     RequestDetail,
     Usage,
 )
-from domain.timestamps import day_of, minute_of
+from domain.timestamps import ANY_TIME, TimeRange, day_of, minute_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -120,6 +120,12 @@ class FakeBatch:
 
 def _counter(change: CountBeginning) -> tuple[str, str]:
     return f"sessions#{change.shard}", f"begun#{change.period}"
+
+
+def _is_at(record: QueuedRequest, days: IndexDays) -> bool:
+    """Whether the entry of a record is on these days, and within their range of time."""
+    moment = _listed_time(record, days.sort)
+    return days.first_day <= day_of(moment) <= days.last_day and moment in days.within
 
 
 def _is_in(record: QueuedRequest, partition: Partition) -> bool:
@@ -593,10 +599,9 @@ class FakeStore:
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return entries of these days."""
         entries = [
-            IndexEntry(record.id, moment)
+            IndexEntry(record.id, _listed_time(record, days.sort))
             for record in self._records_of(days.connection_id, days.sort)
-            if any(_is_in(record, partition) for partition in days.counts)
-            and days.first_day <= day_of(moment := _listed_time(record, days.sort)) <= days.last_day
+            if any(_is_in(record, partition) for partition in days.counts) and _is_at(record, days)
         ]
         entries.sort(key=lambda entry: (entry.moment, entry.id), reverse=descending)
         return entries[skip : skip + limit]
@@ -624,10 +629,20 @@ class FakeStore:
         return self.index_entries(days, descending=False, skip=0, limit=10**9)
 
     def count_index_entries(
-        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
-    ) -> int:
-        """Return the number of entries of these days."""
-        return len(list(self.all_index_entries(days, split_points, check_deadline)))
+        self,
+        days: IndexDays,
+        split_points: Sequence[str],  # noqa: ARG002 - as above
+        check_deadline: Callable[[], None] = lambda: None,
+    ) -> Mapping[Partition, int]:
+        """Return the number of entries of these days in each partition."""
+        check_deadline()
+        return Counter(
+            partition
+            for record in self._records_of(days.connection_id, days.sort)
+            if _is_at(record, days)
+            for partition in days.counts
+            if _is_in(record, partition)
+        )
 
     def search_matches(
         self,
@@ -635,6 +650,7 @@ class FakeStore:
         phrase: str,
         split_points: Sequence[str],  # noqa: ARG002 - texts in memory are read in one part
         check_deadline: Callable[[], None] = lambda: None,
+        within: TimeRange = ANY_TIME,
     ) -> Collection[tuple[str, str]]:
         """Return the records whose text contains the phrase."""
         check_deadline()
@@ -645,6 +661,7 @@ class FakeStore:
             if bodies.connection_id == connection_id
             and phrase in bodies.search_text
             and isinstance(record := self.records.get(request_id), QueuedRequest)
+            and record.inserted_at in within
         ]
         return list(dict.fromkeys(matches))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import uuid
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TypeAlias
 
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ from domain.listing.query import ListQuery
 from domain.records.request import QUEUED, Paging, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import ChangeRequest
-from domain.timestamps import timestamp
+from domain.timestamps import TimeRange, timestamp, timestamp_from
 from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
 
 LABELS = (None, "nightly", "Ünïcödé 夜", "run #7")
@@ -72,6 +72,21 @@ in_flight_numbers = st.sampled_from([0, 1, 5, 20])
 seeds = st.integers(0, 2**32)
 numbers = st.integers(0, 100)
 
+moments = st.builds(
+    lambda hours, more, offset: timestamp_from((NOON + hours + more).astimezone(timezone(offset)).isoformat()),
+    st.integers(-60, 200).map(lambda hours: timedelta(hours=hours)),
+    st.sampled_from([timedelta(), timedelta(), timedelta(microseconds=1), timedelta(microseconds=-1)]),
+    st.integers(-23 * 60, 23 * 60).map(lambda minutes: timedelta(minutes=minutes)),
+)
+"""Timestamps of times in any zone: many are those of records, or midnight."""
+
+ranges = st.one_of(
+    st.just(TimeRange()),
+    st.builds(TimeRange, st.none() | moments),
+    st.builds(TimeRange, st.none(), moments),
+    st.tuples(moments, moments).map(lambda times: TimeRange(*sorted(times))),
+)
+
 queries = st.builds(
     ListQuery,
     connection_id=st.just(CONNECTION_ID),
@@ -85,12 +100,21 @@ queries = st.builds(
     search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
     label=st.none() | st.sampled_from([*LABELS, "Nightly"]),
     query_id=st.none() | st.none() | st.sampled_from(QUERY_IDS),
+    within=ranges,
 )
 
 
 def is_retrying(record: QueuedRequest) -> bool:
     """Whether a webhook of the record failed and is tried again."""
     return record.webhook_state is WebhookState.PENDING and record.webhook.attempts_in_round > 0
+
+
+def is_in(moment: str, within: TimeRange) -> bool:
+    """Whether a time is in a range, compared as times."""
+    time = datetime.fromisoformat(moment)
+    return (within.start is None or datetime.fromisoformat(within.start) <= time) and (
+        within.end is None or time < datetime.fromisoformat(within.end)
+    )
 
 
 def claim_some(history: History, number: int, seed: int) -> tuple[History, list[ChangeRequest]]:
@@ -123,6 +147,7 @@ def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest]
         and query.label in (None, past.record.label)
         and query.query_id in (None, past.record.query_id)
         and (query.search_phrase or "").casefold() in past.text
+        and is_in(getattr(past.record, query.sort), query.within)
     ]
     fitting.sort(key=lambda record: (getattr(record, query.sort), record.id), reverse=query.descending)
     start = (query.page - 1) * query.page_size

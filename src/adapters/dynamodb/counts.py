@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import key_query
-from adapters.dynamodb.listing import AFTER_ALL, LISTING_INDEXES, partition_key
+from adapters.dynamodb.listing import LISTING_INDEXES, partition_key
 from adapters.dynamodb.operations import Operation
 from adapters.dynamodb.records import STATE_CODES, WEBHOOK_STATE_CODES
 from adapters.dynamodb.transactions import Transaction, new_commit_id
 from domain.records.ownership import not_found
 from domain.records.request import LISTED_PAIRS, Pair
 from domain.storage.counts import INSERTED, UPDATED, CountKey, DayCounts
-from domain.timestamps import day_of
+from domain.timestamps import AFTER_ALL, day_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

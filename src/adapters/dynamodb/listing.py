@@ -13,6 +13,7 @@ follow show whether the page is after all of them.
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
@@ -33,6 +34,7 @@ from adapters.dynamodb.records import (
 )
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import Group, IndexDays, IndexEntry, IndexStretch
+from domain.timestamps import AFTER_ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,10 +56,6 @@ LISTING_INDEXES = {INSERTED: (BY_INSERTED, keys.INSERTED_AT), UPDATED: (BY_UPDAT
 BY_LABEL = Index("by_label")
 BY_QUERY = Index("by_query")
 """The indexes of groups, sorted by insertion."""
-
-AFTER_ALL = "~"
-"""Sorts after every timestamp and every id. A day or a timestamp followed by it sorts after every text that begins with
-that day or timestamp."""
 
 MAX_SKIP_READ = 1_000
 """To skip more entries than this (125 bytes each), DynamoDB counts them in one extra call. Sending fewer entries is as
@@ -106,7 +104,7 @@ class Listing:
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return entries with one round of queries, and one or more to skip over MAX_SKIP_READ entries."""
-        if not days.counts:
+        if not days.counts or days.first > days.last:
             return []
         with ThreadPoolExecutor(min(len(days.counts), MAX_PARALLEL_QUERIES)) as threads:
             return _Merge(self._dynamodb, days, descending, threads, self._skips).entries(skip, limit)
@@ -140,8 +138,8 @@ class Listing:
     ) -> Iterable[IndexEntry]:
         """Return every entry of these days, with one query at a time for each part of each partition."""
 
-        def read(query: dict[str, Any]) -> list[IndexEntry]:
-            return [_entry(item, days.sort) for item in self._dynamodb.query(query, check_deadline)]
+        def read(step: tuple[Partition, dict[str, Any]]) -> list[IndexEntry]:
+            return [_entry(item, days.sort) for item in self._dynamodb.query(step[1], check_deadline)]
 
         queries = self._part_queries(days, split_points)
         with ThreadPoolExecutor(len(split_points) + 1) as threads:
@@ -149,22 +147,29 @@ class Listing:
 
     def count_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
-    ) -> int:
+    ) -> Mapping[Partition, int]:
         """Return the number of entries, with one query at a time for each part of each partition."""
         queries = self._part_queries(days, split_points, with_attributes=False)
+        numbers: Counter[Partition] = Counter()
         with ThreadPoolExecutor(len(split_points) + 1) as threads:
-            return sum(threads.map(lambda query: self._dynamodb.count(query, check_deadline), queries))
+            counts = threads.map(lambda step: self._dynamodb.count(step[1], check_deadline), queries)
+            for (partition, _), number in zip(queries, counts, strict=True):
+                numbers[partition] += number
+        return numbers
 
     def _part_queries(
         self, days: IndexDays, split_points: Sequence[str], *, with_attributes: bool = True
-    ) -> list[dict[str, Any]]:
-        """Return the query for each part of each partition."""
-        times = list(pairwise([days.first_day, *split_points, days.last_day + AFTER_ALL]))
+    ) -> list[tuple[Partition, dict[str, Any]]]:
+        """Return the query for each part of each partition, with its partition."""
+        if days.first > days.last:
+            return []
+        points = [point for point in split_points if days.first < point < days.last]
+        times = list(pairwise([days.first, *points, days.last]))
         # The largest partitions come first, so that they are read while the small ones are.
         counts: Mapping[Any, int] = days.counts
         partitions = sorted(counts, key=lambda partition: -counts[partition])
         return [
-            _entries_query(self._dynamodb, days, partition, first, last, with_attributes=with_attributes)
+            (partition, _entries_query(self._dynamodb, days, partition, first, last, with_attributes=with_attributes))
             for partition in partitions
             for first, last in times
         ]
@@ -217,8 +222,9 @@ class _Merge:
 
     def entries(self, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return the entries `skip` to `skip + limit` of all partitions."""
-        first, last = self.days.first_day, self.days.last_day + AFTER_ALL
-        parts = [_Part(partition, number, first, last) for partition, number in self.days.counts.items()]
+        parts = [
+            _Part(partition, number, self.days.first, self.days.last) for partition, number in self.days.counts.items()
+        ]
         for _ in range(MAX_STEPS if skip > self.skips.max_read else 0):
             steps = [(part, self._number_to_skip(part, parts, skip)) for part in parts]
             rest = self._parallel(self._behind, steps)

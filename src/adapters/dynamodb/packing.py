@@ -17,9 +17,9 @@ from botocore.exceptions import ClientError
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query
 from adapters.dynamodb.counts import CHANGED, DAY, PACK, QUIET, day_of_row, deletions_of_empty_day, row_key
-from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.search import has_chunks, is_removed, record_key, search_index_query
 from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES, SearchBlock, block_from_item, storable
+from domain.timestamps import AFTER_ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import DynamoDB, key_query
-from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.operations import Operation, delete, put
 from adapters.dynamodb.records import RECORDS
 from domain.records.request import IN_TURN
+from domain.timestamps import AFTER_ALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

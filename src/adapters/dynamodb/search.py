@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query
-from adapters.dynamodb.listing import AFTER_ALL
 from adapters.dynamodb.search_blocks import matches_in_block
+from domain.timestamps import ANY_TIME, TimeRange
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
@@ -52,22 +52,39 @@ class Search:
         phrase: str,
         split_points: Sequence[str],
         check_deadline: Callable[[], None] = lambda: None,
+        within: TimeRange = ANY_TIME,
     ) -> Collection[RecordKey]:
-        """Return the records whose text contains `phrase`. The parts between the split points are read in parallel."""
-        parts = list(pairwise([BEFORE_ALL, *split_points, AFTER_ALL]))
+        """Return the records whose text contains `phrase`. The parts between the split points are read in parallel.
+
+        A range of time takes one call more, to find the search block in which it begins.
+        """
+        if within.first > within.last:
+            return []
+        points = [point for point in split_points if within.first < point < within.last]
+        parts = list(pairwise([within.first or BEFORE_ALL, *points, within.last]))
         in_index: dict[RecordKey, bool] = {}
         in_blocks: set[RecordKey] = set()
-        search = partial(self._search_part, connection_id, phrase, check_deadline)
+        first_block = self._block_at(connection_id, within.start) if within.start else keys.SEARCH_BLOCKS
+        search = partial(self._search_part, connection_id, phrase, check_deadline, {parts[0]: first_block})
         with ThreadPoolExecutor(len(parts)) as readers:
             for index_part, block_part in readers.map(search, parts):
                 in_index |= index_part
                 in_blocks.update(block_part)
-        return {record for record, matches in in_index.items() if matches} | (in_blocks - in_index.keys())
+        found = {record for record, matches in in_index.items() if matches} | (in_blocks - in_index.keys())
+        return {record for record in found if record[0] in within} if within else found
 
     def _search_part(
-        self, connection_id: str, phrase: str, check_deadline: Callable[[], None], part: tuple[str, str]
+        self,
+        connection_id: str,
+        phrase: str,
+        check_deadline: Callable[[], None],
+        first_blocks: Mapping[tuple[str, str], str],
+        part: tuple[str, str],
     ) -> tuple[dict[RecordKey, bool], list[RecordKey]]:
-        """Return whether each record in the index matches, then the matches in the blocks (see above for the order)."""
+        """Return whether each record in the index matches, then the matches in the blocks (see above for the order).
+
+        A part has the blocks that begin in it. The first part also has the block that begins before it.
+        """
         payloads, (first, last) = self._dynamodb.tables.payloads, part
         entries = self._dynamodb.query(
             search_index_query(payloads, connection_id, first, last, ENTRY_ATTRIBUTES), check_deadline
@@ -77,7 +94,7 @@ class Search:
             for entry in entries
             if keys.SEARCH_TEXT in entry or is_removed(entry)
         }
-        first_block = keys.SEARCH_BLOCKS if first == BEFORE_ALL else keys.search_block_part(first)
+        first_block = first_blocks.get(part) or keys.search_block_part(first)
         query = key_query(
             payloads,
             {keys.REQUEST_ID: connection_id},
@@ -85,6 +102,17 @@ class Search:
         )
         blocks = self._dynamodb.query(query, check_deadline)
         return in_index, [record for block in blocks for record in matches_in_block(block, phrase)]
+
+    def _block_at(self, connection_id: str, moment: str) -> str:
+        """Return the part of the last search block that begins before `moment`, which it may contain."""
+        query = key_query(
+            self._dynamodb.tables.payloads,
+            {keys.REQUEST_ID: connection_id},
+            between=(keys.PART, keys.SEARCH_BLOCKS, keys.search_block_part(moment)),
+            attributes=(keys.PART,),
+        )
+        blocks = self._dynamodb.query(query | {"ScanIndexForward": False, "Limit": 1})
+        return next((block[keys.PART]["S"] for block in blocks), keys.SEARCH_BLOCKS)
 
 
 def search_index_query(

@@ -36,8 +36,7 @@ class Window:
 
 def with_records_in_flight(window: Window, query: ListQuery, records: Sequence[QueuedRequest]) -> Window:
     """Return a window of the index with these records at their current place."""
-    listed = [IndexEntry(record.id, query.listed_time_of(record)) for record in records]
-    listed = [entry for entry, record in zip(listed, records, strict=True) if query.includes(record.listed_pair)]
+    listed = [IndexEntry(record.id, query.listed_time_of(record)) for record in records if query.lists(record)]
     current = entries_of(records, query)
     ids = {record.id for record in records}
     others = [entry for entry in window.entries if entry.id not in ids]

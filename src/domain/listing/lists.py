@@ -8,11 +8,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from domain.errors import InvalidRequest
+from domain.listing.cut_days import counted, cut_days, days_within
 from domain.listing.in_flight import Window, with_records_in_flight
 from domain.listing.page_range import MIN_PART_RECORDS, index_days, locate, matching_days
-from domain.listing.search import Search
+from domain.listing.search import MAX_SEARCH_SECONDS, Search
 from domain.records.ownership import owned, owned_connection
 from domain.records.request import IN_FLIGHT, ListedRequest
 from domain.storage.counts import records_by_state
@@ -37,7 +40,7 @@ Python stores each character of a text with an emoji in four bytes, and JSON esc
 
 MAX_UNCOUNTED_ENTRIES = 50_000
 """A list by label or query reads at most one index entry for each request of the connection. In a larger connection it
-counts as a search."""
+counts as a search. So does a list with a range of time that has to count more entries than this."""
 
 FEW_HITS = 50
 """Up to this many hits, reading the records with their bodies costs less than reading the index of a connection."""
@@ -72,12 +75,12 @@ class Lists:
     ) -> Page:
         """Return one page. Raises NotFound, or InvalidRequest if a search takes too long.
 
-        A search runs in the context of `searching`, which may refuse it.
+        A search, and the counting of many entries, run in the context of `searching`, which may refuse them.
 
         While an index lags behind a change, a page can have fewer items. Its items are always correct and in order.
         """
         connection_id = query.connection_id
-        with ThreadPoolExecutor(1) as parallel:
+        with ThreadPoolExecutor(2) as parallel:
             if query.is_search:
                 # Check the owner first, because a search reads everything that the connection has.
                 owned_connection(self._store.connection(connection_id), app_id)
@@ -86,12 +89,16 @@ class Lists:
                 in_flight = self._in_flight(ids.result())
                 requests = sum(records_by_state(counts, ()).values())
                 with searching() if query.search_phrase or requests > MAX_UNCOUNTED_ENTRIES else nullcontext():
-                    items, total = self._search(query, counts, in_flight)
+                    items, total = self._search(query, days_within(counts, query), in_flight)
             else:
                 ids = parallel.submit(self._store.in_flight_ids, connection_id)
+                connection = parallel.submit(self._store.connection, connection_id) if query.within else None
                 counts = self._store.day_counts(connection_id, sort=query.sort)
                 records = parallel.submit(self._in_flight, ids.result())
-                window = self._window(query, counts, margin=len(ids.result()))
+                if connection:
+                    # Check the owner first, because entries are counted.
+                    owned_connection(connection.result(), app_id)
+                window = self._window(query, self._counts_within(query, counts, searching), margin=len(ids.result()))
                 in_flight = records.result()
                 window = with_records_in_flight(window, query, in_flight)
                 items, total = self._items(query, window.page(query)), window.total
@@ -105,6 +112,28 @@ class Lists:
     def _in_flight(self, ids: Sequence[str]) -> Sequence[QueuedRequest]:
         """Return the records that are in flight. The index of their ids can be late."""
         return [record for record in self._store.records_by_id(ids) if record.state in IN_FLIGHT] if ids else []
+
+    def _counts_within(
+        self,
+        query: ListQuery,
+        counts: Sequence[DayCounts],
+        searching: Callable[[], AbstractContextManager[None]],
+    ) -> Sequence[DayCounts]:
+        """Return exact counts for the range of time. Counts the entries of the days that it cuts."""
+        begun = self._clock()
+        cut = cut_days(counts, query, begun)
+
+        def check_time() -> None:
+            if self._clock() >= begun + timedelta(seconds=MAX_SEARCH_SECONDS):
+                raise InvalidRequest.of(
+                    "from",
+                    f"needs more than {MAX_SEARCH_SECONDS} seconds, because a day of the connection has very many "
+                    "requests. Let from and to be midnight in UTC: whole days are not counted again",
+                )
+
+        with searching() if sum(day.expected for day in cut) > MAX_UNCOUNTED_ENTRIES else nullcontext():
+            days = days_within(counts, query)
+            return counted(self._store, days, query, cut, check_time, min_part=self._min_part) if cut else days
 
     def _window(self, query: ListQuery, counts: Sequence[DayCounts], margin: int) -> Window:
         """Return the entries of the page, and `margin` more on both sides, as the index has them."""

@@ -103,4 +103,4 @@ def index_days(query: ListQuery, counts: Iterable[DayCounts], first_day: str, la
         if first_day <= day.day <= last_day:
             numbers.update(day.of(query.sort))
     matching = {pair: number for pair, number in numbers.items() if number > 0 and query.includes(pair)}
-    return IndexDays(query.connection_id, query.sort, first_day, last_day, matching)
+    return IndexDays(query.connection_id, query.sort, first_day, last_day, matching, query.within)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.records.webhook import ListedWebhookState
 from domain.storage.ports import Group
+from domain.timestamps import ANY_TIME, TimeRange
 
 if TYPE_CHECKING:
     from domain.records.request import Pair, QueuedRequest, State
@@ -19,8 +20,8 @@ Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 class ListQuery:
     """The parameters of a list. `page` counts from 1. `search_phrase` is a substring; `label` and `query_id` are exact.
 
-    `webhook_retrying`: only requests whose webhook failed and is tried again, or only the others. `bodies`: whether the
-    items have their request and response XML.
+    `within` is a range of the time that the list is sorted by. `webhook_retrying`: only requests whose webhook failed
+    and is tried again, or only the others. `bodies`: whether the items have their request and response XML.
     """
 
     connection_id: str
@@ -34,12 +35,19 @@ class ListQuery:
     search_phrase: str | None = None
     label: str | None = None
     query_id: str | None = None
+    within: TimeRange = ANY_TIME
     bodies: bool = True
 
     @property
     def has_filter(self) -> bool:
-        """Whether the list shows only records with some of the pairs."""
-        return bool(self.state or self.webhook_state or self.webhook_retrying is not None)
+        """Whether a listing index is needed to select records: by their pairs, or by the time of the last change."""
+        has_pairs = self.state or self.webhook_state or self.webhook_retrying is not None
+        return bool(has_pairs or (self.within and not self.inserted_within))
+
+    @property
+    def inserted_within(self) -> TimeRange:
+        """The range of time in which the records of the list were inserted."""
+        return self.within if self.sort == "inserted_at" else ANY_TIME
 
     @property
     def is_search(self) -> bool:
@@ -67,7 +75,12 @@ class ListQuery:
             self.includes(record.pair)
             and self.label in (None, record.label)
             and self.query_id in (None, record.query_id)
+            and self.time_of(record) in self.within
         )
+
+    def lists(self, record: QueuedRequest) -> bool:
+        """Whether the entry of the record is in the partitions and the range of time of the list."""
+        return self.includes(record.listed_pair) and self.listed_time_of(record) in self.within
 
     def time_of(self, record: QueuedRequest) -> str:
         """Return the time that the list is sorted by."""

@@ -58,7 +58,10 @@ class Search:
         self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
 
     def hits(self) -> Hits:
-        """Return (inserted_at, id) of the requests with the phrase, the label and the query. Filters do not apply."""
+        """Return (inserted_at, id) of the requests with the phrase, the label and the query.
+
+        Filters do not apply, but for a range of the time of insertion.
+        """
         query = self._query
         selections: list[Hits] = []
         if query.query_id:
@@ -68,14 +71,17 @@ class Search:
         if query.search_phrase and all(selections):
             phrase = normalized_phrase(query.search_phrase)
             points = self._points()
-            found = set(self._store.search_matches(query.connection_id, phrase, points, self._check_time))
+            within = query.inserted_within
+            found = set(self._store.search_matches(query.connection_id, phrase, points, self._check_time, within))
             selections.append(found - self._not_committed(found, phrase))
-        return set.intersection(*map(set, selections))
+        hits = set.intersection(*map(set, selections))
+        return {hit for hit in hits if hit[0] in query.inserted_within}
 
     def page_of_group(self, group: Group) -> tuple[Sequence[IndexEntry], int]:
         """Return the entries of the page, in order, and the number of requests of the group."""
         query = self._query
-        total = self._store.count_index_entries(self._days_of(group), self._points(), self._check_time)
+        numbers = self._store.count_index_entries(self._days_of(group), self._points(), self._check_time)
+        total = sum(numbers.values())
         start = (query.page - 1) * query.page_size
         page = locate([DayTotal("", total)], start, start + query.page_size)
         if page is None:
@@ -102,9 +108,10 @@ class Search:
         return [(entry.moment, entry.id) for entry in entries]
 
     def _days_of(self, group: Group, number: int = 0) -> IndexDays:
-        """Return all entries of a group, which has this number of them."""
+        """Return the entries of a group in the range of time, which has this number of them."""
         first, last = self._counts[0].day, self._counts[-1].day
-        return IndexDays(self._query.connection_id, INSERTED, first, last, {group: number})
+        within = self._query.inserted_within
+        return IndexDays(self._query.connection_id, INSERTED, first, last, {group: number}, within)
 
     def _points(self) -> list[str]:
         """Return the times at which to split what is read of all requests of the connection."""

@@ -28,6 +28,7 @@ from domain.qbxml.response.reader import (
 )
 from domain.qbxml.response.to_json import response_to_json
 from domain.qbxml.search_text import search_text
+from domain.qbxml.subject import subject
 
 __all__ = [
     "PAGE_SIZE",
@@ -58,5 +59,6 @@ __all__ = [
     "response_to_json",
     "search_text",
     "stored_request",
+    "subject",
     "without_references",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,12 +23,13 @@ _SEARCHED_ENDINGS = ("Name", "ID", "Number")
 def search_text(request: Request, response_xml: str | None = None) -> str:
     """Return the distinct texts, one per line.
 
-    They are the name, label and texts of the request, and the names, ids and messages of the response. A malformed
-    response contributes only the texts before the error.
+    They are the name of the request, the same as words (`Invoice Add`), its request label and texts, and the names, ids
+    and messages of the response. A malformed response contributes only the texts before the error.
     """
     texts = _Texts(_MAX_REQUEST_BYTES)
     with suppress(_Full):
-        for text in (request.name, request.request_label, *(element.text for element in request.element.iter())):
+        names = (request.name, _words(request.name), request.request_label)
+        for text in (*names, *(element.text for element in request.element.iter())):
             texts.add(text or "")
     lines = texts.lines
     if response_xml:
@@ -36,6 +38,14 @@ def search_text(request: Request, response_xml: str | None = None) -> str:
             read_with_repair(partial(_read_response, texts), response_xml)
         lines |= texts.lines
     return "\n".join(lines)
+
+
+_WORD_END = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def _words(request_name: str) -> str:
+    """Return the name as the console shows it, but for its case: `Invoice Add` for `InvoiceAddRq`."""
+    return _WORD_END.sub(" ", request_name.removesuffix("Rq"))
 
 
 class _Full(Exception):

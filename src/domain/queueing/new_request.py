@@ -273,6 +273,7 @@ class Queueing:
             webhook=_webhook(new.webhook_url, connection),
             paging=Paging(may_begin=new.may_iterate and qbxml.iterated(request) is not None),
             label=new.label,
+            subject=qbxml.subject(request),
             dependencies=links.dependencies,
             dependants=links.dependants,
         )

@@ -211,5 +211,6 @@ def again(stored: StoredRequest, moment: str) -> AddRequest:
         webhook=Webhook.to(before.webhook.url),
         paging=Paging(may_begin=before.paging.may_begin),
         label=before.label,
+        subject=before.subject,
     )
     return AddRequest(record, request.to_xml(), searchable_text(record, request), stored.metadata)

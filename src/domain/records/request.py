@@ -151,7 +151,7 @@ class QueuedRequest:
     others. `dependencies` are the positions, in its batch, of the requests that it still waits for, or waited for when
     it ended: it is not in the queue before they have ended. `dependants` are the positions of the requests that wait,
     or waited, for this one. `queued_at` is when a request that had dependencies entered the queue. None means
-    `inserted_at`.
+    `inserted_at`. `subject` is what the request is about, in at most 80 bytes of UTF-8, from its QBXML.
     """
 
     id: str
@@ -184,6 +184,7 @@ class QueuedRequest:
     dependants: tuple[int, ...] = ()
     queued_at: str | None = None
     label: str | None = None
+    subject: str | None = None
     revision: int = 1
 
     @property

@@ -14,9 +14,10 @@ MAX_TEXT_BYTES = 8 * 1024
 
 
 def searchable_text(record: QueuedRequest, request: qbxml.Request, response_xml: str | None = None) -> str:
-    """Return the folded search text: id, error, the request's values and the response's main values."""
+    """Return the folded search text: id, error, label, the request's values and the response's main values."""
     error = f"{record.error.code}\n{record.error.message}\n" if record.error else ""
-    text = f"{record.id}\n{error}{qbxml.search_text(request, response_xml)}"
+    label = f"{record.label}\n" if record.label else ""
+    text = f"{record.id}\n{error}{label}{qbxml.search_text(request, response_xml)}"
     return text.casefold()[:MAX_TEXT_BYTES]
 
 

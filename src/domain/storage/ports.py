@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from domain.records.request import Pair
+from domain.timestamps import AFTER_ALL, ANY_TIME, TimeRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -108,8 +109,8 @@ Partition: TypeAlias = Pair | Group
 class IndexDays:
     """The entries of a listing index that belong to a connection and to the days `first_day` to `last_day` (inclusive).
 
-    `sort` is `inserted_at` or `updated_at`. `counts` has the number of entries on these days for each partition to
-    read.
+    Only those `within` a range of time are meant. `sort` is `inserted_at` or `updated_at`. `counts` has the number of
+    these entries for each partition to read.
     """
 
     connection_id: str
@@ -117,6 +118,17 @@ class IndexDays:
     first_day: str
     last_day: str
     counts: Mapping[Pair, int] | Mapping[Group, int]
+    within: TimeRange = ANY_TIME
+
+    @property
+    def first(self) -> str:
+        """The first text that the times of the entries can have."""
+        return max(self.first_day, self.within.first)
+
+    @property
+    def last(self) -> str:
+        """A text that sorts after the times of the entries. There are no entries if it is before `first`."""
+        return min(self.last_day + AFTER_ALL, self.within.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,8 +351,8 @@ class Database(Protocol):
 
     def count_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
-    ) -> int:
-        """Return the number of entries of these days."""
+    ) -> Mapping[Partition, int]:
+        """Return the number of entries of these days in each partition."""
 
     def search_matches(
         self,
@@ -348,8 +360,12 @@ class Database(Protocol):
         phrase: str,
         split_points: Sequence[str],
         check_deadline: Callable[[], None] = lambda: None,
+        within: TimeRange = ANY_TIME,
     ) -> Collection[tuple[str, str]]:
-        """Return (inserted_at, id) of every record with `phrase` in its search text, in no particular order."""
+        """Return (inserted_at, id) of every record with `phrase` in its search text, in no particular order.
+
+        Only records that were inserted `within` a range of time are meant.
+        """
 
     # --- Packing of search texts, so a search reads few large items (`domain.maintenance.search_packing`)
 

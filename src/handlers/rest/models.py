@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
+from domain.errors import InvalidRequest
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
 from domain.queueing.selection import MAX_CURSOR_LENGTH, RequestFilter
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
@@ -15,7 +16,7 @@ from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import WebhookState
-from domain.timestamps import timestamp_from
+from domain.timestamps import TimeRange, timestamp_from
 from domain.webhooks.defaults import MAX_URL_LENGTH
 from handlers.rest.endpoint import Body, Parameters
 
@@ -86,6 +87,22 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40}),
 ]
 _RETRYING = "True: requests whose webhook failed and is tried again. False: all others."
+_ZONE_WITHOUT_PLUS = re.compile(r" \d\d:?\d\d")
+
+
+def _time_in_url(text: str) -> str:
+    """Return the timestamp. A `+` that is not encoded in a URL arrives as a space."""
+    if _ZONE_WITHOUT_PLUS.search(text):
+        raise ValueError("must be a time with a time zone. Write the + of the zone as %2B in a URL")
+    return timestamp_from(text)
+
+
+TimeInUrl = Annotated[
+    str,
+    Field(max_length=40),
+    AfterValidator(_time_in_url),
+    WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40}),
+]
 Cursor = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_CURSOR_LENGTH})]
 
 
@@ -217,9 +234,27 @@ class ListParameters(PageParameters):
     query_id: str | None = Field(
         default=None, pattern=_UUID_PATTERN, description="The pages of the query with this `query_id`."
     )
+    from_: TimeInUrl | None = Field(
+        default=None,
+        alias="from",
+        description="Requests whose `inserted_at`, or with `sort=updated_at` whose `updated_at`, is at this time or "
+        "later. Days that begin and end at midnight in UTC are listed fastest.",
+        examples=["2026-03-14T00:00:00Z"],
+    )
+    to: TimeInUrl | None = Field(
+        default=None,
+        description="Requests for which the same time is before this one.",
+        examples=["2026-03-15T00:00:00Z"],
+    )
     bodies: bool = Field(
         default=True, description="False leaves `request_xml` and `response_xml` out of the items, which is faster."
     )
+
+    def within(self) -> TimeRange:
+        """Return the range of time. Raises InvalidRequest if it ends before it begins."""
+        if self.from_ and self.to and self.to < self.from_:
+            raise InvalidRequest.of("to", "is before from. Exchange the two times")
+        return TimeRange(self.from_, self.to)
 
 
 class DetailParameters(Parameters):

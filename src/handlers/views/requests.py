@@ -108,6 +108,14 @@ class _RequestFields(TypedDict):
     query_id: Annotated[Uuid, Schema("The id of page 1, which all pages of an iterated query share")]
     page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
     last_page: Annotated[bool | None, Schema("Whether this is the last page. Null until the request has ended")]
+    subject: Annotated[
+        str | None,
+        Schema(
+            "What the request is about, for people: customer, vendor or object, number, amount. At most 80 bytes of "
+            "UTF-8. Null if the request names nothing",
+            examples=["Kristy Abercrombie · 1042 · 248.50"],
+        ),
+    ]
     label: Annotated[str | None, Schema("Your own text, by which lists can be filtered", examples=["nightly sync"])]
     state: State
     webhook_state: WebhookState
@@ -124,6 +132,8 @@ class _RequestFields(TypedDict):
     webhook_error: Annotated[str | None, Schema("Why the latest webhook attempt failed")]
     links: RequestLinks
     inserted_at: Moment
+    sent_at: Annotated[Moment | None, Schema("When it was sent to QuickBooks last. Null if it was not sent")]
+    responded_at: Annotated[Moment | None, Schema("When the response of QuickBooks arrived. Null if there is none")]
     updated_at: Moment
 
 
@@ -302,6 +312,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "query_id": record.query_id,
         "page": record.paging.page,
         "last_page": record.last_page,
+        "subject": record.subject,
         "label": record.label,
         "state": record.state,
         "webhook_state": record.webhook_state,
@@ -314,5 +325,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "webhook_error": record.webhook.error,
         "links": links(record, below_connection=below_connection),
         "inserted_at": record.inserted_at,
+        "sent_at": record.sent_at,
+        "responded_at": record.responded_at,
         "updated_at": record.updated_at,
     }

@@ -110,6 +110,7 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "query_id": data["id"],
         "page": 1,
         "last_page": None,
+        "subject": None,
         "label": None,
         "metadata": {},
         "depends_on": [],
@@ -132,6 +133,8 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
             "connection_ui": f"/app/connections/{CONNECTION_ID}",
         },
         "inserted_at": "2026-03-14T12:00:00.000000Z",
+        "sent_at": None,
+        "responded_at": None,
         "updated_at": "2026-03-14T12:00:00.000000Z",
     }
 

@@ -55,8 +55,6 @@ INTERNAL = {
     "queued_at",
     "state_before_claim",
     "updated_before_claim",
-    "sent_at",
-    "responded_at",
     "response_size",
     "response_attempt",
     "response_chunks",

@@ -128,7 +128,7 @@ class LaggingStore(FakeStore):
 @settings(max_examples=CASES, deadline=None)
 @given(seed=seeds, number=numbers, query=queries)
 def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int, query: ListQuery) -> None:
-    """The page has matching records in order, none twice. The number of pages stays exact."""
+    """The page has matching records in order, none twice. The number of pages stays exact, but for parts of days."""
     history = a_history(seed, number)
     store = LaggingStore(seed)
     store_with(history, store)
@@ -148,7 +148,7 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
     places = [everything.index(item.record) for item in page.items]
     assert places == sorted(set(places))
     assert len(places) <= query.page_size
-    if not query.search_phrase:
+    if not query.search_phrase and not query.within:
         assert page.total_pages == brute_force(list(alive.values()), query)[1]
 
 

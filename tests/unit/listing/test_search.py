@@ -12,6 +12,7 @@ from domain.listing.query import ListQuery
 from domain.listing.search import MAX_SEARCH_SECONDS
 from domain.records.request import State
 from domain.storage.changes import AddRequest, Put
+from domain.timestamps import ANY_TIME, TimeRange
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -46,9 +47,10 @@ class SlowStore(FakeStore):
         phrase: str,
         split_points: Sequence[str],
         check_deadline: Callable[[], None] = lambda: None,
+        within: TimeRange = ANY_TIME,
     ) -> Collection[tuple[str, str]]:
         self._wait()
-        return super().search_matches(connection_id, phrase, split_points, check_deadline)
+        return super().search_matches(connection_id, phrase, split_points, check_deadline, within)
 
     def all_index_entries(self, *arguments: Any, **keywords: Any) -> Iterable[IndexEntry]:
         self._wait()

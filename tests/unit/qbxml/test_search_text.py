@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from domain.qbxml import parse_request_xml, search_text
+import re
+from xml.etree.ElementTree import Element
+
+import pytest
+
+from domain.qbxml import Request, parse_request_xml, search_text
+from domain.qbxml.schema.facts import request_names
 from tests.support.qbxml_samples import STATUS_OK, request_xml, response_xml
 
 REQUEST = parse_request_xml(
@@ -11,7 +17,16 @@ REQUEST = parse_request_xml(
 
 
 def test_a_request_is_searched_by_name_label_and_texts() -> None:
-    assert search_text(REQUEST).split("\n") == ["CustomerQueryRq", "my label", "Ann & Bob"]
+    assert search_text(REQUEST).split("\n") == ["CustomerQueryRq", "Customer Query", "my label", "Ann & Bob"]
+
+
+@pytest.mark.parametrize("name", sorted(request_names()))
+def test_a_request_is_found_by_the_words_that_the_console_shows(name: str) -> None:
+    """The console writes the words of the name without `Rq` and in lower case (`requestTitle` in `lib/text.js`)."""
+    _, words, *_ = search_text(Request("16.0", "stopOnError", Element(name))).split("\n")
+
+    assert words.replace(" ", "") == name.removesuffix("Rq")
+    assert all(re.fullmatch("[A-Z0-9]+[a-z]*|[A-Z]*[A-Z][a-z]+[0-9]*", word) for word in words.split()), words
 
 
 def test_a_response_is_searched_by_names_ids_and_messages() -> None:
@@ -22,7 +37,7 @@ def test_a_response_is_searched_by_names_ids_and_messages() -> None:
 
     lines = search_text(REQUEST, response_xml(f"<CustomerQueryRs {STATUS_OK}>{body}</CustomerQueryRs>")).split("\n")
 
-    assert lines[3:] == ["Status OK", "8-1", "Cy", "17"]
+    assert lines[4:] == ["Status OK", "8-1", "Cy", "17"]
 
 
 def test_each_text_occurs_once() -> None:
@@ -55,7 +70,9 @@ def test_a_long_message_may_fill_the_limit() -> None:
 def test_the_texts_of_nested_elements_are_searched() -> None:
     invoice = "<InvoiceAdd><CustomerRef><FullName>Cy</FullName></CustomerRef><Memo/></InvoiceAdd>"
 
-    assert search_text(parse_request_xml(request_xml(f"<InvoiceAddRq>{invoice}</InvoiceAddRq>"))) == "InvoiceAddRq\nCy"
+    assert search_text(parse_request_xml(request_xml(f"<InvoiceAddRq>{invoice}</InvoiceAddRq>"))) == (
+        "InvoiceAddRq\nInvoice Add\nCy"
+    )
 
 
 def test_a_malformed_response_is_searched_up_to_the_error() -> None:

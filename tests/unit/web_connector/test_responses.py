@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.records.request import Paging, State
+from domain.timestamps import timestamp
 from tests.support.web_connector.connector import Connector, CountingStore, soap_call
 from tests.support.web_connector.quickbooks import hcp, page_of, response_to, stored_response
 
@@ -321,3 +322,18 @@ def test_an_unexpected_error_in_the_next_page_ends_the_page_and_keeps_its_respon
     assert error.details["reason"] == "response_not_understood"
     assert qbwc.response(first) == response
     assert behind in qbwc.send()
+
+
+def test_a_record_has_the_times_of_sending_and_of_the_response(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    queued = qbwc.record(request_id)
+    request = qbwc.begin()
+    sent_at = timestamp(qbwc.clock.now)
+    qbwc.clock.advance(seconds=47)
+
+    qbwc.receive(response_to(request))
+
+    ended = qbwc.record(request_id)
+    assert (queued.sent_at, queued.responded_at) == (None, None)
+    assert (ended.sent_at, ended.responded_at) == (sent_at, ended.updated_at)
+    assert ended.responded_at == timestamp(qbwc.clock.now)

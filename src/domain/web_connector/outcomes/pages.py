@@ -100,6 +100,7 @@ def next_page(
         queue_priority=FIRST_IN_LINE,
         last_session_id=record.last_session_id,
         label=record.label,
+        subject=record.subject,
     )
     return AddRequest(page, request.to_xml(), searchable_text(page, request), metadata)
 
