@@ -110,6 +110,7 @@ VIEWS: Mapping[str, View] = {
     "new-connection-wait": View("/app/connections/new", act=wait_for_contact),
     "requests": View("/app/connections/{connection}"),
     "requests-none": View("/app/connections/{empty}"),
+    "requests-many": View("/app/connections/{connection}?state=waiting", act=click("Many at once")),
     "requests-no-match": View("/app/connections/{connection}?search=zebra&state=error"),
     "requests-paused": View("/app/connections/{paused}"),
     "requests-loading": View("/app/connections/{connection}", lambda page: page.route("**/api/v1/**", lambda _: None)),

@@ -15,6 +15,8 @@ from tests.browser.support import HOSTILE, Console, large_response, query
 if TYPE_CHECKING:
     from playwright.sync_api import Route
 
+    from tests.e2e.support import Connection
+
 MAX_BLOCKED_MILLISECONDS = 2000
 
 
@@ -137,6 +139,116 @@ def test_a_request_is_discarded_queued_again_and_its_webhook_redelivered(console
     console.confirm("Queue a copy")
     expect(console.page.locator(".page-head .badge")).to_have_text("Waiting")
     assert request_id not in console.page.url
+
+
+def test_all_that_match_are_counted_discarded_and_queued_again(console: Console) -> None:
+    """230 requests take more than one call to change. Nothing is changed before the number is confirmed."""
+    connection = console.service.connection()
+    number = 230
+    body = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": 2}]}}}
+    for start in range(0, number, 25):
+        requests = [body | {"label": "by mistake"}] * min(25, number - start)
+        assert (
+            console.service.call("POST", f"{connection.path}/queued_requests/batch", {"requests": requests}).status
+            == 201
+        )
+    kept = query(connection)
+    console.sign_in(f"/app/connections/{connection.id}?state=waiting")
+    dialog = console.page.get_by_role("dialog")
+
+    console.button("Many at once").click()
+    dialog.get_by_label("Label begins with").fill("by mis")
+    console.confirm("Count")
+    expect(dialog.get_by_role("heading", name=f"Discard {number} requests?")).to_be_visible()
+    assert connection.record(kept)["state"] == "waiting"
+    assert counts_of(connection)["discarded"] == 0
+    console.confirm("Discard")
+    expect(dialog.get_by_text(f"{number} requests discarded.")).to_be_visible()
+    console.confirm("Close")
+    assert (counts_of(connection)["discarded"], counts_of(connection)["waiting"]) == (number, 1)
+
+    console.open(f"/app/connections/{connection.id}?state=discarded")
+    console.button("Many at once").click()
+    console.confirm("Count")
+    console.confirm("Queue again")
+    expect(dialog.get_by_text(f"{number} requests queued again.")).to_be_visible()
+    assert counts_of(connection)["waiting"] == number + 1
+    console.confirm("Close")
+    console.button("Many at once").click()
+    console.confirm("Count")
+    expect(dialog.get_by_text("They were queued again before.")).to_be_visible()
+    assert dialog.get_by_role("button", name="Queue again").count() == 0
+
+
+def test_an_interrupted_change_of_many_says_what_was_done_and_continues(console: Console) -> None:
+    connection = console.service.connection()
+    query(connection)
+    parts = iter(
+        [
+            (200, {"data": {"discarded": 300, "in_flight": 1, "has_dependants": 0}, "next": "a"}),
+            (200, {"data": {"discarded": 200, "in_flight": 0, "has_dependants": 0}, "next": "b"}),
+            (503, {"error": {"code": "unavailable", "message": "Not now.", "details": {}}}),
+            (200, {"data": {"discarded": 100, "in_flight": 1, "has_dependants": 0}, "next": None}),
+        ]
+    )
+    bodies: list[Any] = []
+
+    def answer(route: Route) -> None:
+        bodies.append(route.request.post_data_json)
+        if len(bodies) == 1:
+            data = {"discarded": 300, "in_flight": 1, "has_dependants": 0}
+            route.fulfill(status=200, json={"data": data, "next": None})
+        else:
+            status, body = next(parts)
+            route.fulfill(status=status, json=body)
+
+    next(parts)
+    console.page.route("**/queued_requests/discard", answer)
+    console.sign_in(f"/app/connections/{connection.id}")
+    console.button("Many at once").click()
+    console.confirm("Count")
+    console.confirm("Discard")
+    console.sees("The work was interrupted.")
+    console.sees("200 requests discarded. What was done stays done.")
+    console.confirm("Continue")
+    console.sees("300 requests discarded.")
+    console.sees("Left out: 1.")
+
+    assert [(body["dry_run"], body["cursor"]) for body in bodies] == [
+        (True, None),
+        (False, None),
+        (False, "b"),
+        (False, "b"),
+    ]
+    assert all(body["filter"] == bodies[0]["filter"] for body in bodies)
+
+
+def test_a_webhook_that_is_tried_again_is_shown_as_retrying_and_redelivered_with_others(console: Console) -> None:
+    connection = console.service.connection()
+    request_id = query(connection, webhook_url="http://127.0.0.1:9/refused")
+    connection.run_session()
+    console.sign_in(f"/app/queued_requests/{request_id}")
+    console.sees("Webhook attempt 1 failed")
+    expect(console.page.locator(".facts .badge")).to_have_text("Retrying")
+
+    console.open(f"/app/connections/{connection.id}")
+    console.page.get_by_label("Webhook", exact=True).select_option("Pending")
+    console.sees("No request matches")
+    console.page.get_by_label("Webhook", exact=True).select_option("Retrying")
+    expect(console.page.locator("tbody .badge", has_text="Retrying")).to_be_visible()
+    console.button("Many at once").click()
+    expect(console.page.get_by_role("radio", name="Redeliver webhooks")).to_be_checked()
+    console.confirm("Count")
+    console.confirm("Redeliver webhooks")
+    console.sees("1 webhook sent again.")
+
+
+def counts_of(connection: Connection) -> dict[str, int]:
+    """Return the number of requests in each state."""
+    counts: dict[str, int] = connection.service.call("GET", f"{connection.path}/queued_requests?page_size=1").json[
+        "counts"
+    ]
+    return counts
 
 
 def test_the_next_webhook_attempt_is_shown_as_the_service_plans_it(console: Console) -> None:

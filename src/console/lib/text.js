@@ -58,10 +58,20 @@ export const STATES = {
 
 export const WEBHOOK_STATES = {
   not_applicable: { name: "No webhook", tone: "grey" },
-  pending: { name: "Pending", tone: "amber" },
+  pending: { name: "Pending", tone: "blue" },
+  retrying: { name: "Retrying", tone: "amber" },
   succeeded: { name: "Delivered", tone: "green" },
   failed: { name: "Failed", tone: "red" },
 };
+
+/** Returns the key of WEBHOOK_STATES for a request. A webhook that failed and is tried again is not just pending. */
+export const webhookState = (request) => (request.webhook_retrying ? "retrying" : request.webhook_state);
+
+/** Returns the conditions of the API for a key of WEBHOOK_STATES. */
+export function webhookConditions(key) {
+  if (key === "retrying") return { webhook_retrying: true };
+  return key === "pending" ? { webhook_state: key, webhook_retrying: false } : { webhook_state: key };
+}
 
 /** What to click in the console. The API's hints name calls instead. */
 const HINTS = {

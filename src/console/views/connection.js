@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
-import { count, health, hintOf, requestTitle, STATES, waiting, WEBHOOK_STATES, withLocalTimes } from "../lib/text.js";
+import { count, health, hintOf, requestTitle, STATES, waiting, WEBHOOK_STATES, webhookConditions, webhookState as stateOfWebhook, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 5000;
@@ -89,7 +89,7 @@ function Requests({ id, query }) {
   const { state, webhook_state: webhookState, search } = query;
   const list = useLoad(
     (signal) => call("GET", `/connections/${id}/queued_requests`, {
-      query: { page, page_size: pageSize, sort, sort_direction: direction, state, webhook_state: webhookState, search_phrase: search, bodies: false }, signal }),
+      query: { page, page_size: pageSize, sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, bodies: false }, signal }),
     [id, page, pageSize, sort, direction, state, webhookState, search],
     { refresh: search ? 0 : REFRESH_MILLISECONDS },
   );
@@ -106,6 +106,7 @@ function Requests({ id, query }) {
       <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value })} />
       <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value })} />
       ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change({ state: "", webhook_state: "", search: "" })}>Clear<//>`}
+      ${session.canChange && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
     </div>
     ${list.error && !requests ? html`<div class="body"><${Problem} error=${list.error} retry=${list.reload} what="The requests could not be loaded." /></div>`
       : requests?.length === 0 ? html`<${Nothing} id=${id} filtered=${filtered} page=${page} change=${change} />`
@@ -115,6 +116,14 @@ function Requests({ id, query }) {
     ${requests?.length > 0 && html`<${Pager} page=${page} totalPages=${list.data.total_pages} go=${(to) => change({ page: to })}>
       <label class="row plain"><span>Rows</span><select class="compact" value=${pageSize} onChange=${(event) => change({ page_size: event.target.value })}>${PAGE_SIZES.map((size) => html`<option value=${size} selected=${size === pageSize}>${size}</option>`)}</select></label><//>`}
   </section>`;
+}
+
+/** A button that opens the dialog for many requests, whose module is loaded then. */
+function ManyAtOnce({ id, query, done }) {
+  const [dialog, setDialog] = useState(null);
+  const open = () => import("./many.js").then((module) => setDialog(() => module.default), () => toast("The dialog could not be loaded. Reload the page.", "red"));
+  return html`<${Button} kind="ghost" onClick=${open}>Many at once<//>
+    ${dialog && html`<${dialog} id=${id} query=${query} onClose=${() => { setDialog(null); done(); }} />`}`;
 }
 
 function Nothing({ id, filtered, page, change }) {
@@ -132,7 +141,7 @@ function Row({ request }) {
     <td><a class="title" href=${address}>${requestTitle(request.request_name)}</a>${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
       <div class="muted small"><code>${request.id.slice(0, 8)}</code>${request.label && html` <${Foreign} text=${request.label} />`}</div></td>
     <td class="full"><${StateBadge} state=${request.state} />${why && html`<div class="why muted small break"><${Foreign} text=${why} /></div>`}</td>
-    <td class="narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${request.webhook_state} />`}</td>
+    <td class="narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${stateOfWebhook(request)} />`}</td>
     <td><${Ago} at=${request.inserted_at} /></td><td class="narrow-hide"><${Ago} at=${request.updated_at} /></td></tr>`;
 }
 

@@ -4,7 +4,7 @@ import { call, session, useLoad } from "../lib/api.js";
 import { DocumentView } from "../lib/document_view.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
-import { ENDED, fullTime, hintOf, plural, requestTitle, UNFINISHED, withLocalTimes } from "../lib/text.js";
+import { ENDED, fullTime, hintOf, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, CopyIcon, Empty, Foreign, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 const UNFINISHED_MILLISECONDS = 2000;
@@ -105,7 +105,7 @@ function Details({ record, label }) {
     ${label && label !== record.id && html`<dt>Label (requestID)</dt><dd><code>${label}</code></dd>`}
     ${record.request_json?.version && html`<dt>QBXML version</dt><dd>${record.request_json.version}</dd>`}
     <dt>Last change</dt><dd>${fullTime(record.updated_at)}</dd>
-    <dt>Webhook</dt><dd><div class="stack tight"><span><${WebhookBadge} state=${record.webhook_state} /></span>
+    <dt>Webhook</dt><dd><div class="stack tight"><span><${WebhookBadge} state=${webhookState(record)} /></span>
       ${record.webhook_url && html`<code class="break">${record.webhook_url}</code>`}
       ${record.webhook_error && html`<span class="small break"><${Foreign} text=${record.webhook_error} /></span>`}
       ${record.webhook_attempts.length > 0 && html`<span class="muted small">${plural(record.webhook_attempts.length, "attempt")}</span>`}</div></dd>
