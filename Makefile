@@ -122,8 +122,8 @@ test-browser: .venv/.installed ## Run the browser tests alone (Chromium; skipped
 	$(BIN)/python -m pytest -q tests/browser
 
 .PHONY: screenshots
-screenshots: .venv/.installed ## Write screenshots of every view, light, dark and phone, to .local/screenshots (Chromium)
-	$(BIN)/python -m tests.browser.screenshots .local/screenshots
+screenshots: .venv/.installed ## Write screenshots of every view, light, dark and phone, to .local/screenshots (Chromium; PICTURES=on replaces docs/images)
+	$(BIN)/python -m tests.browser.screenshots $(if $(filter on,$(PICTURES)),--pictures) .local/screenshots
 
 .PHONY: test-dynamodb
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
@@ -235,8 +235,12 @@ bench: .venv/.installed $(TOOLS)/runtime/.installed ## Measure cold starts, call
 openapi: .venv/.installed ## Write docs/openapi.json from the handlers
 	PYTHONPATH=src $(BIN)/python -m tools.openapi
 
+.PHONY: error-reasons
+error-reasons: .venv/.installed ## Write docs/quickbooks-errors.md from the tables in the code
+	PYTHONPATH=src $(BIN)/python -m tools.error_reasons
+
 .PHONY: generate
-generate: openapi ## Write every file that is made from the code: docs/openapi.json, docs/permissions.md, local/sam-env.json, events of the convenience queries
+generate: openapi error-reasons ## Write every file that is made from the code: docs/openapi.json, docs/permissions.md, docs/quickbooks-errors.md, local/sam-env.json, events of the convenience queries
 	PYTHONPATH=src $(BIN)/python -m tools.query_events
 	$(BIN)/python -m tools.permissions_page
 	$(BIN)/python -m local.sam_environment --write

@@ -17,7 +17,6 @@ import argparse
 import json
 import logging
 import math
-import os
 import re
 import tempfile
 import threading
@@ -35,6 +34,7 @@ from botocore.client import BaseClient
 from domain.timestamps import timestamp
 from local import first_steps, stack
 from local.command import local_client
+from local.database import answering_endpoint
 from local.functions import Functions
 from local.programs import ROOT
 from local.receiver import receiving
@@ -464,7 +464,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for meter in meters:
             meter.on_call(request, response, seconds)
 
-    endpoint = os.environ.get("DYNAMODB_ENDPOINT")
+    endpoint = answering_endpoint()
     with (
         tempfile.TemporaryDirectory() as folder,
         # The sessions follow one another faster than those of a real Web Connector.

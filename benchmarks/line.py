@@ -22,7 +22,6 @@ With DYNAMODB_ENDPOINT, that database takes the place of the embedded one.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 import time
@@ -36,6 +35,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from benchmarks.performance import PASSWORD, QWC, REQUEST, REQUEST_TEXT, RESPONSE_TEXT, serving
 from benchmarks.postgresql import postgresql
 from local import first_steps, stack
+from local.database import answering_endpoint
 from simulator.company import Company
 from simulator.runs.scheduler import Simulator
 from simulator.web_connector.transport import HttpTransport
@@ -215,7 +215,7 @@ class Kit:
 @contextmanager
 def systems() -> Iterator[dict[str, System]]:
     """Yield those that can run on this machine, by the heading of their column."""
-    endpoint = os.environ.get("DYNAMODB_ENDPOINT")
+    endpoint = answering_endpoint()
     with ExitStack() as at_the_end:
         folder = Path(at_the_end.enter_context(tempfile.TemporaryDirectory()))
         # The sessions follow one another faster than those of a real Web Connector.

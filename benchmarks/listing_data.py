@@ -10,7 +10,6 @@ because pages do not read the other bodies.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import random
 import sys
 import threading
@@ -37,6 +36,7 @@ from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 from domain.timestamps import day_of, timestamp
+from local.database import answering_endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -105,7 +105,7 @@ class Meter:
 
 def endpoint() -> str:
     """Return the DynamoDB endpoint to measure. If there is none, print how to start one and exit."""
-    url = os.environ.get("DYNAMODB_ENDPOINT")
+    url = answering_endpoint()
     if not url:
         sys.exit(
             "make .tools/dynamodb-local/.installed, then: python -m local.dynamodb_local "

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
+import boto3
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 if TYPE_CHECKING:
@@ -61,11 +65,36 @@ def _description(dynamodb: Any, name: str) -> Mapping[str, Any] | None:
         return None
     except (BotoCoreError, ClientError) as error:
         # No server listens there, or it is not DynamoDB.
-        raise DatabaseUnusable(
-            f"No DynamoDB responds at {dynamodb.meta.endpoint_url} ({error}).\n"
-            "Start it first (`make dynamodb` starts DynamoDB Local on port 8127), or leave DYNAMODB_ENDPOINT out."
-        ) from error
+        raise DatabaseUnusable(_silence(dynamodb.meta.endpoint_url)) from error
     return table
+
+
+def _silence(endpoint: str) -> str:
+    return (
+        f"no DynamoDB answers at {endpoint}. Start it (`make dynamodb` runs DynamoDB Local on port 8127), or leave "
+        "DYNAMODB_ENDPOINT out."
+    )
+
+
+def answering_endpoint(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Return DYNAMODB_ENDPOINT, or None without it. Ends the program with a sentence if no DynamoDB answers there."""
+    endpoint = environment.get("DYNAMODB_ENDPOINT") or None
+    if endpoint is None:
+        return None
+    config = Config(connect_timeout=5, read_timeout=10, retries={"total_max_attempts": 1})
+    try:
+        client = boto3.client(
+            "dynamodb",
+            endpoint_url=endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="local",
+            aws_secret_access_key="local",  # noqa: S106 - it opens nothing
+            config=config,
+        )
+        client.list_tables(Limit=1)
+    except (BotoCoreError, ClientError, ValueError):
+        sys.exit(f"DYNAMODB_ENDPOINT: {_silence(endpoint)}")
+    return endpoint
 
 
 def _shape(table: Mapping[str, Any]) -> dict[str, str]:

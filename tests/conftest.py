@@ -5,6 +5,9 @@ Other examples: `pytest --hypothesis-profile=random`. `make prove` and `make fuz
 
 from __future__ import annotations
 
+import os
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes is measured in `benchmarks/`, not here.
@@ -13,3 +16,14 @@ BUSY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_sl
 settings.register_profile("repeatable", BUSY_MACHINE, derandomize=True, database=None)
 settings.register_profile("random", BUSY_MACHINE)
 settings.load_profile("repeatable")
+
+
+def pytest_configure() -> None:
+    """End at once if DYNAMODB_ENDPOINT is set and no database answers there."""
+    if "DYNAMODB_ENDPOINT" in os.environ:
+        from local.database import answering_endpoint  # noqa: PLC0415 - it takes boto3, which few tests need
+
+        try:
+            answering_endpoint()
+        except SystemExit as error:
+            raise pytest.UsageError(str(error.code)) from None

@@ -1,4 +1,4 @@
-"""Generate `docs/quickbooks-errors.md` from the tables in the code: `PYTHONPATH=src python -m tools.error_reasons`."""
+"""Generate `docs/quickbooks-errors.md` from the tables in the code: `make error-reasons`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = """# Errors by name
 
 When a request ends in `error`, `error.code` is the kind of error, `error.message` has QuickBooks' own words, and
 `error.details.reason` is a stable name, whatever language QuickBooks uses. `error.details.hint` says what to do. A
-connection's `last_error` has `reason` and `hint` too. This page is generated (`python -m tools.error_reasons`).
+connection's `last_error` has `reason` and `hint` too. This page is generated (`make error-reasons`).
 
 A code that is not listed here is passed on with its message. Its reason is `unknown_hresult` or `unknown_status`, and
 it has no hint.

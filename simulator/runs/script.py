@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 MAX_MACHINES = 9
 
+SHIPPED = Path(__file__).parents[1] / "scripts"
+"""The scripts of the simulator, which are found by their names."""
+
 _KEYS = ("about", "machines", "sessions", "steps", "expect")
 
 
@@ -37,9 +40,19 @@ class Script(Scenario):
 
     @classmethod
     def load(cls, path: str | Path) -> Script:
-        """Read a script file. Raises `OSError`, and `ValueError` with the file, the step and the reason."""
+        """Read a script file, or the script of the simulator with this name (`lost-answer`).
+
+        Raises `OSError`, and `ValueError` with the file, the step and the reason.
+        """
+        file = Path(path)
+        shipped = SHIPPED / f"{file.name.removesuffix('.json')}.json"
+        if not file.exists() and file.name == str(path):
+            if not shipped.exists():
+                names = ", ".join(sorted(script.stem for script in SHIPPED.glob("*.json")))
+                raise ValueError(f"{path} is neither a file nor the name of a script. The scripts are: {names}")
+            file = shipped
         try:
-            return cls.parse(Path(path).read_text(encoding="utf-8"))
+            return cls.parse(file.read_text(encoding="utf-8"))
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
 

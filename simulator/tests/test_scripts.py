@@ -9,6 +9,7 @@ import pytest
 
 from simulator import Script
 from simulator.runs.scenario import Expectations
+from simulator.runs.script import SHIPPED
 from simulator.tests.support import ScriptedService, a_company, document, qwc
 
 if TYPE_CHECKING:
@@ -35,6 +36,17 @@ def play(script: dict[str, Any], service: ScriptedService, sessions: int = 1) ->
 
 
 # --- the file
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.json")), ids=lambda path: path.stem)
+def test_a_script_of_the_simulator_is_found_by_its_name(path: Path) -> None:
+    assert Script.load(path.stem) == Script.load(path.name) == Script.load(path)
+
+
+@pytest.mark.parametrize("name", ["lost-anwser", "nope.json"])
+def test_a_name_of_no_script_is_refused_with_the_names(name: str) -> None:
+    with pytest.raises(ValueError, match="The scripts are: bad-day, lost-answer"):
+        Script.load(name)
 
 
 def test_a_script_is_read_from_its_file(tmp_path: Path) -> None:

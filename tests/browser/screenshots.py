@@ -1,7 +1,7 @@
-"""Screenshots of every view: `python -m tests.browser.screenshots FOLDER [VIEW…]`.
+"""Screenshots of every view: `python -m tests.browser.screenshots [--pictures] FOLDER [VIEW…]`.
 
 Starts a stack of its own with a simulated QuickBooks and writes each view light and dark, on a phone and on a wide
-screen. Without the names of views, it also writes the two pictures of the README to `docs/images`.
+screen. With `--pictures`, it also replaces the two pictures of the README in `docs/images`.
 """
 
 from __future__ import annotations
@@ -184,6 +184,8 @@ README_STYLE = Style("readme", "light", 1160, 720, is_whole=False)
 
 def main(arguments: list[str]) -> int:
     """Write the screenshots and return the exit status."""
+    with_pictures = arguments[:1] == ["--pictures"]
+    arguments = arguments[with_pictures:]
     if not arguments or not set(arguments[1:]) <= set(VIEWS):
         print(__doc__, "The views are:", *VIEWS)  # noqa: T201 - a program's help
         return 2
@@ -199,7 +201,7 @@ def main(arguments: list[str]) -> int:
         facts = fill(run)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         # First, because some of the views add connections.
-        if names == list(VIEWS):
+        if with_pictures:
             for name, view in README.items():
                 page = open_view(browser, run, facts, view, README_STYLE)
                 picture(page, README_STYLE, ROOT / "docs" / "images" / name)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
+import sys
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -22,6 +25,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.first_steps import Credentials, write_credentials
 from local.kept_credentials import PREVIOUS, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.kept_state import DEFINITION, KeptState
+from local.programs import ROOT, free_ports
 from local.pumps import StreamPump
 from local.run import Options, company_of_last_run
 from local.tables import table_names
@@ -111,7 +115,7 @@ def test_a_different_billing_mode_is_accepted() -> None:
 def test_an_unreachable_database_is_named_with_a_remedy() -> None:
     nobody = boto3.client("dynamodb", endpoint_url="http://127.0.0.1:9", **REGION)
 
-    with pytest.raises(DatabaseUnusable, match=r"No DynamoDB responds at http://127.0.0.1:9 .*\n.*make dynamodb"):
+    with pytest.raises(DatabaseUnusable, match=r"no DynamoDB answers at http://127.0.0.1:9\. .*make dynamodb"):
         create_tables(TEMPLATE, nobody)
 
 
@@ -380,3 +384,31 @@ def test_a_company_file_of_an_earlier_format_is_put_aside_for_a_new_company(tmp_
     assert len(company.books["Customer"]) > 0
     assert "has the format 1" in output.getvalue()
     assert [path.name for path in tmp_path.iterdir()] == ["company.previous.json"]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        ["local.run"],
+        ["tests.proofs", "connectors"],
+        ["pytest", "tests/contract/test_labels.py"],
+        ["benchmarks.line"],
+        ["benchmarks.costs"],
+        ["benchmarks.draining", "1"],
+        ["benchmarks.listing"],
+    ],
+    ids=lambda program: program[0],
+)
+def test_a_database_that_does_not_answer_ends_every_program_with_one_sentence(
+    program: list[str], tmp_path: Path
+) -> None:
+    [closed] = free_ports(1)
+    endpoint = f"http://127.0.0.1:{closed}"
+    variables = {**os.environ, "DYNAMODB_ENDPOINT": endpoint, "PORT": "0", "STATE_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", *program]
+
+    process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+
+    assert process.returncode != 0
+    [line] = [line for line in (process.stdout + process.stderr).splitlines() if line and "Starting" not in line]
+    assert f"no DynamoDB answers at {endpoint}. Start it (`make dynamodb`" in line

@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
+from local.database import answering_endpoint
 from tests.proofs import bad_requests, connectors, interleavings, lost_answers, pairs, restores
 from tests.proofs.databases import ENDPOINT, new_dynamodb_store
 from tests.support.fake_store import FakeStore
@@ -101,6 +102,9 @@ PROOFS = {
 
 def main(names: list[str]) -> int:
     """Run the named proofs, or all."""
+    if unknown := set(names) - set(PROOFS):
+        sys.exit(f"make prove: there is no proof {', '.join(sorted(unknown))}. The proofs are: {', '.join(PROOFS)}")
+    answering_endpoint()
     results = [PROOFS[name]() for name in names or PROOFS]
     return 0 if all(results) else 1
 
