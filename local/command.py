@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str | None, str]] = {
     "create-key": ("app_id", "create another API key; shows it once"),
     "list-keys": ("app_id", "list the API keys of an app"),
     "revoke-key": ("key_hash", "revoke an API key by the hash that list-keys shows"),
+    "audit-log": ("app_id", "show who did what, also for a deleted app"),
     "rotate-webhook-secret": ("app_id", "add a new webhook secret; the old one signs too until it is retired"),
     "retire-old-webhook-secrets": ("app_id", "keep only the newest webhook secret"),
     "recount-connection": ("connection_id", "compare a connection's counts with its records; --mend corrects them"),
@@ -135,6 +136,8 @@ def _parser() -> argparse.ArgumentParser:
                 command.add_argument(f"--{limit}", default=argparse.SUPPRESS, metavar="NUMBER")
         if name == "create-key":
             command.add_argument("--scope", choices=["full", "read_only"], default="full", help="default: full")
+        if name == "audit-log":
+            command.add_argument("--before", default=argparse.SUPPRESS, metavar="ID", help="continue behind this entry")
         if name == "recount-connection":
             command.add_argument("--mend", action="store_const", const="yes", default="no", help="correct the counts")
         if name == "overdue-webhooks":

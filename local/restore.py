@@ -35,7 +35,7 @@ RESTORED = "restored-"
 """Prefix of the names of restored tables."""
 
 TABLES = ("queued_requests", "queue", "payloads", "counts", "connections", "apps")
-"""The tables with point-in-time recovery. Sessions are removed. Idempotency keys are kept: a call that is repeated with
+"""The tables that are restored. Sessions are removed. Idempotency keys are kept: a call that is repeated with
 the key of a request that is gone returns 404 and queues nothing."""
 
 

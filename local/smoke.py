@@ -46,7 +46,15 @@ NEW_STACK = timedelta(hours=3)
 INDEX_SECONDS = 10
 """How long the index of an app's connections may show a connection that was deleted."""
 
-DATA_TABLES = ("QueuedRequestsTable", "QueueTable", "PayloadsTable", "CountsTable", "ConnectionsTable", "AppsTable")
+DATA_TABLES = (
+    "QueuedRequestsTable",
+    "QueueTable",
+    "PayloadsTable",
+    "CountsTable",
+    "ConnectionsTable",
+    "AppsTable",
+    "AuditLogTable",
+)
 
 RFC_3339 = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")
 

@@ -16,6 +16,7 @@ from domain.events.feed import Cursor, FeedEvent
 from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
 from domain.records.app import Scope
+from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
 from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import ListedRequest, Paging, QueuedRequest, State, StoredRequest
@@ -23,6 +24,7 @@ from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
 from domain.timestamps import timestamp
 from domain.webhooks.ports import PlannedEvent
+from handlers.views.audit_log import audit_entry_view
 from handlers.views.connection_event import connection_event_body
 from handlers.views.connections import connection
 from handlers.views.feed_event import feed_event
@@ -31,6 +33,8 @@ from handlers.views.webhook_event import event_body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from handlers.views.audit_log import AuditEntryView
 
 _NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
 _END = _NOON + timedelta(seconds=7)
@@ -146,12 +150,25 @@ def _refusal() -> Any:
     raise AssertionError("the example is refused")
 
 
+def _audit_log() -> list[AuditEntryView]:
+    """Return the entries of a discard of many requests and of a new password."""
+    subject = Subject(_CONNECTION.app_id, _WAITING.id, 2, _CONNECTION.id)
+    discard = begun_entry(Action.REQUESTS_DISCARDED, _AN_ACTOR, subject, timestamp(_END))
+    discard = discard.completed(timestamp(_END), {"discarded": 200, "in_flight": 1, "has_dependants": 0})
+    subject = Subject(_CONNECTION.app_id, _CONNECTION.id, 4, _CONNECTION.id)
+    password = audit_entry(Action.PASSWORD_SET, Actor(ActorType.ONBOARDING_LINK, _LINK_ID), subject, timestamp(_NOON))
+    return [audit_entry_view(entry) for entry in (discard, password)]
+
+
+_AN_ACTOR = Actor(ActorType.API_KEY, "key_3b1f0c9d5e7a2468")
+_LINK_ID = "link_9c1d0b7e35a2f468"
 _ENDED = StoredRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)
 _ONE_PAGE = {"page": 1, "total_pages": 1}
 _CONNECTION_VIEW = connection(_CONNECTION, _NOON)
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "ApiKeyResponse": {"full": {"data": {"app_id": _CONNECTION.app_id, "scope": Scope.FULL}}},
+    "ApiKeyResponse": {"full": {"data": {"app_id": _CONNECTION.app_id, "scope": Scope.FULL, "key_id": _AN_ACTOR.id}}},
+    "AuditLog": {"entries": {"data": _audit_log(), "next": None}},
     "ChangedConnection": {"sync_window": {"sync_window": _SYNC_WINDOW}, "no_webhook": {"webhook_url": None}},
     "CompletedEvent": {"completed": _event(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)},
     "ConnectionPage": {"connections": {"data": [_CONNECTION_VIEW], **_ONE_PAGE}},

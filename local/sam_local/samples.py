@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from domain.connections.passwords import hash_password
 from domain.records.app import ApiKey, App, Scope, api_key_hash
+from domain.records.audit import public_id
 from domain.records.connection import Connection, OnboardingLink
 from domain.records.request import QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
@@ -25,6 +26,7 @@ APP_ID = "a0000000-0000-4000-8000-000000000001"
 CONNECTION_ID = "c0000000-0000-4000-8000-000000000001"
 REQUEST_ID = "b0000000-0000-4000-8000-000000000001"
 API_KEY = "sk_" + "A" * 43
+API_KEY_ID = public_id("key", api_key_hash(API_KEY))
 WEBHOOK_SECRET = "whsec_" + "A" * 43 + "="
 PASSWORD = "correct horse battery staple"  # noqa: S105 - of the sample connection
 ONBOARDING_TOKEN = f"{CONNECTION_ID}.{'A' * 43}"

@@ -16,4 +16,4 @@ def handler(call: Call, connection_id: str) -> ConnectionResponse:
     returns 400 `invalid_state`. A write whose response was lost is never repeated at another path than the one that it
     was sent to.
     """
-    return connection_response(services().connections.accept_company_file(call.app_id, connection_id))
+    return connection_response(services().connections.accept_company_file(call.app_id, connection_id, actor=call.actor))

@@ -12,4 +12,4 @@ def handler(call: Call, body: NewConnection | None = None) -> ConnectionResponse
     Set a password before a Web Connector uses it.
     """
     settings = checked_settings(body or NewConnection())
-    return connection_response(services().connections.create(call.app_id, **settings))
+    return connection_response(services().connections.create(call.app_id, actor=call.actor, **settings))

@@ -18,7 +18,7 @@ def handler(call: Call, connection_id: str, body: NewOnboardingUrl | None = None
     if redirect_url is not None:
         settings = services().settings
         check_redirect_url(redirect_url, allow_http=settings.allow_http_webhooks or settings.allow_loopback_webhooks)
-    stored, token = services().onboarding.create_link(call.app_id, connection_id, redirect_url)
+    stored, token = services().onboarding.create_link(call.app_id, connection_id, redirect_url, actor=call.actor)
     # Browsers do not send the part after the #, so the token does not appear in any log.
     url = f"{public_url(call.event)}/onboarding#{token}"
     return {"data": connection(stored, services().clock(), url)}

@@ -8,4 +8,4 @@ from handlers.rest import Call, endpoint, services
 @endpoint("Connections", "DELETE /connections/{connection_id}", changes=True, status=204, errors=(ConnectionActive,))
 def handler(call: Call, connection_id: str) -> None:
     """Delete a connection and its requests."""
-    remove_connection(services().store, services().clock, call.app_id, connection_id)
+    remove_connection(services().store, services().clock, call.app_id, connection_id, actor=call.actor)

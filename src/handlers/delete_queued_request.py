@@ -18,5 +18,10 @@ def handler(call: Call, request_id: str, parameters: DeleteParameters, connectio
     Deleting it again does nothing.
     """
     services().requests.delete(
-        call.app_id, request_id, connection_id, force=parameters.force, dependants=parameters.dependants
+        call.app_id,
+        request_id,
+        connection_id,
+        actor=call.actor,
+        force=parameters.force,
+        dependants=parameters.dependants,
     )

@@ -17,5 +17,7 @@ def handler(
 ) -> Data[QueuedRequestView]:
     """Take a request out of the queue."""
     requests = services().requests
-    stored = requests.discard(call.app_id, request_id, connection_id, dependants=parameters.dependants)
+    stored = requests.discard(
+        call.app_id, request_id, connection_id, actor=call.actor, dependants=parameters.dependants
+    )
     return {"data": queued_request(stored)}

@@ -14,5 +14,12 @@ def handler(call: Call, connection_id: str, body: NewDiscard) -> DiscardedPart:
     queued after the first call stay, and so does what QuickBooks may be executing.
     """
     many = ManyRequests(services().store, services().clock)
-    tally = many.discard(call.app_id, connection_id, body.filter.filter(), cursor=body.cursor, dry_run=body.dry_run)
+    tally = many.discard(
+        call.app_id,
+        connection_id,
+        body.filter.filter(),
+        actor=call.actor,
+        cursor=body.cursor,
+        dry_run=body.dry_run,
+    )
     return discarded_part(tally)

@@ -8,6 +8,7 @@ from handlers.views.api_key import ApiKeyView
 def handler(call: Call) -> Data[ApiKeyView]:
     """Get the scope of the API key.
 
-    A client can use it to offer only the actions that the key allows. The key itself is never returned.
+    A client can use it to offer only the actions that the key allows, and to find its own actions in the audit log. The
+    key itself is never returned.
     """
-    return {"data": {"app_id": call.app_id, "scope": call.scope}}
+    return {"data": {"app_id": call.app_id, "scope": call.scope, "key_id": call.actor.id}}

@@ -18,6 +18,7 @@ from domain.maintenance.recount import count_differences, mend_counts
 from domain.records.app import Limits, Scope
 from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
+from handlers.views.audit_log import audit_entry_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,10 @@ MAX_LOOKING = timedelta(seconds=200)
 
 MAX_LISTED_CONNECTIONS = 10_000
 """They take 2 to 4 MB of the 6 MB that a function can return. `total` tells whether there are more."""
+
+
+MAX_LISTED_ENTRIES = 1_000
+"""They take about 500 KB."""
 
 
 def create_app(*, name: str) -> dict[str, Any]:
@@ -128,6 +133,12 @@ def revoke_key(*, key_hash: str) -> dict[str, Any]:
     return _key(services().administration.revoke_key(key_hash))
 
 
+def audit_log(*, app_id: str, before: str | None = None) -> dict[str, Any]:
+    """List the newest 1,000 entries of the audit log of an app, also of a deleted one, or those `before` an entry."""
+    entries, has_more = services().store.audit_entries(app_id, None, before, MAX_LISTED_ENTRIES)
+    return {"entries": [audit_entry_view(entry) for entry in entries], "complete": not has_more}
+
+
 def rotate_webhook_secret(*, app_id: str) -> dict[str, Any]:
     """Create a new webhook secret. The former one also signs until `retire_old_webhook_secrets`."""
     return {"app_id": app_id, "webhook_secret": services().administration.rotate_webhook_secret(app_id)}
@@ -191,6 +202,7 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
         create_key,
         list_keys,
         revoke_key,
+        audit_log,
         rotate_webhook_secret,
         retire_old_webhook_secrets,
         recount_connection,
@@ -254,6 +266,7 @@ def _app(app: App) -> dict[str, Any]:
 def _key(key: ApiKey) -> dict[str, Any]:
     return {
         "key_hash": key.hash,
+        "key_id": key.id,
         "app_id": key.app_id,
         "scope": key.scope.value,
         "label": key.label,

@@ -11,4 +11,4 @@ def handler(call: Call, connection_id: str) -> ConnectionResponse:
     A running session finishes the request in flight and the pages of an open iterator; nothing else is sent. Requests
     can still be queued. Pausing again does nothing.
     """
-    return connection_response(services().connections.pause(call.app_id, connection_id))
+    return connection_response(services().connections.pause(call.app_id, connection_id, actor=call.actor))

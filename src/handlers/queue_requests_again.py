@@ -28,6 +28,12 @@ def handler(call: Call, connection_id: str, body: NewQueueAgain) -> QueuedAgainP
 
     use_case = QueueAgain(services().store, services().clock)
     tally = use_case.queue_again(
-        call.app_id, connection_id, body.filter.filter(), check_quota, cursor=body.cursor, dry_run=body.dry_run
+        call.app_id,
+        connection_id,
+        body.filter.filter(),
+        check_quota,
+        actor=call.actor,
+        cursor=body.cursor,
+        dry_run=body.dry_run,
     )
     return queued_again_part(tally)

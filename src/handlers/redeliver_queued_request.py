@@ -15,4 +15,5 @@ from handlers.views.requests import QueuedRequestView, queued_request
 def handler(call: Call, request_id: str, connection_id: str | None = None) -> Data[QueuedRequestView]:
     """Send the webhook of an ended request again."""
     services().quotas.check_redelivery(call.app_id, call.limits)
-    return {"data": queued_request(services().requests.redeliver(call.app_id, request_id, connection_id))}
+    stored = services().requests.redeliver(call.app_id, request_id, connection_id, actor=call.actor)
+    return {"data": queued_request(stored)}

@@ -24,6 +24,7 @@ def handler(call: Call, connection_id: str, body: NewRedelivery) -> RedeliveredP
         connection_id,
         body.failed_since,
         partial(services().quotas.check_redelivery, call.app_id, call.limits),
+        actor=call.actor,
         include_pending=body.include_pending,
         cursor=body.cursor,
         dry_run=body.dry_run,

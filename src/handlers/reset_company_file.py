@@ -14,4 +14,4 @@ def handler(call: Call, connection_id: str) -> ConnectionResponse:
     the connection is then pinned to that file. Resetting again changes nothing. A write whose response was lost is
     never repeated in a file other than the one that it was sent to.
     """
-    return connection_response(services().connections.reset_company_file(call.app_id, connection_id))
+    return connection_response(services().connections.reset_company_file(call.app_id, connection_id, actor=call.actor))

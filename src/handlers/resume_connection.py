@@ -10,4 +10,4 @@ def handler(call: Call, connection_id: str) -> ConnectionResponse:
 
     Its requests are sent from the next session on. Resuming again does nothing.
     """
-    return connection_response(services().connections.resume(call.app_id, connection_id))
+    return connection_response(services().connections.resume(call.app_id, connection_id, actor=call.actor))

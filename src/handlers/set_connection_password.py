@@ -11,5 +11,6 @@ def handler(call: Call, connection_id: str, body: NewPassword | None = None) -> 
 
     Without a password in the body, one is generated.
     """
-    password = services().connections.set_password(call.app_id, connection_id, body.password if body else None)
+    chosen = body.password if body else None
+    password = services().connections.set_password(call.app_id, connection_id, chosen, actor=call.actor)
     return {"data": {"id": connection_id, "password": password}}

@@ -11,4 +11,5 @@ def handler(call: Call, connection_id: str, body: ChangedConnection) -> Connecti
 
     A setting that is not given stays as it is; null clears it. A running session keeps the settings that it has.
     """
-    return connection_response(services().connections.update(call.app_id, connection_id, **checked_settings(body)))
+    settings = checked_settings(body)
+    return connection_response(services().connections.update(call.app_id, connection_id, actor=call.actor, **settings))

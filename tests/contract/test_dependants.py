@@ -18,7 +18,7 @@ from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.session.dependants import with_dependants
 from local.restore import prepare
 from tests.contract.stores import LATER, counts_of, recount, stored_request
-from tests.support.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_session
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_session
 from tests.support.queueing import new_request, queueing_without_quotas
 from tests.support.web_connector.quickbooks import response_to
 
@@ -139,7 +139,7 @@ def test_as_many_dependants_as_are_allowed_change_in_one_commit(store: AnyStore,
 def test_a_chain_of_the_longest_batch_ends_with_its_first_request(store: AnyStore) -> None:
     ids = queue(store, root(), *(dependant(f"r{number}", f"r{number + 1}") for number in range(MAX_REQUESTS - 1)))
 
-    RequestService(store, FixedClock(LATER)).delete(APP_ID, ids[0], force=True, dependants=True)
+    RequestService(store, FixedClock(LATER)).delete(APP_ID, ids[0], force=True, dependants=True, actor=AN_ACTOR)
 
     assert isinstance(store.request(ids[0]), Tombstone)
     errors = [record_of(store, request_id).error for request_id in ids[1:]]
@@ -173,7 +173,7 @@ def test_values_arrive_one_after_the_other(store: AnyStore) -> None:
 def test_a_restore_ends_a_read_whose_dependency_was_lost_and_leaves_the_others(emulated: DynamoDBStore) -> None:
     reads = [new_request({"CustomerQueryRq": {"FullName": "Ann"}}, None, name) for name in ("r0", "r1", "r0", "r1")]
     first, second, *waiting = queue(emulated, root(), new_request({"HostQueryRq": {}}, "r1"), *reads)
-    RequestService(emulated, FixedClock(LATER)).discard(APP_ID, waiting[2])
+    RequestService(emulated, FixedClock(LATER)).discard(APP_ID, waiting[2], actor=AN_ACTOR)
     emulated.client.delete_item(TableName=emulated.tables.queued_requests, Key={"id": {"S": first}})
 
     prepare(emulated.client, emulated.tables, LATER)

@@ -14,6 +14,7 @@ import pytest
 from adapters.dynamodb.codec import Codec
 from domain.qbxml import Reference
 from domain.records.app import ApiKey, App
+from domain.records.audit import AuditEntry
 from domain.records.connection import Connection
 from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
 from domain.records.session import Session
@@ -131,6 +132,12 @@ def the_api_key(store: AnyStore) -> tuple[object, object]:
     return key, store.api_key(key.hash)
 
 
+def the_audit_entry(store: AnyStore) -> tuple[object, object]:
+    entry = filled_entity(AuditEntry)
+    store.commit(Put(None, entry))
+    return [entry], list(store.audit_entries(entry.app_id, None, None, 1)[0])
+
+
 def the_idempotency_claim(store: AnyStore) -> tuple[object, object]:
     change = filled_entity(ClaimIdempotencyKey, claim=filled_entity(IdempotencyClaim, expires_at=9), now=1)
     store.commit(change)
@@ -150,6 +157,7 @@ def the_idempotency_claim(store: AnyStore) -> tuple[object, object]:
         the_session,
         the_app,
         the_api_key,
+        the_audit_entry,
         the_idempotency_claim,
     ],
 )
@@ -178,7 +186,7 @@ def differences(expected: Any, read: Any, path: str = "") -> list[str]:
     return [] if expected == read else [f"{path}: {read!r} instead of {expected!r}"]
 
 
-@pytest.mark.parametrize("entity", [QueuedRequest, Connection, Session, App, ApiKey])
+@pytest.mark.parametrize("entity", [QueuedRequest, Connection, Session, App, ApiKey, AuditEntry])
 def test_a_filled_entity_has_no_field_with_its_default(entity: type[Any]) -> None:
     example = filled_entity(entity)
 

@@ -29,6 +29,7 @@ from local.tables import drop_tables, make_tables
 from tests.contract.conftest import ENDPOINT, dynamodb_client
 from tests.contract.stores import counts_of, recount
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     NOON,
@@ -188,7 +189,7 @@ def test_a_discard_that_was_made_succeeds(bench: Bench, faults: Sequence[str]) -
     record = bench.queue()
     bench.fail(*faults)
 
-    assert bench.requests.discard(APP_ID, record.id).record.state is State.DISCARDED
+    assert bench.requests.discard(APP_ID, record.id, actor=AN_ACTOR).record.state is State.DISCARDED
     bench.check()
 
 
@@ -199,7 +200,7 @@ def test_a_redelivery_starts_one_round(bench: Bench, faults: Sequence[str]) -> N
     bench.ids.append(record.id)
     bench.fail(*faults)
 
-    assert bench.requests.redeliver(APP_ID, record.id).record.webhook.round == 1
+    assert bench.requests.redeliver(APP_ID, record.id, actor=AN_ACTOR).record.webhook.round == 1
     bench.check()
 
 
@@ -288,7 +289,7 @@ def test_a_plain_put_that_always_conflicts_is_refused(bench: Bench) -> None:
 def test_a_connection_is_created_once(bench: Bench, faults: Sequence[str]) -> None:
     bench.fail(*faults)
 
-    connection = bench.connections.create(APP_ID, name="Acme")
+    connection = bench.connections.create(APP_ID, name="Acme", actor=AN_ACTOR)
 
     bench.client.deliver_late_calls()
     assert bench.store.connection(connection.id) == connection
@@ -416,7 +417,7 @@ def test_any_faults_in_any_steps_lose_and_double_nothing(
             case "queue with a key":
                 bench.queue(f"key {number}")
             case "discard" if waiting:
-                bench.requests.discard(APP_ID, waiting[0].id)
+                bench.requests.discard(APP_ID, waiting[0].id, actor=AN_ACTOR)
             case "count":
                 key = CountKey(CONNECTION_ID, day_of(timestamp(NOON)), INSERTED, State.ERROR, ListedWebhookState.FAILED)
                 bench.store.add_to_counts({key: 1})

@@ -27,6 +27,7 @@ from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import stored_request
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     NOON,
@@ -191,7 +192,7 @@ def test_a_removed_request_leaves_no_chunk_of_any_attempt(
     bench.end(record, response)
 
     if how == "deleted":
-        bench.requests.delete(APP_ID, record.id)
+        bench.requests.delete(APP_ID, record.id, actor=AN_ACTOR)
     elif how == "expired":
         ended = bench.current(record)
         bench.client.delete_item(TableName=bench.tables.queued_requests, Key={"id": {"S": record.id}})
@@ -216,7 +217,7 @@ def test_a_chunk_that_arrives_after_its_request_was_removed_is_removed(bench: Be
     bench.fail("put_item", None)
     ended = bench.current(record)
     if how == "deleted":
-        bench.requests.delete(APP_ID, record.id)
+        bench.requests.delete(APP_ID, record.id, actor=AN_ACTOR)
     elif how == "expired":
         bench.client.delete_item(TableName=bench.tables.queued_requests, Key={"id": {"S": record.id}})
         assert forget_record(bench.store, ended, bench.clock())
@@ -289,7 +290,7 @@ def test_after_any_faults_the_stored_response_is_read_and_a_deletion_leaves_noth
         bench.end(record, attempts[-1])
     assert bench.response(record) in attempts
 
-    bench.requests.delete(APP_ID, record.id)
+    bench.requests.delete(APP_ID, record.id, actor=AN_ACTOR)
     bench.client.deliver_late_calls()
     bench.sweep_later()
 

@@ -29,6 +29,7 @@ from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import LATER as LATER_MOMENT
 from tests.contract.stores import stored_request
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     REQUEST_XML,
@@ -254,7 +255,7 @@ def test_a_request_that_ends_in_an_error_has_no_response_of_a_lost_attempt(bench
 def remove(bench: Bench, record: QueuedRequest, how: str) -> None:
     """Remove an ended request."""
     if how == "deleted":
-        bench.requests.delete(APP_ID, record.id)
+        bench.requests.delete(APP_ID, record.id, actor=AN_ACTOR)
     elif how == "expired":
         ended = bench.current(record)
         bench.client.delete_item(TableName=bench.tables.queued_requests, Key={"id": {"S": record.id}})
@@ -315,7 +316,7 @@ def test_after_any_faults_the_response_that_was_committed_is_read_and_a_deletion
         return
     assert bench.response(record) in possible
 
-    bench.requests.delete(APP_ID, record.id)
+    bench.requests.delete(APP_ID, record.id, actor=AN_ACTOR)
     bench.client.deliver_late_calls()
     bench.clock.advance(seconds=(SETTLED_AFTER + timedelta(minutes=5)).total_seconds())
     sweep(bench.store, bench.clock, bench.clock() + timedelta(seconds=30))

@@ -20,7 +20,7 @@ from domain.webhooks.delivery import Deliverer
 from domain.webhooks.patience import Patience
 from handlers.views.webhook_event import event_body
 from local.restore import prepare
-from tests.support.builders import a_record
+from tests.support.builders import AN_ACTOR, a_record
 from tests.support.web_connector.system import System
 from tests.support.web_connector.torn_restores import History, tables_of
 from tests.support.webhooks import SECRET, PlannedAttempts, ScriptedReceiver
@@ -133,7 +133,7 @@ def test_a_pending_webhook_of_a_restored_record_gets_its_attempt(emulated: Dynam
     emulated.commit(Put(None, App(app_id, "Shop", timestamp(system.clock()), (SECRET,))))
     system.queue(0, "read", "")
     (record,) = system.records()
-    system.requests.discard(app_id, record.id)
+    system.requests.discard(app_id, record.id, actor=AN_ACTOR)
     calls: list[str] = []
     queue, receiver = PlannedAttempts(calls), ScriptedReceiver(calls)
     deliverer = Deliverer(emulated, event_body, receiver, queue, system.clock, lambda: 0.5, Patience(system.clock))
@@ -172,7 +172,7 @@ def test_a_lingering_session_passes_over_entries_without_a_record(emulated: Dyna
     system = System(emulated)
     client, tables = tables_of(emulated)
     connection = system.connections[0]
-    system.connection_service.update(connection.app_id, connection.id, linger_seconds=60)
+    system.connection_service.update(connection.app_id, connection.id, linger_seconds=60, actor=AN_ACTOR)
     system.queue(0, "read", "")
     ticket, _ = system.log_in(0) or ("", "")
     system.receive(ticket, system.books[connection.id].response_to(system.send(ticket, 0)))

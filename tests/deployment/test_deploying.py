@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TOOLS = programs.ROOT / os.environ.get("TOOLS", ".tools")
 ENDPOINT = os.environ.get("EMULATOR", "")
-DATA_TABLES = {"QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps"}
+DATA_TABLES = {"QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps", "AuditLog"}
 
 NEVER_SIGNALLED = """
   SignalHandle:

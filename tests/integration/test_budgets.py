@@ -48,6 +48,7 @@ from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.support.api_client import api_event, load
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     NOON,
@@ -658,13 +659,13 @@ def test_a_session_that_lingers_reads_twice_and_takes_a_request_in_four_calls(be
 def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
     bench.queue_without_key()
     bench.calls.take()
-    bench.connections.pause(APP_ID, CONNECTION_ID)
+    bench.connections.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
     assert bench.calls.take() == 2
-    bench.connections.resume(APP_ID, CONNECTION_ID)
+    bench.connections.resume(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
     bench.log_in()
     bench.calls.take()
 
-    bench.connections.pause(APP_ID, CONNECTION_ID)
+    bench.connections.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     assert bench.calls.take() == 3
 
@@ -747,7 +748,7 @@ def test_many_requests_are_changed_with_three_reads_for_a_part_and_a_transaction
     bench.clock.advance(seconds=1)
     bench.calls.clear()
 
-    discarded = many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name="CustomerQueryRq"))
+    discarded = many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name="CustomerQueryRq"), actor=AN_ACTOR)
     discards = dict(bench.calls)
     for record in records:
         current = bench.store.request(record.id)
@@ -756,9 +757,10 @@ def test_many_requests_are_changed_with_three_reads_for_a_part_and_a_transaction
         bench.store.commit(ChangeRequest(current, failed))
     bench.clock.advance(seconds=1)
     bench.calls.clear()
-    redelivered = many.redeliver(APP_ID, CONNECTION_ID, timestamp(NOON), lambda: None)
+    redelivered = many.redeliver(APP_ID, CONNECTION_ID, timestamp(NOON), lambda: None, actor=AN_ACTOR)
 
     assert (discarded.changed, redelivered.changed) == (40, 40)
     # Four pairs of states, in parallel, and the queue; three pairs of ended states with a failed webhook.
-    assert discards == {"GetItem": 1, "Query": 5, "BatchGetItem": 1, "TransactWriteItems": 2}
-    assert dict(bench.calls) == {"GetItem": 1, "Query": 3, "BatchGetItem": 1, "TransactWriteItems": 2}
+    # The two puts are the entry in the audit log, before the first change and after the last one.
+    assert discards == {"GetItem": 1, "Query": 5, "BatchGetItem": 1, "TransactWriteItems": 2, "PutItem": 2}
+    assert dict(bench.calls) == {"GetItem": 1, "Query": 3, "BatchGetItem": 1, "TransactWriteItems": 2, "PutItem": 2}

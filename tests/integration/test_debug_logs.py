@@ -11,7 +11,7 @@ from handlers.common.bootstrap import Services, aws_client
 from handlers.common.settings import Settings
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
-from tests.support.builders import REQUEST_XML
+from tests.support.builders import AN_ACTOR, REQUEST_XML
 from tests.support.queueing import command
 from tests.support.services import ENVIRONMENT
 
@@ -40,8 +40,8 @@ def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatc
         make_tables(aws_client("dynamodb"), "")
 
         app = services.administration.create_app("Shop")
-        connection = services.connections.create(app.id)
-        password = services.connections.set_password(app.id, connection.id)
+        connection = services.connections.create(app.id, actor=AN_ACTOR)
+        password = services.connections.set_password(app.id, connection.id, actor=AN_ACTOR)
         stored_connection = services.store.connection(connection.id)
         request = qbxml.parse_request_xml(REQUEST_XML)
         services.queueing.queue(command(app.id, connection.id, request))

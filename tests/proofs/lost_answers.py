@@ -21,6 +21,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.proofs.interleavings import InMemory
+from tests.support.builders import AN_ACTOR
 from tests.support.unreliable_dynamodb import (
     CONDITIONAL_FAULTS,
     REPEATED,
@@ -84,7 +85,7 @@ class LostAnswers(InMemory):
         system = self.system
         for record in system.records():
             with suppress(Gone):
-                system.requests.delete(record.app_id, record.id)
+                system.requests.delete(record.app_id, record.id, actor=AN_ACTOR)
         self._unreliable.fault = lambda _: None
         self._unreliable.deliver_late_calls()
         system.sweep((SETTLED_AFTER + timedelta(minutes=1)).total_seconds())

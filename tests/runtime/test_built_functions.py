@@ -87,7 +87,12 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
             assert result == {"batchItemFailures": []}, log
             assert "retention.forgotten" in log
         case "authorizer":
-            assert result["context"] == {"app_id": APP_ID, "scope": "full", **asdict(Limits())}, log
+            assert result["context"] == {
+                "app_id": APP_ID,
+                "scope": "full",
+                "key_id": samples.API_KEY_ID,
+                **asdict(Limits()),
+            }, log
         case "operate":
             assert result["name"] == "Shop", log
         case "sweep":

@@ -73,7 +73,12 @@ def test_a_function_does_its_work_with_its_event(functions: Any, name: str) -> N
         case "sweep" | "pack_search_texts":
             assert result in (None, {}, "")
         case "authorizer":
-            assert result["context"] == {"app_id": samples.APP_ID, "scope": "full", **asdict(Limits())}
+            assert result["context"] == {
+                "app_id": samples.APP_ID,
+                "scope": "full",
+                "key_id": samples.API_KEY_ID,
+                **asdict(Limits()),
+            }
         case "operate":
             assert result["name"] == "Shop"
         case "deliver_webhook" | "retry_webhook" | "forget_expired":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from domain.records.audit import Actor, ActorType
 from domain.records.connection import Connection, OnboardingLink
 from domain.records.request import QueuedRequest
 from domain.records.session import Session
@@ -15,6 +16,7 @@ from domain.timestamps import timestamp
 NOON = datetime(2026, 3, 14, 12, 0, 0, tzinfo=UTC)
 APP_ID = "a0000000-0000-4000-8000-000000000001"
 OTHER_APP_ID = "a0000000-0000-4000-8000-000000000002"
+AN_ACTOR = Actor(ActorType.API_KEY, "key_0123456789abcdef")
 CONNECTION_ID = "c0000000-0000-4000-8000-000000000001"
 REQUEST_XML = (
     '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1">'

@@ -15,6 +15,7 @@ from domain import qbxml
 from domain.errors import Conflict, NotFound
 from domain.maintenance.retention import expires_at
 from domain.records.app import App
+from domain.records.audit import AuditEntry
 from domain.records.connection import Connection
 from domain.records.request import (
     IN_FLIGHT,
@@ -36,6 +37,7 @@ from domain.storage.changes import (
     ForgetRequest,
     IdempotencyClaim,
     Put,
+    RemoveApp,
     RemoveRequest,
     RequireConnection,
 )
@@ -157,6 +159,7 @@ class FakeStore:
         self.counts: Counter[CountKey] = Counter()
         self.usages: dict[tuple[str, str], Usage] = {}
         self.events: dict[tuple[str, int], EventGroup] = {}
+        self.audit_log: dict[tuple[str, str], AuditEntry] = {}
         self.leases: dict[int, Lease] = {}
         self._lock = threading.RLock()
 
@@ -198,6 +201,9 @@ class FakeStore:
             case CountBeginning():
                 current = None
                 holds = self.usages.get(_counter(change), Usage(0)).total < change.limit
+            case RemoveApp(before=before):
+                current = self.apps.get(before.id)
+                holds = current is not None and current.revision == before.revision
             case AppendEvents(group=group):
                 current = None
                 holds = (group.app_id, group.position) not in self.events
@@ -240,13 +246,15 @@ class FakeStore:
                 self.usages[_counter(change)] = replace(begun, total=begun.total + 1)
             case AppendEvents(group=group):
                 self.events[group.app_id, group.position] = group
+            case RemoveApp(before=before):
+                del self.apps[before.id]
             case Put(after=after):
                 entities, key = self._place_of(after)
                 entities[key] = after
             case RequireConnection():
                 pass
 
-    def _place_of(self, entity: Any) -> tuple[dict[str, Any], str]:
+    def _place_of(self, entity: Any) -> tuple[dict[Any, Any], Any]:
         """Return the entities of the same kind, and the key of this one."""
         match entity:
             case Connection(id=key):
@@ -255,6 +263,8 @@ class FakeStore:
                 return self.sessions, key
             case App(id=key):
                 return self.apps, key
+            case AuditEntry():
+                return self.audit_log, (entity.app_id, entity.position)
             case _:
                 return self.api_keys, entity.hash
 
@@ -523,6 +533,21 @@ class FakeStore:
         for key in self.api_keys_of(app_id):
             del self.api_keys[key.hash]
         self.apps.pop(app_id, None)
+
+    # --- Audit logs
+
+    def audit_entries(
+        self, app_id: str, connection_id: str | None, before: str | None, limit: int
+    ) -> tuple[Sequence[AuditEntry], bool]:
+        """Return the newest entries."""
+        mine = [
+            entry
+            for entry in self.audit_log.values()
+            if (entry.app_id == app_id if connection_id is None else entry.connection_id == connection_id)
+            and (before is None or entry.position < before)
+        ]
+        mine.sort(key=attrgetter("position"), reverse=True)
+        return mine[:limit], len(mine) >= limit
 
     # --- Logs of events
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import DynamoDB, Index, key_query
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from adapters.dynamodb.events import Events
     from adapters.dynamodb.keys import Item
-    from domain.storage.changes import Put
+    from domain.storage.changes import Put, RemoveApp
 
 KEY_OF = "key_of"
 """The app of an API key. An app has no such attribute."""
@@ -65,10 +65,21 @@ class Apps:
         return [API_KEYS.entity(item) for item in self._dynamodb.query(query)]
 
     def remove_app(self, app_id: str) -> None:
-        """Delete an app after its log of events and its API keys, with one call for each key."""
+        """Delete the log of events of an app, its API keys and the app, with one call for each key."""
         self._events.remove_log(app_id)
         for item_id in [*(key.hash for key in self.api_keys_of(app_id)), app_id]:
             self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.apps, Key=keys.id_key(item_id))
+
+    def remove(self, change: RemoveApp) -> list[Operation]:
+        """Return the operation that removes an app."""
+        entry: dict[str, Any] = {
+            "TableName": self._dynamodb.tables.apps,
+            "Key": keys.id_key(change.before.id),
+            "ConditionExpression": f"{keys.REVISION} = :before",
+            "ExpressionAttributeValues": {":before": {"N": str(change.before.revision)}},
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
+        return [Operation({"Delete": entry}, change, APPS.entity)]
 
     def put_app(self, change: Put[App]) -> list[Operation]:
         """Return the operation that stores an app."""

@@ -9,6 +9,7 @@ from adapters.dynamodb.response_chunks import StoredChunks
 from adapters.dynamodb.transactions import Transaction, new_commit_id
 from domain.errors import Conflict
 from domain.records.app import ApiKey, App
+from domain.records.audit import AuditEntry
 from domain.records.connection import Connection
 from domain.records.session import Session
 from domain.storage.changes import (
@@ -20,6 +21,7 @@ from domain.storage.changes import (
     CountBeginning,
     ForgetRequest,
     Put,
+    RemoveApp,
     RemoveRequest,
     RequireConnection,
 )
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from adapters.dynamodb.apps import Apps
+    from adapters.dynamodb.audit_log import AuditLog
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.connections import Connections
     from adapters.dynamodb.events import Events
@@ -60,6 +63,7 @@ class Commits:
         usages: Usages,
         idempotency_keys: IdempotencyKeys,
         events: Events,
+        audit_log: AuditLog,
     ) -> None:
         self._dynamodb = dynamodb
         self._transactions = transactions
@@ -71,6 +75,7 @@ class Commits:
             Session: sessions.put,
             App: apps.put_app,
             ApiKey: apps.put_api_key,
+            AuditEntry: audit_log.put,
         }
         self._operations_of: OperationsOf = {
             Put: lambda change: entities[type(change.after)](change),
@@ -80,6 +85,7 @@ class Commits:
             ClaimIdempotencyKey: idempotency_keys.claim,
             CountBeginning: lambda _: [],  # done before the transaction
             AppendEvents: events.append,
+            RemoveApp: apps.remove,
         }
 
     def commit(self, *changes: Change) -> None:

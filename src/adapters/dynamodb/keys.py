@@ -45,6 +45,7 @@ class TableNames:
     queue = _TableName()
     usages = _TableName()
     events = _TableName()
+    audit_log = _TableName()
 
 
 ID = "id"

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.apps import Apps
+from adapters.dynamodb.audit_log import AuditLog
 from adapters.dynamodb.batch_deletes import BatchDeletes
 from adapters.dynamodb.client import DynamoDB
 from adapters.dynamodb.commits import Commits
@@ -100,6 +101,9 @@ class DynamoDBStore:
         self.api_keys_of = apps.api_keys_of
         self.remove_app = apps.remove_app
 
+        audit_log = AuditLog(dynamodb)
+        self.audit_entries = audit_log.audit_entries
+
         usages = Usages(dynamodb)
         self.add_usage = usages.add_usage
         self.set_usage = usages.set_usage
@@ -141,4 +145,5 @@ class DynamoDBStore:
             usages=usages,
             idempotency_keys=IdempotencyKeys(dynamodb),
             events=events,
+            audit_log=audit_log,
         ).commit

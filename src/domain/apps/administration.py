@@ -9,18 +9,19 @@ import base64
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from domain.errors import InvalidRequest
+from domain.errors import Conflict, InvalidRequest, TooManyRequests
 from domain.records.app import ApiKey, App, Scope, api_key_hash
+from domain.records.audit import OPERATOR, Action, Subject, audit_entry
 from domain.records.ownership import not_found
-from domain.storage.changes import Put
+from domain.storage.changes import Put, RemoveApp
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from domain.errors import Conflict
     from domain.ports import Clock, IdSource, SecretSource
+    from domain.records.audit import AuditEntry
     from domain.storage.ports import Database
 
 KEY_PREFIX = "sk_"
@@ -47,7 +48,10 @@ class NewKey:
 
 
 class Administration:
-    """The operator's use cases. Those that take an id can raise NotFound."""
+    """The operator's use cases. Those that take an id can raise NotFound.
+
+    A change is stored together with its entry in the audit log.
+    """
 
     def __init__(self, store: Database, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
         self._store = store
@@ -58,7 +62,7 @@ class Administration:
     def create_app(self, name: str) -> App:
         """Store a new app with its first webhook secret."""
         app = App(self._new_id(), name, timestamp(self._clock()), (self._new_secret(),))
-        self._store.commit(Put(None, app))
+        self._store.commit(Put(None, app), self._entry(Action.APP_CREATED, app))
         return app
 
     def app(self, app_id: str) -> App:
@@ -71,23 +75,36 @@ class Administration:
     def delete_app(self, app_id: str) -> None:
         """Delete an app with its API keys and webhook secrets. Raises InvalidRequest if it has connections.
 
-        A key that the index does not show yet stays, and is refused because its app does not exist.
+        A key that the index does not show yet stays, and is refused because its app does not exist. If a deletion was
+        interrupted after the app was gone, the next one removes the rest and raises NotFound.
         """
-        self.app(app_id)
+        app = self._store.app(app_id)
+        if app is None:
+            self._store.remove_app(app_id)
+            raise not_found("app")
         if connection_ids := self._store.connection_ids_of(app_id):
             raise InvalidRequest.of("app_id", f"has {len(connection_ids)} connection(s). Delete them first.")
+        try:
+            self._store.commit(RemoveApp(app), self._entry(Action.APP_DELETED, app, app.revision + 1))
+        except Conflict:
+            raise TooManyRequests(_CONTENDED) from None
         self._store.remove_app(app_id)
 
     def set_limits(self, app_id: str, **limits: int) -> App:
         """Change the given limits of an app and return the app."""
-        return self._change(app_id, lambda app: replace(app, limits=replace(app.limits, **limits)))
+        return self._change(
+            app_id,
+            Action.LIMITS_CHANGED,
+            lambda app: replace(app, limits=replace(app.limits, **limits)),
+            settings=tuple(sorted(limits)),
+        )
 
     def create_key(self, app_id: str, scope: Scope = Scope.FULL) -> NewKey:
         """Store a new API key of an app."""
         self.app(app_id)
         text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
         key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], timestamp(self._clock()))
-        self._store.commit(Put(None, key))
+        self._store.commit(Put(None, key), self._key_entry(Action.API_KEY_CREATED, key))
         return NewKey(key, text)
 
     def keys(self, app_id: str) -> Sequence[ApiKey]:
@@ -105,7 +122,7 @@ class Administration:
             if before.revoked_at:
                 return before
             after = replace(before, revoked_at=timestamp(self._clock()), revision=before.revision + 1)
-            self._store.commit(Put(before, after))
+            self._store.commit(Put(before, after), self._key_entry(Action.API_KEY_REVOKED, after))
             return after
 
         return commit_with_retry(attempt, _CONTENDED)
@@ -114,21 +131,48 @@ class Administration:
         """Give an app a new webhook secret and return it. The previous secret stays active."""
         new = self._new_secret()
         former = MAX_ACTIVE_SECRETS - 1
-        self._change(app_id, lambda app: replace(app, webhook_secrets=(new, *app.webhook_secrets[:former])))
+        self._change(
+            app_id,
+            Action.WEBHOOK_SECRET_ROTATED,
+            lambda app: replace(app, webhook_secrets=(new, *app.webhook_secrets[:former])),
+        )
         return new
 
     def retire_old_webhook_secrets(self, app_id: str) -> None:
         """End a rotation: only the newest secret stays active."""
-        self._change(app_id, lambda app: replace(app, webhook_secrets=app.webhook_secrets[:1]))
+        self._change(
+            app_id,
+            Action.OLD_WEBHOOK_SECRETS_RETIRED,
+            lambda app: replace(app, webhook_secrets=app.webhook_secrets[:1]),
+        )
 
-    def _change(self, app_id: str, change: Callable[[App], App]) -> App:
+    def _change(self, app_id: str, action: Action, change: Callable[[App], App], settings: tuple[str, ...] = ()) -> App:
+        """Change an app and return it. If nothing changes, store nothing."""
+
         def attempt(_: Conflict | None) -> App:
             before = self.app(app_id)
-            after = replace(change(before), revision=before.revision + 1)
-            self._store.commit(Put(before, after))
+            changed = change(before)
+            if changed == before:
+                return before
+            after = replace(changed, revision=before.revision + 1)
+            self._store.commit(Put(before, after), self._entry(action, after, settings=settings))
             return after
 
         return commit_with_retry(attempt, _CONTENDED)
+
+    def _entry(
+        self, action: Action, app: App, revision: int | None = None, settings: tuple[str, ...] = ()
+    ) -> Put[AuditEntry]:
+        """Return the entry of the change that made a revision of an app, by default the one that it has."""
+        subject = Subject(app.id, app.id, revision or app.revision)
+        return Put(None, audit_entry(action, OPERATOR, subject, self._now(), settings=settings))
+
+    def _key_entry(self, action: Action, key: ApiKey) -> Put[AuditEntry]:
+        subject = Subject(key.app_id, key.id, key.revision)
+        return Put(None, audit_entry(action, OPERATOR, subject, self._now(), credential_id=key.id))
+
+    def _now(self) -> str:
+        return timestamp(self._clock())
 
     def _new_secret(self) -> str:
         return SECRET_PREFIX + base64.b64encode(self._secrets(SECRET_BYTES)).decode()

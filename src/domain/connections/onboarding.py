@@ -15,7 +15,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
-from domain.records.connection import OnboardingLink
+from domain.records.audit import Actor, ActorType
+from domain.records.connection import OnboardingLink, link_id
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import parse_url
 
@@ -63,13 +64,15 @@ class Onboarding:
         self._clock = clock
         self._secrets = secrets
 
-    def create_link(self, app_id: str, connection_id: str, redirect_url: str | None) -> tuple[Connection, str]:
+    def create_link(
+        self, app_id: str, connection_id: str, redirect_url: str | None, *, actor: Actor
+    ) -> tuple[Connection, str]:
         """Replace the connection's link. Return the connection and the new token. Raises NotFound."""
         secret = base64.urlsafe_b64encode(self._secrets(SECRET_BYTES)).decode().rstrip("=")
         token = f"{connection_id}.{secret}"
         now = self._clock()
         link = OnboardingLink(_hash(token), timestamp(now), timestamp(now + LIFETIME), redirect_url)
-        return self._connections.update(app_id, connection_id, onboarding=link), token
+        return self._connections.set_onboarding_link(app_id, connection_id, link, actor=actor), token
 
     def connection_for(self, token: str) -> Connection:
         """Return the connection of a live link.
@@ -109,7 +112,8 @@ class Onboarding:
             return {"onboarding": replace(link, passwords_set=link.passwords_set + 1)}
 
         counted(connection)  # before the slow hashing of a password
-        return self._connections.set_password(connection.app_id, connection.id, other_fields=counted)
+        actor = Actor(ActorType.ONBOARDING_LINK, link_id(token_hash))
+        return self._connections.set_password(connection.app_id, connection.id, actor=actor, other_fields=counted)
 
 
 def _hash(token: str) -> str:

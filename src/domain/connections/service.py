@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.connections import passwords
 from domain.errors import InvalidRequest, InvalidState
+from domain.records.audit import Action, Actor, Subject, audit_entry
 from domain.records.connection import COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE, Connection
 from domain.records.ownership import owned_connection
 from domain.records.session import Session
@@ -22,8 +23,13 @@ if TYPE_CHECKING:
 
     from domain.errors import Conflict
     from domain.ports import Clock, IdSource, SecretSource
+    from domain.records.audit import AuditEntry
+    from domain.records.connection import OnboardingLink
     from domain.storage.changes import Change
     from domain.storage.ports import Database
+
+    EntryOf = Callable[[Connection, Connection], AuditEntry]
+    """Returns the entry of a change, from the connection before and after it."""
 
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 128
@@ -35,7 +41,10 @@ MAX_PATHS = 10
 
 
 class ConnectionService:
-    """The use cases. They raise NotFound for another app's connection and for a deleted one."""
+    """The use cases. They raise NotFound for another app's connection and for a deleted one.
+
+    A change is stored together with its entry in the audit log, which names the `actor`.
+    """
 
     def __init__(self, store: Database, *, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
         self._store = store
@@ -43,7 +52,7 @@ class ConnectionService:
         self._new_id = new_id
         self._secrets = secrets
 
-    def create(self, app_id: str, **settings: Any) -> Connection:
+    def create(self, app_id: str, *, actor: Actor, **settings: Any) -> Connection:
         """Store a new connection. No Web Connector can log in until a password is set.
 
         `settings` are validated members of `Connection`: `name`, `company_file`, `webhook_url`, `webhook_events`,
@@ -61,7 +70,9 @@ class ConnectionService:
             updated_at=now,
             **settings,
         )
-        self._store.commit(Put(None, connection))
+        given = tuple(sorted(name for name, value in settings.items() if value is not None))
+        entry = _entry(Action.CONNECTION_CREATED, actor, connection, settings=given)
+        self._store.commit(Put(None, connection), Put(None, entry))
         return connection
 
     def page(self, app_id: str, page: int, page_size: int) -> tuple[Sequence[Connection], int]:
@@ -73,21 +84,35 @@ class ConnectionService:
         """Return a connection. Raises NotFound."""
         return owned_connection(self._store.connection(connection_id), app_id)
 
-    def update(self, app_id: str, connection_id: str, **settings: Any) -> Connection:
+    def update(self, app_id: str, connection_id: str, *, actor: Actor, **settings: Any) -> Connection:
         """Change `settings` (see `create`). A running session keeps its old settings. Raises NotFound."""
-        return self._change(app_id, connection_id, lambda _: settings)
 
-    def pause(self, app_id: str, connection_id: str) -> Connection:
+        def entry_of(before: Connection, after: Connection) -> AuditEntry:
+            changed = tuple(sorted(name for name in settings if getattr(before, name) != getattr(after, name)))
+            return _entry(Action.CONNECTION_CHANGED, actor, after, settings=changed)
+
+        return self._change(app_id, connection_id, entry_of, lambda _: settings)
+
+    def set_onboarding_link(self, app_id: str, connection_id: str, link: OnboardingLink, *, actor: Actor) -> Connection:
+        """Replace the onboarding link. Raises NotFound."""
+
+        def entry_of(_: Connection, after: Connection) -> AuditEntry:
+            return _entry(Action.ONBOARDING_LINK_CREATED, actor, after, credential_id=link.id)
+
+        return self._change(app_id, connection_id, entry_of, lambda _: {"onboarding": link})
+
+    def pause(self, app_id: str, connection_id: str, *, actor: Actor) -> Connection:
         """Stop sending requests, even in a running session. Raises NotFound."""
         now = timestamp(self._clock())
         return self._change(
             app_id,
             connection_id,
+            _entries(Action.CONNECTION_PAUSED, actor),
             lambda before: {"paused_at": before.paused_at or now},
             change_session=lambda live: live.with_pause(paused=True),
         )
 
-    def resume(self, app_id: str, connection_id: str) -> Connection:
+    def resume(self, app_id: str, connection_id: str, *, actor: Actor) -> Connection:
         """Send requests again. Ends the pause of a backoff, but not the backoff itself. Raises NotFound."""
         now = timestamp(self._clock())
 
@@ -95,9 +120,15 @@ class ConnectionService:
             backoff = before.backoff
             return {"paused_at": None, "backoff": backoff and replace(backoff, until=min(now, backoff.until))}
 
-        return self._change(app_id, connection_id, active, change_session=lambda live: live.with_pause(paused=False))
+        return self._change(
+            app_id,
+            connection_id,
+            _entries(Action.CONNECTION_RESUMED, actor),
+            active,
+            change_session=lambda live: live.with_pause(paused=False),
+        )
 
-    def reset_company_file(self, app_id: str, connection_id: str) -> Connection:
+    def reset_company_file(self, app_id: str, connection_id: str, *, actor: Actor) -> Connection:
         """Remove the pin to the company file. The next session pins the file that is open then.
 
         A live session continues with its open file (decision 0015). Raises NotFound.
@@ -114,9 +145,9 @@ class ConnectionService:
                 "last_error": None if held else error,
             }
 
-        return self._change(app_id, connection_id, without_pin)
+        return self._change(app_id, connection_id, _entries(Action.COMPANY_FILE_RESET, actor), without_pin)
 
-    def accept_company_file(self, app_id: str, connection_id: str) -> Connection:
+    def accept_company_file(self, app_id: str, connection_id: str, *, actor: Actor) -> Connection:
         """Accept the path at which the last session found the connection's company file.
 
         Raises NotFound. Raises InvalidState if no path waits to be accepted, or MAX_PATHS paths are accepted.
@@ -138,7 +169,7 @@ class ConnectionService:
                 )
             return {"company_file_paths": (*before.company_file_paths, error["path"]), "last_error": None}
 
-        return self._change(app_id, connection_id, with_path)
+        return self._change(app_id, connection_id, _entries(Action.COMPANY_FILE_ACCEPTED, actor), with_path)
 
     def set_password(
         self,
@@ -146,6 +177,7 @@ class ConnectionService:
         connection_id: str,
         password: str | None = None,
         *,
+        actor: Actor,
         other_fields: Callable[[Connection], dict[str, Any]] = lambda _: {},
     ) -> str:
         """Set the Web Connector's password and return it. Generates one when `password` is None.
@@ -166,7 +198,11 @@ class ConnectionService:
         now = timestamp(self._clock())
         fields = {"password_hash": password_hash, "password_changed_at": now, "login_failed_at": None}
         self._change(
-            app_id, connection_id, lambda before: fields | other_fields(before), change_session=Session.revoked
+            app_id,
+            connection_id,
+            _entries(Action.PASSWORD_SET, actor),
+            lambda before: fields | other_fields(before),
+            change_session=Session.revoked,
         )
         return password
 
@@ -174,11 +210,12 @@ class ConnectionService:
         self,
         app_id: str,
         connection_id: str,
+        entry_of: EntryOf,
         fields_of: Callable[[Connection], dict[str, Any]],
         *,
         change_session: Callable[[Session], Session] | None = None,
     ) -> Connection:
-        """Change the fields that `fields_of` returns, and return the stored connection.
+        """Change the fields that `fields_of` returns, and return the stored connection. An equal one is not stored.
 
         `change_session` is applied to the live session, which does not read its connection while it runs.
         """
@@ -189,13 +226,24 @@ class ConnectionService:
             if all(getattr(before, name) == value for name, value in fields.items()):
                 return before
             after = before.changed(timestamp(self._clock()), **fields)
-            changes: list[Change] = [Put(before, after)]
+            changes: list[Change] = [Put(before, after), Put(None, entry_of(before, after))]
             if change_session and (session := live_session(self._store, before)):
                 changes.append(Put(session, change_session(session)))
             self._store.commit(*changes)
             return after
 
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
+
+
+def _entry(action: Action, actor: Actor, after: Connection, **details: Any) -> AuditEntry:
+    """Return the entry of a change of a connection."""
+    subject = Subject(after.app_id, after.id, after.revision, after.id)
+    return audit_entry(action, actor, subject, after.updated_at, **details)
+
+
+def _entries(action: Action, actor: Actor) -> EntryOf:
+    """Return the function that makes the entry of a change."""
+    return lambda _, after: _entry(action, actor, after)
 
 
 def live_session(store: Database, connection: Connection) -> Session | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from domain.connections.service import live_session
 from domain.errors import ConnectionActive
+from domain.records.audit import Action, Actor, Subject, audit_entry
 from domain.records.ownership import owned_connection
 from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import Put
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 REASON = "The connection was deleted."
 
 
-def remove_connection(store: Database, clock: Clock, app_id: str, connection_id: str) -> None:
+def remove_connection(store: Database, clock: Clock, app_id: str, connection_id: str, *, actor: Actor) -> None:
     """Delete a connection with its requests. End its session if the session is silent.
 
     Raises NotFound, TooManyRequests, or ConnectionActive if a Web Connector session is live.
@@ -40,7 +41,10 @@ def remove_connection(store: Database, clock: Clock, app_id: str, connection_id:
             _refuse_while_live(session, now)
             # The removal itself frees the connection.
             changes += end_of_session(session, store.held_requests(session)[0], None, now, REASON)
-        store.commit(*changes, Put(connection, connection.removed(timestamp(now))))
+        removed = connection.removed(timestamp(now))
+        subject = Subject(app_id, removed.id, removed.revision, removed.id)
+        entry = audit_entry(Action.CONNECTION_DELETED, actor, subject, removed.updated_at)
+        store.commit(*changes, Put(connection, removed), Put(None, entry))
 
     commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
 

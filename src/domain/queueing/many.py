@@ -11,8 +11,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
+from domain.queueing.audited_call import AuditedCall
 from domain.queueing.selection import Place, Walk, as_json
 from domain.queueing.service import redelivered
+from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State
 from domain.records.webhook import ListedWebhookState, WebhookState
@@ -83,11 +85,15 @@ class _Task:
     walk: Walk
     after: Callable[[QueuedRequest], QueuedRequest | None]
     dry_run: bool
+    audited: AuditedCall
     check_quota: Callable[[], None] = lambda: None
 
 
 class ManyRequests:
-    """The use cases. Each method raises NotFound for another app's connection, and InvalidRequest."""
+    """The use cases. Each method raises NotFound for another app's connection, and InvalidRequest.
+
+    The audit log names the `actor`.
+    """
 
     def __init__(self, store: Database, clock: Clock, bounds: Bounds = USUAL_BOUNDS) -> None:
         self._store = store
@@ -95,7 +101,14 @@ class ManyRequests:
         self._bounds = bounds
 
     def discard(
-        self, app_id: str, connection_id: str, which: RequestFilter, *, cursor: str | None = None, dry_run: bool = False
+        self,
+        app_id: str,
+        connection_id: str,
+        which: RequestFilter,
+        *,
+        actor: Actor,
+        cursor: str | None = None,
+        dry_run: bool = False,
     ) -> Tally:
         """Take the queued requests that `which` matches, and that were queued before the first call, out of the queue.
 
@@ -130,7 +143,10 @@ class ManyRequests:
         )
         subject = ("discard", connection_id, as_json(which), dry_run)
         place = Place.of(cursor, self._clock(), *subject)
-        return self._change(app_id, _Task(subject, walk, discarded, dry_run), place, tally)
+        audited = self._audited(Action.REQUESTS_DISCARDED, actor)
+        tally = self._change(app_id, _Task(subject, walk, discarded, dry_run, audited), place, tally)
+        audited.complete(discarded=tally.changed, in_flight=tally.may_be_executed, has_dependants=tally.has_dependants)
+        return tally
 
     def redeliver(
         self,
@@ -139,6 +155,7 @@ class ManyRequests:
         failed_since: str,
         check_quota: Callable[[], None],
         *,
+        actor: Actor,
         include_pending: bool = False,
         cursor: str | None = None,
         dry_run: bool = False,
@@ -167,7 +184,13 @@ class ManyRequests:
             if webhook_state.webhook_state in states
         ]
         walk = Walk(self._store, IndexStretch(connection_id, UPDATED, pairs, failed_since, ""), self._bounds.part_size)
-        return self._change(app_id, _Task(subject, walk, again, dry_run, check_quota), place, Tally())
+        audited = self._audited(Action.WEBHOOKS_REDELIVERED, actor)
+        tally = self._change(app_id, _Task(subject, walk, again, dry_run, audited, check_quota), place, Tally())
+        audited.complete(redelivered=tally.changed)
+        return tally
+
+    def _audited(self, action: Action, actor: Actor) -> AuditedCall:
+        return AuditedCall(self._store, self._clock, action, actor)
 
     def _change(self, app_id: str, task: _Task, place: Place, tally: Tally) -> Tally:
         """Change the requests of some parts behind a place, and return how many."""
@@ -188,7 +211,7 @@ class ManyRequests:
                 if after:
                     changes.append(ChangeRequest(record, after))
                 place = replace(place, after=entry)
-            tally.changed += len(changes) if task.dry_run else self._commit(changes, task.after)
+            tally.changed += len(changes) if task.dry_run else self._commit(changes, task)
             if refusal and not tally.changed:
                 raise refusal
             following = place if refusal else part.following
@@ -204,7 +227,7 @@ class ManyRequests:
         is_late = self._clock() >= begun + timedelta(seconds=bounds.seconds)
         return is_late or looked_at >= bounds.looked_at or changed >= bounds.changed
 
-    def _commit(self, changes: Sequence[ChangeRequest], after: Callable[[QueuedRequest], QueuedRequest | None]) -> int:
+    def _commit(self, changes: Sequence[ChangeRequest], task: _Task) -> int:
         """Do all changes, some at a time, and return their number. A record that has changed meanwhile is judged again.
 
         Raises TooManyRequests.
@@ -212,6 +235,7 @@ class ManyRequests:
         pending, done, conflicts = list(changes), 0, 0
         while pending:
             together = pending[:PER_COMMIT]
+            task.audited.begin(together[0].after)
             try:
                 self._store.commit(*together)
             except Conflict as conflict:
@@ -220,7 +244,7 @@ class ManyRequests:
                     raise TooManyRequests("These requests are being changed. Try again in a moment.") from None
                 pending = [change for change in pending if change != conflict.change]
                 current = conflict.current
-                if isinstance(current, QueuedRequest) and (changed := after(current)):
+                if isinstance(current, QueuedRequest) and (changed := task.after(current)):
                     pending.append(ChangeRequest(current, changed))
             else:
                 done += len(together)

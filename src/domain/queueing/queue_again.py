@@ -17,9 +17,11 @@ from uuid import UUID, uuid5
 
 from domain import qbxml
 from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
+from domain.queueing.audited_call import AuditedCall
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.many import FIRST_TIME, USUAL_BOUNDS
 from domain.queueing.selection import Place, Walk, as_json
+from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
 from domain.records.request import Paging, QueuedRequest, State
 from domain.records.search_text import searchable_text
@@ -104,6 +106,7 @@ class QueueAgain:
         which: RequestFilter,
         check_quota: Callable[[int], None],
         *,
+        actor: Actor,
         cursor: str | None = None,
         dry_run: bool = False,
     ) -> AgainTally:
@@ -120,7 +123,9 @@ class QueueAgain:
         connection = owned_connection(self._store.connection(connection_id), app_id)
         pairs = [(state, webhook_state) for state in QUEUED_AGAIN for webhook_state in ListedWebhookState]
         stretch = IndexStretch(connection_id, INSERTED, pairs, FIRST_TIME, "")
-        queue = partial(self._queue, connection, which, check_quota, tally := AgainTally(), dry_run=dry_run)
+        audited = AuditedCall(self._store, self._clock, Action.REQUESTS_QUEUED_AGAIN, actor)
+        tally = AgainTally()
+        queue = partial(self._queue, connection, which, check_quota, tally, audited=audited, dry_run=dry_run)
         following: Place | None = place
         looked_at = 0
         for part in Walk(self._store, stretch, self._bounds.part_size).parts(place, now):
@@ -133,6 +138,7 @@ class QueueAgain:
                 break
             place = following
         tally.next_cursor = following.cursor(*subject) if following else None
+        audited.complete(queued=tally.queued, queued_before=tally.queued_before, left_out=tally.left_out)
         return tally
 
     def _queue_part(
@@ -159,6 +165,7 @@ class QueueAgain:
         tally: AgainTally,
         record: QueuedRequest,
         *,
+        audited: AuditedCall,
         dry_run: bool,
     ) -> None:
         """Queue a request again if it is meant and may be, and count what was done."""
@@ -175,16 +182,18 @@ class QueueAgain:
             if not isinstance(detail, RequestDetail):
                 return  # it was deleted meanwhile
             check_quota(len(detail.stored.request_xml.encode()))
-            if self._add(connection, detail.stored):
+            if self._add(connection, detail.stored, audited):
                 tally.queued += 1
             else:
                 tally.queued_before += 1
 
-    def _add(self, connection: Connection, stored: StoredRequest) -> bool:
+    def _add(self, connection: Connection, stored: StoredRequest, audited: AuditedCall) -> bool:
         """Queue a request as a new one. Return False if that was done before. Raises TooManyRequests."""
         requires = RequireConnection(connection.id, connection.app_id, connection.webhook_url)
+        addition = again(stored, timestamp(self._insertion_times()))
+        audited.begin(addition.record)
         try:
-            self._store.commit(requires, again(stored, timestamp(self._insertion_times())))
+            self._store.commit(requires, addition)
         except Conflict as conflict:
             if isinstance(conflict.change, AddRequest):
                 return False

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
 from domain.queueing import waiting_reason
+from domain.records.audit import Action, Actor, AuditEntry, Subject, audit_entry
 from domain.records.ownership import not_found, owned
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State, StoredRequest
 from domain.records.webhook import WebhookState
 from domain.storage.changes import (
     ChangeRequest,
+    Put,
     RemoveRequest,
 )
 from domain.storage.ports import RequestDetail
@@ -33,7 +35,10 @@ _CONTENDED = "The request is being changed. Try again in a moment."
 
 
 class RequestService:
-    """The use cases. Each method raises NotFound for another app's request or connection."""
+    """The use cases. Each method raises NotFound for another app's request or connection.
+
+    A change is stored together with its entry in the audit log, which names the `actor`.
+    """
 
     def __init__(self, store: Database, clock: Clock) -> None:
         self._store = store
@@ -57,7 +62,13 @@ class RequestService:
         return detail.stored, reason
 
     def discard(
-        self, app_id: str, request_id: str, connection_id: str | None = None, *, dependants: bool = False
+        self,
+        app_id: str,
+        request_id: str,
+        connection_id: str | None = None,
+        *,
+        actor: Actor,
+        dependants: bool = False,
     ) -> StoredRequest:
         """Take a request out of the queue. Raises MayBeExecuted, or InvalidState if it has ended.
 
@@ -75,6 +86,7 @@ class RequestService:
             request_id,
             connection_id,
             discarded,
+            entry_of=_entries(Action.REQUEST_DISCARDED, actor),
             is_done=lambda _, record: record.state is State.DISCARDED,
         )
 
@@ -84,7 +96,9 @@ class RequestService:
             message = f"{number} for this one, and would end in errors. Add ?dependants=true if that is intended."
             raise HasDependants(message, {"dependants": list(ids)})
 
-    def redeliver(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
+    def redeliver(
+        self, app_id: str, request_id: str, connection_id: str | None = None, *, actor: Actor
+    ) -> StoredRequest:
         """Start a new round of webhook attempts for an ended request. Raises InvalidState."""
 
         def pending(record: QueuedRequest, now: datetime) -> QueuedRequest:
@@ -102,6 +116,7 @@ class RequestService:
             request_id,
             connection_id,
             pending,
+            entry_of=_entries(Action.WEBHOOK_REDELIVERED, actor),
             is_done=lambda before, record: record.webhook.round > before.webhook.round,
         )
 
@@ -111,6 +126,7 @@ class RequestService:
         request_id: str,
         connection_id: str | None = None,
         *,
+        actor: Actor,
         force: bool = False,
         dependants: bool = False,
     ) -> None:
@@ -119,6 +135,7 @@ class RequestService:
         Raises InvalidState for a waiting request without `force`, and MayBeExecuted if QuickBooks may be executing it.
         `dependants` is as in `discard`.
         """
+        entry_of = _entries(Action.REQUEST_DELETED, actor)
 
         def attempt(_: Conflict | None) -> None:
             record = self._store.request(request_id)
@@ -132,7 +149,9 @@ class RequestService:
                 if record.state in QUEUED and not dependants:
                     self._refuse_with_dependants(record)
                 now = self._clock()
-                self._store.commit(*with_dependants(self._store, [RemoveRequest(record, timestamp(now))], now))
+                entry = entry_of(record, record.revision + 1, timestamp(now))
+                changes = with_dependants(self._store, [RemoveRequest(record, timestamp(now))], now)
+                self._store.commit(*changes, Put(None, entry))
 
         commit_with_retry(attempt, _CONTENDED)
 
@@ -142,9 +161,11 @@ class RequestService:
         request_id: str,
         connection_id: str | None,
         change: Callable[[QueuedRequest, datetime], QueuedRequest],
+        *,
+        entry_of: Callable[[QueuedRequest, int, str], AuditEntry],
         is_done: Callable[[QueuedRequest, QueuedRequest], bool],
     ) -> StoredRequest:
-        """Change a record and return it.
+        """Change a record together with its entry in the audit log, and return it.
 
         After a conflict, `is_done` tells from the former and the current record whether the change was made meanwhile:
         by an equal call, or by this one, if the answer to its commit was lost.
@@ -159,10 +180,21 @@ class RequestService:
             before = stored.record
             now = self._clock()
             after = change(stored.record, now)
-            self._store.commit(*with_dependants(self._store, [ChangeRequest(stored.record, after)], now))
+            changes = with_dependants(self._store, [ChangeRequest(stored.record, after)], now)
+            self._store.commit(*changes, Put(None, entry_of(after, after.revision, timestamp(now))))
             return replace(stored, record=after)
 
         return commit_with_retry(attempt, _CONTENDED)
+
+
+def _entries(action: Action, actor: Actor) -> Callable[[QueuedRequest, int, str], AuditEntry]:
+    """Return the function that makes an entry from a record, the revision that was made, and a timestamp."""
+
+    def entry_of(record: QueuedRequest, revision: int, at: str) -> AuditEntry:
+        subject = Subject(record.app_id, record.id, revision, record.connection_id)
+        return audit_entry(action, actor, subject, at, request_id=record.id)
+
+    return entry_of
 
 
 def redelivered(record: QueuedRequest, now: datetime) -> QueuedRequest:

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
+from domain.records.audit import public_id
+
 
 class Scope(StrEnum):
     """The scope of a key. It allows either everything or only reading stored requests and connections."""
@@ -54,6 +56,11 @@ class ApiKey:
     inserted_at: str
     revoked_at: str | None = None
     revision: int = 1
+
+    @property
+    def id(self) -> str:
+        """The public id of the key, which the audit log shows."""
+        return public_id("key", self.hash)
 
 
 def api_key_hash(key: str) -> str:

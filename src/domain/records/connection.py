@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from domain.records.audit import public_id
 from domain.records.sync_window import SyncWindow
 
 COMPANY_FILE_MISMATCH = "company_file_mismatch"
@@ -32,6 +33,16 @@ class OnboardingLink:
     expires_at: str
     redirect_url: str | None = None
     passwords_set: int = 0
+
+    @property
+    def id(self) -> str:
+        """The public id of the link, which the audit log shows."""
+        return link_id(self.token_hash)
+
+
+def link_id(token_hash: str) -> str:
+    """Return the public id of the link whose token has this hash."""
+    return public_id("link", token_hash)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
     from domain.qbxml import Reference
     from domain.records.app import ApiKey, App
+    from domain.records.audit import AuditEntry
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
 
-Entity = TypeVar("Entity", "App", "ApiKey", "Connection", "Session")
+Entity = TypeVar("Entity", "App", "ApiKey", "AuditEntry", "Connection", "Session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,13 @@ class AppendEvents:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoveApp:
+    """Remove an app. Its API keys and its log of events are removed afterwards (`Database.remove_app`)."""
+
+    before: App
+
+
+@dataclass(frozen=True, slots=True)
 class Put(Generic[Entity]):
     """Store an entity that is not a request. `before` is None for a new one.
 
@@ -153,8 +161,10 @@ Change: TypeAlias = (
     | ClaimIdempotencyKey
     | CountBeginning
     | AppendEvents
+    | RemoveApp
     | Put["App"]
     | Put["ApiKey"]
+    | Put["AuditEntry"]
     | Put["Connection"]
     | Put["Session"]
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.records.app import ApiKey, App
+    from domain.records.audit import AuditEntry
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
@@ -278,10 +279,24 @@ class Database(Protocol):
         """Return the key with this hash, revoked or not."""
 
     def remove_app(self, app_id: str) -> None:
-        """Remove an app after its API keys and its log of events. May be interrupted and repeated."""
+        """Remove the log of events, the API keys and then the app, as far as they exist.
+
+        May be interrupted and repeated. The audit log stays until it expires.
+        """
 
     def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
         """Return an app's keys, oldest first."""
+
+    # --- Audit logs
+
+    def audit_entries(
+        self, app_id: str, connection_id: str | None, before: str | None, limit: int
+    ) -> tuple[Sequence[AuditEntry], bool]:
+        """Return the newest entries of the audit log of an app, or only those of a connection, newest first.
+
+        With `before`, only those at a lower position. The second value tells whether there may be more. The entries of
+        a connection are read from an index.
+        """
 
     # --- Logs of events (`domain.events`). All reads are consistent.
 

@@ -125,6 +125,7 @@ class Endpoint:
         self._fields: list[str] | None = None
         self._item_fields: list[str] = []
         signature = inspect.signature(function)
+        own_routes = set(routes)
         for parameter in signature.parameters.values():
             if parameter.name == "connection_id" and parameter.default is None:
                 routes = [*routes, *(route.replace(" ", f" {CONNECTION}") for route in routes)]
@@ -137,7 +138,7 @@ class Endpoint:
         for route in routes:
             method, path = route.split()
             operation = Operation(
-                _operation_id(name, method, path),
+                _operation_id(name, method, is_own=route in own_routes),
                 method,
                 PREFIX + path,
                 function,
@@ -243,9 +244,12 @@ def endpoint(tag: str, *routes: str, **options: Unpack[Options]) -> Callable[[Ca
     return lambda function: Endpoint(tag, routes, function, **options)
 
 
-def _operation_id(name: str, method: str, path: str) -> str:
-    """Return the id of an operation. The operations of an endpoint differ in their path or in their method."""
-    if path.startswith(CONNECTION) and "{request_id}" in path:
+def _operation_id(name: str, method: str, *, is_own: bool) -> str:
+    """Return the id of an operation. The operations of an endpoint differ in their path or in their method.
+
+    A path that is not the endpoint's own is the same below a connection.
+    """
+    if not is_own:
         return f"{name}_of_connection"
     if method == "GET":
         return name

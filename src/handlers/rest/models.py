@@ -216,6 +216,18 @@ class EventParameters(Parameters):
     )
 
 
+class AuditLogParameters(Parameters):
+    """The part of the audit log."""
+
+    cursor: str | None = Field(
+        default=None,
+        pattern=r"^[0-9TZ:.-]{20,30}~[0-9a-z_-]{1,40}~[0-9]{1,15}$",
+        description="`next` of the last answer. Without it: the newest entries.",
+        examples=["2026-03-14T12:00:00.000000Z~c0000000-0000-4000-8000-000000000001~4"],
+    )
+    limit: InDigits = Field(default=50, ge=1, le=100)
+
+
 class ListParameters(PageParameters):
     """The requests of a list and their order."""
 

@@ -21,6 +21,7 @@ from domain.errors import (
 )
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import Limits, Scope
+from domain.records.audit import Actor, ActorType
 from handlers.common.http import header
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -52,7 +53,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call: its event, the app, the scope of its API key, and the limits of the app.
+    """A call: its event, the app, the scope of its API key, the limits of the app, and the API key as an actor.
 
     `response_headers` are those that the function adds to its response.
     """
@@ -61,6 +62,7 @@ class Call:
     app_id: str
     scope: Scope
     limits: Limits
+    actor: Actor
     response_headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -70,7 +72,9 @@ def call_of(event: Event) -> Call:
     if "app_id" not in authorized:
         raise Unauthorized("Send your API key as the Basic user name with an empty password.")
     limits = {field.name: int(authorized[field.name]) for field in fields(Limits) if field.name in authorized}
-    return Call(event, authorized["app_id"], Scope(authorized["scope"]), Limits(**limits))
+    # During an upgrade, API Gateway may pass the cached answer of an authorizer that did not know ids of keys.
+    actor = Actor(ActorType.API_KEY, authorized.get("key_id"))
+    return Call(event, authorized["app_id"], Scope(authorized["scope"]), Limits(**limits), actor)
 
 
 def require_full_scope(call: Call) -> None:

@@ -1,13 +1,16 @@
 """The view of an API key."""
 
+from typing import Annotated
+
 from typing_extensions import TypedDict
 
 from domain.records.app import Scope
-from handlers.views.schema import Uuid
+from handlers.views.schema import Schema, Uuid
 
 
 class ApiKeyView(TypedDict):
-    """The app and the scope of the API key of the call."""
+    """The app, the scope and the id of the API key of the call."""
 
     app_id: Uuid
     scope: Scope
+    key_id: Annotated[str | None, Schema("The id of the key in the audit log", examples=["key_3b1f0c9d5e7a2468"])]

@@ -136,7 +136,12 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
             assert isinstance(Services.current.store.request(REQUEST_ID), Tombstone)
         case "authorizer":
             assert result
-            assert result["context"] == {"app_id": APP_ID, "scope": "full", **asdict(Limits())}
+            assert result["context"] == {
+                "app_id": APP_ID,
+                "scope": "full",
+                "key_id": samples.API_KEY_ID,
+                **asdict(Limits()),
+            }
         case "operate":
             assert result
             assert result["name"] == "Shop"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.errors import Unauthorized
-from domain.records.app import Limits
+from domain.records.app import Limits, api_key_hash
+from domain.records.audit import public_id
 from domain.records.request import State
 from domain.records.webhook import ListedWebhookState
 from domain.storage.changes import Put
@@ -193,6 +194,7 @@ def test_a_connection_is_recounted_and_mended(deployment: Deployment) -> None:
 def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deployment) -> None:
     response = authorize(basic(deployment.api.key or ""))
 
+    key_id = public_id("key", api_key_hash(deployment.api.key or ""))
     assert response == {
         "principalId": deployment.app_id,
         "policyDocument": {
@@ -205,7 +207,7 @@ def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deplo
                 }
             ],
         },
-        "context": {"app_id": deployment.app_id, "scope": "full", **asdict(Limits())},
+        "context": {"app_id": deployment.app_id, "scope": "full", "key_id": key_id, **asdict(Limits())},
     }
 
 

@@ -192,6 +192,7 @@ def operates(recorder: Recorder) -> None:
         {"operation": "set_limits", "app_id": APP_ID, "waiting": "10"},
         {"operation": "create_key", "app_id": APP_ID},
         {"operation": "list_keys", "app_id": APP_ID},
+        {"operation": "audit_log", "app_id": APP_ID},
         {"operation": "revoke_key", "key_hash": api_key_hash(KEY)},
         {"operation": "rotate_webhook_secret", "app_id": APP_ID},
         {"operation": "retire_old_webhook_secrets", "app_id": APP_ID},
@@ -283,6 +284,13 @@ def an_iterated_query_with_a_page(recorder: Recorder) -> str:
     return first.id
 
 
+def lists_the_audit_log_of_a_connection(recorder: Recorder) -> None:
+    """List the entries of one connection."""
+    path = f"/api/v1/connections/{CONNECTION_ID}/audit_log"
+    caller = {"app_id": APP_ID, "scope": "full"}
+    invoke(recorder, "list_audit_log", api_event("GET", path, authorizer=caller))
+
+
 def waits_for_a_page(recorder: Recorder) -> None:
     """Wait for an iterated query."""
     path = f"/api/v1/queued_requests/{an_iterated_query_with_a_page(recorder)}?wait=1"
@@ -363,6 +371,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "operate": (operates,),
     "forget_expired": (forgets_chunks, logs_events),
     "retry_webhook": (sends_an_event_of_a_connection,),
+    "list_audit_log": (lists_the_audit_log_of_a_connection,),
     "list_events": (lists_events, waits_for_events),
     "pack_search_texts": (packs_a_removed_text,),
     **{

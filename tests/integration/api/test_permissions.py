@@ -49,6 +49,7 @@ from tests.integration.api.test_events import (
 )
 from tests.support.api_client import api_event, load
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     NOON,
@@ -195,7 +196,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(Put(None, silent), Put(connection, connection_in_session))
     if function == "web_connector":
         connections = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
-        connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
+        connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple", actor=AN_ACTOR)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values())

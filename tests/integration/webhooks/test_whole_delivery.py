@@ -35,6 +35,7 @@ from local.receiver import verified_schemes
 from local.tables import make_tables
 from tests.contract.conftest import CREDENTIALS, dynamodb_client
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     NOON,
@@ -201,7 +202,7 @@ def test_an_event_omits_a_response_of_5_mb(stack: Stack) -> None:
 def test_a_redelivery_during_an_attempt_keeps_both_the_new_round_and_the_attempt(stack: Stack, response: bytes) -> None:
     def script(exchange: Exchange) -> None:
         exchange.read_request()
-        stack.requests.redeliver(APP_ID, after.id)
+        stack.requests.redeliver(APP_ID, after.id, actor=AN_ACTOR)
         exchange.send(response)
 
     with Receiver(script) as receiver:

@@ -14,7 +14,7 @@ from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import TRANSITIONS, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
 from domain.web_connector.session.lingering import NO_OP
-from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, a_link
+from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, a_link
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.observed_store import ObservedStore
 from tests.support.web_connector.quickbooks import labels_in
@@ -115,12 +115,12 @@ class Interleavings(RuleBasedStateMachine):
         app_id = record.app_id if mine else ({APP_ID, OTHER_APP_ID} - {record.app_id}).pop()
         use = self.system.requests
         action = {
-            "discard": lambda: use.discard(app_id, record.id),
-            "discard all": lambda: use.discard(app_id, record.id, dependants=True),
-            "delete": lambda: use.delete(app_id, record.id),
-            "force": lambda: use.delete(app_id, record.id, force=True),
-            "force all": lambda: use.delete(app_id, record.id, force=True, dependants=True),
-            "redeliver": lambda: use.redeliver(app_id, record.id),
+            "discard": lambda: use.discard(app_id, record.id, actor=AN_ACTOR),
+            "discard all": lambda: use.discard(app_id, record.id, dependants=True, actor=AN_ACTOR),
+            "delete": lambda: use.delete(app_id, record.id, actor=AN_ACTOR),
+            "force": lambda: use.delete(app_id, record.id, force=True, actor=AN_ACTOR),
+            "force all": lambda: use.delete(app_id, record.id, force=True, dependants=True, actor=AN_ACTOR),
+            "redeliver": lambda: use.redeliver(app_id, record.id, actor=AN_ACTOR),
             "get": lambda: use.get(app_id, record.id),
         }[how]
         try:
@@ -145,12 +145,12 @@ class Interleavings(RuleBasedStateMachine):
         connection, use = self.system.connections[number], self.system.connection_service
         mine = connection.app_id, connection.id
         action = {
-            "pause": lambda: use.pause(*mine),
-            "resume": lambda: use.resume(*mine),
-            "rename": lambda: use.update(*mine, name=str(len(self.system.new_id.ids))),
-            "linger": lambda: use.update(*mine, linger_seconds=20),
-            "reset": lambda: use.reset_company_file(*mine),
-            "onboard": lambda: use.update(*mine, onboarding=a_link(self.system.clock.now)),
+            "pause": lambda: use.pause(*mine, actor=AN_ACTOR),
+            "resume": lambda: use.resume(*mine, actor=AN_ACTOR),
+            "rename": lambda: use.update(*mine, name=str(len(self.system.new_id.ids)), actor=AN_ACTOR),
+            "linger": lambda: use.update(*mine, linger_seconds=20, actor=AN_ACTOR),
+            "reset": lambda: use.reset_company_file(*mine, actor=AN_ACTOR),
+            "onboard": lambda: use.update(*mine, onboarding=a_link(self.system.clock.now), actor=AN_ACTOR),
         }[what]
         self.system.in_function(action, trouble)
 

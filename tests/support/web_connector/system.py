@@ -30,7 +30,7 @@ from domain.timestamps import timestamp
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.backoff import MAX_PAUSE
 from domain.web_connector.session.lingering import NO_OP
-from tests.support.builders import APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
 from tests.support.queueing import command, new_request, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
 from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, Point, RandomIds
@@ -165,7 +165,9 @@ class System:
         self._current_call = b""
 
     def _connect(self, app_id: str) -> Connection:
-        connection = self.connection_service.create(app_id, webhook_url=HOOK, batch_size=self.batch_size)
+        connection = self.connection_service.create(
+            app_id, webhook_url=HOOK, batch_size=self.batch_size, actor=AN_ACTOR
+        )
         after = connection.changed(timestamp(self.clock()), password_hash=PASSWORD_HASH)
         self.store.commit(Put(connection, after))
         return after
@@ -181,7 +183,7 @@ class System:
             case "login":
                 self.log_in(call.number)
             case "pause":
-                self.connection_service.pause(connection.app_id, connection.id)
+                self.connection_service.pause(connection.app_id, connection.id, actor=AN_ACTOR)
             case "sweep":
                 self.sweep(1)
             case "discard":
@@ -189,7 +191,7 @@ class System:
                     if record.connection_id == connection.id and record.state in QUEUED:
                         # QuickBooks may have executed it, or others wait for it.
                         with suppress(MayBeExecuted, HasDependants):
-                            self.requests.discard(record.app_id, record.id)
+                            self.requests.discard(record.app_id, record.id, actor=AN_ACTOR)
 
     def in_function(self, action: Callable[[], T], trouble: Trouble) -> T | None:
         """Run a function that may be interrupted. Return its result, or None if it was terminated."""
@@ -344,7 +346,7 @@ class System:
         self.clock.advance(seconds=MAX_PAUSE.total_seconds())
         for connection in self.connections:
             if self.store.connection(connection.id):
-                self.connection_service.resume(connection.app_id, connection.id)
+                self.connection_service.resume(connection.app_id, connection.id, actor=AN_ACTOR)
         for number, _ in enumerate(self.connections):
             for _ in range(MAX_SESSIONS):
                 if not self._drain(number):

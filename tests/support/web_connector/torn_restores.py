@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted, NotFound
 from local.restore import TABLES, prepare
+from tests.support.builders import AN_ACTOR
 from tests.support.web_connector.system import System
 
 if TYPE_CHECKING:
@@ -94,9 +95,9 @@ class History:
         record = self._chance.choice(records)
         with suppress(HasDependants, MayBeExecuted, InvalidState, NotFound, Gone):
             if self._chance.random() < 0.5:
-                self.system.requests.discard(record.app_id, record.id)
+                self.system.requests.discard(record.app_id, record.id, actor=AN_ACTOR)
             else:
-                self.system.requests.delete(record.app_id, record.id)
+                self.system.requests.delete(record.app_id, record.id, actor=AN_ACTOR)
 
     def _pass_time(self) -> None:
         self.system.clock.advance(hours=self._chance.choice([1, 30]))

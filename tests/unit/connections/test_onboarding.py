@@ -12,7 +12,7 @@ from domain.connections.service import ConnectionService
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, FixedClock, SequentialIds, a_connection
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, FixedClock, SequentialIds, a_connection
 from tests.support.fake_store import FakeStore
 
 REDIRECT_URL = "https://shop.example/connected?customer=7"
@@ -38,7 +38,7 @@ class World:
         self.onboarding = Onboarding(self.store, connections, self.clock, secrets)  # type: ignore[arg-type]
 
     def token(self) -> str:
-        return self.onboarding.create_link(APP_ID, CONNECTION_ID, REDIRECT_URL)[1]
+        return self.onboarding.create_link(APP_ID, CONNECTION_ID, REDIRECT_URL, actor=AN_ACTOR)[1]
 
     def change(self, **fields: object) -> None:
         before = self.store.connection(CONNECTION_ID)
@@ -103,7 +103,7 @@ def test_the_token_is_stored_as_a_hash_only(world: World) -> None:
 
 def test_another_app_cannot_create_a_link(world: World) -> None:
     with pytest.raises(NotFound):
-        world.onboarding.create_link("a0000000-0000-4000-8000-00000000000f", CONNECTION_ID, None)
+        world.onboarding.create_link("a0000000-0000-4000-8000-00000000000f", CONNECTION_ID, None, actor=AN_ACTOR)
 
 
 def test_each_password_replaces_the_one_before(world: World) -> None:

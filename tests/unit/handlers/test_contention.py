@@ -11,7 +11,15 @@ from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests
 from domain.maintenance.connection_removal import remove_connection
 from domain.storage.changes import Put
-from tests.support.builders import APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, counting_bytes
+from tests.support.builders import (
+    AN_ACTOR,
+    APP_ID,
+    CONNECTION_ID,
+    FixedClock,
+    SequentialIds,
+    a_connection,
+    counting_bytes,
+)
 from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
@@ -55,7 +63,7 @@ def test_a_password_is_set_although_the_web_connector_changed_the_connection_fir
     store = rival()
     store.races = 4
 
-    connection_service(store).set_password(APP_ID, CONNECTION_ID)
+    connection_service(store).set_password(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     connection = store.connection(CONNECTION_ID)
     assert connection
@@ -75,8 +83,11 @@ def test_two_rotations_at_once_both_return_an_active_secret() -> None:
 
 
 CASES: list[tuple[str, Callable[[Rival, str, str], Any]]] = [
-    ("password", lambda store, _app, _key: connection_service(store).set_password(APP_ID, CONNECTION_ID)),
-    ("delete", lambda store, _app, _key: remove_connection(store, FixedClock(), APP_ID, CONNECTION_ID)),
+    (
+        "password",
+        lambda store, _app, _key: connection_service(store).set_password(APP_ID, CONNECTION_ID, actor=AN_ACTOR),
+    ),
+    ("delete", lambda store, _app, _key: remove_connection(store, FixedClock(), APP_ID, CONNECTION_ID, actor=AN_ACTOR)),
     ("rotate", lambda store, app, _key: administration(store).rotate_webhook_secret(app)),
     ("revoke", lambda store, _app, key: administration(store).revoke_key(key)),
 ]

@@ -19,7 +19,16 @@ from domain.records.request import ENDED, QUEUED, QueuedRequest, Recovery, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, FixedClock, a_connection, a_record
+from tests.support.builders import (
+    AN_ACTOR,
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    OTHER_APP_ID,
+    FixedClock,
+    a_connection,
+    a_record,
+)
 from tests.support.fake_store import FakeStore
 from tests.support.index_lag import IndexLag
 
@@ -211,7 +220,7 @@ def test_exactly_the_requests_that_match_and_are_not_executed_are_discarded_whil
 
     bench.store.before_commit = disturb
     changed, _, _ = bench.all_calls(
-        lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor), disturb
+        lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor, actor=AN_ACTOR), disturb
     )
 
     discards = [change for change in bench.store.changes if change.after.state is State.DISCARDED]
@@ -249,7 +258,9 @@ def test_a_dry_run_changes_nothing_and_counts_what_the_same_calls_change(
 
     def calls(*, dry_run: bool) -> tuple[int, int]:
         return bench.all_calls(
-            lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor, dry_run=dry_run)
+            lambda cursor: bench.many.discard(
+                APP_ID, CONNECTION_ID, which, cursor=cursor, dry_run=dry_run, actor=AN_ACTOR
+            )
         )[:2]
 
     planned = calls(dry_run=True)
@@ -303,7 +314,7 @@ def test_exactly_the_webhooks_that_failed_in_the_time_are_sent_again_once(
 
     def call(cursor: str | None) -> Tally:
         return bench.many.redeliver(
-            APP_ID, CONNECTION_ID, since, lambda: None, include_pending=include_pending, cursor=cursor
+            APP_ID, CONNECTION_ID, since, lambda: None, include_pending=include_pending, cursor=cursor, actor=AN_ACTOR
         )
 
     bench.store.before_commit = disturb
@@ -322,7 +333,9 @@ def test_requests_that_the_index_does_not_show_yet_are_discarded(seed: int) -> N
         bench.add()
         bench.clock.advance(seconds=0.001)
 
-    changed, _, _ = bench.all_calls(lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor))
+    changed, _, _ = bench.all_calls(
+        lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor, actor=AN_ACTOR)
+    )
 
     assert changed == 9
 
@@ -338,7 +351,7 @@ def test_a_request_that_has_changed_between_the_read_and_the_commit_is_judged_ag
         FakeStore.commit(bench.store, RemoveRequest(is_deleted, timestamp(NOON)))
 
     bench.store.before_commit = change
-    tally = bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING)
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, actor=AN_ACTOR)
 
     assert (tally.changed, tally.may_be_executed, tally.next_cursor) == (1, 1, None)
     assert {record.id: record.state for record in bench.records} == {
@@ -361,7 +374,7 @@ def test_a_redelivery_ends_where_the_quota_ends_and_the_next_call_continues_ther
         left[0] -= 1
 
     def call(cursor: str | None) -> Tally:
-        return bench.many.redeliver(APP_ID, CONNECTION_ID, timestamp(NOON), check_quota, cursor=cursor)
+        return bench.many.redeliver(APP_ID, CONNECTION_ID, timestamp(NOON), check_quota, cursor=cursor, actor=AN_ACTOR)
 
     first = call(None)
     with pytest.raises(QuotaExceeded):
@@ -377,12 +390,12 @@ def test_a_call_does_a_bounded_amount_of_work() -> None:
     bench = Bench(bounds=Bounds(part_size=10, looked_at=40, changed=20))
     for number in range(100):
         bench.add(request_name=NAMES[number < 50])
-    tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name=NAMES[1]))
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name=NAMES[1]), actor=AN_ACTOR)
     assert tally.changed == 20
     bench.store.reads = 0
 
     rest = bench.many.discard(
-        APP_ID, CONNECTION_ID, RequestFilter(request_name="HostQueryRq"), cursor=None, dry_run=True
+        APP_ID, CONNECTION_ID, RequestFilter(request_name="HostQueryRq"), cursor=None, dry_run=True, actor=AN_ACTOR
     )
 
     assert rest.next_cursor
@@ -399,7 +412,7 @@ def test_a_call_ends_when_its_time_is_over() -> None:
 
     bench.store.before_commit = wait
 
-    tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name=NAMES[0]))
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name=NAMES[0]), actor=AN_ACTOR)
 
     assert tally.changed == 1
     assert tally.next_cursor
@@ -411,16 +424,16 @@ def test_requests_of_another_app_or_a_deleted_one_are_not_changed() -> None:
     which = RequestFilter(request_name=NAMES[0])
 
     with pytest.raises(NotFound):
-        bench.many.discard(OTHER_APP_ID, CONNECTION_ID, which)
+        bench.many.discard(OTHER_APP_ID, CONNECTION_ID, which, actor=AN_ACTOR)
     bench.store.before_commit = lambda: FakeStore.commit(bench.store, RemoveRequest(record, timestamp(NOON)))
-    tally = bench.many.discard(APP_ID, CONNECTION_ID, which)
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, which, actor=AN_ACTOR)
 
     assert tally == Tally()
 
 
 def test_an_empty_filter_is_refused() -> None:
     with pytest.raises(InvalidRequest) as error:
-        Bench().many.discard(APP_ID, CONNECTION_ID, RequestFilter())
+        Bench().many.discard(APP_ID, CONNECTION_ID, RequestFilter(), actor=AN_ACTOR)
 
     assert error.value.problems[0].field == "filter"
 
@@ -437,13 +450,15 @@ def test_a_cursor_continues_only_the_call_that_returned_it() -> None:
     for _ in range(3):
         bench.add()
     which = RequestFilter(request_name=NAMES[0])
-    cursor = bench.many.discard(APP_ID, CONNECTION_ID, which, dry_run=True).next_cursor
+    cursor = bench.many.discard(APP_ID, CONNECTION_ID, which, dry_run=True, actor=AN_ACTOR).next_cursor
 
     with pytest.raises(InvalidRequest):
-        bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor)
+        bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor, actor=AN_ACTOR)
     with pytest.raises(InvalidRequest):
-        bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(state=State.WAITING), cursor=cursor, dry_run=True)
-    assert bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor, dry_run=True).changed == 1
+        bench.many.discard(
+            APP_ID, CONNECTION_ID, RequestFilter(state=State.WAITING), cursor=cursor, dry_run=True, actor=AN_ACTOR
+        )
+    assert bench.many.discard(APP_ID, CONNECTION_ID, which, cursor=cursor, dry_run=True, actor=AN_ACTOR).changed == 1
 
 
 def test_a_request_for_which_others_wait_is_discarded_after_them() -> None:
@@ -453,7 +468,7 @@ def test_a_request_for_which_others_wait_is_discarded_after_them() -> None:
     bench.add(id=second, dependencies=(0,))
     bench.clock.advance(seconds=1)
 
-    tallies = [bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING) for _ in range(3)]
+    tallies = [bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, actor=AN_ACTOR) for _ in range(3)]
 
     assert [(tally.changed, tally.has_dependants) for tally in tallies] == [(1, 1), (1, 0), (0, 0)]
 
@@ -467,6 +482,6 @@ def test_requests_that_entered_the_queue_late_are_discarded_once_and_the_calls_e
     bench.clock.advance(seconds=40)
 
     def call(cursor: str | None) -> Tally:
-        return bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor)
+        return bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor, actor=AN_ACTOR)
 
     assert bench.all_calls(call)[0] == 12

@@ -20,6 +20,7 @@ from domain.storage.changes import AddRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     NOON,
@@ -102,7 +103,9 @@ class Bench:
         app_id: str = APP_ID,
     ) -> AgainTally:
         use_case = QueueAgain(self.store, self.clock, self.bounds)
-        return use_case.queue_again(app_id, CONNECTION_ID, which, check_quota, cursor=cursor, dry_run=dry_run)
+        return use_case.queue_again(
+            app_id, CONNECTION_ID, which, check_quota, cursor=cursor, dry_run=dry_run, actor=AN_ACTOR
+        )
 
     def all_calls(self, which: RequestFilter, *, dry_run: bool = False) -> AgainTally:
         """Call until the end, repeat a call whose answer was lost, and return the sums."""

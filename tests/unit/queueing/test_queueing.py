@@ -28,6 +28,7 @@ from domain.storage.changes import AddRequest, Change, ChangeRequest, Put
 from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     OTHER_APP_ID,
@@ -269,7 +270,7 @@ class TestGet:
 
     def test_a_deleted_request_is_not_found(self, requests: Requests) -> None:
         record = requests.add(a_record(state=State.ERROR))
-        requests.service.delete(APP_ID, record.id)
+        requests.service.delete(APP_ID, record.id, actor=AN_ACTOR)
 
         with pytest.raises(Gone):
             requests.service.get(APP_ID, record.id)
@@ -285,7 +286,7 @@ class TestDiscard:
         record = requests.add(a_record(state=state))
         requests.clock.advance(seconds=5)
 
-        stored_request = requests.service.discard(APP_ID, record.id)
+        stored_request = requests.service.discard(APP_ID, record.id, actor=AN_ACTOR)
 
         assert stored_request.record.state == State.DISCARDED
         assert stored_request.record.updated_at == timestamp(requests.clock())
@@ -296,7 +297,7 @@ class TestDiscard:
         record = requests.add(a_record(state=state))
 
         with pytest.raises(MayBeExecuted):
-            requests.service.discard(APP_ID, record.id)
+            requests.service.discard(APP_ID, record.id, actor=AN_ACTOR)
 
         assert requests.store.request(record.id) == record
 
@@ -305,22 +306,22 @@ class TestDiscard:
         record = requests.add(a_record(state=state))
 
         with pytest.raises(InvalidState):
-            requests.service.discard(APP_ID, record.id)
+            requests.service.discard(APP_ID, record.id, actor=AN_ACTOR)
 
     def test_discarding_is_repeated_after_a_conflict(self, requests: Requests) -> None:
         record = requests.add(a_record())
         requests.store.rivals = 2
 
-        assert requests.service.discard(APP_ID, record.id).record.state == State.DISCARDED
+        assert requests.service.discard(APP_ID, record.id, actor=AN_ACTOR).record.state == State.DISCARDED
 
     def test_repeated_conflicts_give_too_many_requests(self, requests: Requests) -> None:
         record = requests.add(a_record())
         requests.store.rivals = 100
 
         with pytest.raises(TooManyRequests):
-            requests.service.discard(APP_ID, record.id)
+            requests.service.discard(APP_ID, record.id, actor=AN_ACTOR)
         with pytest.raises(TooManyRequests):
-            requests.service.delete(APP_ID, record.id, force=True)
+            requests.service.delete(APP_ID, record.id, force=True, actor=AN_ACTOR)
 
 
 class TestDelete:
@@ -330,8 +331,8 @@ class TestDelete:
     def test_deleting_an_ended_request_twice_is_harmless(self, requests: Requests, state: State) -> None:
         record = requests.add(a_record(state=state))
 
-        requests.service.delete(APP_ID, record.id)
-        requests.service.delete(APP_ID, record.id)
+        requests.service.delete(APP_ID, record.id, actor=AN_ACTOR)
+        requests.service.delete(APP_ID, record.id, actor=AN_ACTOR)
 
         assert isinstance(requests.store.request(record.id), Tombstone)
         assert not requests.store.counts
@@ -341,8 +342,8 @@ class TestDelete:
         record = requests.add(a_record(state=state))
 
         with pytest.raises(InvalidState):
-            requests.service.delete(APP_ID, record.id)
-        requests.service.delete(APP_ID, record.id, force=True)
+            requests.service.delete(APP_ID, record.id, actor=AN_ACTOR)
+        requests.service.delete(APP_ID, record.id, force=True, actor=AN_ACTOR)
 
         assert isinstance(requests.store.request(record.id), Tombstone)
 
@@ -352,14 +353,14 @@ class TestDelete:
         record = requests.add(a_record(state=state))
 
         with pytest.raises(MayBeExecuted):
-            requests.service.delete(APP_ID, record.id, force=force)
+            requests.service.delete(APP_ID, record.id, force=force, actor=AN_ACTOR)
 
     def test_requests_to_delete_are_not_found_when_missing_or_foreign(self, requests: Requests) -> None:
         record = requests.add(a_record(state=State.ERROR))
 
         for app_id, request_id in ((OTHER_APP_ID, record.id), (APP_ID, MISSING)):
             with pytest.raises(NotFound):
-                requests.service.delete(app_id, request_id)
+                requests.service.delete(app_id, request_id, actor=AN_ACTOR)
 
 
 class TestRedeliver:
@@ -374,7 +375,7 @@ class TestRedeliver:
             )
         )
 
-        after = requests.service.redeliver(APP_ID, record.id).record
+        after = requests.service.redeliver(APP_ID, record.id, actor=AN_ACTOR).record
 
         assert after.webhook_state == WebhookState.PENDING
         assert (after.webhook.round, after.webhook.attempts_in_round, after.webhook.error) == (1, 0, None)
@@ -385,7 +386,7 @@ class TestRedeliver:
 
         for record in (without, waiting):
             with pytest.raises(InvalidState):
-                requests.service.redeliver(APP_ID, record.id)
+                requests.service.redeliver(APP_ID, record.id, actor=AN_ACTOR)
 
 
 def test_a_request_that_can_never_be_sent_is_refused(requests: Requests) -> None:
@@ -417,7 +418,7 @@ def test_a_change_increments_the_revision_and_sets_updated_at() -> None:
 def test_a_claim_of_a_discarded_request_conflicts(requests: Requests) -> None:
     """Of a discard and a claim of the same record, one fails."""
     record = requests.add(a_record())
-    requests.service.discard(APP_ID, record.id)
+    requests.service.discard(APP_ID, record.id, actor=AN_ACTOR)
 
     with pytest.raises(Conflict):
         requests.store.commit(ChangeRequest(record, record.moved(State.TICKETED, requests.clock())))

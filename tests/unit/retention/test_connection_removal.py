@@ -14,6 +14,7 @@ from domain.records.request import QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, InFlight
 from domain.storage.changes import AddRequest, Put
 from tests.support.builders import (
+    AN_ACTOR,
     APP_ID,
     CONNECTION_ID,
     OTHER_APP_ID,
@@ -43,7 +44,7 @@ class ConnectionInUse:
 
     def delete(self, app_id: str = APP_ID) -> None:
         """Delete the connection."""
-        remove_connection(self.store, self.clock, app_id, CONNECTION_ID)
+        remove_connection(self.store, self.clock, app_id, CONNECTION_ID, actor=AN_ACTOR)
 
 
 def test_a_live_session_keeps_its_connection() -> None:

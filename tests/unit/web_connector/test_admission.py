@@ -20,7 +20,7 @@ from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.session.admission import COUNTED_FOR, PERIOD_SECONDS, max_sessions
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, place, turn_in_window
-from tests.support.builders import APP_ID, NOON, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import response_to
 
@@ -396,7 +396,7 @@ def test_a_pause_of_a_connection_that_was_turned_away_is_its_reason() -> None:
     qbwc.authenticate(username=first)
     another_process(qbwc).authenticate(username=second)
     service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
-    paused = service.pause(APP_ID, second)
+    paused = service.pause(APP_ID, second, actor=AN_ACTOR)
 
     reason = of_connection(paused, qbwc.clock.now)
 

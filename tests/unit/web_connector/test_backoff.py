@@ -12,7 +12,7 @@ from domain.queueing.waiting_reason import of_connection, of_request
 from domain.records.request import ENDED, QUEUED, State
 from domain.web_connector.session.backoff import MAX_PAUSE, MAX_PAUSE_WHILE_UNAVAILABLE
 from simulator.faults import Fault
-from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
 from tests.support.web_connector.service import Service
 
@@ -206,13 +206,13 @@ def test_resuming_the_connection_ends_the_pause(qbwc: Connector) -> None:
     work_until_backoff(qbwc)
 
     service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
-    service.resume(APP_ID, CONNECTION_ID)
+    service.resume(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     assert qbwc.authenticate() == ""
     assert qbwc.connection.backoff
     assert qbwc.connection.backoff.sessions == 1  # attempts still do not count
     after = qbwc.connection
-    service.resume(APP_ID, CONNECTION_ID)
+    service.resume(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
     assert qbwc.connection == after
 
 

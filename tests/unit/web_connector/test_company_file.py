@@ -12,7 +12,7 @@ from domain.records.request import State
 from domain.web_connector.protocol import qwc
 from simulator import Company
 from simulator.faults import Fault
-from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 from tests.support.web_connector.service import Service
 
@@ -30,7 +30,7 @@ def reset(qbwc: Connector) -> Connection:
     """Lift the pin, as an API consumer does."""
     store = qbwc.store
     service = ConnectionService(store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
-    return service.reset_company_file(APP_ID, CONNECTION_ID)
+    return service.reset_company_file(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
 
 def begin_in(qbwc: Connector, mark: str | None, path: str = PATH) -> str:

@@ -11,7 +11,7 @@ from domain.errors import InvalidState, NotFound
 from domain.queueing.waiting_reason import of_connection
 from domain.records.request import State
 from domain.records.session import MAX_EXECUTION_SECONDS
-from tests.support.builders import APP_ID, CONNECTION_ID, OTHER_APP_ID, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, OTHER_APP_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
@@ -42,7 +42,7 @@ def known_at(qbwc: Connector, path: str = PATH) -> None:
 def accept(qbwc: Connector, path: str) -> None:
     """Open the file at `path`, and accept it there."""
     assert begin_at(qbwc, path) == ""
-    service(qbwc).accept_company_file(APP_ID, CONNECTION_ID)
+    service(qbwc).accept_company_file(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
 
 def test_the_first_path_is_accepted_by_itself(qbwc: Connector) -> None:
@@ -118,9 +118,9 @@ def test_only_a_path_that_was_reported_can_be_accepted(qbwc: Connector) -> None:
     known_at(qbwc)
 
     with pytest.raises(InvalidState, match="No path waits to be accepted"):
-        service(qbwc).accept_company_file(APP_ID, CONNECTION_ID)
+        service(qbwc).accept_company_file(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
     with pytest.raises(NotFound):
-        service(qbwc).accept_company_file(OTHER_APP_ID, CONNECTION_ID)
+        service(qbwc).accept_company_file(OTHER_APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
 
 def test_the_number_of_accepted_paths_is_limited(qbwc: Connector) -> None:
@@ -131,7 +131,7 @@ def test_the_number_of_accepted_paths_is_limited(qbwc: Connector) -> None:
     begin_at(qbwc, COPY)
 
     with pytest.raises(InvalidState, match="10 paths at most"):
-        service(qbwc).accept_company_file(APP_ID, CONNECTION_ID)
+        service(qbwc).accept_company_file(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
 
 def test_a_reset_forgets_the_accepted_paths(qbwc: Connector) -> None:
@@ -139,7 +139,7 @@ def test_a_reset_forgets_the_accepted_paths(qbwc: Connector) -> None:
     qbwc.queue()
     begin_at(qbwc, COPY)
 
-    assert service(qbwc).reset_company_file(APP_ID, CONNECTION_ID).last_error is None
+    assert service(qbwc).reset_company_file(APP_ID, CONNECTION_ID, actor=AN_ACTOR).last_error is None
 
     assert begin_at(qbwc, COPY) != ""
     assert qbwc.connection.company_file_paths == (COPY,)

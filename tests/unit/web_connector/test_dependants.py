@@ -16,7 +16,7 @@ from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from domain.web_connector.session.dependants import with_dependants
 from simulator import Company
-from tests.support.builders import APP_ID, FixedClock
+from tests.support.builders import AN_ACTOR, APP_ID, FixedClock
 from tests.support.queueing import new_request
 from tests.support.web_connector.connector import Connector, CountingStore
 from tests.support.web_connector.quickbooks import labels_in, nothing_stored, response_to, stored_response
@@ -260,7 +260,7 @@ class Rival(CountingStore):
         victim, self.victim = self.victim, ""
         if victim:
             self.discarded.append(victim)
-            RequestService(self, FixedClock()).discard(APP_ID, victim)
+            RequestService(self, FixedClock()).discard(APP_ID, victim, actor=AN_ACTOR)
         super().commit(*changes)
 
 
@@ -285,7 +285,7 @@ def test_a_dependant_that_is_discarded_meanwhile_stays_discarded(code: int) -> N
 def test_a_dependant_that_was_discarded_is_not_released(qbwc: Connector) -> None:
     _, second = qbwc.batch(customer(), job())
     request = qbwc.begin()
-    RequestService(qbwc.store, qbwc.clock).discard(APP_ID, second)
+    RequestService(qbwc.store, qbwc.clock).discard(APP_ID, second, actor=AN_ACTOR)
 
     qbwc.receive(response_to(request, content=LIST_ID))
 

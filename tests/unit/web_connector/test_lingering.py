@@ -16,7 +16,7 @@ from domain.storage.changes import ChangeRequest
 from domain.web_connector.session import polling
 from simulator import Company
 from simulator.web_connector.connector import NO_OP_WAIT_SECONDS
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
@@ -41,7 +41,7 @@ def qbwc() -> Connector:
 def pause(qbwc: Connector, *, resume: bool = False) -> None:
     store = qbwc.store
     service = ConnectionService(store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
-    (service.resume if resume else service.pause)(APP_ID, CONNECTION_ID)
+    (service.resume if resume else service.pause)(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
 
 def answer_only_request(qbwc: Connector) -> None:

@@ -14,7 +14,7 @@ from domain.records.session import NO_SESSION, session_id
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
-from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import PASSWORD, Connector
 from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
 
@@ -312,7 +312,7 @@ def test_a_new_password_ends_the_live_session(qbwc: Connector) -> None:
     request = qbwc.begin()
     connections = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
 
-    connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple")
+    connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple", actor=AN_ACTOR)
 
     assert qbwc.receive(stored_response(request)) == -1
     assert "password" in qbwc.last_error()

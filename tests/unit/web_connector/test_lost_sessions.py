@@ -12,7 +12,7 @@ from domain.maintenance.sweep import SESSIONS_A_READ, sweep
 from domain.records.request import State
 from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import RemoveRequest
-from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 
@@ -71,7 +71,7 @@ def test_a_paused_connection_also_releases_the_request_of_a_missing_session(qbwc
     qbwc.begin()
     lose_the_session(qbwc)
     service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
-    service.pause(APP_ID, CONNECTION_ID)
+    service.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     assert qbwc.authenticate() == "none"
 
@@ -83,7 +83,7 @@ def test_a_connection_with_a_missing_session_can_be_deleted(qbwc: Connector) -> 
     qbwc.begin()
     lose_the_session(qbwc)
 
-    remove_connection(qbwc.store, qbwc.clock, APP_ID, CONNECTION_ID)
+    remove_connection(qbwc.store, qbwc.clock, APP_ID, CONNECTION_ID, actor=AN_ACTOR)
     sweep(qbwc.store, qbwc.clock, qbwc.clock.now + timedelta(hours=1))
 
     assert not qbwc.store.records
@@ -130,7 +130,7 @@ def test_a_connection_can_be_deleted_although_the_request_of_its_session_is_gone
     remove_record(qbwc, gone)
     qbwc.clock.advance(seconds=SILENCE_SECONDS + 1)
 
-    remove_connection(qbwc.store, qbwc.clock, APP_ID, CONNECTION_ID)
+    remove_connection(qbwc.store, qbwc.clock, APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     assert qbwc.connection.deleted_at
     assert qbwc.session.ended

@@ -14,7 +14,7 @@ from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.session import polling
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, page_of, response_to, stored_response
 
@@ -48,11 +48,11 @@ def connection_service(qbwc: Connector) -> ConnectionService:
 
 
 def pause(qbwc: Connector) -> None:
-    connection_service(qbwc).pause(APP_ID, CONNECTION_ID)
+    connection_service(qbwc).pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
 
 def resume(qbwc: Connector) -> None:
-    connection_service(qbwc).resume(APP_ID, CONNECTION_ID)
+    connection_service(qbwc).resume(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
 
 # --- the interval until the next call

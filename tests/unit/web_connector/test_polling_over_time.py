@@ -19,7 +19,7 @@ from domain.web_connector.session.polling import (
     place,
 )
 from simulator import Company
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ def test_an_idle_connection_is_polled_rarely_and_often_while_there_is_work() -> 
 
 def test_a_resumed_connection_is_polled_within_the_longest_postponement_and_then_often() -> None:
     machine = a_machine()
-    machine.at(0.5, lambda: connection_service(machine).pause(APP_ID, CONNECTION_ID))
+    machine.at(0.5, lambda: connection_service(machine).pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR))
     machine.at(1, machine.qbwc.queue)
-    machine.at(70, lambda: connection_service(machine).resume(APP_ID, CONNECTION_ID))
+    machine.at(70, lambda: connection_service(machine).resume(APP_ID, CONNECTION_ID, actor=AN_ACTOR))
 
     between = machine.run(90)
 

@@ -16,7 +16,7 @@ from domain.records.request import State
 from domain.records.session import SILENCE_SECONDS
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from simulator.faults import Fault
-from tests.support.builders import APP_ID
+from tests.support.builders import AN_ACTOR, APP_ID
 from tests.support.web_connector.drain import Drain
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 from tests.support.web_connector.service import Service
@@ -327,13 +327,13 @@ def test_a_recovering_write_can_be_neither_discarded_nor_deleted(qbwc: Connector
     write, request = lost_write(qbwc)
 
     with pytest.raises(MayBeExecuted):
-        queueing(qbwc).discard(APP_ID, write)
+        queueing(qbwc).discard(APP_ID, write, actor=AN_ACTOR)
     with pytest.raises(MayBeExecuted):
-        queueing(qbwc).delete(APP_ID, write, force=True)
+        queueing(qbwc).delete(APP_ID, write, force=True, actor=AN_ACTOR)
 
     qbwc.begin()
     qbwc.receive(stored_response(request))
-    queueing(qbwc).delete(APP_ID, write)
+    queueing(qbwc).delete(APP_ID, write, actor=AN_ACTOR)
 
 
 # --- forgetting

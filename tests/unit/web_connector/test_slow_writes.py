@@ -15,7 +15,7 @@ from domain.queueing.waiting_reason import of_request
 from domain.records.request import State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ, BUSY_SECONDS_OF_A_WRITE
-from tests.support.builders import APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
@@ -99,7 +99,7 @@ def test_a_session_with_the_former_password_is_taken_over_at_once(qbwc: Connecto
 def change_password(qbwc: Connector) -> None:
     """Revoke the session of the Web Connector."""
     service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
-    service.set_password(APP_ID, CONNECTION_ID, NEW_PASSWORD)
+    service.set_password(APP_ID, CONNECTION_ID, NEW_PASSWORD, actor=AN_ACTOR)
 
 
 def take_over(qbwc: Connector) -> None:

@@ -1,0 +1,142 @@
+"""The audit log: who did what, and when. An entry names things by their ids and has none of their content."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+KEPT = timedelta(days=365)
+"""How long an entry is kept. DynamoDB removes it within a few days after that."""
+
+_ID_CHARACTERS = 16
+
+
+class ActorType(StrEnum):
+    """The credential with which something was done."""
+
+    API_KEY = "api_key"
+    ONBOARDING_LINK = "onboarding_link"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who did something. `id` is the public id of the API key or the onboarding link. The operator has none."""
+
+    type: ActorType
+    id: str | None = None
+
+
+OPERATOR = Actor(ActorType.OPERATOR)
+
+
+class Action(StrEnum):
+    """What was done."""
+
+    CONNECTION_CREATED = "connection_created"
+    CONNECTION_CHANGED = "connection_changed"
+    CONNECTION_DELETED = "connection_deleted"
+    CONNECTION_PAUSED = "connection_paused"
+    CONNECTION_RESUMED = "connection_resumed"
+    PASSWORD_SET = "password_set"  # noqa: S105 - the name of an action
+    COMPANY_FILE_RESET = "company_file_reset"
+    COMPANY_FILE_ACCEPTED = "company_file_accepted"
+    ONBOARDING_LINK_CREATED = "onboarding_link_created"
+    REQUEST_DISCARDED = "request_discarded"
+    REQUEST_DELETED = "request_deleted"
+    WEBHOOK_REDELIVERED = "webhook_redelivered"
+    REQUESTS_DISCARDED = "requests_discarded"
+    REQUESTS_QUEUED_AGAIN = "requests_queued_again"
+    WEBHOOKS_REDELIVERED = "webhooks_redelivered"
+    APP_CREATED = "app_created"
+    APP_DELETED = "app_deleted"
+    LIMITS_CHANGED = "limits_changed"
+    API_KEY_CREATED = "api_key_created"
+    API_KEY_REVOKED = "api_key_revoked"
+    WEBHOOK_SECRET_ROTATED = "webhook_secret_rotated"  # noqa: S105 - the name of an action
+    OLD_WEBHOOK_SECRETS_RETIRED = "old_webhook_secrets_retired"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One action. `position` is the place in the log of the app, and the id of the entry.
+
+    `request_id` is the request that was changed. `credential_id` is the public id of the API key or the onboarding link
+    that was created or revoked. `settings` are the names of the settings that were changed.
+
+    A call that changes many requests stores its entry before the first change. `completed_at` and `counts` are stored
+    when it has ended. They are missing if the call ended early: then some of the requests may have been changed.
+
+    `expires_at` is in Unix seconds.
+    """
+
+    app_id: str
+    position: str
+    at: str
+    action: Action
+    actor: Actor
+    expires_at: int
+    connection_id: str | None = None
+    request_id: str | None = None
+    credential_id: str | None = None
+    settings: tuple[str, ...] = ()
+    completed_at: str | None = None
+    counts: dict[str, int] | None = None
+    revision: int = 1
+
+    def completed(self, at: str, counts: dict[str, int]) -> AuditEntry:
+        """Return the entry of a call on many requests after the call has ended."""
+        return replace(self, completed_at=at, counts=counts, revision=self.revision + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an action changed: an entity of an app by its public id, and the revision that the change made."""
+
+    app_id: str
+    id: str
+    revision: int
+    connection_id: str | None = None
+
+
+def begun_entry(action: Action, actor: Actor, subject: Subject, at: str) -> AuditEntry:
+    """Return the entry of an action that takes several commits. `at` is a timestamp.
+
+    Each revision of an entity is made once. The position contains it, so no two actions have the same position.
+    """
+    return AuditEntry(
+        subject.app_id,
+        f"{at}~{subject.id}~{subject.revision}",
+        at,
+        action,
+        actor,
+        int((datetime.fromisoformat(at) + KEPT).timestamp()),
+        subject.connection_id,
+    )
+
+
+def audit_entry(
+    action: Action,
+    actor: Actor,
+    subject: Subject,
+    at: str,
+    *,
+    request_id: str | None = None,
+    credential_id: str | None = None,
+    settings: tuple[str, ...] = (),
+) -> AuditEntry:
+    """Return the entry of an action that is one commit. It is stored in this commit."""
+    return replace(
+        begun_entry(action, actor, subject, at),
+        request_id=request_id,
+        credential_id=credential_id,
+        settings=settings,
+        completed_at=at,
+    )
+
+
+def public_id(prefix: str, stored_hash: str) -> str:
+    """Return an id of a credential that may be shown: it leads neither to the credential nor to its stored hash."""
+    return f"{prefix}_{hashlib.sha256(f'{prefix} {stored_hash}'.encode()).hexdigest()[:_ID_CHARACTERS]}"

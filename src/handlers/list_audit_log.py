@@ -1,0 +1,22 @@
+"""GET /audit_log, also below a connection: who did what, and when."""
+
+from domain.errors import NotFound
+from handlers.rest import Call, endpoint, services
+from handlers.rest.models import AuditLogParameters
+from handlers.views.audit_log import AuditLogView, audit_entry_view
+
+
+@endpoint("Audit log", "GET /audit_log", errors=(NotFound,))
+def handler(call: Call, parameters: AuditLogParameters, connection_id: str | None = None) -> AuditLogView:
+    """List who did what, newest first.
+
+    The log of the app has the actions on all its connections, also on deleted ones, and those of the operator. An entry
+    is stored together with its change and kept for a year. It names the API key, the onboarding link or the operator,
+    and has no content of requests. Queueing requests and the sessions of Web Connectors are not actions.
+    """
+    if connection_id:
+        services().connections.get(call.app_id, connection_id)
+    store = services().store
+    entries, has_more = store.audit_entries(call.app_id, connection_id, parameters.cursor, parameters.limit)
+    following = entries[-1].position if entries and has_more else None
+    return {"data": [audit_entry_view(entry) for entry in entries], "next": following}
