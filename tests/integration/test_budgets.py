@@ -656,6 +656,31 @@ def test_a_session_that_lingers_reads_twice_and_takes_a_request_in_four_calls(be
     assert bench.calls.take() == 5
 
 
+def test_an_action_costs_one_more_item_of_its_transaction_which_takes_one_kilobyte(bench: Bench) -> None:
+    record = bench.queue_without_key()
+    transactions: list[list[str]] = []
+    bench.store.client.meta.events.register(
+        "provide-client-params.dynamodb.TransactWriteItems",
+        lambda params, **_: transactions.append(
+            [next(iter(item.values()))["TableName"] for item in params["TransactItems"]]
+        ),
+    )
+    bench.connections.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
+    bench.connections.update(
+        APP_ID, CONNECTION_ID, actor=AN_ACTOR, name="N", company_file="F", linger_seconds=1, batch_size=2
+    )
+    bench.calls.take()
+    bench.requests.discard(APP_ID, record.id, CONNECTION_ID, actor=AN_ACTOR)
+
+    assert bench.calls.take() == 2
+    tables = bench.store.tables
+    assert transactions[:2] == [[tables.connections, tables.audit_log]] * 2
+    assert transactions[2].count(tables.audit_log) == 1
+    items = bench.store.client.scan(TableName=tables.audit_log)["Items"]
+    assert len(items) == 3
+    assert max(size_of(item) for item in items) <= 1024
+
+
 def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
     bench.queue_without_key()
     bench.calls.take()
