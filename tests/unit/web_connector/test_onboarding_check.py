@@ -14,7 +14,7 @@ from domain.records.sync_window import SyncWindow
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.session.onboarding_check import AGAIN_AFTER, SETTING_UP
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, SequentialIds, a_link, counting_bytes
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, SequentialIds, a_link, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, response_to
 
@@ -254,7 +254,7 @@ def test_an_answer_that_is_too_large_fails_the_check(qbwc: Connector) -> None:
 def test_a_pause_stops_a_check_that_was_not_sent(qbwc: Connector) -> None:
     qbwc.authenticate()
     service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=SequentialIds(), secrets=counting_bytes)
-    service.pause(APP_ID, CONNECTION_ID)
+    service.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     assert qbwc.send() == ""
     assert "paused" in qbwc.last_error()
@@ -265,7 +265,7 @@ def test_a_company_file_that_was_reset_is_checked_again(qbwc: Connector) -> None
     qbwc.receive(hcp())
     qbwc.close()
     service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=SequentialIds(), secrets=counting_bytes)
-    service.reset_company_file(APP_ID, CONNECTION_ID)
+    service.reset_company_file(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
     assert qbwc.connection.company_name is None
 
     check(qbwc, hcp(OTHER_FILE), company_file="D:\\other.qbw")
