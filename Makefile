@@ -103,7 +103,7 @@ restore: .venv/.run ## Put tables that point-in-time recovery restored into use 
 
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python
-	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-simulator
 test-simulator: .venv/.installed ## Run the simulator's tests alone; make test includes them
