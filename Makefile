@@ -178,7 +178,8 @@ smoke: .venv/.run ## Check a deployed stack, first thing after a deployment (STA
 .PHONY: sam
 sam: .venv/.run $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue"
 	@$(if $(filter local,$(firstword $(DO))),$(BIN)/python -m local.build --check-machine)
-	@SAM_CLI_TELEMETRY=0 exec $(TOOLS)/sam/bin/sam $(or $(DO),--help)
+	@$(if $(filter local,$(firstword $(DO))),SAM_TEMPLATE_FILE=.aws-sam/build/sam-local.yaml) \
+		SAM_CLI_TELEMETRY=0 exec $(TOOLS)/sam/bin/sam $(or $(DO),--help)
 
 .PHONY: sam-local
 sam-local: .venv/.run $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Run database and queue with sample records for make sam DO="local …" (Docker; HOST=172.17.0.1, PORT=8129)

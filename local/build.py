@@ -2,7 +2,7 @@
 
 Usage: `make build [RUNTIME=python3.13] [ARCHITECTURE=arm64]`. The target may differ from this machine: pip fetches
 wheels for it. The result is in `.aws-sam/build`: `code/`, the same as `code.zip`, and `template.yaml`, which names the
-zip file. Every function shares the one artifact.
+zip file. Every function shares the one artifact. `sam-local.yaml` is the template for `sam local`.
 
 Lambda's code folder is read-only. Without bytecode in it, Python compiles every module at each cold start
 (docs/decisions/0025-bytecode-in-the-artifact.md).
@@ -36,6 +36,7 @@ FOLDER = ROOT / ".aws-sam" / "build"
 CODE = "code"
 ZIP = "code.zip"
 TEMPLATE = "template.yaml"
+SAM_LOCAL_TEMPLATE = "sam-local.yaml"
 
 TASK_ROOT = "/var/task"
 """Lambda: the folder of a function's code. Tracebacks show it."""
@@ -126,7 +127,9 @@ def build(target: Target, output: Path) -> bool:
     )
     bytecode = compile_code(code, target.runtime)
     _zip(code, output / ZIP)
-    (output / TEMPLATE).write_text(_built_template(target), encoding="utf-8")
+    template = _built_template(target)
+    (output / TEMPLATE).write_text(template, encoding="utf-8")
+    (output / SAM_LOCAL_TEMPLATE).write_text(_for_sam_local(template), encoding="utf-8")
     return bytecode
 
 
@@ -245,6 +248,19 @@ def _built_template(target: Target) -> str:
         if count != 1:
             raise BuildError(f"the parameter {name} of template.yaml is not written as the build expects it")
     return text
+
+
+def _for_sam_local(template: str) -> str:
+    """Return a built template for `sam local`.
+
+    It names the folder of the code, because SAM would unpack the zip file at every start of a container. No function
+    serves any method of a path: `sam local start-api` may call it instead of the function of a method.
+    """
+    events = r"(?m)(?<=^  MethodNotAllowedFunction:\n)((?:   .*\n)*?)      Events:\n(?:       .*\n)+"
+    text, count = re.subn(events, r"\1", template)
+    if count != 1:
+        raise BuildError("MethodNotAllowedFunction of template.yaml is not written as the build expects it")
+    return text.replace(f"CodeUri: {ZIP}", f"CodeUri: {CODE}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -112,11 +112,10 @@ def test(tools: Path, command: Sequence[str]) -> int:
     print(f"{image.provide(build.HERE)} is there after {time.monotonic() - start:.0f} s.", flush=True)
     artifact = FOLDER / "build" / "artifact"
     build.build(build.HERE, artifact)
-    _use_folder(artifact / build.TEMPLATE)
     with services(tools) as endpoint:
         api, functions = (f"http://localhost:{port}" for port in programs.free_ports(2))
         environment = _environment_file(endpoint, base_url=api)
-        options = ["--template-file", str(artifact / build.TEMPLATE), "--env-vars", str(environment)]
+        options = ["--template-file", str(artifact / build.SAM_LOCAL_TEMPLATE), "--env-vars", str(environment)]
         with _sam(tools, "start-api", api, options), _sam(tools, "start-lambda", functions, options):
             print(f"sam local runs after {time.monotonic() - start:.0f} s.", flush=True)
             variables = {
@@ -168,12 +167,6 @@ def _environment_file(endpoint: str, base_url: str = sam_environment.BASE_URL) -
     path = FOLDER / "sam-env.json"
     path.write_text(json.dumps(variables, indent=2), encoding="utf-8")
     return path
-
-
-def _use_folder(template: Path) -> None:
-    """Name the folder of the code instead of the zip file, which SAM would unpack at every start of a container."""
-    text = template.read_text(encoding="utf-8")
-    template.write_text(text.replace(f"CodeUri: {build.ZIP}", f"CodeUri: {build.CODE}"), encoding="utf-8")
 
 
 @contextmanager

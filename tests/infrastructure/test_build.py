@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import shutil
 import subprocess
@@ -156,6 +157,20 @@ def test_the_built_template_names_the_zip_file_and_allows_no_other_target(tmp_pa
     assert {function.code_uri for function in template.functions()} == {build.ZIP}
     assert template.document["Parameters"]["PythonRuntime"]["AllowedValues"] == [OTHER.runtime]
     assert build.target_of(output) == OTHER
+
+
+def test_the_template_for_sam_local_differs_in_the_code_and_in_the_methods_that_paths_do_not_have(
+    tmp_path: Path,
+) -> None:
+    output = with_packages(tmp_path, OTHER)
+
+    build.build(OTHER, output)
+
+    deployed, local = (Template.load(output / name) for name in (build.TEMPLATE, build.SAM_LOCAL_TEMPLATE))
+    expected = copy.deepcopy(deployed.document)
+    expected["Globals"]["Function"]["CodeUri"] = build.CODE
+    del expected["Resources"]["MethodNotAllowedFunction"]["Properties"]["Events"]
+    assert local.document == expected
 
 
 @pytest.mark.parametrize("arguments", [["--runtime", "python3.10"], ["--architecture", "riscv"]])

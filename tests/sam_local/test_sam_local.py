@@ -83,6 +83,8 @@ def test_a_function_does_its_work_with_its_event(functions: Any, name: str) -> N
             assert result["name"] == "Shop"
         case "deliver_webhook" | "retry_webhook" | "forget_expired":
             assert result == {"batchItemFailures": []}
+        case "method_not_allowed":
+            assert result["statusCode"] == 405, result
         case _:
             assert result["statusCode"] in {200, 201, 202, 204}, result
 
