@@ -12,7 +12,7 @@ Point-in-time recovery restores each table by itself, so the tables can be of di
 | a read that has not ended | without its request | ends in an error, because it cannot be sent |
 | a read that waits for a request of its batch | that was lost | ends in an error |
 | none | a request or response | the request and the response are deleted |
-| any | other counts, or another entry of the queue | both are written again |
+| any | other counts, or another entry of the queue | both are written again; statistics stay |
 
 The logs of events are deleted, because they name events after the moment of the restore. Their feeds begin again, and a
 cursor from before gets `cursor_expired`.
@@ -44,6 +44,7 @@ from adapters.dynamodb.events import group_key
 from adapters.dynamodb.queue import POSITION, queue_key
 from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.sessions import SESSION_ID
+from adapters.dynamodb.statistics import summed_statistics
 from domain.records.batch import id_at, position_of
 from domain.records.request import (
     ENDED,
@@ -247,7 +248,7 @@ class Rebuild:
                 continue
             for row in rows:
                 self._client.delete_item(TableName=self._tables.counts, Key=row_key(row))
-            values = {name: {"N": str(number)} for name, number in numbers.items()}
+            values = {name: {"N": str(number)} for name, number in (numbers | summed_statistics(rows)).items()}
             item = day_key(connection_id, day) | values | {PACK: {"S": CHANGED}}
             self._client.put_item(TableName=self._tables.counts, Item=item)
             self.done["days counted again"] += 1

@@ -74,6 +74,7 @@ TAGS = {
     "Events": "What has ended, in one order, to be read by polling.",
     "Queries": "Queries that are built from URL parameters and queued.",
     "Queued requests": "QBXML requests, their responses and their webhooks.",
+    "Statistics": "Activity by hour, waiting and executing times, and the health of connections.",
     "Webhooks": "Events that the service posts to your `webhook_url`.",
 }
 

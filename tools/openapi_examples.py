@@ -14,6 +14,7 @@ from domain import qbxml
 from domain.errors import CursorExpired, InvalidRequest, QuotaExceeded
 from domain.events.feed import Cursor, FeedEvent
 from domain.qbxml.codes.statuses import describe_status
+from domain.listing.overview import ConnectionOverview, Overview
 from domain.queueing.waiting_reason import of_request
 from domain.records.app import Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
@@ -21,7 +22,8 @@ from domain.records.connection import Connection
 from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import ListedRequest, Paging, QueuedRequest, State, StoredRequest
 from domain.records.sync_window import SyncWindow
-from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
+from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
+from domain.storage.statistics import Series, Slot
 from domain.timestamps import timestamp
 from domain.webhooks.ports import PlannedEvent
 from handlers.views.audit_log import audit_entry_view
@@ -29,6 +31,7 @@ from handlers.views.connection_event import connection_event_body
 from handlers.views.connections import connection
 from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
+from handlers.views.statistics import app_statistics, statistics
 from handlers.views.webhook_event import event_body
 
 if TYPE_CHECKING:
@@ -166,7 +169,31 @@ _ENDED = StoredRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)
 _ONE_PAGE = {"page": 1, "total_pages": 1}
 _CONNECTION_VIEW = connection(_CONNECTION, _NOON)
 
+_OVERVIEW = Overview(
+    "2026-03-14",
+    timestamp(_NOON),
+    [
+        ConnectionOverview(
+            _CONNECTION,
+            {
+                "2026-03-14": {
+                    Slot(Series.QUEUED, 9): 40,
+                    Slot(Series.RESPONSE_RECEIVED, 9): 38,
+                    Slot(Series.ERROR, 9): 1,
+                    Slot(Series.WAITING_TIME, 7): 30,
+                    Slot(Series.WAITING_TIME, 8): 9,
+                    Slot(Series.EXECUTING_TIME, 4): 37,
+                    Slot(Series.EXECUTING_TIME, 6): 2,
+                }
+            },
+            {ListedWebhookState.SUCCEEDED: 39},
+            _WAITING,
+        )
+    ],
+)
+
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
     "ApiKeyResponse": {"full": {"data": {"app_id": _CONNECTION.app_id, "scope": Scope.FULL, "key_id": _AN_ACTOR.id}}},
     "AuditLog": {"entries": {"data": _audit_log(), "next": None}},
     "ChangedConnection": {"sync_window": {"sync_window": _SYNC_WINDOW}, "no_webhook": {"webhook_url": None}},
@@ -233,6 +260,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "RedeliveredPart": {"part": {"data": {"redelivered": 12}, "next": None}},
     "NewRedelivery": {"since": {"failed_since": "2026-03-14T12:00:00Z", "include_pending": True}},
     "NewWebhookTest": {"url": {"webhook_url": _WEBHOOK_URL}},
+    "StatisticsResponse": {"statistics": {"data": statistics(_OVERVIEW)}},
     "WebhookTestResponse": {
         "accepted": {
             "data": {"delivered": True, "status_code": 200, "response": "ok", "duration_ms": 84, "error": None}

@@ -11,7 +11,7 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,6 +34,8 @@ _ORDER: Mapping[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+_NUMBERS = Context(prec=38, traps=[Inexact])
 
 Operand: TypeAlias = Callable[["Placeholders", "Item"], "Value | None"]
 Test: TypeAlias = Callable[["Placeholders", "Item"], bool]
@@ -286,7 +288,10 @@ class _Parser:
             old = item.get(at.attribute(name), {"N": "0"})
             if kind_of(old) != "N" or kind_of(increment) != "N":
                 raise invalid("An operand in the update expression has an incorrect data type")
-            return {"N": str(Decimal(old["N"]) + Decimal(increment["N"]))}
+            try:
+                return {"N": f"{_NUMBERS.add(Decimal(old['N']), Decimal(increment['N'])):f}"}
+            except Inexact:
+                raise invalid("Attempting to store more than 38 significant digits in a Number") from None
 
         return name, total
 

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
+from domain.maintenance.old_statistics import OldStatistics
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
 from domain.maintenance.stopped_connections import StoppedConnections
 from domain.maintenance.sweep import sweep
@@ -29,7 +30,11 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     swept = sweep(services().store, clock, until)
     stopped = StoppedConnections(services().store, clock)
     planned, all_planned = plan_overdue_webhooks(
-        services().store, services().retry_queue, clock, until, observe=stopped.look_at
+        services().store,
+        services().retry_queue,
+        clock,
+        until,
+        observers=(stopped.look_at, OldStatistics(services().store, clock).look_at),
     )
     facts = asdict(swept) | {
         "webhooks_planned": planned,

@@ -21,12 +21,14 @@ import pytest
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.statistics import statistics_of
 from domain import qbxml
 from domain.connections.passwords import hash_password
 from domain.connections.service import ConnectionService
 from domain.events.feed import Feed
 from domain.events.log import append_events
 from domain.listing.lists import Lists
+from domain.listing.overview import Overviews
 from domain.listing.query import ListQuery
 from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency
@@ -39,6 +41,7 @@ from domain.records.request import Paging, QueuedRequest, State
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.storage.statistics import KEPT_DAYS, Series
 from domain.timestamps import TimeRange, timestamp
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
@@ -693,6 +696,49 @@ def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
     bench.connections.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     assert bench.calls.take() == 3
+
+
+def test_the_statistics_of_a_connection_are_three_calls_and_three_more_with_a_queue_and_failures(bench: Bench) -> None:
+    """Connection, counts and the empty queue; then another priority of the queue, and failures with their index."""
+    overviews = Overviews(bench.store, bench.clock)
+    bench.calls.take()
+    overviews.of_connection(APP_ID, CONNECTION_ID, KEPT_DAYS)
+    assert bench.calls == {"GetItem": 1, "Query": 2}
+    bench.queue_without_key()
+    webhook = Webhook(WebhookState.FAILED, "https://shop.example/hook", attempts_in_round=1)
+    for _ in range(30):
+        bench.store.commit(AddRequest(a_record(state=State.RESPONSE_RECEIVED, webhook=webhook), REQUEST_XML, ""))
+    bench.calls.take()
+
+    overviews.of_connection(APP_ID, CONNECTION_ID, KEPT_DAYS)
+
+    assert bench.calls == {"GetItem": 1, "Query": 4, "BatchGetItem": 1}
+
+
+def test_the_statistics_of_an_app_are_two_calls_for_each_connection_without_a_queue(bench: Bench) -> None:
+    for number in range(1, 150):
+        bench.store.commit(Put(None, a_connection(id=f"c0000000-0000-4000-8000-{number + 1000:012}")))
+    bench.calls.take()
+
+    Overviews(bench.store, bench.clock).of_app(APP_ID, KEPT_DAYS)
+
+    assert bench.calls == {"Query": 1 + 2 * 150, "BatchGetItem": 2}
+
+
+def test_statistics_take_no_call_and_no_write_unit_of_a_request(bench: Bench) -> None:
+    """The row of counts has them beside a count for each pair of states, and is still written with two units."""
+    records = [bench.queue_without_key() for _ in range(3)]
+    ticket = bench.log_in()
+    for _ in records:
+        sent = unescape(bench.soap("sendRequestXML", ticket=ticket, strHCPResponse=""), {"&quot;": '"'})
+        bench.clock.advance(seconds=3)
+        bench.soap("receiveResponseXML", ticket=ticket, response=set_response(sent), hresult="", message="")
+
+    (row,) = bench.store.client.scan(TableName=bench.store.tables.counts)["Items"]
+    slots = statistics_of(row)
+    assert {slot.series for slot in slots} == set(Series) - {Series.ERROR}
+    assert sum(slots.values()) == 4 * len(records)
+    assert size_of(row) <= 1024
 
 
 def test_a_set_of_20_is_sent_in_four_round_trips_and_received_in_three_beside_its_responses(bench: Bench) -> None:

@@ -53,6 +53,7 @@ from domain.storage.ports import (
     RequestDetail,
     Usage,
 )
+from domain.storage.statistics import Day, Slot, statistic_changes
 from domain.timestamps import ANY_TIME, TimeRange, day_of, minute_of
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ class FakeStore:
         self.api_keys: dict[str, ApiKey] = {}
         self.claims: dict[tuple[str, str], IdempotencyClaim] = {}
         self.counts: Counter[CountKey] = Counter()
+        self.statistics: dict[Day, Counter[Slot]] = {}
         self.usages: dict[tuple[str, str], Usage] = {}
         self.events: dict[tuple[str, int], EventGroup] = {}
         self.audit_log: dict[tuple[str, str], AuditEntry] = {}
@@ -172,6 +174,8 @@ class FakeStore:
                 self._check(change)
             self.counts.update(count_changes(changes))
             self.counts = Counter({key: number for key, number in self.counts.items() if number})
+            for day, slots in statistic_changes(changes).items():
+                self.statistics.setdefault(day, Counter()).update(slots)
             for change in changes:
                 self._do(change)
                 self._note(change)
@@ -396,6 +400,13 @@ class FakeStore:
         place = (after.moment, after.id)
         return [r for r in in_turn if place < r.place_in_queue[1:] and r.place_in_queue[1] <= last][:limit]
 
+    def oldest_queued(self, connection_id: str) -> QueuedRequest | None:
+        """Return the oldest of the requests that are first in their priority."""
+        first: dict[int, QueuedRequest] = {}
+        for record in self.queue_front(connection_id, len(self.records)):
+            first.setdefault(record.queue_priority, record)
+        return min(first.values(), key=attrgetter("inserted_at"), default=None)
+
     def remove_from_queue(self, entry: QueuedRequest) -> None:
         """Do nothing: this queue is made from the records."""
 
@@ -478,6 +489,7 @@ class FakeStore:
         """Remove the remaining data of a deleted connection."""
         with self._lock:
             self.counts = Counter({k: n for k, n in self.counts.items() if k.connection_id != connection.id})
+            self.statistics = {day: n for day, n in self.statistics.items() if day.connection_id != connection.id}
             self.events = {key: group.without(connection.id) for key, group in self.events.items()}
             self.connections.pop(connection.id, None)
             if self.lag:
@@ -617,9 +629,19 @@ class FakeStore:
             if key.connection_id == connection_id and key.day >= first_day and sort in (None, key.sort):
                 by_day = inserted if key.sort == INSERTED else updated
                 by_day.setdefault(key.day, {})[key.state, key.webhook_state] = number
+        statistics = {
+            day: slots
+            for (id_, day), slots in self.statistics.items()
+            if id_ == connection_id and day >= first_day and not sort
+        }
         return [
-            DayCounts(day, inserted.get(day, {}), updated.get(day, {})) for day in sorted(inserted.keys() | updated)
+            DayCounts(day, inserted.get(day, {}), updated.get(day, {}), statistics.get(day, {}))
+            for day in sorted({*inserted, *updated, *statistics})
         ]
+
+    def remove_statistics(self, connection_id: str, day: str) -> None:
+        """Remove the statistics of a day."""
+        self.statistics.pop(Day(connection_id, day), None)
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return entries of these days."""

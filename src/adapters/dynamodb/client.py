@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random as system_random
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from botocore.exceptions import ClientError
 
 from domain.errors import TooManyRequests
 
@@ -19,6 +22,10 @@ T = TypeVar("T")
 
 MAX_BATCH_KEYS = 100
 """DynamoDB: BatchGetItem takes at most 100 keys."""
+
+
+_OVERTAKEN = {"ConditionalCheckFailed", "TransactionConflict"}
+"""The reasons of DynamoDB for rejecting a write that came too late. The codes of errors end in `Exception`."""
 
 
 class Index(str):
@@ -204,3 +211,14 @@ def key_query(
     if consistent:
         query["ConsistentRead"] = True
     return query
+
+
+@contextmanager
+def unless_overtaken() -> Iterator[None]:
+    """Ignore the failure of a conditional write, because another writer was first."""
+    try:
+        yield
+    except ClientError as error:
+        reasons = {reason.get("Code") for reason in error.response.get("CancellationReasons", [])}
+        if not _OVERTAKEN & {*reasons, error.response["Error"]["Code"].removesuffix("Exception")}:
+            raise

@@ -26,6 +26,7 @@ from domain.storage.changes import (
     RequireConnection,
 )
 from domain.storage.counts import count_changes
+from domain.storage.statistics import statistic_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.transactions import Transactions
     from adapters.dynamodb.usages import Usages
     from domain.storage.counts import CountKey
+    from domain.storage.statistics import Day, Slot
 
     OperationsOf = Mapping[type, Callable[[Any], list[Operation]]]
 
@@ -99,7 +101,7 @@ class Commits:
         while True:
             operations = [op for change in changes for op in self._operations(change, responses, stored_chunks)]
             try:
-                self._write(operations, count_changes(changes))
+                self._write(operations, count_changes(changes), statistic_changes(changes))
             except Conflict as conflict:
                 if isinstance(conflict.change, RemoveRequest) and isinstance(conflict.current, StoredChunks):
                     stored_chunks[conflict.change.before.id] = conflict.current
@@ -122,11 +124,18 @@ class Commits:
             return self._requests.remove(change, stored_chunks.get(change.before.id))
         return self._operations_of[type(change)](change)
 
-    def _write(self, operations: Sequence[Operation], counted: Mapping[CountKey, int]) -> None:
-        """Do all operations or none, and add `counted` to the counts, after a conflict to an overflow row."""
+    def _write(
+        self,
+        operations: Sequence[Operation],
+        counted: Mapping[CountKey, int],
+        statistics: Mapping[Day, Mapping[Slot, int]],
+    ) -> None:
+        """Do all operations or none, and add to the counts and statistics, after a conflict in an overflow row."""
 
         def additions(cancellations: int) -> list[dict[str, Any]]:
+            if not counted and not statistics:
+                return []
             row = int(self._dynamodb.random() * OVERFLOW_ROWS) if cancellations else None
-            return count_updates(self._dynamodb.tables.counts, counted, row) if counted else []
+            return count_updates(self._dynamodb.tables.counts, counted, row, statistics)
 
         self._transactions.write(Transaction(new_commit_id(), operations, additions))

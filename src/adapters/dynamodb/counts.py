@@ -3,18 +3,22 @@
 DynamoDB cancels a transaction that names an item while another transaction changes it. Every change of a connection's
 records names the row of its day. The first try therefore adds to that row. After a conflict, the next try adds to one
 of `OVERFLOW_ROWS` overflow rows, chosen at random. Readers add up the rows (decision 0007).
+
+The rows of the last days also have statistics (`statistics.py`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.client import key_query
+from adapters.dynamodb.client import key_query, unless_overtaken
 from adapters.dynamodb.listing import LISTING_INDEXES, partition_key
 from adapters.dynamodb.operations import Operation
 from adapters.dynamodb.records import STATE_CODES, WEBHOOK_STATE_CODES
+from adapters.dynamodb.statistics import STATISTIC_ATTRIBUTES, statistic_additions, statistics_of
 from adapters.dynamodb.transactions import Transaction, new_commit_id
 from domain.records.ownership import not_found
 from domain.records.request import LISTED_PAIRS, Pair
@@ -22,11 +26,12 @@ from domain.storage.counts import INSERTED, UPDATED, CountKey, DayCounts
 from domain.timestamps import AFTER_ALL, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
     from adapters.dynamodb.transactions import Transactions
+    from domain.storage.statistics import Day, Slot
 
 OVERFLOW_ROWS = 4
 """With these rows, a connection sustains 100 changes a second instead of 40 (`benchmarks/count_contention.py`)."""
@@ -59,14 +64,21 @@ def count_attribute(key: CountKey) -> str:
     return _SORT_CODES[key.sort] + STATE_CODES[key.state] + WEBHOOK_STATE_CODES[key.webhook_state]
 
 
-def count_updates(table: str, changes: Mapping[CountKey, int], row: int | None) -> list[dict[str, Any]]:
-    """Return the entries of a transaction that add `changes` to the rows of the days.
+def count_updates(
+    table: str,
+    changes: Mapping[CountKey, int],
+    row: int | None,
+    statistics: Mapping[Day, Mapping[Slot, int]] = MappingProxyType({}),
+) -> list[dict[str, Any]]:
+    """Return the entries of a transaction that add `changes` and `statistics` to the rows of the days.
 
     With `row`, they add to overflow rows of this number, such as `2026-03-14#2`.
     """
     days: dict[tuple[str, str], dict[str, int]] = {}
     for key, change in changes.items():
         days.setdefault((key.connection_id, key.day), {})[count_attribute(key)] = change
+    for day, slots in statistics.items():
+        days.setdefault(day, {}).update(statistic_additions(slots))
     suffix = "" if row is None else f"#{row}"
     return [
         {
@@ -106,8 +118,7 @@ def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, A
     The transaction fails if one of these rows has changed. A row that is added meanwhile stays and counts correctly.
     All rows stay while one is marked CHANGED, because the mark leads to the day's search texts.
     """
-    is_counted = any(sum(int(row[name]["N"]) for row in rows if name in row) for name in COUNT_ATTRIBUTES)
-    if is_counted or any(row.get(PACK) == {"S": CHANGED} for row in rows):
+    if not is_empty(rows) or any(row.get(PACK) == {"S": CHANGED} for row in rows):
         return []
     names = (*COUNT_ATTRIBUTES, PACK)
     return [
@@ -124,6 +135,19 @@ def deletions_of_empty_day(table: str, rows: Sequence[Item]) -> list[dict[str, A
         }
         for row in rows
     ]
+
+
+def is_empty(rows: Iterable[Item]) -> bool:
+    """Return whether all counts in the rows of a day add up to zero."""
+    counts: Counter[str] = Counter()
+    for row in rows:
+        counts.update({name: int(row[name]["N"]) for name in COUNT_ATTRIBUTES if name in row})
+    return not any(counts.values())
+
+
+def has_statistics(row: Item) -> bool:
+    """Return whether a row has statistics."""
+    return any(name in row for name in STATISTIC_ATTRIBUTES)
 
 
 def day_key(connection_id: str, day: str) -> Item:
@@ -154,7 +178,10 @@ class Counts:
         self._transactions = transactions
 
     def day_counts(self, connection_id: str, first_day: str = "", sort: str | None = None) -> Sequence[DayCounts]:
-        """Return the counts of a connection with one query, about 200 bytes a day. Raises NotFound if it is deleted."""
+        """Return the counts of a connection with one query, about 200 bytes a day. Raises NotFound if it is deleted.
+
+        The last days have statistics too, and up to 1 KB.
+        """
         names = [name for name in COUNT_ATTRIBUTES if sort and name.startswith(_SORT_CODES[sort])]
         query = key_query(
             self._dynamodb.tables.counts,
@@ -165,12 +192,45 @@ class Counts:
             consistent=True,
         )
         days: dict[str, Counter[str]] = {}
+        statistics: dict[str, Counter[Slot]] = {}
         for row in self._dynamodb.query(query):
             if row[DAY] == {"S": DELETED_CONNECTION}:
                 raise not_found("connection")
             counts = days.setdefault(day_of_row(row), Counter())
-            counts.update({name: int(value["N"]) for name, value in row.items() if "N" in value})
-        return [DayCounts(day, *(_pairs(counts, sort) for sort in (INSERTED, UPDATED))) for day, counts in days.items()]
+            counts.update({name: int(row[name]["N"]) for name in COUNT_ATTRIBUTES if name in row})
+            if not sort:
+                statistics.setdefault(day_of_row(row), Counter()).update(statistics_of(row))
+        return [
+            DayCounts(day, _pairs(counts, INSERTED), _pairs(counts, UPDATED), statistics.get(day, {}))
+            for day, counts in days.items()
+        ]
+
+    def remove_statistics(self, connection_id: str, day: str) -> None:
+        """Remove the statistics from the rows of a day, which no longer change: a commit adds to those of its own day.
+
+        If all counts are zero, the packer looks at the day again and deletes its rows.
+        """
+        query = key_query(
+            self._dynamodb.tables.counts,
+            {keys.CONNECTION_ID: connection_id},
+            between=(DAY, day, day + AFTER_ALL),
+            consistent=True,
+        )
+        rows = list(self._dynamodb.query(query))
+        mark = f" SET {PACK} = :pack" if is_empty(rows) else ""
+        for row in filter(has_statistics, rows):
+            names = [name for name in STATISTIC_ATTRIBUTES if name in row]
+            update: dict[str, Any] = {"ExpressionAttributeValues": {":pack": {"S": CHANGED}}} if mark else {}
+            with unless_overtaken():
+                self._dynamodb.client.update_item(
+                    TableName=self._dynamodb.tables.counts,
+                    Key=row_key(row),
+                    UpdateExpression="REMOVE " + ", ".join(f"#s{name}" for name in names) + mark,
+                    # The connection may be removed meanwhile.
+                    ConditionExpression=f"attribute_exists({keys.CONNECTION_ID})",
+                    ExpressionAttributeNames={f"#s{name}": name for name in names},
+                    **update,
+                )
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
         """Return the counts, computed from the entries of the listing indexes."""

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
 from adapters.dynamodb import keys
-from adapters.dynamodb.client import Index, key_query
-from adapters.dynamodb.counts import CHANGED, DAY, PACK, QUIET, day_of_row, deletions_of_empty_day, row_key
+from adapters.dynamodb.client import Index, key_query, unless_overtaken
+from adapters.dynamodb.counts import (
+    CHANGED,
+    DAY,
+    PACK,
+    QUIET,
+    day_of_row,
+    deletions_of_empty_day,
+    has_statistics,
+    row_key,
+)
 from adapters.dynamodb.search import has_chunks, is_removed, record_key, search_index_query
 from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES, SearchBlock, block_from_item, storable
 from domain.timestamps import AFTER_ALL
@@ -39,9 +45,6 @@ MAX_PAGE_ROWS = 1_000
 
 WRITERS = 8
 """The number of texts of a day, or of rows, that are changed in parallel."""
-
-_OVERTAKEN = {"ConditionalCheckFailed", "TransactionConflict"}
-"""The reasons of DynamoDB for rejecting a write that came too late. The codes of errors end in `Exception`."""
 
 
 class Packing:
@@ -167,7 +170,7 @@ class Packing:
             "Key": row_key(row),
             "ConditionExpression": f"attribute_exists({keys.CONNECTION_ID})",
         }
-        with _unless_overtaken():
+        with unless_overtaken():
             self._dynamodb.client.transact_write_items(
                 TransactItems=[{"ConditionCheck": counts_exist}, *({"Put": put} for put in (first, *new))]
             )
@@ -175,7 +178,7 @@ class Packing:
     def _take_out(self, entry: Item) -> None:
         """Remove a packed text from the index, unless its body has changed since."""
         key = {"TableName": self._dynamodb.tables.payloads, "Key": keys.payload_key(entry[keys.REQUEST_ID]["S"])}
-        with _unless_overtaken():
+        with unless_overtaken():
             if is_removed(entry):
                 self._dynamodb.client.delete_item(**key, ConditionExpression=f"attribute_exists({keys.REMOVED})")
             else:
@@ -188,9 +191,13 @@ class Packing:
                 )
 
     def _finish_day(self, rows: Sequence[Item]) -> None:
-        """Unmark a packed day. Delete its rows if all counts are zero, because every list would read them."""
-        if deletions := deletions_of_empty_day(self._dynamodb.tables.counts, rows):
-            with _unless_overtaken():
+        """Unmark a packed day. Delete its rows if all counts are zero, because every list would read them.
+
+        Rows with statistics stay until these are removed.
+        """
+        deletions = deletions_of_empty_day(self._dynamodb.tables.counts, rows)
+        if deletions and not any(map(has_statistics, rows)):
+            with unless_overtaken():
                 self._dynamodb.client.transact_write_items(TransactItems=deletions)
         else:
             for row in rows:
@@ -214,7 +221,7 @@ class Packing:
     def _mark(self, row: Item, mark: str, update: str, **values: str) -> None:
         """Change the mark of a row, unless it is no longer `mark`."""
         values["mark"] = mark
-        with _unless_overtaken():
+        with unless_overtaken():
             self._dynamodb.client.update_item(
                 TableName=self._dynamodb.tables.counts,
                 Key=row_key(row),
@@ -222,17 +229,6 @@ class Packing:
                 ConditionExpression=f"{PACK} = :mark",
                 ExpressionAttributeValues={f":{name}": {"S": value} for name, value in values.items()},
             )
-
-
-@contextmanager
-def _unless_overtaken() -> Iterator[None]:
-    """Ignore the failure of a conditional write, because another writer was first."""
-    try:
-        yield
-    except ClientError as error:
-        reasons = {reason.get("Code") for reason in error.response.get("CancellationReasons", [])}
-        if not _OVERTAKEN & {*reasons, error.response["Error"]["Code"].removesuffix("Exception")}:
-            raise
 
 
 def _day(row: Item) -> tuple[str, str]:

@@ -53,6 +53,23 @@ class Queue:
         )
         return [RECORDS.entity(item) for item in islice(self._dynamodb.query(query | {"Limit": limit}), limit)]
 
+    def oldest_queued(self, connection_id: str) -> QueuedRequest | None:
+        """Return the oldest request of those that are first in each priority. One query for each priority in use."""
+        first_records: list[QueuedRequest] = []
+        after = ""
+        while True:
+            query = key_query(
+                self._dynamodb.tables.queue,
+                {keys.CONNECTION_ID: connection_id},
+                between=(POSITION, after, AFTER_ALL) if after else None,
+            )
+            items = self._dynamodb.client.query(**query, Limit=1)["Items"]
+            if not items:
+                return min(first_records, key=lambda record: record.inserted_at, default=None)
+            record = RECORDS.entity(items[0])
+            first_records.append(record)
+            after = f"{record.queue_priority + 1}#"
+
     def remove_from_queue(self, entry: QueuedRequest) -> None:
         """Delete the entry. An ended request never returns to its place, so no condition is necessary."""
         self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.queue, Key=queue_key(entry))

@@ -67,6 +67,7 @@ class DynamoDBStore:
         queue = Queue(dynamodb)
         self.queue_front = queue.queue_front
         self.queued_after = queue.queued_after
+        self.oldest_queued = queue.oldest_queued
         self.remove_from_queue = queue.remove_from_queue
 
         requests = Requests(dynamodb, queue)
@@ -112,6 +113,7 @@ class DynamoDBStore:
         counts = Counts(dynamodb, transactions)
         self.day_counts = counts.day_counts
         self.recount = counts.recount
+        self.remove_statistics = counts.remove_statistics
         self.add_to_counts = counts.add_to_counts
 
         listing = Listing(dynamodb, Skips())

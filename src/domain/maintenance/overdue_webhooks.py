@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
     from domain.webhooks.ports import RetryQueue
 
-    Observer: TypeAlias = Callable[[str, Sequence[DayCounts]], None]
+    Observer: TypeAlias = Callable[[str, Sequence[DayCounts]], object]
 
 OVERDUE_AFTER = timedelta(hours=1)
 """A retry queue that works is never this late, even after an outage of SQS that lasts for minutes."""
@@ -48,18 +48,19 @@ OVERDUE = "The attempt was overdue. It is planned again."
 
 
 def plan_overdue_webhooks(
-    store: Database, retries: RetryQueue, clock: Clock, until: datetime, observe: Observer = lambda _id, _days: None
+    store: Database, retries: RetryQueue, clock: Clock, until: datetime, observers: Sequence[Observer] = ()
 ) -> tuple[int, bool]:
     """Plan an attempt for each overdue webhook. Return their number, and whether all connections were looked at.
 
-    `observe` gets each connection with the counts that were read. Starts no step after `until`. It may stop anywhere
+    `observers` get each connection with the counts that were read. Starts no step after `until`. It may stop anywhere
     and run again at any time. The connections are looked at in a different order in each run, so a run that stops early
     does not always leave the same ones.
     """
     planned = 0
     for connection_id in _shuffled(_connection_ids(store), timestamp(clock())):
         days = _recent_days(store, connection_id, clock())
-        observe(connection_id, days)
+        for observe in observers:
+            observe(connection_id, days)
         for record in _overdue_records(store, connection_id, days, clock):
             if clock() >= until:
                 return planned, False

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from domain.storage.counts import DayCounts
     from domain.storage.ports import Database
 
-STOPPED_AFTER = timedelta(days=1)
-"""The longest polling interval is 15 minutes, so such a Web Connector has missed a hundred calls."""
-
 FORGOTTEN_AFTER = timedelta(days=4)
 """A connection that was given up does not count for ever: the alarm would never be over, and would hide others. Until
 then, a machine that was turned off on a Friday is turned on again."""
@@ -62,7 +59,6 @@ class StoppedConnections:
 
 def has_stopped(connection: Connection, now: datetime) -> bool:
     """Return whether the Web Connector last called between one and four days ago, and is expected to call."""
-    if connection.paused_at is not None or connection.deleted_at is not None:
+    if connection.deleted_at is not None or not connection.has_stopped_calling(now):
         return False
-    last_call = max(connection.last_connected_at or "", connection.last_worked_at or "")
-    return timestamp(now - FORGOTTEN_AFTER) <= last_call < timestamp(now - STOPPED_AFTER)
+    return timestamp(now - FORGOTTEN_AFTER) <= (connection.last_call_at or "")

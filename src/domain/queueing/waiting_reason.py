@@ -144,7 +144,7 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
         )
     if not_logged_in := _not_logged_in(connection, url):
         return not_logged_in
-    last_seen = max(connection.last_connected_at or "", connection.last_worked_at or "")
+    last_seen = connection.last_call_at or ""
     not_seen = None
     if connection.session_id is None and last_seen < timestamp(now - NOT_SEEN_AFTER):
         not_seen = f"The Web Connector was last seen at {last_seen}."
@@ -185,7 +185,7 @@ def next_session_at(connection: Connection, now: datetime) -> datetime | None:
     no Web Connector was seen for a while. Polls without work are recorded only every ten minutes, so the later ones are
     computed from the interval.
     """
-    last_seen = max(connection.last_connected_at or "", connection.last_worked_at or "")
+    last_seen = connection.last_call_at or ""
     if connection.session_id or connection.paused_at or connection.login_failed_at:
         return None
     if not last_seen or last_seen < timestamp(now - NOT_SEEN_AFTER):

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from domain.records.audit import public_id
 from domain.records.sync_window import SyncWindow
+from domain.timestamps import timestamp
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 COMPANY_FILE_MISMATCH = "company_file_mismatch"
 """The code of `last_error` while another company file is open. Nothing is sent."""
@@ -17,6 +22,9 @@ be a copy or a restored backup, so nothing is sent."""
 
 MAX_BATCH_SIZE = 20
 """The largest `batch_size`."""
+
+STOPPED_AFTER = timedelta(days=1)
+"""The longest polling interval is 15 minutes, so such a Web Connector has missed a hundred calls."""
 
 HELD_BY_COMPANY_FILE = frozenset({COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED})
 
@@ -153,6 +161,17 @@ class Connection:
         """Whether QuickBooks has answered since the onboarding link was created, if there is one."""
         answered_at, link = self.quickbooks_answered_at, self.onboarding
         return answered_at is not None and (link is None or answered_at > link.created_at)
+
+    @property
+    def last_call_at(self) -> str | None:
+        """When the Web Connector last called, or None. Calls without work are recorded every ten minutes."""
+        return max(self.last_connected_at or "", self.last_worked_at or "") or None
+
+    def has_stopped_calling(self, now: datetime) -> bool:
+        """Return whether the Web Connector has called, but not for a day, although the connection is not paused."""
+        if self.paused_at is not None or self.last_call_at is None:
+            return False
+        return self.last_call_at < timestamp(now - STOPPED_AFTER)
 
     def changed(self, now: str, **fields: Any) -> Connection:
         """Return the connection with `fields` changed, a new `updated_at` and the next `revision`."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from domain.records.request import Pair, QueuedRequest
     from domain.records.webhook import ListedWebhookState
     from domain.storage.changes import Change
+    from domain.storage.statistics import Slot
 
 INSERTED = "inserted_at"
 UPDATED = "updated_at"
@@ -28,11 +29,12 @@ UPDATED = "updated_at"
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
-    """The number of records of one day for each pair, by insertion and by last update."""
+    """The number of records of one day for each pair, by insertion and by last update, and the day's statistics."""
 
     day: str
     inserted: Mapping[Pair, int] = field(default_factory=dict)
     updated: Mapping[Pair, int] = field(default_factory=dict)
+    statistics: Mapping[Slot, int] = field(default_factory=dict)
 
     def of(self, sort: str) -> Mapping[Pair, int]:
         """Return the counts by insertion or by last update; `sort` is INSERTED or UPDATED."""

@@ -212,6 +212,12 @@ class Database(Protocol):
         An entry without an id is before all of its time. The read is consistent.
         """
 
+    def oldest_queued(self, connection_id: str) -> QueuedRequest | None:
+        """Return the request that has been in the queue for the longest time, by `inserted_at`, or None.
+
+        Of the requests with the same priority, this looks only at the one that is sent first.
+        """
+
     def remove_from_queue(self, entry: QueuedRequest) -> None:
         """Remove an entry of the queue whose request has ended or does not exist."""
 
@@ -339,8 +345,11 @@ class Database(Protocol):
     def day_counts(self, connection_id: str, first_day: str = "", sort: str | None = None) -> Sequence[DayCounts]:
         """Return the connection's counts from `first_day` on, oldest day first. Raises NotFound if it was deleted.
 
-        With `sort`, the counts by the other time are left out.
+        With `sort`, the counts by the other time and the statistics are left out.
         """
+
+    def remove_statistics(self, connection_id: str, day: str) -> None:
+        """Remove the statistics of a past day. Its counts stay."""
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
         """Count the entries of a connection's listing indexes, and return these counts."""

@@ -16,6 +16,7 @@ from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import WebhookState
+from domain.storage.statistics import KEPT_DAYS
 from domain.timestamps import TimeRange, timestamp_from
 from domain.webhooks.defaults import MAX_URL_LENGTH
 from handlers.rest.endpoint import Body, Parameters
@@ -226,6 +227,14 @@ class AuditLogParameters(Parameters):
         examples=["2026-03-14T12:00:00.000000Z~c0000000-0000-4000-8000-000000000001~4"],
     )
     limit: InDigits = Field(default=50, ge=1, le=100)
+
+
+class StatisticsParameters(Parameters):
+    """The period of statistics."""
+
+    days: InDigits = Field(
+        default=2, ge=1, le=KEPT_DAYS, description="The number of days (UTC), of which the last one is today."
+    )
 
 
 class ListParameters(PageParameters):

@@ -22,7 +22,7 @@ from domain.records.connection_events import ALL_EVENTS
 from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import Paging, QueuedRequest, State
 from domain.records.session import InFlight
-from domain.records.webhook import ListedWebhookState, Webhook
+from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
@@ -271,6 +271,7 @@ def packs_a_removed_text(recorder: Recorder) -> None:
     recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
     for _ in range(4):
         pack_days(recorder.store, FixedClock(), NOON.replace(hour=13))
+    recorder.store.remove_statistics(record.connection_id, day_of(earlier))
     recorder.store.commit(RemoveRequest(record, timestamp(NOON)))
     invoke(recorder, "pack_search_texts", *[committed_event("pack_search_texts")] * 4)
 
@@ -348,6 +349,18 @@ def counts_a_record_in_flight(recorder: Recorder) -> None:
     invoke(recorder, "list_connections", committed_event("list_connections"))
 
 
+def reads_failed_webhooks(function: str) -> Callable[[Recorder], object]:
+    """Return the case that gets statistics of a day with a failed webhook."""
+
+    def case(recorder: Recorder) -> None:
+        webhook = Webhook(WebhookState.FAILED, HOOK, attempts_in_round=1)
+        record = a_record(state=State.RESPONSE_RECEIVED, webhook=webhook)
+        recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
+        invoke(recorder, function, committed_event(function))
+
+    return case
+
+
 FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "list_connections": (counts_a_record_in_flight,),
     "list_queued_requests": (lists,),
@@ -373,6 +386,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "retry_webhook": (sends_an_event_of_a_connection,),
     "list_audit_log": (lists_the_audit_log_of_a_connection,),
     "list_events": (lists_events, waits_for_events),
+    **{name: (reads_failed_webhooks(name),) for name in ("get_connection_statistics", "get_statistics")},
     "pack_search_texts": (packs_a_removed_text,),
     **{
         function: (queues_at_the_limit(function), waits_after_queueing(function))

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
-from domain.maintenance.stopped_connections import FORGOTTEN_AFTER, STOPPED_AFTER, StoppedConnections, has_stopped
+from domain.maintenance.stopped_connections import FORGOTTEN_AFTER, StoppedConnections, has_stopped
 from domain.records.app import App
+from domain.records.connection import STOPPED_AFTER
 from domain.records.request import ENDED, State
 from domain.storage.changes import AddRequest, Put
 from domain.timestamps import timestamp
@@ -64,7 +65,8 @@ def test_only_a_connection_with_requests_that_have_not_ended_counts(state: State
     store.commit(AddRequest(a_record(state=state), REQUEST_XML, ""))
     stopped = StoppedConnections(store, clock)
 
-    plan_overdue_webhooks(store, PlannedAttempts([]), clock, clock() + timedelta(hours=1), observe=stopped.look_at)
+    until = clock() + timedelta(hours=1)
+    plan_overdue_webhooks(store, PlannedAttempts([]), clock, until, observers=[stopped.look_at])
 
     assert stopped.ids == ([] if state in ENDED else [CONNECTION_ID])
 

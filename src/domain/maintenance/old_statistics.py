@@ -1,0 +1,31 @@
+"""Removes the statistics of days that are too old, because each list reads the rows of all days."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from domain.storage.statistics import first_kept_day
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from domain.ports import Clock
+    from domain.storage.counts import DayCounts
+    from domain.storage.ports import Database
+
+
+class OldStatistics:
+    """Looks at connections by the counts of their last days, which the sweep reads anyway.
+
+    Each day is removed once, with one read and a write for each of its rows.
+    """
+
+    def __init__(self, store: Database, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def look_at(self, connection_id: str, days: Iterable[DayCounts]) -> None:
+        """Remove what is too old."""
+        for day in days:
+            if day.statistics and day.day < first_kept_day(self._clock()):
+                self._store.remove_statistics(connection_id, day.day)

@@ -1,0 +1,217 @@
+"""Statistics are added by the commits of requests, merged by addition and removed by day. Counts ignore them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from adapters.dynamodb import DynamoDBStore, keys
+from adapters.dynamodb.counts import COUNT_ATTRIBUTES, OVERFLOW_ROWS, PACK, count_updates, day_key
+from adapters.dynamodb.statistics import (
+    DIGITS,
+    SLOTS_PER_NUMBER,
+    STATISTIC_ATTRIBUTES,
+    statistic_additions,
+    statistics_of,
+)
+from adapters.dynamodb.transactions import new_commit_id
+from domain.maintenance.old_statistics import OldStatistics
+from domain.maintenance.recount import mend_counts
+from domain.records.request import IN_TURN, LAST_IN_LINE, State
+from domain.records.webhook import WebhookState
+from domain.storage.changes import ChangeRequest, Put, RemoveRequest
+from domain.storage.statistics import BOUNDS, KEPT_DAYS, SLOTS, Day, Series, Slot
+from domain.timestamps import day_of, timestamp
+from local.emulated_dynamodb.values import size_of
+from tests.contract.stores import add, counts_of
+from tests.support.builders import CONNECTION_ID, NOON, RESPONSE_XML, FixedClock, a_connection, a_record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from domain.records.request import QueuedRequest
+    from tests.contract.stores import AnyStore
+
+TODAY = day_of(timestamp(NOON))
+ALL_SLOTS = [Slot(series, position) for series, number in SLOTS.items() for position in range(number)]
+
+
+def statistics_by_day(store: AnyStore) -> dict[str, dict[Slot, int]]:
+    """Return the stored statistics of the days that have some."""
+    return {day.day: dict(day.statistics) for day in store.day_counts(CONNECTION_ID) if day.statistics}
+
+
+def run(store: AnyStore, queued: datetime, waiting: float, executing: float | None, end: State) -> QueuedRequest:
+    """Queue a request, send it after `waiting` seconds and end it. Without `executing`, it gets no response."""
+    record = a_record(inserted_at=timestamp(queued), updated_at=timestamp(queued))
+    add(store, record)
+    sent_at = queued + timedelta(seconds=waiting)
+    sent = record.claimed("", sent_at).sent(sent_at).as_change_of(record)
+    store.commit(ChangeRequest(record, sent))
+    ended_at = sent_at + timedelta(seconds=executing or 0)
+    ended = sent.moved(end, ended_at)
+    if executing is not None:
+        ended = replace(ended, responded_at=ended.updated_at)
+    store.commit(ChangeRequest(sent, ended, response_xml=RESPONSE_XML if executing is not None else None))
+    return ended
+
+
+def bucket(series: Series, seconds: float) -> Slot:
+    """Return the bucket of a duration."""
+    return Slot(series, sum(bound <= seconds for bound in BOUNDS[series]))
+
+
+def test_each_request_is_counted_in_the_hours_and_buckets_of_its_times(store: AnyStore) -> None:
+    """Random requests over three days: queued, waiting and executing for any time, with and without a response."""
+    chance = random.Random(25)
+    expected: dict[str, Counter[Slot]] = {}
+    for _ in range(25):
+        queued = NOON + timedelta(minutes=chance.randrange(3 * 24 * 60))
+        waiting, executing = 10 ** chance.uniform(-1, 5), chance.choice([None, 10 ** chance.uniform(-2, 3)])
+        end = chance.choice([State.ERROR, State.RESPONSE_RECEIVED] if executing else [State.ERROR])
+        record = run(store, queued, waiting, executing, end)
+        expected.setdefault(day_of(record.inserted_at), Counter())[Slot(Series.QUEUED, queued.hour)] += 1
+        of_end = expected.setdefault(day_of(record.updated_at), Counter())
+        of_end[Slot(Series(end.value), int(record.updated_at[11:13]))] += 1
+        of_end[bucket(Series.WAITING_TIME, waiting)] += 1
+        if executing is not None:
+            of_end[bucket(Series.EXECUTING_TIME, executing)] += 1
+
+    assert statistics_by_day(store) == expected
+
+
+def test_a_webhook_and_a_deletion_do_not_change_the_statistics(store: AnyStore) -> None:
+    record = run(store, NOON, 3, 0.5, State.RESPONSE_RECEIVED)
+    before = statistics_by_day(store)
+    delivered = record.with_webhook(NOON + timedelta(hours=1), state=WebhookState.SUCCEEDED)
+    store.commit(ChangeRequest(record, delivered))
+    store.commit(RemoveRequest(delivered, timestamp(NOON + timedelta(hours=2))))
+
+    assert statistics_by_day(store) == before != {}
+
+
+def test_a_discarded_request_is_neither_a_success_nor_a_failure(store: AnyStore) -> None:
+    record = a_record()
+    add(store, record)
+    store.commit(ChangeRequest(record, record.moved(State.DISCARDED, NOON)))
+
+    assert statistics_by_day(store) == {TODAY: {Slot(Series.QUEUED, NOON.hour): 1}}
+
+
+def test_a_recount_leaves_the_statistics_alone(store: AnyStore) -> None:
+    """The counts are wrong; mending them changes nothing else, and the statistics are no difference."""
+    store.commit(Put(None, a_connection()))
+    run(store, NOON, 3, 0.5, State.RESPONSE_RECEIVED)
+    before = statistics_by_day(store)
+    assert mend_counts(store, CONNECTION_ID) == {}
+    (wrong, number), *_ = store.recount(CONNECTION_ID).items()
+    store.add_to_counts({wrong: number})
+
+    assert mend_counts(store, CONNECTION_ID) == {wrong: -number}
+    assert statistics_by_day(store) == before != {}
+
+
+def test_only_statistics_that_are_too_old_are_removed_and_counts_stay(store: AnyStore) -> None:
+    for days in range(KEPT_DAYS + 3):
+        run(store, NOON - timedelta(days=days), 3, 0.5, State.RESPONSE_RECEIVED)
+    counts = counts_of(store)
+
+    OldStatistics(store, FixedClock(NOON)).look_at(CONNECTION_ID, store.day_counts(CONNECTION_ID))
+
+    kept = [day_of(timestamp(NOON - timedelta(days=days))) for days in reversed(range(KEPT_DAYS))]
+    assert list(statistics_by_day(store)) == kept
+    assert counts_of(store) == counts
+
+
+def test_the_oldest_request_of_the_queue_is_found_in_every_priority(store: AnyStore) -> None:
+    assert store.oldest_queued(CONNECTION_ID) is None
+    times = {IN_TURN: NOON, LAST_IN_LINE: NOON - timedelta(hours=2)}
+    records = {}
+    for priority, moment in times.items():
+        records[priority] = a_record(
+            inserted_at=timestamp(moment), updated_at=timestamp(moment), queue_priority=priority
+        )
+        add(store, records[priority])
+
+    assert store.oldest_queued(CONNECTION_ID) == records[LAST_IN_LINE]
+    old = records[LAST_IN_LINE]
+    store.commit(ChangeRequest(old, old.moved(State.DISCARDED, NOON)))
+    assert store.oldest_queued(CONNECTION_ID) == records[IN_TURN]
+
+
+@pytest.fixture
+def dynamodb(store: AnyStore) -> DynamoDBStore:
+    """Return the store if it is on DynamoDB."""
+    if not isinstance(store, DynamoDBStore):
+        pytest.skip("only DynamoDB has rows")
+    return store
+
+
+def add_to_row(store: DynamoDBStore, slots: Mapping[Slot, int], row: int | None) -> None:
+    """Add to the statistics of today as a commit does."""
+    updates = count_updates(store.tables.counts, {}, row, {Day(CONNECTION_ID, TODAY): slots})
+    for update in updates:
+        store.client.update_item(**update["Update"])
+
+
+def test_the_rows_of_a_day_are_merged_by_addition(dynamodb: DynamoDBStore) -> None:
+    chance = random.Random(8)
+    expected: Counter[Slot] = Counter()
+    for row in (None, *range(OVERFLOW_ROWS)) * 3:
+        slots = {slot: chance.randrange(1, 600_000) for slot in chance.sample(ALL_SLOTS, 40)}
+        expected.update(slots)
+        add_to_row(dynamodb, slots, row)
+
+    assert statistics_by_day(dynamodb) == {TODAY: expected}
+
+
+def test_the_largest_possible_row_is_at_most_1_kb() -> None:
+    """DynamoDB writes it with one write unit: every count and every slot has seven digits, and all counts are negative.
+
+    A larger count would take more than 115 changes a second for a whole day.
+    """
+    largest = 10**DIGITS - 1
+    counts = {name: {"N": str(-largest)} for name in COUNT_ATTRIBUTES}
+    additions = statistic_additions(dict.fromkeys(ALL_SLOTS, largest))
+    statistics = {name: {"N": str(number)} for name, number in additions.items()}
+    marks = {PACK: {"S": "changed"}, keys.COMMIT_ID: {"S": new_commit_id()}}
+    row = day_key(CONNECTION_ID, f"{TODAY}#{OVERFLOW_ROWS}") | counts | statistics | marks
+
+    assert set(statistics) == set(STATISTIC_ATTRIBUTES)
+    assert statistics_of(row) == dict.fromkeys(ALL_SLOTS, largest)
+    assert max(len(number["N"]) for number in statistics.values()) == DIGITS * SLOTS_PER_NUMBER <= 38
+    signs = len(counts)
+    assert size_of(row) + signs <= 1024
+
+
+def test_a_number_with_an_exponent_is_read() -> None:
+    slot = ALL_SLOTS[SLOTS_PER_NUMBER - 1]
+    ((name, number),) = statistic_additions({slot: 1}).items()
+    exponent = len(str(number)) - 1
+
+    assert statistics_of({name: {"N": f"1E+{exponent}"}}) == {slot: 1}
+
+
+def test_the_row_of_an_empty_day_stays_while_it_has_statistics(dynamodb: DynamoDBStore) -> None:
+    """Consumers that delete their requests also see yesterday. The packer deletes the row after the statistics."""
+    record = run(dynamodb, NOON, 3, 0.5, State.RESPONSE_RECEIVED)
+    dynamodb.commit(RemoveRequest(record, timestamp(NOON)))
+
+    def pack() -> None:
+        tomorrow = day_of(timestamp(NOON + timedelta(days=1)))
+        for _ in range(6):
+            for connection_id, day in list(dynamodb.days_to_pack(tomorrow)):
+                dynamodb.pack(connection_id, day, None)
+            list(dynamodb.settle_days(tomorrow, lambda _: True))
+
+    pack()
+    assert statistics_by_day(dynamodb)
+    dynamodb.remove_statistics(CONNECTION_ID, TODAY)
+    assert dynamodb.day_counts(CONNECTION_ID) != []
+    pack()
+    assert dynamodb.day_counts(CONNECTION_ID) == []
