@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from domain import qbxml
 from domain.errors import CursorExpired, InvalidRequest, QuotaExceeded
 from domain.events.feed import Cursor, FeedEvent
-from domain.qbxml.codes.statuses import describe_status
 from domain.listing.overview import ConnectionOverview, Overview
+from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
 from domain.records.app import Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
