@@ -13,11 +13,13 @@ from botocore.exceptions import ClientError
 
 from adapters.dynamodb.records import RECORDS
 from domain.errors import Conflict
+from domain.maintenance.old_statistics import OldStatistics
 from domain.maintenance.retention import SECONDS_A_DAY, forget_record
 from domain.maintenance.search_packing import pack_days
 from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
+from domain.storage.statistics import KEPT_DAYS
 from domain.timestamps import timestamp
 from tests.contract.conftest import RETENTION_DAYS
 from tests.contract.stores import add, counts_of, recount, stored_request
@@ -171,6 +173,7 @@ def test_a_day_is_removed_with_its_last_record(store: AnyStore) -> None:
     assert kept_days(store) == {first.inserted_at[:10], late.inserted_at[:10]}
 
     forget(store, second)
+    OldStatistics(store, FixedClock(LATER)).look_at(CONNECTION_ID, store.day_counts(CONNECTION_ID))
     pack(store)
     assert kept_days(store) == {late.inserted_at[:10]}
     assert counts_of(store) == recount(store, [late.id])
@@ -205,7 +208,8 @@ def test_any_changes_with_expiry_leave_exact_counts_and_no_bodies_behind(store: 
     removals += expire(store, now)
     for record in chance.sample(removals, len(removals)):
         forget_record(store, record, clock())
-    clock.advance(days=1)
+    clock.advance(days=KEPT_DAYS)
+    OldStatistics(store, clock).look_at(CONNECTION_ID, store.day_counts(CONNECTION_ID))
     for _ in range(RUNS):
         pack_days(store, clock, clock() + AN_HOUR)
 
