@@ -19,6 +19,8 @@ const VIEWS = [
   { pattern: /^\/connections\/new$/, load: () => import("./views/new_connection.js") },
   { pattern: new RegExp(`^/connections/${ID}$`), view: Connection },
   { pattern: new RegExp(`^/connections/${ID}/(settings)$`), load: () => import("./views/connection_settings.js") },
+  { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
+  { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/queued_requests/${ID}$`), view: Request },
   { pattern: /^\/compose$/, load: () => import("./views/compose.js") },
   { pattern: /^\/qbxml(?:\/([A-Za-z0-9]+))?$/, load: () => import("./views/reference.js"), open: true },
@@ -104,6 +106,7 @@ function Shell({ path, open, children }) {
         <${Button} kind="icon menu-button" icon="menu" aria-label="Menu" aria-expanded=${String(menu)} onClick=${() => setMenu(!menu)} />
         <nav class="nav" aria-label="Main">
           ${link(url("/"), "plug", "Connections", path === "/" || path.startsWith("/connections") || path.startsWith("/queued_requests"))}
+          ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
           ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
           ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
           <a href="${ROOT}/docs"><${Icon} name="code" />API reference</a>

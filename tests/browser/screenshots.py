@@ -7,9 +7,11 @@ screen. With `--pictures`, it also replaces the two pictures of the README in `d
 from __future__ import annotations
 
 import json
+import random
 import sys
 import tempfile
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +98,84 @@ def with_changes(**changes: Any) -> Callable[[Page], object]:
     return lambda page: page.route("**/api/v1/queued_requests/*", change)
 
 
+def timestamp(moment: datetime) -> str:
+    """Return a time as the API has it."""
+    return f"{moment:%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def with_statistics(*, connections: int) -> Callable[[Page], object]:
+    """Return a preparation that shows a week of an app with many connections, long names and hostile texts."""
+    chance = random.Random(7)
+    hour = datetime(2026, 3, 7, tzinfo=UTC)
+    hours = [
+        {
+            "hour": timestamp(hour + timedelta(hours=number)),
+            "queued": (busy := chance.randrange(20, 400) if 7 <= number % 24 <= 19 else chance.randrange(8)),
+            "response_received": busy,
+            "error": chance.randrange(max(busy // 8, 1)) if number % 24 != 15 else busy // 2,
+        }
+        for number in range(7 * 24 + 13)
+    ]
+
+    def durations(first: float, numbers: list[int]) -> dict[str, Any]:
+        buckets = [
+            {"from_seconds": first * 2**place, "to_seconds": first * 2 ** (place + 1), "number": number}
+            for place, number in enumerate(numbers)
+        ]
+        return {"number": sum(numbers), "median_seconds": first * 11, "p95_seconds": first * 90, "buckets": buckets}
+
+    def connection(number: int) -> dict[str, Any]:
+        names = [
+            "Harbor Street Bakery",
+            None,
+            "Böttcher & Söhne Großhandelsgesellschaft mbH",
+            "株式会社東京青果",
+            HOSTILE,
+        ]
+        return {
+            "id": f"c0000000-0000-4000-8000-{number:012}",
+            "name": names[number % len(names)],
+            "status": "error" if number % 7 == 3 else "connected",
+            "paused_at": None,
+            "last_connected_at": timestamp(hour + timedelta(hours=number)),
+            "stopped_calling": number % 9 == 2,
+            "waiting_reason": None,
+            "oldest_waiting_at": timestamp(hour) if number % 4 == 0 else None,
+            "queued": chance.randrange(3000),
+            "response_received": 10,
+            "error": chance.randrange(3) * chance.randrange(20),
+            "webhooks_retrying": number % 11 == 4,
+            "webhooks_failed": (number % 11 == 4) * 7,
+        }
+
+    attempt = {"requests": 10, "last_attempt_at": timestamp(hour), "last_status_code": 503}
+    data = {
+        "since": timestamp(hour),
+        "until": timestamp(hour + timedelta(hours=len(hours) - 1, minutes=20)),
+        "hours": hours,
+        "waiting_time": durations(4, [3, 40, 210, 830, 1200, 640, 90, 12, 0, 3]),
+        "executing_time": durations(1 / 16, [90, 800, 1500, 400, 120, 60, 30, 22, 4]),
+        "webhooks": {"pending": 3, "retrying": 14, "succeeded": 20_541, "failed": 161},
+        "oldest_waiting_request": {
+            "id": "b0000000-0000-4000-8000-000000000001",
+            "connection_id": "c0000000-0000-4000-8000-000000000000",
+            "request_name": "InvoiceAddRq",
+            "inserted_at": timestamp(hour),
+        },
+        "failing_receivers": [
+            {"origin": "https://hooks.harbor-street-bakery.example", "last_response": "upstream timed out", **attempt},
+            {"origin": "https://" + "long" * 30 + ".example", "last_response": HOSTILE * 3, **attempt},
+        ],
+        "connections": [connection(number) for number in range(connections)],
+        "omitted_connections": 17,
+    }
+    return lambda page: page.route("**/api/v1/statistics?*", lambda route: route.fulfill(json={"data": data}))
+
+
 VIEWS: Mapping[str, View] = {
+    "overview": View("/app/overview?days=8", with_statistics(connections=1_000)),
+    "overview-two-days": View("/app/overview"),
+    "overview-connection": View("/app/connections/{connection}/overview"),
     "sign-in": View("/app"),
     "connections": View("/app"),
     "connections-none": View(
@@ -174,6 +253,7 @@ class Style:
 
 
 STYLES = (
+    Style("forced", "forced", 1280, 860),
     Style("light", "light", 1280, 860),
     Style("dark", "dark", 1280, 860),
     Style("phone", "light", 390, 844),
@@ -280,6 +360,7 @@ def open_view(browser: Browser, run: Run, facts: Mapping[str, str], name: str, s
     context = browser.new_context(
         viewport={"width": style.width, "height": style.height},
         color_scheme="dark" if style.colours == "dark" else "light",
+        forced_colors="active" if style.colours == "forced" else "none",
         reduced_motion="reduce",
         locale="en-US",
     )

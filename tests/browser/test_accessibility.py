@@ -33,6 +33,8 @@ VIEWS: Mapping[str, str] = {
     "no requests": "/app/connections/{empty}",
     "no match": "/app/connections/{connection}?search=zebra",
     "settings": "/app/connections/{connection}/settings",
+    "overview": "/app/overview?days=8",
+    "overview of a connection": "/app/connections/{connection}/overview",
     "request": "/app/queued_requests/{request}",
     "results of many kinds": "/app/queued_requests/{items}",
     "waiting request": "/app/queued_requests/{waiting}",

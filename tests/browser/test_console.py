@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+import uuid
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
@@ -632,3 +633,40 @@ def background(console: Console) -> str:
     """Return whether the page is light or dark."""
     red = console.page.evaluate("Number(getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0])")
     return "dark" if red < 128 else "light"
+
+
+def test_the_overview_finds_connections_by_name_and_health_and_keeps_the_choice_in_the_address(
+    console: Console,
+) -> None:
+    service, name = console.service, f"Overview {uuid.uuid4()}"
+    calling, new = service.connection(), service.connection()
+    for number, connection in enumerate((calling, new)):
+        service.call("PATCH", connection.path, {"name": f"{name} {number}"})
+    calling.run_session()
+    console.sign_in()
+    console.page.get_by_role("link", name="Overview", exact=True).click()
+    rows = console.page.locator("section[aria-labelledby=connections] tbody tr")
+
+    console.page.get_by_label("Search connections").fill(name.upper())
+    expect(rows).to_have_count(2)
+    console.page.get_by_label("Any health").select_option("Never connected")
+
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text(f"{name} 1")
+    console.page.reload()
+    expect(rows).to_have_count(1)
+
+
+def test_a_chart_has_a_table_with_the_same_numbers(console: Console) -> None:
+    connection = console.service.connection()
+    query(connection)
+    connection.run_session()
+    console.sign_in()
+    console.open(f"/app/connections/{connection.id}/overview?days=1")
+    card = console.page.locator("section[aria-labelledby=activity]")
+
+    expect(card.get_by_role("img")).to_have_accessible_name(re.compile("^1 requests answered and 0 failed"))
+    card.get_by_text("Show as a table").click()
+
+    # The last cells: queued, answered, failed.
+    expect(card.locator("tbody tr").first.locator("td")).to_have_text(["1", "1", "0"])

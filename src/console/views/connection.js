@@ -35,7 +35,8 @@ export function ConnectionFrame({ id, tab, children }) {
     ${connection && html`<${Health} connection=${connection} load=${load} />`}
     <nav class="tabs" aria-label="Connection">
       <a href=${url(`/connections/${id}`)} aria-current=${tab ? undefined : "page"}>Requests</a>
-      <a href=${url(`/connections/${id}/settings`)} aria-current=${tab ? "page" : undefined}>Settings</a></nav>
+      <a href=${url(`/connections/${id}/overview`)} aria-current=${tab === "overview" ? "page" : undefined}>Overview</a>
+      <a href=${url(`/connections/${id}/settings`)} aria-current=${tab === "settings" ? "page" : undefined}>Settings</a></nav>
     ${children(connection ?? null, load)}
   </div>`;
 }

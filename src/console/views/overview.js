@@ -1,0 +1,192 @@
+// The overview: activity by hour, waiting and executing times, and what fails, of one connection or of all.
+import { html, useState } from "../vendor/preact.js";
+import { call, session, useLoad } from "../lib/api.js";
+import { Bars, Numbers } from "../lib/chart.js";
+import { navigate, url } from "../lib/router.js";
+import { ago, count, fullTime, health, plural, requestTitle, withLocalTimes } from "../lib/text.js";
+import { Ago, Badge, Empty, Foreign, Icon, Pager, Problem, Segmented, SkeletonCard, useTitle } from "../lib/ui.js";
+import { ConnectionFrame } from "./connection.js";
+
+const REFRESH_MILLISECONDS = 60_000;
+const PERIODS = [[1, "Today"], [2, "2 days"], [8, "8 days"]];
+const PAGE_SIZE = 20;
+/** The rows of a short list. */
+const SHOWN = 5;
+
+/** The overview of all connections, or of the one in the address. */
+export default function Overview({ parts: [id], query }) {
+  if (!id) return html`<div class="page"><${Period} query=${query} /></div>`;
+  return html`<${ConnectionFrame} id=${id} tab="overview">${(connection) => html`<${Period} id=${id} query=${query} connection=${connection} />`}<//>`;
+}
+
+function Period({ id, query, connection }) {
+  const days = PERIODS.some(([value]) => value === Number(query.days)) ? Number(query.days) : 2;
+  const path = id ? `/connections/${id}/statistics` : "/statistics";
+  const load = useLoad(async (signal) => (await call("GET", path, { query: { days }, signal })).data, [path, days], { refresh: REFRESH_MILLISECONDS });
+  const change = (changes) => navigate(url(id ? `/connections/${id}/overview` : "/overview", { ...query, ...changes }), { replace: true });
+  const data = load.data;
+  const asOf = data && `as of ${fullTime(data.until)} (${zone()})`;
+  return html`
+    <div class="page-head">${id ? html`<p class="muted">${asOf && `Activity ${asOf}`}</p>` : html`<${Heading} asOf=${asOf} />`}
+      <${Segmented} label="Period" options=${PERIODS} value=${days} onChange=${(value) => change({ days: value })} /></div>
+    ${load.error && html`<${Problem} error=${load.error} retry=${load.reload} what="The overview could not be loaded." />`}
+    ${data ? html`<${Content} data=${data} id=${id} query=${query} change=${change} connection=${connection} />` : !load.error && html`<${SkeletonCard} /><${SkeletonCard} />`}`;
+}
+
+function Heading({ asOf }) {
+  useTitle("Overview");
+  return html`<div><h1>Overview</h1><p class="sub">All connections${asOf && `, ${asOf}`}</p></div>`;
+}
+
+const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+const total = (hours, key) => hours.reduce((sum, hour) => sum + hour[key], 0);
+
+function Content({ data, id, query, change, connection }) {
+  const { hours, webhooks, oldest_waiting_request: oldest } = data;
+  const failed = total(hours, "error");
+  const ended = failed + total(hours, "response_received");
+  const failing = webhooks.retrying + webhooks.failed;
+  const stopped = data.connections?.filter((one) => one.stopped_calling);
+  return html`
+    <section class="figures" aria-label="Figures">
+      <${Figure} name="Queued" value=${count(total(hours, "queued"))} detail=${`since ${fullTime(data.since)}`} />
+      <${Figure} name="Failed" value=${count(failed)} tone=${failed ? "red" : ""} detail=${ended ? `${share(failed, ended)} of ${plural(ended, "ended request")}` : "No request has ended"} />
+      <${Figure} name="Oldest waiting request" value=${oldest ? ago(oldest.inserted_at).replace(" ago", "") : "None"} detail=${oldest ? html`<a href=${url(`/queued_requests/${oldest.id}`)}>${requestTitle(oldest.request_name)}</a>` : "The queue is empty"} />
+      <${Figure} name="Webhooks not delivered" value=${count(failing)} tone=${failing ? "red" : ""} detail=${failing ? `${count(webhooks.retrying)} tried again, ${count(webhooks.failed)} given up` : `${count(webhooks.succeeded)} delivered`} />
+    </section>
+    <section class="card" aria-labelledby="activity"><header><h2 id="activity">Activity by hour</h2><span class="small muted">Times in ${zone()}</span></header>
+      <div class="body"><${Activity} hours=${hours} /></div></section>
+    <div class="columns level">
+      <${Durations} title="Waiting time" help="From the queueing until the request was sent." durations=${data.waiting_time} />
+      <${Durations} title="Executing time" help="From sending until QuickBooks answered." durations=${data.executing_time} />
+    </div>
+    <div class="columns level">
+      ${stopped ? html`<section class="card" aria-labelledby="stopped"><header><h2 id="stopped">Machines that stopped calling</h2></header>
+        ${stopped.length ? html`<ul class="items">${stopped.slice(0, SHOWN).map((one) => html`<li key=${one.id} class="row between"><a class="strong break" href=${url(`/connections/${one.id}`)}>${one.name ?? "Unnamed connection"}</a><span class="muted">Last call <${Ago} at=${one.last_connected_at} /></span></li>`)}
+          ${stopped.length > SHOWN && html`<li><a href=${url("/overview", { ...query, health: "stopped" })}>All ${count(stopped.length)}</a></li>`}</ul>`
+          : html`<p class="body muted">Every machine called in the last 24 hours, is paused, or has never called.</p>`}</section>`
+        : html`<${Alerts} connection=${connection} />`}
+      <section class="card" aria-labelledby="receivers"><header><h2 id="receivers">Failing receivers</h2></header>
+        ${data.failing_receivers.length ? html`<ul class="items">${data.failing_receivers.slice(0, SHOWN).map((one) => html`<li key=${one.origin}><div class="row between"><span class="strong break"><${Foreign} text=${one.origin} /></span><${Ago} at=${one.last_attempt_at} /></div>
+          <div class="muted small break">${one.last_status_code ? `Status ${one.last_status_code}` : "No response"}${one.last_response ? html`: <${Foreign} text=${one.last_response.slice(0, 160)} />` : ""}</div></li>`)}</ul>
+          ${id && html`<p class="foot"><a href=${url(`/connections/${id}`, { webhook_state: "failed" })}>Show failed webhooks</a></p>`}`
+          : html`<p class="body muted">No webhook of this period is failing.</p>`}</section>
+    </div>
+    ${data.connections && html`<${Connections} data=${data} query=${query} change=${change} />`}`;
+}
+
+const share = (part, whole) => `${((part * 100) / whole).toFixed(part * 10 < whole ? 1 : 0)} %`;
+
+const Figure = ({ name, value, detail, tone = "" }) => html`<div class="card number-card"><div class="name">${name}</div>
+  <div class="value ${tone === "red" ? "failed" : ""}">${value}</div><div class="small muted">${detail}</div></div>`;
+
+const SERIES = [{ name: "Answered by QuickBooks", kind: "good" }, { name: "Failed", kind: "bad" }];
+const clock = (iso) => new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" }).format(new Date(iso));
+const weekday = (iso) => new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric" }).format(new Date(iso));
+const dayOf = (iso) => new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short" }).format(new Date(iso));
+
+function Activity({ hours }) {
+  const every = hours.length > 100 ? 24 : hours.length > 24 ? 6 : 3;
+  const label = (iso, index) => index % every === 0 && (every === 24 || new Date(iso).getHours() < every && index > 0 ? weekday(iso) : clock(iso));
+  const bars = hours.map(({ hour, queued, response_received: answered, error }, index) => ({
+    label: label(hour, index),
+    title: `${dayOf(hour)}, ${clock(hour)}: ${plural(queued, "request")} queued, ${count(answered)} answered, ${count(error)} failed`,
+    values: [answered, error],
+  }));
+  const summary = `${count(total(hours, "response_received"))} requests answered and ${count(total(hours, "error"))} failed in ${plural(hours.length, "hour")}. The table has the numbers.`;
+  const rows = hours.filter((one) => one.queued + one.response_received + one.error).reverse()
+    .map((one) => [`${dayOf(one.hour)}, ${clock(one.hour)}`, count(one.queued), count(one.response_received), count(one.error)]);
+  return html`<${Bars} series=${SERIES} bars=${bars} summary=${summary} />
+    ${rows.length ? html`<${Numbers} caption="Activity by hour" columns=${["Hour", "Queued", "Answered", "Failed"]} rows=${rows} />` : html`<p class="muted">Nothing was queued and nothing ended in this period.</p>`}`;
+}
+
+/** Returns a duration with two digits: more would be false precision. */
+function seconds(value) {
+  if (value === 0) return "0 s";
+  if (value < 1) return `${Number((value * 1000).toPrecision(2))} ms`;
+  if (value < 90) return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} s`;
+  if (value < 5400) return `${Math.round(value / 60)} min`;
+  return value < 172_800 ? `${Math.round(value / 3600)} h` : `${Math.round(value / 86_400)} days`;
+}
+
+const ONE = [{ name: "Requests", kind: "plain" }];
+
+function Durations({ title, help, durations }) {
+  const { number, median_seconds: median, p95_seconds: p95, buckets } = durations;
+  const range = ({ from_seconds: from, to_seconds: to }) => (to === null ? `${seconds(from)} or more` : `${from ? seconds(from) : "0"} – ${seconds(to)}`);
+  const id = title.replace(/ .*/, "").toLowerCase();
+  return html`<section class="card" aria-labelledby=${id}><header><h2 id=${id}>${title}</h2><span class="small muted">${plural(number, "request")}</span></header>
+    <div class="body stack"><p class="muted small">${help}</p>
+    ${number ? html`<dl class="percentiles"><div><dt>Median</dt><dd>about ${seconds(median)}</dd></div><div><dt>95th percentile</dt><dd>about ${seconds(p95)}</dd></div></dl>
+      <${Bars} series=${ONE} summary=${`${title}: half of the requests took about ${seconds(median)} or less, 95 % about ${seconds(p95)} or less.`}
+        bars=${filled(buckets).map((bucket) => ({ label: seconds(bucket.from_seconds), title: `${range(bucket)}: ${plural(bucket.number, "request")}`, values: [bucket.number] }))} />
+      <${Numbers} caption=${title} columns=${["Duration", "Requests"]} rows=${buckets.map((bucket) => [range(bucket), count(bucket.number)])} />` : html`<p class="muted">No request was measured in this period.</p>`}</div></section>`;
+}
+
+/** Returns the buckets with the empty ones between them, whose bounds double. */
+function filled(buckets) {
+  const all = [];
+  for (const bucket of buckets) {
+    for (let from = all.at(-1)?.to_seconds; from && from < bucket.from_seconds; from *= 2) all.push({ from_seconds: from, to_seconds: from * 2, number: 0 });
+    all.push(bucket);
+  }
+  return all;
+}
+
+function Alerts({ connection }) {
+  const events = connection?.webhook_events ?? [];
+  return html`<section class="card" aria-labelledby="alerts"><header><h2 id="alerts">Alerts</h2></header><div class="body stack">
+    <p class="muted">${events.length ? html`The webhook of this connection gets <code class="break">${events.join(", ")}</code>.` : "The webhook of this connection can tell you when the machine stops calling, and when it is back."}</p>
+    ${session.canChange && html`<p><a href=${url(`/connections/${connection?.id ?? ""}/settings`)}>${events.length ? "Change the alerts" : "Choose the alerts"}</a></p>`}</div></section>`;
+}
+
+const FILTERS = {
+  problems: { name: "With problems", matches: (one) => one.stopped_calling || one.webhooks_retrying + one.webhooks_failed > 0 || health(one).tone === "red" },
+  stopped: { name: "Stopped calling", matches: (one) => one.stopped_calling },
+  quickbooks: { name: "QuickBooks or password", matches: (one) => health(one).tone === "red" },
+  webhooks: { name: "Webhooks failing", matches: (one) => one.webhooks_retrying + one.webhooks_failed > 0 },
+  paused: { name: "Paused", matches: (one) => Boolean(one.paused_at) },
+  new: { name: "Never connected", matches: (one) => one.status === "never_connected" },
+};
+const time = (iso) => (iso ? new Date(iso).getTime() : Infinity);
+const SORTS = {
+  oldest: { name: "Oldest waiting first", compare: (a, b) => (time(a.oldest_waiting_at) < time(b.oldest_waiting_at) ? -1 : 1) },
+  failed: { name: "Most failures first", compare: (a, b) => b.error + b.webhooks_failed - a.error - a.webhooks_failed },
+  silent: { name: "Longest silence first", compare: (a, b) => (time(a.last_connected_at) < time(b.last_connected_at) ? -1 : 1) },
+  active: { name: "Most active first", compare: (a, b) => b.queued - a.queued },
+};
+
+function Connections({ data, query, change }) {
+  const [page, setPage] = useState(1);
+  const filter = FILTERS[query.health];
+  const sort = SORTS[query.sort];
+  const phrase = (query.search ?? "").trim().toLowerCase();
+  const found = data.connections.filter((one) => (!filter || filter.matches(one)) && `${one.name ?? ""} ${one.id}`.toLowerCase().includes(phrase));
+  // Sorting is stable, so without an order the connections stay oldest first.
+  const shown = sort ? found.toSorted(sort.compare) : found;
+  const pages = Math.ceil(shown.length / PAGE_SIZE);
+  const current = Math.min(page, Math.max(pages, 1));
+  const choose = (name, options, all) => html`<select aria-label=${all} value=${query[name] ?? ""} onChange=${(event) => { setPage(1); change({ [name]: event.target.value }); }}>
+    <option value="">${all}</option>${Object.entries(options).map(([key, one]) => html`<option value=${key}>${one.name}</option>`)}</select>`;
+  return html`<section class="card" aria-labelledby="connections"><header><h2 id="connections">Connections</h2><span class="small muted" role="status">${phrase || filter ? `${count(found.length)} of ` : ""}${plural(data.connections.length, "connection")}${data.omitted_connections ? `, ${count(data.omitted_connections)} left out` : ""}</span></header>
+    <div class="toolbar"><div class="search"><${Icon} name="search" /><input type="search" aria-label="Search connections" placeholder="Name or ID" value=${query.search ?? ""} onInput=${(event) => { setPage(1); change({ search: event.target.value }); }} /></div>
+      ${choose("health", FILTERS, "Any health")}${choose("sort", SORTS, "Oldest first")}</div>
+    ${shown.length === 0 ? html`<${Empty} icon="search" title="No connection matches">Change the search or the health.<//>` : html`
+    <div class="table-wrap" tabindex="0" role="region" aria-label="Connections"><table class="responsive"><thead><tr><th scope="col">Connection</th><th scope="col">Health</th><th scope="col">Last contact</th><th scope="col">Oldest waiting</th>
+      <th scope="col" class="number">Queued</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Webhooks failing</th></tr></thead>
+      <tbody>${shown.slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE).map((one) => html`<${Row} key=${one.id} one=${one} />`)}</tbody></table></div>`}
+    <${Pager} page=${current} totalPages=${pages} go=${setPage} /></section>`;
+}
+
+function Row({ one }) {
+  const { name, tone } = one.stopped_calling ? { name: "Stopped calling", tone: "red" } : health(one);
+  const why = tone !== "green" && withLocalTimes(one.waiting_reason?.message);
+  const failing = one.webhooks_retrying + one.webhooks_failed;
+  return html`<tr><td class="full"><a class="title break" href=${url(`/connections/${one.id}/overview`)}>${one.name ?? "Unnamed connection"}</a></td>
+    <td class="full"><${Badge} tone=${tone}>${name}<//>${why && html`<div class="why muted small break"><${Foreign} text=${why} /></div>`}</td>
+    <td data-label="Last contact"><${Ago} at=${one.last_connected_at} /></td>
+    <td data-label="Oldest waiting">${one.oldest_waiting_at ? html`<${Ago} at=${one.oldest_waiting_at} />` : html`<span class="muted">None</span>`}</td>
+    <td class="number" data-label="Queued">${count(one.queued)}</td>
+    <td class="number" data-label="Failed"><span class=${one.error ? "failed strong" : "muted"}>${count(one.error)}</span></td>
+    <td class="number" data-label="Webhooks failing"><span class=${failing ? "failed strong" : "muted"}>${count(failing)}</span></td></tr>`;
+}
