@@ -21,6 +21,8 @@ const VIEWS = [
   { pattern: new RegExp(`^/connections/${ID}/(settings)$`), load: () => import("./views/connection_settings.js") },
   { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
+  { pattern: new RegExp(`^/connections/${ID}/(audit_log)$`), load: () => import("./views/audit_log.js") },
+  { pattern: /^\/audit_log$/, load: () => import("./views/audit_log.js") },
   { pattern: new RegExp(`^/queued_requests/${ID}$`), view: Request },
   { pattern: /^\/compose$/, load: () => import("./views/compose.js") },
   { pattern: /^\/qbxml(?:\/([A-Za-z0-9]+))?$/, load: () => import("./views/reference.js"), open: true },
@@ -108,6 +110,7 @@ function Shell({ path, open, children }) {
           ${link(url("/"), "plug", "Connections", path === "/" || path.startsWith("/connections") || path.startsWith("/queued_requests"))}
           ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
           ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
+          ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}
           ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
           <a href="${ROOT}/docs"><${Icon} name="code" />API reference</a>
         </nav>

@@ -172,6 +172,11 @@ def with_statistics(*, connections: int) -> Callable[[Page], object]:
     return lambda page: page.route("**/api/v1/statistics?*", lambda route: route.fulfill(json={"data": data}))
 
 
+def no_entries(page: Page) -> None:
+    """Answer with an audit log that is empty."""
+    page.route("**/api/v1/audit_log*", lambda route: route.fulfill(json={"data": [], "next": None}))
+
+
 VIEWS: Mapping[str, View] = {
     "overview": View("/app/overview?days=8", with_statistics(connections=1_000)),
     "overview-two-days": View("/app/overview"),
@@ -196,6 +201,9 @@ VIEWS: Mapping[str, View] = {
     "wrong-password": View("/app/connections/{wrong_password}"),
     "settings": View("/app/connections/{connection}/settings"),
     "settings-dialog": View("/app/connections/{connection}/settings", act=click("New password")),
+    "audit-log": View("/app/audit_log"),
+    "audit-log-connection": View("/app/connections/{paused}/audit_log"),
+    "audit-log-none": View("/app/audit_log", no_entries),
     "request": View("/app/queued_requests/{invoices}"),
     "request-failed": View("/app/queued_requests/{failed}"),
     "request-waiting": View("/app/queued_requests/{waiting}"),
@@ -328,6 +336,8 @@ def fill(run: Run) -> dict[str, str]:
     empty = create_connection("Harbor Street Bakery", company_file=r"C:\Books\Harbor.qbw")
     paused = create_connection("Grünwald Fabrics")
     api.call("POST", f"/api/v1/connections/{paused}/pause", {})
+    api.call("PATCH", f"/api/v1/connections/{paused}", {"linger_seconds": 60, "webhook_url": webhook_url})
+    api.call("POST", f"/api/v1/connections/{paused}/password", {})
     create_connection(
         "The Extraordinarily Long-Named Holding Company of Northern and Southern Millbrook, Incorporated, 2nd Branch"
     )
@@ -339,6 +349,11 @@ def fill(run: Run) -> dict[str, str]:
     body = {"request_json": {"request": {"name": "InvoiceQueryRq", "children": [text("MaxReturned", "5")]}}}
     for waits in (paused, paused, wrong):
         waiting = api.call("POST", f"/api/v1/connections/{waits}/queued_requests", body)["data"]["id"]
+    many = {"filter": {"request_name": "InvoiceQueryRq"}}
+    api.call("POST", f"/api/v1/connections/{paused}/queued_requests/discard", many)
+    api.call("POST", f"/api/v1/queued_requests/{waiting}/discard", {})
+    waiting = api.call("POST", f"/api/v1/connections/{wrong}/queued_requests", body)["data"]["id"]
+    api.call("POST", f"/api/v1/connections/{paused}/queued_requests", body)
     return {
         "connection": connection,
         "empty": empty,

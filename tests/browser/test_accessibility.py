@@ -35,6 +35,8 @@ VIEWS: Mapping[str, str] = {
     "settings": "/app/connections/{connection}/settings",
     "overview": "/app/overview?days=8",
     "overview of a connection": "/app/connections/{connection}/overview",
+    "audit log": "/app/audit_log",
+    "audit log of a connection": "/app/connections/{connection}/audit_log",
     "request": "/app/queued_requests/{request}",
     "results of many kinds": "/app/queued_requests/{items}",
     "waiting request": "/app/queued_requests/{waiting}",

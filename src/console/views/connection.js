@@ -36,7 +36,8 @@ export function ConnectionFrame({ id, tab, children }) {
     <nav class="tabs" aria-label="Connection">
       <a href=${url(`/connections/${id}`)} aria-current=${tab ? undefined : "page"}>Requests</a>
       <a href=${url(`/connections/${id}/overview`)} aria-current=${tab === "overview" ? "page" : undefined}>Overview</a>
-      <a href=${url(`/connections/${id}/settings`)} aria-current=${tab === "settings" ? "page" : undefined}>Settings</a></nav>
+      <a href=${url(`/connections/${id}/settings`)} aria-current=${tab === "settings" ? "page" : undefined}>Settings</a>
+      <a href=${url(`/connections/${id}/audit_log`)} aria-current=${tab === "audit_log" ? "page" : undefined}>Audit log</a></nav>
     ${children(connection ?? null, load)}
   </div>`;
 }

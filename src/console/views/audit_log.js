@@ -1,0 +1,123 @@
+// Who did what: the audit log of the app, or of one connection as a tab of its page.
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { call, useLoad } from "../lib/api.js";
+import { url } from "../lib/router.js";
+import { ago, count, fullTime, plural } from "../lib/text.js";
+import { Button, Empty, explain, Foreign, Problem, SkeletonRows, toast, useTitle } from "../lib/ui.js";
+import { ConnectionFrame } from "./connection.js";
+
+const LIMIT = 50;
+
+/** What the actions are called, and those that end something or let somebody in. */
+const ACTIONS = {
+  connection_created: "Created the connection",
+  connection_changed: "Changed settings",
+  connection_deleted: "Deleted the connection",
+  connection_paused: "Paused sending",
+  connection_resumed: "Resumed sending",
+  password_set: "Set a new Web Connector password",
+  company_file_reset: "Reset the company file",
+  company_file_accepted: "Accepted the company file at another path",
+  onboarding_link_created: "Created an onboarding link",
+  request_discarded: "Discarded a request",
+  request_deleted: "Deleted a request",
+  webhook_redelivered: "Sent a webhook again",
+  requests_discarded: "Discarded many requests",
+  requests_queued_again: "Queued many requests again",
+  webhooks_redelivered: "Sent many webhooks again",
+  app_created: "Created the app",
+  app_deleted: "Deleted the app",
+  limits_changed: "Changed limits",
+  api_key_created: "Created an API key",
+  api_key_revoked: "Revoked an API key",
+  webhook_secret_rotated: "Added a webhook secret",
+  old_webhook_secrets_retired: "Retired the old webhook secrets",
+};
+
+const COUNTS = {
+  discarded: "discarded",
+  in_flight: "left in flight",
+  has_dependants: "kept for requests that wait for them",
+  queued: "queued",
+  queued_before: "queued before",
+  left_out: "left out",
+  redelivered: "sent",
+};
+
+const words = (name) => name.replaceAll("_", " ").replace("url", "URL");
+
+/** The audit log of a connection, as a tab. Without an id, that of the app. */
+export default function AuditLog({ parts: [id, tab] }) {
+  if (id) return html`<${ConnectionFrame} id=${id} tab=${tab}>${() => html`<${Entries} id=${id} />`}<//>`;
+  return html`<${OfApp} />`;
+}
+
+function OfApp() {
+  useTitle("Audit log");
+  return html`<div class="page"><div class="page-head"><div><h1>Audit log</h1>
+    <p class="sub">Who changed what, in all connections. Entries are kept for a year.</p></div></div><${Entries} /></div>`;
+}
+
+function Entries({ id }) {
+  const path = id ? `/connections/${id}/audit_log` : "/audit_log";
+  const first = useLoad((signal) => call("GET", path, { query: { limit: LIMIT }, signal }), [path]);
+  const own = useLoad((signal) => call("GET", "/api_key", { signal }), []).data?.data.key_id;
+  const names = useLoad(async (signal) => (id ? {} : namesOf(await call("GET", "/connections", { query: { page_size: 100 }, signal }))), [id]).data;
+  const [older, setOlder] = useState({ entries: [] });
+  const [busy, setBusy] = useState(false);
+  useEffect(() => setOlder({ entries: [] }), [first.data]);
+  const next = older.next === undefined ? first.data?.next : older.next;
+  const more = async () => {
+    setBusy(true);
+    try {
+      const page = await call("GET", path, { query: { limit: LIMIT, cursor: next } });
+      setOlder({ entries: [...older.entries, ...page.data], next: page.next });
+    } catch (error) {
+      toast(explain(error), "red");
+    }
+    setBusy(false);
+  };
+  const entries = first.data && [...first.data.data, ...older.entries];
+  if (first.error && !entries) return html`<${Problem} error=${first.error} retry=${first.reload} what="The audit log could not be loaded." />`;
+  return html`<section class="card" aria-label="Audit log" aria-busy=${String(first.loading || busy)}>
+    ${entries?.length === 0 ? html`<${Empty} title="Nothing has been changed yet">New passwords, pauses, discards and other actions appear here. Queued requests are on the page of their connection.<//>`
+      : html`<div class="table-wrap"><table class="responsive audit"><thead><tr><th scope="col">Action</th>${!id && html`<th scope="col">Connection</th>`}
+        <th scope="col">By</th><th scope="col">When</th></tr></thead><tbody>
+        ${entries ? entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} own=${own} names=${id ? null : (names ?? {})} />`) : html`<${SkeletonRows} rows=${8} columns=${id ? 3 : 4} />`}</tbody></table></div>`}
+    ${entries?.length > 0 && html`<div class="foot"><span>${plural(entries.length, "entry", "entries")}${next ? ", newest first" : ". This is all of them."}</span>
+      <div class="row"><${Button} kind="small" icon="refresh" busy=${first.loading} onClick=${() => first.reload()}>Refresh<//>
+        ${next && html`<${Button} kind="small" busy=${busy} onClick=${more}>Show older<//>`}</div></div>`}
+  </section>`;
+}
+
+const namesOf = ({ data }) => Object.fromEntries(data.map(({ id, name }) => [id, name ?? "Unnamed connection"]));
+
+function Row({ entry, own, names }) {
+  return html`<tr><td class="full"><div class="strong">${ACTIONS[entry.action] ?? words(entry.action)}</div><${Details} entry=${entry} /></td>
+    ${names && html`<td class="full"><${ConnectionName} id=${entry.connection_id} names=${names} /></td>`}
+    <td class="full"><${Actor} actor=${entry.actor} own=${own} /></td>
+    <td class="full"><time class="nowrap" datetime=${entry.at}>${fullTime(entry.at)}</time><div class="muted small nowrap">${ago(entry.at)}</div></td></tr>`;
+}
+
+function Details({ entry }) {
+  const { request_id: request, credential_id: credential, settings, counts } = entry;
+  if (!entry.completed_at) return html`<div class="small failed">The call ended early. Some of the requests may have been changed.</div>`;
+  if (counts) return html`<div class="muted small">${Object.entries(counts).filter(([, number], index) => number || !index).map(([name, number]) => `${count(number)} ${COUNTS[name] ?? words(name)}`).join(", ")}</div>`;
+  if (request && entry.action === "request_deleted") return html`<div class="muted small"><code>${request.slice(0, 8)}</code></div>`;
+  if (request) return html`<div class="small"><a href=${url(`/queued_requests/${request}`)}><code>${request.slice(0, 8)}</code></a></div>`;
+  if (settings.length) return html`<div class="muted small">${entry.action === "connection_created" ? "with " : ""}${settings.map(words).join(", ")}</div>`;
+  return credential && html`<div class="muted small"><code>${credential}</code></div>`;
+}
+
+function ConnectionName({ id, names }) {
+  if (!id) return html`<span class="muted">–</span>`;
+  if (!names[id]) return html`<code class="muted" title=${id}>${id.slice(0, 8)}</code>`;
+  return html`<a class="break" href=${url(`/connections/${id}/audit_log`)}><${Foreign} text=${names[id]} /></a>`;
+}
+
+function Actor({ actor, own }) {
+  if (actor.type === "operator") return "Operator";
+  const name = { api_key: "API key", onboarding_link: "Onboarding link" }[actor.type] ?? words(actor.type);
+  return html`<div class="nowrap">${name}${actor.id && actor.id === own ? html` <span class="tag">this key</span>` : ""}</div>
+    ${actor.id && html`<div class="muted small nowrap"><code>${actor.id}</code></div>`}`;
+}

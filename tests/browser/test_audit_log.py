@@ -1,0 +1,85 @@
+"""Who did what, in a real browser: the audit log of the app and of a connection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.support import HOSTILE, query
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from tests.browser.support import Console
+
+
+def rows(console: Console) -> Locator:
+    """Return the rows of the log."""
+    return console.page.locator("table.audit tbody tr")
+
+
+def test_who_changed_the_password_is_two_clicks_from_the_list_of_connections(console: Console) -> None:
+    service = console.service
+    name = f"Audited {service.connection().id[:4]}"
+    connection = service.connection()
+    service.call("PATCH", connection.path, {"name": name})
+    service.call("POST", f"{connection.path}/password", {})
+    console.sign_in(f"/app/connections/{connection.id}")
+
+    console.link("Audit log").first.wait_for()
+    console.page.get_by_role("navigation", name="Connection").get_by_role("link", name="Audit log").click()
+
+    newest = rows(console).first
+    expect(newest).to_contain_text("Set a new Web Connector password")
+    expect(newest).to_contain_text("this key")
+    key_id = service.call("GET", "/api/v1/api_key").json["data"]["key_id"]
+    expect(newest).to_contain_text(key_id)
+    expect(rows(console).nth(1)).to_contain_text("Changed settings")
+    assert service.api_key[:11] not in console.page.content()
+
+
+def test_the_log_of_the_app_names_connections_links_requests_and_shows_counts(console: Console) -> None:
+    service = console.service
+    connection = service.connection()
+    service.call("PATCH", connection.path, {"name": HOSTILE})
+    request_id = query(connection)
+    query(connection)
+    service.call("POST", f"/api/v1/queued_requests/{request_id}/discard")
+    body = {"filter": {"request_name": "CustomerQueryRq"}}
+    service.call("POST", f"{connection.path}/queued_requests/discard", body)
+
+    console.sign_in()
+    console.page.get_by_role("navigation", name="Main").get_by_role("link", name="Audit log").click()
+
+    expect(rows(console).first).to_contain_text("Discarded many requests")
+    expect(rows(console).first).to_contain_text("1 discarded")
+    expect(rows(console).first).to_contain_text(HOSTILE)
+    rows(console).nth(1).get_by_role("link", name=request_id[:8]).click()
+    console.sees_heading("Customer query")
+
+
+def test_older_entries_are_loaded_behind_the_newest_ones(console: Console) -> None:
+    service = console.service
+    connection = service.connection()
+    for number in range(60):
+        service.call("PATCH", connection.path, {"name": f"Name {number}"})
+
+    console.sign_in(f"/app/connections/{connection.id}/audit_log")
+
+    expect(rows(console)).to_have_count(50)
+    console.button("Show older").click()
+    console.sees("This is all of them")
+    assert rows(console).count() > 60
+    expect(rows(console).last).to_contain_text("Created the connection")
+    assert console.button("Show older").count() == 0
+
+
+def test_a_read_only_key_reads_the_log(console: Console) -> None:
+    service = console.service
+    key = service.operate("create_key", app_id=service.app_id, scope="read_only")["api_key"]
+
+    console.sign_in("/app/audit_log", key=key)
+
+    expect(rows(console).first).to_contain_text("Created an API key")
+    expect(rows(console).first).to_contain_text("Operator")
