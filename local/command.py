@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str | None, str]] = {
     "delete-app": ("app_id", "delete an app without connections, with its API keys and webhook secrets"),
     "list-connections": ("app_id", "list the connections of an app"),
     "set-limits": ("app_id", "change the limits of an app"),
+    "set-contact": ("app_id", "change the name, logo, phone and email that customers see on the onboarding page"),
     "create-key": ("app_id", "create another API key; shows it once"),
     "list-keys": ("app_id", "list the API keys of an app"),
     "revoke-key": ("key_hash", "revoke an API key by the hash that list-keys shows"),
@@ -51,6 +52,20 @@ LIMITS = (
     "search-seconds-per-minute",
 )
 """The limits of an app that `set-limits` changes."""
+
+CONTACT = {
+    "name": "the name of the app for customers",
+    "logo-url": "an https URL of an image",
+    "phone": "whom a customer phones",
+    "email": "whom a customer writes to",
+}
+"""What `set-contact` changes; an empty text removes it."""
+
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "set-limits": dict.fromkeys(LIMITS, "a number"),
+    "set-contact": CONTACT,
+}
+"""The options of the commands that change settings of an app, with their meanings."""
 
 
 class CommandError(Exception):
@@ -131,9 +146,8 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=description, description=description)
         if argument:
             command.add_argument(argument)
-        if name == "set-limits":
-            for limit in LIMITS:
-                command.add_argument(f"--{limit}", default=argparse.SUPPRESS, metavar="NUMBER")
+        for option, meaning in SETTINGS.get(name, {}).items():
+            command.add_argument(f"--{option}", default=argparse.SUPPRESS, help=meaning)
         if name == "create-key":
             command.add_argument("--scope", choices=["full", "read_only"], default="full", help="default: full")
         if name == "audit-log":

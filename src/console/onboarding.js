@@ -1,15 +1,19 @@
-// The onboarding page: leads a customer through setting up the Web Connector and says when QuickBooks has called.
+// The onboarding page: leads a customer through setting up the Web Connector and says when QuickBooks has answered.
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { ROOT } from "./lib/router.js";
 import { Button, CopyButton, Foreign, Icon, Note, Skeleton } from "./lib/ui.js";
 import { ago, fullTime } from "./lib/text.js";
-import { AllowAccess, TypePassword, TickAutoRun } from "./onboarding_pictures.js";
+import { problemText, productName } from "./lib/onboarding_problems.js";
+import { AccessGranted, AllowAccess, Authorize, TickAutoRun, TypePassword } from "./onboarding_pictures.js";
 
 const TOKEN = location.hash.slice(1);
 const POLL_MILLISECONDS = 3000;
 const REDIRECT_MILLISECONDS = 4000;
 /** After this time without a call, the page asks what Windows shows. */
 const PATIENCE_MILLISECONDS = 120_000;
+/** A test takes seconds. After this time without a result, QuickBooks probably waits for a person. */
+const TEST_MILLISECONDS = 60_000;
+const IS_PHONE = /Android|iPhone|iPad|iPod|Mobile/.test(navigator.userAgent) || (/Macintosh/.test(navigator.userAgent) && navigator.maxTouchPoints > 1);
 
 /** How far the service's clock is ahead of this computer's. */
 let clockOffset = 0;
@@ -46,7 +50,7 @@ function Page() {
         const now = await call("GET", "connection");
         setProgress(now);
         setError(null);
-        if (now.connected) return;
+        if (now.state === "connected") return;
       } catch (problem) {
         setError(problem);
         if ([404, 410].includes(problem.status)) return;
@@ -58,7 +62,7 @@ function Page() {
   }, []);
   if (error?.status === 404 || error?.status === 410) return html`<${Invalid} error=${error} />`;
   if (!progress) return error ? html`<${Note} tone="red" role="alert" title="This page cannot be loaded"><p>${error.message} It tries again by itself.</p><//>` : html`<div class="stack" role="status"><${Skeleton} width="50%" /><${Skeleton} /><${Skeleton} width="80%" /></div>`;
-  if (progress.connected) return html`<${Connected} progress=${progress} />`;
+  if (progress.state === "connected") return html`<${Connected} progress=${progress} />`;
   return html`<${Steps} progress=${progress} error=${error} />`;
 }
 
@@ -81,18 +85,59 @@ function Connected({ progress }) {
     const timer = setTimeout(() => location.assign(next), REDIRECT_MILLISECONDS);
     return () => clearTimeout(timer);
   }, []);
-  return html`<h1 tabindex="-1" ref=${heading}>QuickBooks is connected</h1>
-    <${Note} tone="green" role="status" title="You are done."><p>${product ? `QuickBooks has called from ${product}.` : "The Web Connector has called with the right password."}</p>
+  return html`<${Requester} progress=${progress} /><h1 tabindex="-1" ref=${heading}>Connected to <${Foreign} text=${progress.company_name ?? "QuickBooks"} />${progress.company_name && product ? `, ${productName(product)}` : ""}</h1>
+    <${Note} tone="green" role="status" title="You are done."><p>QuickBooks has answered with the right company file open.</p>
       <p>Leave the Web Connector running, with Auto-Run ticked.</p><//>
     ${next ? html`<div class="stack tight"><p><a class="button primary" href=${next}>Continue</a></p><p class="muted small">You are taken there in a few seconds.</p></div>` : html`<p class="muted">You can close this page.</p>`}`;
 }
 
+/** Says who asks for access, to what, and whom to phone. */
+function Requester({ progress, full }) {
+  const { contact } = progress;
+  const [failed, setFailed] = useState(false);
+  const who = contact.name ?? "An application";
+  if (!full && !contact.name && !contact.logo_url) return null;
+  const file = progress.company_name ?? progress.company_file ?? progress.name;
+  return html`<section class="card requester" aria-label="Who asks for access">
+    ${contact.logo_url && !failed && html`<img src=${contact.logo_url} alt="" width="48" height="48" referrerpolicy="no-referrer" onError=${() => setFailed(true)} />`}
+    <div class="stack tight"><p><strong class="break"><${Foreign} text=${who} /></strong> ${full ? html`asks for access to ${file ? html`<span class="break"><${Foreign} text=${file} /></span> in QuickBooks` : "your company file in QuickBooks"}.` : "now has access to this company file."}</p>
+      ${full && html`<p class="muted small">It can then read and change data of this one company file. You give the access in QuickBooks, and can take it back there at any time: Edit → Preferences → Integrated Applications.</p>`}
+      <${Contact} contact=${contact} lead="Questions?" /></div></section>`;
+}
+
+/** The ways to reach a person, or nothing. */
+const Contact = ({ contact, lead }) => (contact.phone || contact.email) && html`<p class="row small">${lead}
+  ${contact.phone && html`<a href=${`tel:${contact.phone.replace(/[^0-9+]/g, "")}`}>Phone ${contact.phone}</a>`}
+  ${contact.email && html`<a class="break" href=${`mailto:${contact.email}`}>${contact.email}</a>`}</p>`;
+
+/** On a phone nothing can be set up: offers to send the link to the computer. */
+function OnPhone({ progress }) {
+  const share = () => navigator.share({ title: document.title, url: location.href }).catch(() => {});
+  const subject = `Connect QuickBooks${progress.name ? ` for ${progress.name}` : ""}`;
+  const mail = `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`Open this link on the Windows computer where QuickBooks runs:\n\n${location.href}\n`)}`;
+  return html`<section class="card phone" aria-label="Continue on the computer"><h2>Continue on the Windows computer</h2>
+    <p>The setup is done on the computer where QuickBooks runs. Send this link there and open it.</p>
+    <p class="row"><a class="button primary" href=${mail}><${Icon} name="external" />Email the link</a>
+      ${navigator.share && html`<${Button} onClick=${share}>Share<//>`}<${CopyButton} text=${location.href} label="Copy the link" kind="" /></p>
+    <p class="muted small">Whoever has the link can set up this connection. Send it only to yourself, or to the person who works at that computer.</p></section>`;
+}
+
+/** Returns which steps have happened. A step that happened once stays ticked. */
+function useHappened(progress) {
+  const { current: happened } = useRef({});
+  const step = progress.state === "problem" ? problemText(progress).step : 0;
+  if (progress.has_called || progress.state === "wrong_password") happened.file = true;
+  happened.access = progress.state === "testing" || progress.state === "paused" || (progress.state === "problem" && step !== 3) || Boolean(happened.access && step !== 3);
+  happened.password = progress.has_called && progress.state !== "wrong_password";
+  return { ...happened, again: progress.state === "wrong_password" ? 4 : step };
+}
+
 function Steps({ progress, error }) {
-  const [downloaded, setDownloaded] = useState(false);
   const [password, setPassword] = useState(null);
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
   const [open, setOpen] = useState(null);
+  const happened = useHappened(progress);
   /** Returns a handler for a button. A failure is shown in the step of the button. */
   const attempt = (step, action) => async () => {
     setBusy(true);
@@ -112,7 +157,6 @@ function Steps({ progress, error }) {
     link.download = `${(progress.name ?? "QuickBooks").replace(/[^\p{L}\p{N} _-]+/gu, "").trim() || "QuickBooks"}.qwc`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-    setDownloaded(true);
   });
   const makePassword = attempt("password", async () => setPassword((await call("POST", "password")).password));
   const newPassword = async () => {
@@ -125,26 +169,34 @@ function Steps({ progress, error }) {
   };
   const leave = destination(progress.redirect_url, "cancelled");
   const topic = (name) => ({ open: open === name, toggle: (isOpen) => setOpen(isOpen ? name : open === name ? null : open) });
+  const step = (n, done) => ({ n, done: done && happened.again !== n, again: happened.again === n });
   return html`
     <div><h1>Connect QuickBooks${progress.name ? html` for <span class="break">${progress.name}</span>` : ""}</h1>
       <p class="muted lead">Five steps on the Windows computer where QuickBooks runs. They take about five minutes.</p></div>
-    <${Step} n=${1} title="Open QuickBooks">
+    <${Requester} progress=${progress} full=${true} />
+    ${IS_PHONE && html`<${OnPhone} progress=${progress} />`}
+    <${Step} ...${step(1, false)} id="file" title="Open QuickBooks">
       <p>Open ${progress.company_file ? html`the company file <code class="break">${progress.company_file}</code>` : "the right company file"} as <strong>Admin</strong>, in single-user mode. Close every dialog.</p>
       <p class="muted">The QuickBooks Web Connector comes with QuickBooks Desktop. You find it in the Windows start menu under QuickBooks, or in QuickBooks under File → App Management → Update Web Services.</p><//>
-    <${Step} n=${2} title="Download and open the file" done=${downloaded}>
+    <${Step} ...${step(2, happened.file)} id="program" title="Download and open the file">
       <p><${Button} kind="primary" icon="download" busy=${busy} onClick=${download}>Download the file<//></p>
       ${problemOf("file")}
-      <p>Double-click the file to open it. The Web Connector starts and shows the name of the application. Choose <strong>OK</strong>.</p><//>
-    <${Step} n=${3} title="Give the application access">
-      <p>QuickBooks shows a dialog about a certificate. Choose <strong>Yes, whenever this QuickBooks company file is open</strong>, or <strong>Yes, always</strong> if it should also work at night. Then choose <strong>Continue</strong> and <strong>Done</strong>.</p>
-      <figure><${AllowAccess} /><figcaption>The dialog of QuickBooks, and where to click</figcaption></figure><//>
-    <${Step} id="password" n=${4} title="Enter the password" done=${Boolean(password)}>
+      <p>Double-click the file to open it. The Web Connector asks whether to authorize a web service. Choose <strong>OK</strong>.</p>
+      <figure><${Authorize} /><figcaption>The dialog of the Web Connector. Every application is shown this way.</figcaption></figure><//>
+    <${Step} ...${step(3, happened.access)} id="access" title="Give the application access">
+      <p>QuickBooks warns that it cannot verify the developer, because the application has no certificate. That is usual for applications that connect through the Web Connector.</p>
+      <ol class="plain"><li>Choose <strong>Yes, whenever this QuickBooks company file is open</strong>. Choose <strong>Yes, always</strong> only if it should also work while QuickBooks is closed. Then QuickBooks asks for a user under <strong>Login as</strong>: choose the one that the application should work as.</li>
+        <li>Leave <strong>personal data</strong> unticked. It is about Social Security and credit card numbers, which the application does not need to connect.</li>
+        <li>Choose <strong>Continue</strong>, and <strong>Done</strong> in the next dialog.</li></ol>
+      <figure><${AllowAccess} /><figcaption>The dialog of QuickBooks, and where to click</figcaption></figure>
+      <figure><${AccessGranted} /><figcaption>The confirmation that follows</figcaption></figure><//>
+    <${Step} ...${step(4, happened.password)} id="password" title="Enter the password">
       ${password ? html`<div class="secret"><code>${password}</code><${CopyButton} text=${password} /></div>
           <p class="muted">It is shown only here. If you lose it, load this page again and get a new one.</p>`
         : html`<p><${Button} icon="plus" busy=${busy} onClick=${makePassword}>Show the password<//></p>${problemOf("password")}<p class="muted">Each new password replaces the one before.</p>`}
       <p>Click the password field of the application in the Web Connector, paste the password and press Enter. When it asks whether to save the password, choose <strong>Yes</strong>.</p>
       <figure><${TypePassword} /><figcaption>The password field in the Web Connector</figcaption></figure><//>
-    <${Step} n=${5} title="Tick Auto-Run and start">
+    <${Step} ...${step(5, false)} id="start" title="Tick Auto-Run and start">
       <p>Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>.</p>
       <figure><${TickAutoRun} /><figcaption>With Auto-Run, the Web Connector calls by itself</figcaption></figure><//>
     <${Live} progress=${progress} error=${error} hasPassword=${Boolean(password)} newPassword=${newPassword} busy=${busy} explain=${explain} />
@@ -153,8 +205,6 @@ function Steps({ progress, error }) {
         <p>If the message comes back, close QuickBooks, open the right company file and open the file from step 2 once more.</p><//>
       <${Help} ...${topic("1048")} title="QBWC1048: the certificate could not be verified"><p>Open this page in Edge on the same computer. If Edge shows a warning too, check the computer's date and time, and run Windows Update.</p><p>If a security program inspects connections, tell it to leave out the Web Connector.</p><//>
       <${Help} ...${topic("password")} title="QBWC1040, or “Authentication failed”: the password is wrong"><p>Go back to step 4, show a new password and paste it again. Make sure that no blank is pasted with it.</p><//>
-      <${Help} ...${topic("file")} title="Another company file is open"><p>Nothing is sent to the wrong company file. Open the right one in QuickBooks: <strong>File → Open or Restore Company</strong>. Then choose <strong>Update Selected</strong> in the Web Connector.</p><//>
-      <${Help} ...${topic("start")} title="The Web Connector says that QuickBooks cannot be started"><p>Close all dialogs in QuickBooks. Make sure that QuickBooks and the Web Connector run for the same Windows user, and that neither runs as administrator.</p><//>
       <${Help} ...${topic("nothing")} title="The Web Connector shows no message"><p>Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>. If the application is not in the list, open the file from step 2 again.</p><//>
     </section>
     <p class="muted small">This link works until ${fullTime(progress.expires_at)}.${leave && html` <a href=${leave}>I cannot do this now</a>`}</p>`;
@@ -165,44 +215,51 @@ function show(id) {
   document.getElementById(id).scrollIntoView({ block: "start", behavior: calm ? "auto" : "smooth" });
 }
 
-const Step = ({ n, id, title, done, children }) => html`<section class="card step ${done ? "done" : ""}" id=${id} aria-label="Step ${n}: ${title}">
-  <span class="dot" aria-hidden="true">${done ? html`<${Icon} name="check" />` : n}</span><div class="stack"><h2>${title}${done && html`<span class="hidden-visually"> (done)</span>`}</h2>${children}</div></section>`;
+const Step = ({ n, id, title, done, again, children }) => html`<section class="card step ${done ? "done" : again ? "again" : ""}" id=${id} aria-label="Step ${n}: ${title}">
+  <span class="dot" aria-hidden="true">${done ? html`<${Icon} name="check" />` : again ? "!" : n}</span><div class="stack"><h2>${title}${done ? html`<span class="hidden-visually"> (done)</span>` : again && html`<span class="hidden-visually"> (to do again)</span>`}</h2>${children}</div></section>`;
 
 const Help = ({ title, open, toggle, children }) => html`<details open=${open} onToggle=${(event) => event.target.open !== open && toggle(event.target.open)}><summary>${title}</summary><div>${children}</div></details>`;
 
-/** What a customer can do about the open company file. The API's hints name calls instead. */
-const FILE_PROBLEMS = {
-  company_file_mismatch: { title: "Another company file is open", hint: "Open the right company file. If the open one is right, ask whoever sent you this link to accept it." },
-  company_file_moved: { title: "The company file is open at another place", hint: "If it is a copy or a restored backup, open the right file. If you moved the file, ask whoever sent you this link to accept its new place." },
-};
+/** The steps of the page where a problem is solved, by the number of the step. */
+const PLACES = { 1: ["file", "Go to step 1"], 2: ["program", "Go to step 2"], 3: ["access", "Go to step 3"] };
 
 /**
- * Shows the state of the Web Connector and what to click. QBWC1039 and QBWC1048 stop it before its first call, so the
- * page can only ask for them while nothing calls.
+ * Shows the state of the setup and what to do next. QBWC1039 and QBWC1048 stop the Web Connector before its first call, so
+ * the page can only ask for them while nothing calls.
  */
 function Live({ progress, error, hasPassword, newPassword, busy, explain }) {
   const [since] = useState(Date.now);
-  const { problem, login_failed_at: failedAt } = progress;
+  const { state, login_failed_at: failedAt, contact } = progress;
   if (error) {
     return html`<${LiveNote} tone="amber" title="The service cannot be reached"><p>${error.message} This page tries again by itself.</p><//>`;
   }
-  if (failedAt) {
+  if (state === "wrong_password") {
     return html`<${LiveNote} tone="red" title=${html`The Web Connector called with a wrong password <span aria-live="off">${ago(failedAt, Date.now() + clockOffset)}</span>`}>
       <p>${hasPassword ? "Copy the password in step 4, paste it into the Web Connector and choose Update Selected." : "Get a new password in step 4 and paste it into the Web Connector."}</p>
       <p class="row"><${Button} kind="small" busy=${busy} onClick=${hasPassword ? () => show("password") : newPassword}>${hasPassword ? "Go to the password" : "Show a new password"}<//></p><//>`;
   }
-  if (problem && progress.has_called) {
-    const file = FILE_PROBLEMS[problem.code];
-    const hint = file ? file.hint : problem.hint;
-    return html`<${LiveNote} tone="red" title=${file ? file.title : "The Web Connector called, but it cannot reach QuickBooks"}>
-      <p class="break"><${Foreign} text=${problem.message} /></p>${hint && html`<p>${hint}</p>`}
-      <p class="row"><${Button} kind="small" onClick=${() => explain(file ? "file" : "start")}>What to click<//></p><//>`;
+  if (state === "paused") {
+    return html`<${LiveNote} tone="amber" title="The password is right. The test of QuickBooks waits."><p>${contact.name ?? "The application"} has paused this connection. Nothing is wrong on your computer. QuickBooks is tested when the pause ends.</p><${Contact} contact=${contact} lead="Questions?" /><//>`;
+  }
+  if (state === "problem") {
+    const { title, step, steps } = problemText(progress);
+    const [place, name] = PLACES[step];
+    return html`<${LiveNote} tone="red" title=${html`<${Foreign} text=${title} />`}>
+      <ol class="plain break">${steps.map((text) => html`<li><${Foreign} text=${text} /></li>`)}</ol>
+      <p class="row">${step !== 1 && html`<${Button} kind="small" onClick=${() => show(place)}>${name}<//>`}<${Contact} contact=${contact} lead="Does it not help?" /></p>
+      <details class="said"><summary>What QuickBooks said</summary><p class="small break"><${Foreign} text=${[progress.problem.hresult, progress.problem.message].filter(Boolean).join(": ")} /></p></details><//>`;
+  }
+  if (state === "testing") {
+    const isLate = Date.now() + clockOffset - Date.parse(progress.called_at) > TEST_MILLISECONDS;
+    return isLate
+      ? html`<${LiveNote} tone="amber" title="The password is right. QuickBooks has not answered yet."><p>Look at QuickBooks: answer or close every dialog, and open the company file. Then choose <strong>Update Selected</strong> in the Web Connector.</p><//>`
+      : html`<${LiveNote} title="The password is right. Testing QuickBooks …" live=${true}><p>QuickBooks is asked which company is open. This takes some seconds.</p><//>`;
   }
   if (Date.now() - since > PATIENCE_MILLISECONDS) {
     return html`<${LiveNote} tone="amber" title="Nothing has called yet"><p>What does the Web Connector show? This page cannot see its messages.</p>
       <p class="row">${[["1039", "QBWC1039"], ["1048", "QBWC1048"], ["password", "Authentication failed"], ["nothing", "No message"]].map(([topic, name]) => html`<${Button} kind="small" onClick=${() => explain(topic)}>${name}<//>`)}</p><//>`;
   }
-  return html`<${LiveNote} title="Waiting for QuickBooks" live=${true}><p>This page notices by itself when QuickBooks calls.</p><//>`;
+  return html`<${LiveNote} title="Waiting for QuickBooks" live=${true}><p>This page notices by itself when QuickBooks calls. After 2 minutes it asks what you see.</p><//>`;
 }
 
 const LiveNote = ({ tone = "", title, live, children }) => html`<section class="live" aria-label="Status" aria-live="polite">

@@ -10,8 +10,8 @@ const Text = ({ x, y, size = 13, weight = 400, fill = INK, children }) => html`<
 
 const Box = ({ x, y, w, h, r = 4, fill = "var(--surface)", stroke = FAINT, width = 1 }) => html`<rect x=${x} y=${y} width=${w} height=${h} rx=${r} style=${{ fill, stroke, strokeWidth: width }} />`;
 
-const Window = ({ title, label, children }) => html`<svg viewBox="0 0 640 250" role="img" aria-label=${label}>
-  <${Box} x=${24} y=${18} w=${592} h=${214} r=${8} /><path d="M24 46 H616" style=${{ stroke: FAINT }} />
+const Window = ({ title, label, height = 250, children }) => html`<svg viewBox=${`0 0 640 ${height}`} role="img" aria-label=${label}>
+  <${Box} x=${24} y=${18} w=${592} h=${height - 36} r=${8} /><path d="M24 46 H616" style=${{ stroke: FAINT }} />
   <${Text} x=${40} y=${37} weight=${600}>${title}<//><path d="M592 27l10 10M602 27l-10 10" style=${{ stroke: MUTED, strokeWidth: 1.5 }} />${children}</svg>`;
 
 /** A ring around the place to click. */
@@ -23,11 +23,33 @@ const Radio = ({ y, on, children }) => html`<circle cx="62" cy=${y - 4} r="7" st
 const Check = ({ x, y, on }) => html`<${Box} x=${x} y=${y} w=${15} h=${15} r=${3} stroke=${on ? ACCENT : MUTED} fill=${on ? ACCENT : "var(--surface)"} />
   ${on && html`<path d="M${x + 3} ${y + 8}l3 3 6-7" style=${{ fill: "none", stroke: "var(--surface)", strokeWidth: 2 }} />`}`;
 
-export const AllowAccess = () => html`<${Window} title="QuickBooks - Application with No Certificate" label="QuickBooks asks whether the application may access the company file; Yes, whenever this QuickBooks company file is open, is chosen.">
-  <${Text} x=${54} y=${74} weight=${600}>Do you want to allow this application to access this company file?<//>
-  <${Radio} y=${104}>No<//><${Radio} y=${129}>Yes, prompt each time<//><${Radio} y=${154} on=${true}>Yes, whenever this QuickBooks company file is open<//><${Radio} y=${179}>Yes, always; allow access even if QuickBooks is not running<//>
-  <${Here} x=${46} y=${136} w=${402} h=${28} />
-  <${Box} x=${412} y=${194} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${428} y=${212}>Continue…<//><${Box} x=${512} y=${194} w=${90} h=${27} /><${Text} x=${537} y=${212}>Cancel<//><//>`;
+/** The Web Connector's question after a `.qwc` file was opened. */
+export const Authorize = () => html`<${Window} title="Authorize New Web Service" label="The Web Connector asks whether to authorize a new web service; OK is marked." height=${218}>
+  <${Text} x=${54} y=${78}>The following web service has asked to be added:<//>
+  <${Text} x=${54} y=${106} size=${12} fill=${MUTED}>Application name<//><${Text} x=${200} y=${106} weight=${600}>qbxml-queue<//>
+  <${Text} x=${54} y=${128} size=${12} fill=${MUTED}>Address<//><${Text} x=${200} y=${128}>https://…<//>
+  <${Text} x=${54} y=${156}>Do you want to grant it access?<//>
+  <${Box} x=${412} y=${166} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${447} y=${184}>OK<//><${Box} x=${512} y=${166} w=${90} h=${27} /><${Text} x=${535} y=${184}>Cancel<//>
+  <${Here} x=${406} y=${160} w=${102} h=${39} /><//>`;
+
+export const AllowAccess = () => html`<${Window} title="QuickBooks - Application with No Certificate" height=${372} label="QuickBooks warns that it cannot verify the developer and asks whether the application may access the company file. Yes, whenever this QuickBooks company file is open, is chosen. The user under Login as and the box for personal data are marked.">
+  <path d="M66 60l15 26H51z" style=${{ fill: "var(--amber-soft)", stroke: "var(--amber)", strokeWidth: 1.5 }} /><${Text} x=${63.5} y=${82} weight=${700} fill="var(--amber)">!<//>
+  <${Text} x=${94} y=${70}>An application without a certificate asks for access to your company file.<//>
+  <${Text} x=${94} y=${88} size=${12} fill=${MUTED}>QuickBooks cannot verify the developer's identity. The application calls itself qbxml-queue.<//>
+  <${Text} x=${54} y=${122} weight=${600}>Do you want to allow this application to access this company file?<//>
+  <${Radio} y=${150}>No<//><${Radio} y=${175}>Yes, prompt each time<//><${Radio} y=${200} on=${true}>Yes, whenever this QuickBooks company file is open<//><${Radio} y=${225}>Yes, always; allow access even if QuickBooks is not running<//>
+  <${Here} x=${46} y=${182} w=${402} h=${28} />
+  <${Text} x=${80} y=${255} size=${12} fill=${MUTED}>Login as<//><${Box} x=${140} y=${239} w=${170} h=${24} /><${Text} x=${150} y=${256} size=${12}>Admin<//><path d="M294 249l5 5 5-5" style=${{ fill: "none", stroke: MUTED, strokeWidth: 1.5 }} />
+  <${Text} x=${322} y=${255} size=${12} fill=${ACCENT} weight=${600}>only with “Yes, always”<//>
+  <${Check} x=${54} y=${278} on=${false} /><${Text} x=${80} y=${290} size=${12}>Allow this application to access personal data such as Social Security Numbers<//>
+  <${Text} x=${80} y=${306} size=${12} fill=${ACCENT} weight=${600}>leave it unticked<//>
+  <${Box} x=${412} y=${316} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${428} y=${334}>Continue…<//><${Box} x=${512} y=${316} w=${90} h=${27} /><${Text} x=${535} y=${334}>Cancel<//><//>`;
+
+/** What QuickBooks shows after Continue. */
+export const AccessGranted = () => html`<${Window} title="Access Confirmation" height=${190} label="QuickBooks confirms that the application has access to the company file; Done is marked.">
+  <${Text} x=${54} y=${78}>You have given this application access to your company file:<//>
+  <${Text} x=${54} y=${104} weight=${600}>qbxml-queue<//><${Text} x=${54} y=${124} size=${12} fill=${MUTED}>It may read and modify data while the company file is open.<//>
+  <${Box} x=${512} y=${138} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${540} y=${156}>Done<//><${Here} x=${506} y=${132} w=${102} h=${39} /><//>`;
 
 const Row = ({ auto, password }) => html`
   <${Box} x=${40} y=${86} w=${560} h=${86} r=${6} fill="var(--subtle)" /><${Check} x=${54} y=${102} on=${auto} />

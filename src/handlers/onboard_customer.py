@@ -4,9 +4,10 @@ The credential is the link's token: `Authorization: Bearer <token>`.
 """
 
 import json
+from dataclasses import asdict
 from typing import Any
 
-from domain.connections.onboarding import is_connected
+from domain.connections.onboarding import has_called, setup_state
 from domain.errors import NotFound, ServiceError
 from domain.web_connector.protocol import qwc
 from handlers.common.bootstrap import end_init, services
@@ -14,6 +15,9 @@ from handlers.common.http import header, response, web_connector_url
 from handlers.rest.errors import STATUSES
 
 end_init(lambda services: services.onboarding)
+
+PROBLEM_FIELDS = ("code", "reason", "message", "at", "hresult", "path", "company_name")
+"""The members of `last_error` for the page. It has texts of its own, because the hint names calls of the API."""
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -42,18 +46,22 @@ def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
 
 
 def _progress(token: str) -> dict[str, Any]:
-    """Return the progress of the setup. It contains nothing about the app, its requests or its webhooks."""
+    """Return the progress of the setup, and who asks for access. It contains nothing about requests and webhooks."""
     connection = services().onboarding.connection_for(token)
     link, error = connection.onboarding, connection.last_error or {}
+    contact = services().onboarding.contact(connection)
     return {
         "name": connection.name,
         "username": connection.username,
         "company_file": connection.company_file,
-        "connected": is_connected(connection),
-        "has_called": bool(link and connection.last_connected_at and connection.last_connected_at > link.created_at),
+        "company_file_paths": connection.company_file_paths,
+        "state": setup_state(connection),
+        "has_called": has_called(connection),
+        "called_at": connection.last_connected_at,
         "company_name": connection.company_name,
         "quickbooks_product_name": connection.quickbooks_product_name,
-        "problem": {name: error.get(name) for name in ("code", "message", "hint", "at")} if error else None,
+        "problem": {name: error.get(name) for name in PROBLEM_FIELDS} if error else None,
+        "contact": asdict(contact),
         "login_failed_at": connection.login_failed_at,
         "redirect_url": link.redirect_url if link else None,
         "expires_at": link.expires_at if link else None,

@@ -115,6 +115,20 @@ def set_limits(
     return _app(services().administration.set_limits(app_id, **limits))
 
 
+def set_contact(
+    *,
+    app_id: str,
+    name: str | None = None,
+    logo_url: str | None = None,
+    phone: str | None = None,
+    email: str | None = None,
+) -> dict[str, Any]:
+    """Change what customers see of an app on the onboarding page. An empty text removes a field."""
+    texts = {"name": name, "logo_url": logo_url, "phone": phone, "email": email}
+    changes = {field: text for field, text in texts.items() if text is not None}
+    return _app(services().administration.set_contact(app_id, **changes))
+
+
 def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:
     """Create an API key with the scope `full` or `read_only`. The key itself is returned only this once."""
     if scope not in set(Scope):
@@ -199,6 +213,7 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
         delete_app,
         list_connections,
         set_limits,
+        set_contact,
         create_key,
         list_keys,
         revoke_key,
@@ -260,7 +275,13 @@ def _limit(name: str, text: str) -> int:
 
 
 def _app(app: App) -> dict[str, Any]:
-    return {"app_id": app.id, "name": app.name, "inserted_at": app.inserted_at, "limits": asdict(app.limits)}
+    return {
+        "app_id": app.id,
+        "name": app.name,
+        "inserted_at": app.inserted_at,
+        "limits": asdict(app.limits),
+        "contact": asdict(app.contact),
+    }
 
 
 def _key(key: ApiKey) -> dict[str, Any]:

@@ -50,6 +50,9 @@ _TRUSTED_TYPES = "; require-trusted-types-for 'script'; trusted-types read-xml"
 _POLICY_OF_DOCS = _POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 """Swagger UI writes style attributes and converts text to HTML."""
 
+_POLICY_OF_ONBOARDING = _POLICY.replace("img-src 'self' data:", "img-src 'self' data: https:") + _TRUSTED_TYPES
+"""The page shows the logo of the app, which is on any host. It sends no referrer, and its token is not in the URL."""
+
 _UNUSED_FEATURES = (
     "accelerometer", "autoplay", "camera", "clipboard-read", "display-capture", "encrypted-media", "fullscreen",
     "geolocation", "gyroscope", "hid", "idle-detection", "magnetometer", "microphone", "midi", "payment",
@@ -108,7 +111,7 @@ def _page(event: dict[str, Any], name: str, below: str) -> dict[str, Any]:
     depth = (1 + below.count("/") if below else 0) + event["path"].endswith("/")
     html = (_CONSOLE / _PAGES[name]).read_text(encoding="utf-8")
     text = html.replace("{{assets}}", f"{'../' * depth}app/assets/{assets_version()}")
-    policy = _POLICY_OF_DOCS if name == "docs" else _POLICY + _TRUSTED_TYPES
+    policy = {"docs": _POLICY_OF_DOCS, "onboarding": _POLICY_OF_ONBOARDING}.get(name, _POLICY + _TRUSTED_TYPES)
     return _file_response(event, text, ".html", _REVALIDATE, {"Content-Security-Policy": policy})
 
 

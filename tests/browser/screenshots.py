@@ -35,7 +35,19 @@ ROOT = Path(__file__).resolve().parents[2]
 SETTLE_MILLISECONDS = 1200
 MAX_HEIGHT = 2200
 
-NO_KEY = {"sign-in", "support", "onboarding", "onboarding-wrong-password", "onboarding-invalid"}
+NO_KEY = {
+    "sign-in",
+    "support",
+    "onboarding",
+    "onboarding-wrong-password",
+    "onboarding-invalid",
+    "onboarding-testing",
+    "onboarding-wrong-file",
+    "onboarding-closed-file",
+    "onboarding-no-access",
+    "onboarding-connected",
+    "onboarding-nothing-called",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +81,50 @@ def wait_for_contact(page: Page) -> None:
     """Go to the last step of a new connection."""
     create_connection(page)
     click("Continue")(page)
+
+
+WRONG_FILE = {
+    "code": "company_file_mismatch",
+    "reason": "company_file_mismatch",
+    "message": "The open company file is not the file of this connection.",
+    "path": "C:\\Users\\Public\\Documents\\Intuit\\QuickBooks\\Company Files\\Harbor Street Bakery.qbw",
+    "company_name": "Harbor Street Bakery",
+}
+A_DIALOG = {
+    "reason": "modal_dialog",
+    "hresult": "0x80040414",
+    "message": "A modal dialog box is showing in QuickBooks.",
+}
+NO_ACCESS = {"reason": "no_permission", "hresult": "0x8004041A", "message": "No permission to access this file."}
+
+
+def progress_of(fields: dict[str, Any]) -> Callable[[Page], object]:
+    """Return what shows the onboarding page at a point of the setup."""
+
+    def answer(route: Route) -> None:
+        data = route.fetch().json()["data"]
+        called = {
+            "has_called": True,
+            "called_at": "2999-01-01T00:00:00.000000Z",
+            "company_name": "Bluewater Dental LLC",
+            "company_file": "C:\\Books\\Bluewater Dental.qbw",
+            "company_file_paths": ["C:\\Books\\Bluewater Dental.qbw"],
+            "quickbooks_product_name": "QuickBooks Desktop Enterprise Solutions: Professional Services 24.0",
+            "contact": {"name": "Bluewater Books", "logo_url": None, "phone": "+1 555 010 0199", "email": None},
+        }
+        route.fulfill(json={"data": data | called | fields})
+
+    return lambda page: page.route("**/onboarding/connection", answer)
+
+
+def with_clock(page: Page) -> None:
+    """Let the action move the clock of the page."""
+    page.clock.install()
+
+
+def after_two_minutes(page: Page) -> None:
+    """Let the page wait for a call in vain."""
+    page.clock.fast_forward("02:05")
 
 
 def queue_wrong_request(page: Page) -> None:
@@ -235,6 +291,12 @@ VIEWS: Mapping[str, View] = {
     "onboarding": View("{onboarding}"),
     "onboarding-wrong-password": View("{onboarding_wrong}"),
     "onboarding-invalid": View("/onboarding#nothing"),
+    "onboarding-testing": View("{onboarding}", before=progress_of({"state": "testing"})),
+    "onboarding-wrong-file": View("{onboarding}", before=progress_of({"state": "problem", "problem": WRONG_FILE})),
+    "onboarding-closed-file": View("{onboarding}", before=progress_of({"state": "problem", "problem": A_DIALOG})),
+    "onboarding-no-access": View("{onboarding}", before=progress_of({"state": "problem", "problem": NO_ACCESS})),
+    "onboarding-connected": View("{onboarding}", before=progress_of({"state": "connected"})),
+    "onboarding-nothing-called": View("{onboarding}", before=with_clock, act=after_two_minutes),
     "not-found": View("/app/nothing"),
     "request-not-found": View("/app/queued_requests/00000000-0000-4000-8000-000000000000"),
     "error-500": View(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -10,9 +12,13 @@ from playwright.sync_api import expect
 from domain.connections.onboarding import MAX_PASSWORDS
 from simulator.company import Company
 from simulator.runs.scheduler import Simulator
+from simulator.web_connector.transport import HttpTransport
 from tests.browser.support import query
+from tests.support.web_connector.connector import soap_call
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from tests.browser.support import Console
     from tests.e2e.support import Connection
 
@@ -44,8 +50,110 @@ def test_a_customer_is_led_from_the_link_to_connected(console: Console) -> None:
 
     Simulator(qwc, password, Company.generated()).run_once()
 
-    console.sees("QuickBooks is connected")
+    console.sees_heading("Connected to ")
     console.page.wait_for_url("**/support?state=connected")
+
+
+def no_api_words(console: Console) -> None:
+    """Check that the page names nothing that only a developer knows."""
+    text = console.page.locator("main").inner_text()
+    assert not re.search(r"POST|PATCH|GET /|/api/|reset_company_file|accept_company_file|last_error", text)
+
+
+def happened(console: Console) -> list[int]:
+    """Return the numbers of the steps that are ticked."""
+    titles = console.page.locator(".step.done").evaluate_all("steps => steps.map(step => step.ariaLabel)")
+    return [int(title.removeprefix("Step ").partition(":")[0]) for title in titles]
+
+
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64" fill="teal"/></svg>'
+
+
+def test_a_right_password_is_not_connected_before_quickbooks_answers(console: Console) -> None:
+    connection = console.service.connection()
+    connector = web_connector(connection)
+    console.open(onboarding_link(console, connection.path))
+    console.sees("Waiting for QuickBooks")
+    assert happened(console) == []
+
+    (url,) = re.findall("<AppURL>([^<]+)", console.service.call("POST", f"{connection.path}/qwc").json["qwc"])
+    body = soap_call("authenticate", connection.id, connection.password)
+    status, _ = HttpTransport().post(url, {"Content-Type": "text/xml"}, body)
+    assert status == 200
+
+    console.sees("The password is right. Testing QuickBooks …")
+    assert happened(console) == [2, 3, 4]
+    assert console.service.call("GET", connection.path).json["data"]["quickbooks_status"] == "testing"
+    connector.run_once()
+    console.sees_heading("Connected to ")
+    data = console.service.call("GET", connection.path).json["data"]
+    assert data["quickbooks_status"] == "connected"
+    assert data["company_name"]
+
+
+@pytest.mark.parametrize(
+    ("hresult", "says", "step"),
+    [
+        ("0x80040414", "A dialog is open in QuickBooks", 1),
+        ("0x80040403", "QuickBooks cannot open", 1),
+        ("0x8004041A", "The application may not use this company file", 3),
+        ("0x80040418", "The application has no access to this company file yet", 3),
+        ("0x80040408", "The Web Connector cannot start QuickBooks", 1),
+        ("0x8FFFFFFF", "QuickBooks reported an error", 1),
+    ],
+)
+def test_a_file_that_cannot_be_opened_shows_the_next_step_until_it_opens(
+    console: Console, hresult: str, says: str, step: int
+) -> None:
+    connection = console.service.connection()
+    connection.company.open_error = hresult
+    connector = web_connector(connection)
+    console.open(onboarding_link(console, connection.path))
+
+    connector.run_once()
+
+    console.sees(says)
+    expect(console.page.get_by_label(f"Step {step}:")).to_contain_text("to do again")
+    expect(console.page.locator(".live ol li").last).to_be_visible()
+    no_api_words(console)
+    connection.company.open_error = None
+    connector.run_once()
+    console.sees_heading("Connected to ")
+
+
+def test_the_page_says_who_asks_and_whom_to_phone(console: Console) -> None:
+    console.service.operate(
+        "set_contact",
+        app_id=console.service.app_id,
+        name="Bluewater Books",
+        phone="+1 555 010 0199",
+        email="help@bluewater.example",
+        logo_url="https://bluewater.example/logo.png",
+    )
+    connection = console.service.connection()
+
+    console.page.route(
+        "https://bluewater.example/logo.png", lambda route: route.fulfill(body=LOGO, content_type="image/svg+xml")
+    )
+    console.open(onboarding_link(console, connection.path))
+
+    who = console.page.get_by_label("Who asks for access")
+    expect(who).to_contain_text("Bluewater Books asks for access")
+    expect(who.get_by_role("link", name="Phone +1 555 010 0199")).to_have_attribute("href", "tel:+15550100199")
+    assert who.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 64
+
+
+def test_a_phone_offers_to_send_the_link_to_the_computer(console: Console, browser: Browser) -> None:
+    connection = console.service.connection()
+    path = onboarding_link(console, connection.path)
+    context = browser.new_context(user_agent="Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Mobile/15E148")
+    page = context.new_page()
+    page.goto(console.service.base_url + path)
+
+    mail = page.get_by_role("link", name="Email the link").get_attribute("href") or ""
+
+    assert quote(console.service.base_url + path, safe="") in mail
+    context.close()
 
 
 def test_a_replaced_link_explains_that_it_was_replaced(console: Console) -> None:
@@ -90,7 +198,7 @@ def test_a_wrong_password_is_reported_live_until_it_is_right(console: Console) -
     password = console.page.locator(".secret code").inner_text()
     console.sees("Waiting for QuickBooks")
     web_connector(connection, password).run_once()
-    console.sees("QuickBooks is connected")
+    console.sees_heading("Connected to ")
 
 
 def test_the_console_reports_a_wrong_password(console: Console) -> None:
@@ -119,9 +227,10 @@ def test_another_company_file_is_reported_with_a_remedy(console: Console) -> Non
 
     connector.run_once()
 
-    console.sees("Another company file is open")
-    console.button("What to click").click()
-    expect(console.page.locator("details[open]")).to_contain_text("Open or Restore Company")
+    console.sees("Open the file Simulated Company")
+    console.sees("Open or Restore Company")
+    expect(console.page.get_by_label("Step 1")).to_contain_text("to do again")
+    no_api_words(console)
 
 
 def test_a_link_that_has_set_all_its_passwords_says_so_beside_the_button(console: Console) -> None:
@@ -148,7 +257,7 @@ def test_the_path_of_a_moved_company_file_is_accepted_in_the_console(console: Co
     console.open(onboarding_link(console, connection.path))
     console.sees("Waiting for QuickBooks")
     connector.run_once()
-    console.sees("The company file is open at another place")
+    console.sees("The file Company.qbw is open at another place")
 
     console.sign_in(f"/app/connections/{connection.id}")
     console.button("Accept this path").click()

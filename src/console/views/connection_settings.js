@@ -109,6 +109,7 @@ function Onboarding({ connection }) {
 }
 
 const Facts = ({ connection }) => html`<section class="card" aria-label="QuickBooks"><header><h2>QuickBooks</h2></header><div class="body"><dl class="facts">
+  <dt>Company</dt><dd>${connection.company_name ?? html`<span class="muted">Not known yet</span>`}</dd>
   <dt>Product</dt><dd>${connection.quickbooks_product_name ?? html`<span class="muted">Not known yet</span>`}</dd>
   <dt>QBXML version</dt><dd>${connection.qbxml_version ?? html`<span class="muted">Not known yet</span>`}</dd>
   <dt>Country</dt><dd>${connection.country ?? html`<span class="muted">Not known yet</span>`}</dd>

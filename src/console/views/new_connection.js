@@ -92,8 +92,8 @@ function Wait({ connection, back }) {
   const now = data?.data;
   const address = url(`/connections/${connection.id}`);
   if (now?.last_connected_at && !now.last_error) {
-    return html`<${Note} tone="green" role="status" title="QuickBooks is connected">
-      <p>First contact <${Ago} at=${now.last_connected_at} />${now.quickbooks_product_name ? ` with ${now.quickbooks_product_name}` : ""}.</p>
+    return html`<${Note} tone="green" role="status" title=${now.quickbooks_answered_at ? "QuickBooks is connected" : "The password is right"}>
+      <p>First contact <${Ago} at=${now.last_connected_at} />${now.quickbooks_product_name ? ` with ${now.quickbooks_product_name}` : ""}.${now.quickbooks_answered_at ? "" : " A first request shows whether QuickBooks answers."}</p>
       <p class="row"><a class="button primary" href=${url("/compose", { connection: connection.id, type: "CompanyQueryRq" })}>Send a first request</a>
         <a class="button" href=${address}>Open the connection</a></p><//>`;
   }

@@ -9,6 +9,7 @@ import base64
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from domain.apps.contacts import changed_contact
 from domain.errors import Conflict, InvalidRequest, TooManyRequests
 from domain.records.app import ApiKey, App, Scope, api_key_hash
 from domain.records.audit import OPERATOR, Action, Subject, audit_entry
@@ -97,6 +98,18 @@ class Administration:
             Action.LIMITS_CHANGED,
             lambda app: replace(app, limits=replace(app.limits, **limits)),
             settings=tuple(sorted(limits)),
+        )
+
+    def set_contact(self, app_id: str, **texts: str) -> App:
+        """Change fields of what customers see of an app, and return the app. An empty text removes a field.
+
+        Raises InvalidRequest.
+        """
+        return self._change(
+            app_id,
+            Action.CONTACT_CHANGED,
+            lambda app: replace(app, contact=changed_contact(app.contact, texts)),
+            settings=tuple(sorted(texts)),
         )
 
     def create_key(self, app_id: str, scope: Scope = Scope.FULL) -> NewKey:

@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
+from domain.records.app import Contact
 from domain.records.audit import Actor, ActorType
 from domain.records.connection import OnboardingLink, link_id
 from domain.timestamps import timestamp
@@ -55,6 +56,29 @@ def is_connected(connection: Connection) -> bool:
     return connection.onboarding is not None and connection.is_onboarded and connection.last_error is None
 
 
+def has_called(connection: Connection) -> bool:
+    """Return whether the Web Connector has logged in since the link was created."""
+    link, last = connection.onboarding, connection.last_connected_at
+    return link is not None and last is not None and last > link.created_at
+
+
+def setup_state(connection: Connection) -> str:
+    """Return what the onboarding page shows.
+
+    `waiting` for a call, `wrong_password`, `paused`, `problem` (the connection's `last_error`), `testing` until
+    QuickBooks answers, `connected`.
+    """
+    if is_connected(connection):
+        return "connected"
+    if connection.login_failed_at and connection.password_hash:
+        return "wrong_password"
+    if not has_called(connection):
+        return "waiting"
+    if connection.paused_at:
+        return "paused"
+    return "problem" if connection.last_error else "testing"
+
+
 class Onboarding:
     """The use cases: the app creates a link, and the customer uses it to set up the Web Connector."""
 
@@ -87,6 +111,11 @@ class Onboarding:
         if link.expires_at <= timestamp(self._clock()):
             raise Gone("This link has expired.", {"redirect_url": link.redirect_url})
         return connection
+
+    def contact(self, connection: Connection) -> Contact:
+        """Return what the customer sees of the app that asks for access."""
+        app = self._store.app(connection.app_id)
+        return app.contact if app else Contact()
 
     def new_password(self, token: str) -> str:
         """Set a new password for the Web Connector and return it.

@@ -34,14 +34,28 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Contact:
+    """What customers see of an app on the onboarding page: its name, its logo, and whom to phone or write to."""
+
+    name: str | None = None
+    logo_url: str | None = None
+    phone: str | None = None
+    email: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class App:
-    """An API consumer. `webhook_secrets` are the active secrets, newest first. There are two during a rotation."""
+    """An API consumer. `webhook_secrets` are the active secrets, newest first. There are two during a rotation.
+
+    `name` is the operator's name for the app. Customers see that of `contact`.
+    """
 
     id: str
     name: str
     inserted_at: str
     webhook_secrets: tuple[str, ...] = ()
     limits: Limits = Limits()
+    contact: Contact = Contact()
     revision: int = 1
 
 

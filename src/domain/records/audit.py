@@ -53,6 +53,7 @@ class Action(StrEnum):
     APP_CREATED = "app_created"
     APP_DELETED = "app_deleted"
     LIMITS_CHANGED = "limits_changed"
+    CONTACT_CHANGED = "contact_changed"
     API_KEY_CREATED = "api_key_created"
     API_KEY_REVOKED = "api_key_revoked"
     WEBHOOK_SECRET_ROTATED = "webhook_secret_rotated"  # noqa: S105 - the name of an action

@@ -70,6 +70,7 @@ COMMANDS_OF_ACTIONS: dict[str, tuple[dict[str, str], Action]] = {
     "create_app": ({"name": "Shop"}, Action.APP_CREATED),
     "delete_app": ({"app_id": OTHER_APP_ID}, Action.APP_DELETED),
     "set_limits": ({"app_id": APP_ID, "waiting": "10", "reads_per_second": "7"}, Action.LIMITS_CHANGED),
+    "set_contact": ({"app_id": APP_ID, "phone": "+1 555 010 0199", "name": "Bluewater"}, Action.CONTACT_CHANGED),
     "create_key": ({"app_id": APP_ID}, Action.API_KEY_CREATED),
     "revoke_key": ({"key_hash": HASH}, Action.API_KEY_REVOKED),
     "rotate_webhook_secret": ({"app_id": APP_ID}, Action.WEBHOOK_SECRET_ROTATED),
@@ -196,7 +197,8 @@ def test_a_command_leaves_exactly_one_entry_or_none_if_it_is_not_audited(
     assert [entry.action for entry in entries] == [action] * bool(action)
     for entry in entries:
         assert entry.actor == OPERATOR
-        assert entry.settings == (("reads_per_second", "waiting") if command == "set_limits" else ())
+        settings = {"set_limits": ("reads_per_second", "waiting"), "set_contact": ("name", "phone")}
+        assert entry.settings == settings.get(command, ())
         if command in {"create_key", "revoke_key"}:
             assert entry.credential_id == result["key_id"]
         if "app_id" in arguments:

@@ -142,6 +142,7 @@ def test_a_wrong_command_is_refused_with_the_reason(event: dict[str, Any], field
         "list_keys",
         "retire_old_webhook_secrets",
         "rotate_webhook_secret",
+        "set_contact",
         "set_limits",
         "show_app",
     ],
@@ -276,7 +277,20 @@ def test_apps_are_listed_with_their_limits_and_without_secrets(deployment: Deplo
             "searches_per_minute": 60,
             "search_seconds_per_minute": 240,
         },
+        "contact": {"name": None, "logo_url": None, "phone": None, "email": None},
     }
+
+
+def test_the_contact_of_an_app_is_changed_field_by_field(deployment: Deployment) -> None:
+    do("set_contact", app_id=deployment.app_id, name="Bluewater Books", phone="+1 555 010 0199")
+    changed = do("set_contact", app_id=deployment.app_id, phone="", email="help@bluewater.example")
+
+    contact = {"name": "Bluewater Books", "logo_url": None, "phone": None, "email": "help@bluewater.example"}
+    assert changed["contact"] == contact
+    assert do("show_app", app_id=deployment.app_id)["contact"] == contact
+    refused = do("set_contact", app_id=deployment.app_id, logo_url="http://bluewater.example/logo.png")
+    assert refused["error"]["code"] == "invalid_request"
+    assert do("show_app", app_id=deployment.app_id)["contact"] == contact
 
 
 def test_an_app_is_shown_with_its_keys_and_the_number_of_its_connections(deployment: Deployment) -> None:

@@ -190,6 +190,7 @@ def operates(recorder: Recorder) -> None:
         {"operation": "delete_app", "app_id": OTHER_APP_ID},
         {"operation": "list_connections", "app_id": APP_ID},
         {"operation": "set_limits", "app_id": APP_ID, "waiting": "10"},
+        {"operation": "set_contact", "app_id": APP_ID, "name": "Bluewater Books"},
         {"operation": "create_key", "app_id": APP_ID},
         {"operation": "list_keys", "app_id": APP_ID},
         {"operation": "audit_log", "app_id": APP_ID},

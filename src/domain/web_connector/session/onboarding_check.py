@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 QUESTION = (
     '<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="6.0"?>\n'
-    '<QBXML><QBXMLMsgsRq onError="continueOnError"><HostQueryRq requestID="0"/><CompanyQueryRq requestID="1"/>'
+    '<QBXML><QBXMLMsgsRq onError="continueOnError"><HostQueryRq requestID="check"/><CompanyQueryRq requestID="check"/>'
     "</QBXMLMsgsRq></QBXML>"
 )
 """The QBXML of the check. Every QuickBooks since 2007 supports this version, in all countries."""

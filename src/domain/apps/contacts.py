@@ -1,0 +1,63 @@
+"""The contact of an app: what a customer sees on the onboarding page about whoever asks for access."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from domain.errors import InvalidRequest
+from domain.webhooks.addresses import parse_url
+
+if TYPE_CHECKING:
+    from domain.records.app import Contact
+
+MAX_NAME_CHARACTERS = 80
+
+_PHONE = re.compile(r"[0-9+(][0-9+() ./x-]{3,38}[0-9]")
+_EMAIL = re.compile(r"[^\s@<>,;?&%]{1,64}@[^\s@<>,;?&%]{1,186}\.[^\s@<>,;?&%.]{2,63}")
+
+_Check: TypeAlias = Callable[[str], None]
+
+
+def changed_contact(contact: Contact, texts: Mapping[str, str]) -> Contact:
+    """Return the contact with some fields changed. An empty text removes a field. Raises InvalidRequest."""
+    for field, text in texts.items():
+        if text:
+            _CHECKS[field](text)
+    return replace(contact, **{field: text or None for field, text in texts.items()})
+
+
+def _check_name(text: str) -> None:
+    if len(text) > MAX_NAME_CHARACTERS or not text.isprintable() or not text.strip():
+        raise InvalidRequest.of("name", f"must be at most {MAX_NAME_CHARACTERS} printable characters")
+
+
+def _check_logo_url(text: str) -> None:
+    try:
+        scheme = parse_url(text).scheme
+    except InvalidRequest as error:
+        raise InvalidRequest(replace(problem, field="logo_url") for problem in error.problems) from None
+    if scheme != "https":
+        raise InvalidRequest.of("logo_url", f"must begin with https://, not {scheme}://")
+
+
+def _check_phone(text: str) -> None:
+    if not _PHONE.fullmatch(text):
+        raise InvalidRequest.of(
+            "phone", "must be a telephone number such as +1 555 010 0199, with at most 40 characters"
+        )
+
+
+def _check_email(text: str) -> None:
+    if not _EMAIL.fullmatch(text) or not text.isprintable():
+        raise InvalidRequest.of("email", "must be one e-mail address such as help@example.com")
+
+
+_CHECKS: Mapping[str, _Check] = {
+    "name": _check_name,
+    "logo_url": _check_logo_url,
+    "phone": _check_phone,
+    "email": _check_email,
+}
