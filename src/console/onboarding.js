@@ -85,9 +85,10 @@ function Connected({ progress }) {
     const timer = setTimeout(() => location.assign(next), REDIRECT_MILLISECONDS);
     return () => clearTimeout(timer);
   }, []);
-  return html`<${Requester} progress=${progress} /><h1 tabindex="-1" ref=${heading}>Connected to <${Foreign} text=${progress.company_name ?? "QuickBooks"} />${progress.company_name && product ? `, ${productName(product)}` : ""}</h1>
+  return html`<h1 tabindex="-1" ref=${heading}>Connected to <${Foreign} text=${progress.company_name ?? "QuickBooks"} />${progress.company_name && product ? `, ${productName(product)}` : ""}</h1>
     <${Note} tone="green" role="status" title="You are done."><p>QuickBooks has answered with the right company file open.</p>
       <p>Leave the Web Connector running, with Auto-Run ticked.</p><//>
+    <${Requester} progress=${progress} />
     ${next ? html`<div class="stack tight"><p><a class="button primary" href=${next}>Continue</a></p><p class="muted small">You are taken there in a few seconds.</p></div>` : html`<p class="muted">You can close this page.</p>`}`;
 }
 
@@ -126,8 +127,8 @@ function OnPhone({ progress }) {
 function useHappened(progress) {
   const { current: happened } = useRef({});
   const step = progress.state === "problem" ? problemText(progress).step : 0;
-  if (progress.has_called || progress.state === "wrong_password") happened.file = true;
-  happened.access = progress.state === "testing" || progress.state === "paused" || (progress.state === "problem" && step !== 3) || Boolean(happened.access && step !== 3);
+  // The Web Connector calls only after the application was added to it, which needs access to the company file.
+  if (progress.has_called || progress.state === "wrong_password") happened.file = happened.access = true;
   happened.password = progress.has_called && progress.state !== "wrong_password";
   return { ...happened, again: progress.state === "wrong_password" ? 4 : step };
 }

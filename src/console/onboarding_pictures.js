@@ -35,7 +35,7 @@ export const Authorize = () => html`<${Window} title="Authorize New Web Service"
 export const AllowAccess = () => html`<${Window} title="QuickBooks - Application with No Certificate" height=${372} label="QuickBooks warns that it cannot verify the developer and asks whether the application may access the company file. Yes, whenever this QuickBooks company file is open, is chosen. The user under Login as and the box for personal data are marked.">
   <path d="M66 60l15 26H51z" style=${{ fill: "var(--amber-soft)", stroke: "var(--amber)", strokeWidth: 1.5 }} /><${Text} x=${63.5} y=${82} weight=${700} fill="var(--amber)">!<//>
   <${Text} x=${94} y=${70}>An application without a certificate asks for access to your company file.<//>
-  <${Text} x=${94} y=${88} size=${12} fill=${MUTED}>QuickBooks cannot verify the developer's identity. The application calls itself qbxml-queue.<//>
+  <${Text} x=${94} y=${88} size=${12} fill=${MUTED}>QuickBooks cannot verify the developer's identity.<//>
   <${Text} x=${54} y=${122} weight=${600}>Do you want to allow this application to access this company file?<//>
   <${Radio} y=${150}>No<//><${Radio} y=${175}>Yes, prompt each time<//><${Radio} y=${200} on=${true}>Yes, whenever this QuickBooks company file is open<//><${Radio} y=${225}>Yes, always; allow access even if QuickBooks is not running<//>
   <${Here} x=${46} y=${182} w=${402} h=${28} />

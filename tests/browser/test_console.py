@@ -90,7 +90,7 @@ def test_a_connection_is_created_in_three_steps_and_its_first_request_finishes_l
 
     connector = Simulator(qwc, password, Company.generated())
     connector.run_once()
-    console.sees("QuickBooks is connected")
+    console.sees("The password is right")
     console.link("Send a first request").click()
     console.button("Queue request").click()
     console.sees("Waiting to be sent")

@@ -194,6 +194,8 @@ def test_a_wrong_password_is_reported_live_until_it_is_right(console: Console) -
     web_connector(connection, "not the password").run_once()
 
     console.sees("The Web Connector called with a wrong password")
+    assert happened(console) == [2, 3]
+    expect(console.page.get_by_label("Step 4:")).to_contain_text("to do again")
     console.button("Show a new password").click()
     password = console.page.locator(".secret code").inner_text()
     console.sees("Waiting for QuickBooks")

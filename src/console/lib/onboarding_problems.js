@@ -28,19 +28,19 @@ const pathOf = ({ company_file: file, company_file_paths: paths }) => paths?.[0]
 const restart = (title) => ({ title, step: FILE, steps: () => ["Close every dialog in QuickBooks, then close QuickBooks and the Web Connector.", "Open QuickBooks and the company file again, then the Web Connector.", UPDATE] });
 const allow = (title) => ({ title, step: ACCESS, steps: () => [AS_ADMIN, PREFERENCES, UPDATE] });
 const repair = (title) => ({ title, step: PROGRAM, steps: () => ["Install the newest QuickBooks Web Connector, and install the updates of QuickBooks (Help → Update QuickBooks).", "Restart the computer, and open QuickBooks and the company file.", UPDATE] });
-const tooOld = (title) => ({ title, step: PROGRAM, steps: () => ["Install the updates of QuickBooks: Help → Update QuickBooks.", "If QuickBooks is older than 2007 or a Basic edition, it cannot be connected. Call the contact on this page.", UPDATE] });
+const tooOld = (title) => ({ title, step: PROGRAM, steps: () => ["Install the updates of QuickBooks: Help → Update QuickBooks.", "If QuickBooks is older than 2007 or a Basic edition, it cannot be connected. Call whoever sent you this link.", UPDATE] });
 const wait = (title) => ({ title, step: FILE, steps: () => ["Wait until QuickBooks has finished what it is doing.", UPDATE] });
 
 const PROBLEMS = {
   company_file_mismatch: {
     title: (progress) => `Open the file ${rightFile(progress)}. You have ${openFile(progress)} open.`,
     step: FILE,
-    steps: (progress) => [`In QuickBooks, choose File → Open or Restore Company, and open ${pathOf(progress) ?? "the company file that belongs to this setup"}.`, UPDATE, "If the file that is open is the right one, call the contact on this page. They can accept it."],
+    steps: (progress) => [`In QuickBooks, choose File → Open or Restore Company, and open ${pathOf(progress) ?? "the company file that belongs to this setup"}.`, UPDATE, "If the file that is open is the right one, call whoever sent you this link. They can accept it."],
   },
   company_file_moved: {
     title: (progress) => `The file ${fileName(progress.problem.path)} is open at another place`,
     step: FILE,
-    steps: (progress) => [`It is open at ${progress.problem.path}. It was at ${pathOf(progress) ?? "another place"} before.`, "If the open one is a copy or a restored backup, close it and open the file that you work with. Then choose Update Selected in the Web Connector.", "If you moved the file, call the contact on this page. They can accept its new place."],
+    steps: (progress) => [`It is open at ${progress.problem.path}. It was at ${pathOf(progress) ?? "another place"} before.`, "If the open one is a copy or a restored backup, close it and open the file that you work with. Then choose Update Selected in the Web Connector.", "If you moved the file, call whoever sent you this link. They can accept its new place."],
   },
   company_file_cannot_be_opened: {
     title: (progress) => `QuickBooks cannot open ${pathOf(progress) ? fileName(pathOf(progress)) : "the company file"}`,
@@ -50,7 +50,7 @@ const PROBLEMS = {
   company_file_not_found: {
     title: (progress) => `QuickBooks does not find ${pathOf(progress) ? fileName(pathOf(progress)) : "the company file"}`,
     step: FILE,
-    steps: (progress) => [`Look for ${pathOf(progress) ?? "the company file"} on this computer. If it is on a server, check that the drive is connected.`, "Open the company file in QuickBooks and leave it open.", UPDATE, "If the file is at another place now, call the contact on this page."],
+    steps: (progress) => [`Look for ${pathOf(progress) ?? "the company file"} on this computer. If it is on a server, check that the drive is connected.`, "Open the company file in QuickBooks and leave it open.", UPDATE, "If the file is at another place now, call whoever sent you this link."],
   },
   other_company_file_open: {
     title: (progress) => `Open the file ${rightFile(progress)}. QuickBooks has another one open.`,

@@ -124,6 +124,14 @@ def test_a_page_forbids_inline_scripts_other_servers_and_frames() -> None:
     assert get("/app")["headers"]["X-Content-Type-Options"] == "nosniff"
 
 
+def test_only_the_onboarding_page_loads_images_of_other_hosts_and_only_by_https() -> None:
+    policies = {page: get(page)["headers"]["Content-Security-Policy"] for page in ("/app", "/support", "/onboarding")}
+
+    assert [page for page, policy in policies.items() if "img-src 'self' data:;" not in policy] == ["/onboarding"]
+    assert "img-src 'self' data: https:;" in policies["/onboarding"]
+    assert "require-trusted-types-for 'script'" in policies["/onboarding"]
+
+
 def test_no_page_holds_an_inline_script_or_names_another_server() -> None:
     for page in CONSOLE.glob("*.html"):
         text = page.read_text(encoding="utf-8")
