@@ -65,8 +65,8 @@ def main() -> None:
     print("request, webhook, signature: ok")
 
     assert QubeSync.get_request(record["id"])["state"] == "response_received"
-    assert QubeSync.customer_query(os.environ["CONNECTION_ID"], max_returned=2, include=["ListID"])["id"]
     assert any(request["id"] == record["id"] for request in QubeSync.get_requests(os.environ["CONNECTION_ID"]))
+    assert QubeSync.customer_query(os.environ["CONNECTION_ID"], max_returned=2, include=["ListID"])["id"]
     assert QubeSync.delete_request(record["id"])
     print("queries, lists, deletion: ok")
 
