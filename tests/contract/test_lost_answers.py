@@ -222,7 +222,7 @@ def test_a_change_that_another_caller_changed_further_is_recognised(bench: Bench
             bench.store.commit(ChangeRequest(current, current.with_webhook(NOON, state=WebhookState.SUCCEEDED)))
 
     bench.client.deliver_late_calls = attempt_too  # type: ignore[method-assign]
-    changed = getattr(bench.requests, how)(APP_ID, record.id).record
+    changed = getattr(bench.requests, how)(APP_ID, record.id, actor=AN_ACTOR).record
 
     assert changed.webhook_state is WebhookState.SUCCEEDED
     assert changed.webhook.round == (how == "redeliver")
