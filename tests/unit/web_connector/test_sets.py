@@ -12,7 +12,7 @@ from domain.errors import MayBeExecuted
 from domain.queueing.service import RequestService
 from domain.records.request import State
 from domain.records.session import MAX_EXECUTION_SECONDS
-from tests.support.builders import APP_ID
+from tests.support.builders import AN_ACTOR, APP_ID
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import nothing_stored, response_to, set_response
@@ -475,7 +475,7 @@ def test_requests_of_a_set_refuse_discard_and_delete_while_it_may_be_executed(
 
     for request_id in ids:
         with pytest.raises(MayBeExecuted):
-            getattr(service, change)(APP_ID, request_id)
+            getattr(service, change)(APP_ID, request_id, actor=AN_ACTOR)
 
 
 # --- Sets that QuickBooks cannot parse
