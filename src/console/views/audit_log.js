@@ -28,6 +28,7 @@ const ACTIONS = {
   app_created: "Created the app",
   app_deleted: "Deleted the app",
   limits_changed: "Changed limits",
+  contact_changed: "Changed what customers see of the app",
   api_key_created: "Created an API key",
   api_key_revoked: "Revoked an API key",
   webhook_secret_rotated: "Added a webhook secret",
