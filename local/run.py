@@ -126,6 +126,8 @@ def _script(path: str) -> Script:
         return Script.load(path)
     except OSError as error:
         raise ValueError(f"QUICKBOOKS_SCRIPT: {path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"QUICKBOOKS_SCRIPT: {error}") from error
 
 
 def _endpoint(environment: Mapping[str, str]) -> str | None:

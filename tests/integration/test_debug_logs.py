@@ -11,6 +11,7 @@ from handlers.common.bootstrap import Services, aws_client
 from handlers.common.settings import Settings
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
+from local.template import Template
 from tests.support.builders import AN_ACTOR, REQUEST_XML
 from tests.support.queueing import command
 from tests.support.services import ENVIRONMENT
@@ -18,18 +19,10 @@ from tests.support.services import ENVIRONMENT
 if TYPE_CHECKING:
     import pytest
 
-NAMES = [
-    "QUEUED_REQUESTS",
-    "PAYLOADS",
-    "COUNTS",
-    "CONNECTIONS",
-    "SESSIONS",
-    "APPS",
-    "IDEMPOTENCY_KEYS",
-    "QUEUE",
-    "USAGES",
-]
-TABLES = {f"{name}_TABLE": f"{name.title().replace('_', '')}Table" for name in NAMES}
+VARIABLES = {
+    name for function in Template.load().functions() for name in function.environment if name.endswith("_TABLE")
+}
+TABLES = {name: name.title().replace("_", "") for name in VARIABLES}
 
 
 def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
