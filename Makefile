@@ -125,11 +125,12 @@ test-browser: .venv/.installed ## Run the browser tests alone (Chromium; skipped
 screenshots: .venv/.installed ## Write screenshots of every view, light, dark and phone, to .local/screenshots (Chromium; PICTURES=on replaces docs/images)
 	$(BIN)/python -m tests.browser.screenshots $(if $(filter on,$(PICTURES)),--pictures) .local/screenshots
 
+# The nightly sync tests the books of the simulated company, takes two minutes, and is in make test.
 .PHONY: test-dynamodb
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local 0 \
 		sh -c '$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile -m dynamodb_local tests/contract && \
-			$(BIN)/python -m pytest -q tests/e2e'
+			$(BIN)/python -m pytest -q tests/e2e --ignore tests/e2e/test_nightly_sync.py'
 
 .PHONY: test-benchmarks
 test-benchmarks: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run every benchmark with a tiny size (Java, Maven)
