@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif("STACK" in os.environ, reason="it needs a stack 
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "simulator" / "scripts"
 
-CUSTOMERS = int(os.environ.get("NIGHTLY_CUSTOMERS", "300"))
+CUSTOMERS = int(os.environ.get("NIGHTLY_CUSTOMERS", "100"))
 """The size of a night: two invoices for three customers, and payments for three quarters of the invoices."""
 
 
