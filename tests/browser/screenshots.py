@@ -123,7 +123,7 @@ def with_clock(page: Page) -> None:
 
 
 def after_two_minutes(page: Page) -> None:
-    """Let the page wait for a call in vain."""
+    """Show the page when no Web Connector has called for a while."""
     page.clock.fast_forward("02:05")
 
 

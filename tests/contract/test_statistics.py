@@ -104,7 +104,7 @@ def test_a_discarded_request_is_neither_a_success_nor_a_failure(store: AnyStore)
 
 
 def test_a_recount_leaves_the_statistics_alone(store: AnyStore) -> None:
-    """The counts are wrong; mending them changes nothing else, and the statistics are no difference."""
+    """A recount that mends wrong counts keeps the statistics, and does not report them as a difference."""
     store.commit(Put(None, a_connection()))
     run(store, NOON, 3, 0.5, State.RESPONSE_RECEIVED)
     before = statistics_by_day(store)

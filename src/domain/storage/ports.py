@@ -128,7 +128,7 @@ class IndexDays:
 
     @property
     def last(self) -> str:
-        """A text that sorts after the times of the entries. There are no entries if it is before `first`."""
+        """A text that sorts after the times of the entries. If it sorts before `first`, the range is empty."""
         return min(self.last_day + AFTER_ALL, self.within.last)
 
 
