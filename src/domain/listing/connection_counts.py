@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from domain.storage.counts import INSERTED, records_by_state
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from domain.records.request import State
+    from domain.records.request import QueuedRequest, State
     from domain.storage.counts import DayCounts
     from domain.storage.ports import Database
 
@@ -42,8 +43,8 @@ def counts_of(store: Database, connection_ids: Sequence[str]) -> Mapping[str, Ma
         }
     ids = [record_id for _, in_flight in parts.values() for record_id in in_flight]
     # The index of records in flight can be late.
-    records = [record for record in store.records_by_id(ids) if record.state in IN_FLIGHT] if ids else []
-    return {
-        connection_id: records_by_state(days, [one for one in records if one.connection_id == connection_id])
-        for connection_id, (days, _) in parts.items()
-    }
+    records: dict[str, list[QueuedRequest]] = defaultdict(list)
+    for record in store.records_by_id(ids) if ids else ():
+        if record.state in IN_FLIGHT:
+            records[record.connection_id].append(record)
+    return {connection_id: records_by_state(days, records[connection_id]) for connection_id, (days, _) in parts.items()}

@@ -280,8 +280,13 @@ def response_to(  # noqa: PLR0917 - the parts of one call
     if not secrets:
         # The receiver could not distinguish an unsigned event from a forged one.
         return DeliveryFailed("The app has no webhook secret to sign with.", permanent=True)
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "qbxml-queue",
+        **signature_headers(secrets, webhook_id, int(now.timestamp()), body),
+    }
     try:
-        return post_event(sender, url, secrets, webhook_id, body, now, timeout_seconds)
+        return sender.post(url, headers, body, timeout_seconds)
     except DeliveryFailed as failure:
         return failure
 
@@ -310,24 +315,6 @@ def attempt_of(response: Response, outcome: Outcome, start: datetime, end: datet
         duration_ms=round((end - start).total_seconds() * 1000),
         next_attempt_at=timestamp(outcome.moment) if isinstance(outcome, RetryAt) else None,
     )
-
-
-def post_event(  # noqa: PLR0917 - the parts of one call
-    sender: WebhookSender,
-    url: str,
-    secrets: Sequence[str],
-    webhook_id: str,
-    body: bytes,
-    now: datetime,
-    timeout_seconds: float,
-) -> HttpResponse:
-    """Post a signed event, and return the receiver's response with any status. Raises DeliveryFailed."""
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": "qbxml-queue",
-        **signature_headers(secrets, webhook_id, int(now.timestamp()), body),
-    }
-    return sender.post(url, headers, body, timeout_seconds)
 
 
 def is_success(response: HttpResponse) -> bool:

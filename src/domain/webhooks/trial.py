@@ -15,7 +15,7 @@ from domain.records.ownership import owned_connection
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import FIELD, check_url
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS
-from domain.webhooks.delivery import failure_of, is_success, post_event
+from domain.webhooks.delivery import failure_of, is_success, response_to
 from domain.webhooks.ports import DeliveryFailed
 
 if TYPE_CHECKING:
@@ -91,12 +91,11 @@ class Trials:
             "connection_id": receiver.connection_id,
         }
         body = json.dumps(event, separators=(",", ":")).encode()
-        try:
-            response = post_event(
-                self._sender, receiver.url, receiver.secrets, event_id, body, start, ATTEMPT_TIMEOUT_SECONDS
-            )
-        except DeliveryFailed as failure:
-            return Trial(self._milliseconds_since(start), error=failure_of(failure))
+        response = response_to(
+            self._sender, receiver.url, receiver.secrets, event_id, body, start, ATTEMPT_TIMEOUT_SECONDS
+        )
+        if isinstance(response, DeliveryFailed):
+            return Trial(self._milliseconds_since(start), error=failure_of(response))
         error = None if is_success(response) else failure_of(response)
         return Trial(self._milliseconds_since(start), response.status, response.body, error)
 

@@ -197,18 +197,19 @@ def test_a_request_shows_when_it_was_sent_and_when_its_response_arrived(deployme
         assert view["responded_at"] == "2026-03-14T12:00:08.000000Z"
 
 
-def test_a_request_and_its_list_item_show_its_subject(deployment: Deployment) -> None:
-    body = {
-        "InvoiceAddRq": {
-            "InvoiceAdd": {
-                "CustomerRef": {"FullName": "Kristy Abercrombie"},
-                "RefNumber": "1042",
-                "InvoiceLineAdd": [{"Amount": "248.50"}],
-            }
+INVOICE = {
+    "InvoiceAddRq": {
+        "InvoiceAdd": {
+            "CustomerRef": {"FullName": "Kristy Abercrombie"},
+            "RefNumber": "1042",
+            "InvoiceLineAdd": [{"Amount": "248.50"}],
         }
     }
+}
 
-    queued = deployment.api.call("POST", deployment.requests_url, {"request_json": body}).json["data"]
+
+def test_a_request_and_its_list_item_show_its_subject(deployment: Deployment) -> None:
+    queued = deployment.api.call("POST", deployment.requests_url, {"request_json": INVOICE}).json["data"]
     (item,) = deployment.api.call("GET", f"{deployment.requests_url}?bodies=false").json["data"]
 
     assert queued["subject"] == item["subject"] == "Kristy Abercrombie · 1042 · 248.50"
@@ -216,17 +217,8 @@ def test_a_request_and_its_list_item_show_its_subject(deployment: Deployment) ->
 
 @pytest.mark.parametrize("phrase", ["Invoice add", "INVOICEADDRQ", "kristy aber", "1042", "nightly RUN", "248.50"])
 def test_a_search_finds_what_a_list_shows(deployment: Deployment, phrase: str) -> None:
-    body = {
-        "InvoiceAddRq": {
-            "InvoiceAdd": {
-                "CustomerRef": {"FullName": "Kristy Abercrombie"},
-                "RefNumber": "1042",
-                "InvoiceLineAdd": [{"Amount": "248.50"}],
-            }
-        }
-    }
     deployment.queue()
-    call = {"request_json": body, "label": "Nightly run"}
+    call = {"request_json": INVOICE, "label": "Nightly run"}
     queued = deployment.api.call("POST", deployment.requests_url, call).json["data"]
 
     found = deployment.api.call("GET", f"{deployment.requests_url}?{urlencode({'search_phrase': phrase})}").json["data"]
