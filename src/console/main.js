@@ -1,6 +1,9 @@
 // The shell: sign-in, navigation, and the view that belongs to the address.
-import { Component, html, render, useEffect, useState } from "./vendor/preact.js";
+import { Component, html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { session, signOut } from "./lib/api.js";
+import { AsOf, StaleNotice } from "./lib/freshness.js";
+import { Keyboard } from "./lib/keyboard.js";
+import { focusHeading, keepScrollPositions } from "./lib/place.js";
 import { followLinks, ROOT, url, useRoute } from "./lib/router.js";
 import { Brand, Button, Icon, Note, Toasts } from "./lib/ui.js";
 import Connection from "./views/connection.js";
@@ -12,11 +15,11 @@ const ID = "([0-9a-f-]{36})";
 
 /**
  * Addresses and their views. The views that people open first load with this module, the others when they are needed.
- * Views without `open` need an API key.
+ * Views without `open` need an API key, and those with `changes` one that is not read-only.
  */
 const VIEWS = [
   { pattern: /^\/$/, view: Connections },
-  { pattern: /^\/connections\/new$/, load: () => import("./views/new_connection.js") },
+  { pattern: /^\/connections\/new$/, changes: true, load: () => import("./views/new_connection.js") },
   { pattern: new RegExp(`^/connections/${ID}$`), view: Connection },
   { pattern: new RegExp(`^/connections/${ID}/(settings)$`), load: () => import("./views/connection_settings.js") },
   { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
@@ -40,7 +43,13 @@ function App() {
   const page = VIEWS.find(({ pattern }) => pattern.test(route.path));
   const open = page?.open && !key;
   useEffect(() => document.body.classList.toggle("signed-in", Boolean(key)), [key]);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) focusHeading();
+    isFirst.current = false;
+  }, [route.path, key]);
   if (!page) return html`<${Shell} path=${route.path} open=${!key}><${NotFound} /><//>`;
+  if (key && page.changes && !session.canChange) return html`<${Shell} path=${route.path}><${ReadOnly} /><//>`;
   if (!key && !open) return html`<${SignIn} reason=${reason} done=${signedIn} /><${Toasts} />`;
   return html`<${Shell} path=${route.path} open=${open}>
     <${Boundary} key=${route.path}><${View} page=${page} parts=${route.path.match(page.pattern).slice(1)} query=${route.query} /><//>
@@ -114,20 +123,28 @@ function Shell({ path, open, children }) {
           ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
           <a href="${ROOT}/docs"><${Icon} name="code" />API reference</a>
         </nav>
+        <${AsOf} />
         <nav class="nav bottom" aria-label="Session">
+          <${Keyboard} />
           <${ThemeButton} />
           ${open ? link(url("/"), "out", "Sign in") : html`<button type="button" onClick=${() => signOut()}><${Icon} name="out" />Sign out${session.canChange ? "" : " (read-only key)"}</button>`}
         </nav>
       </header>
       <main class="main" id="content" tabindex="-1">${children}</main>
+      <${StaleNotice} />
     </div>`;
 }
+
+const ReadOnly = () => html`<div class="page"><div class="card"><div class="empty"><${Icon} name="info" />
+  <h1>A read-only key cannot do this</h1><p>Sign in with a full API key to create or change something.</p>
+  <div class="row"><a class="button primary" href=${url("/")}>Go to the connections</a></div></div></div></div>`;
 
 const NotFound = () => html`<div class="page"><div class="card"><div class="empty"><${Icon} name="search" />
   <h1>There is nothing at this address</h1><p>The link may be old or incomplete.</p>
   <div class="row"><a class="button primary" href=${url("/")}>Go to the connections</a></div></div></div></div>`;
 
 followLinks();
+keepScrollPositions();
 const root = document.getElementById("app");
 root.replaceChildren();
 render(html`<${App} />`, root);

@@ -1,4 +1,7 @@
-"""axe-core finds no serious violation in any view, light and dark, wide and narrow, and every view fits its window."""
+"""axe-core finds no serious violation in any view: light, dark, forced colours, more contrast, wide and narrow.
+
+Every view fits its window.
+"""
 
 from __future__ import annotations
 
@@ -101,10 +104,16 @@ def test_a_view_is_accessible_in_light_and_dark_and_fits_every_window(
         console.page.set_viewport_size({"width": width, "height": 900})
         if console.page.evaluate("document.documentElement.scrollWidth") > width:
             problems.add(f"wider than {width} pixels")
+    colours: Literal["light", "dark"]
     for width, colours in CHECKED:
         console.page.set_viewport_size({"width": width, "height": 900})
         console.page.emulate_media(color_scheme=colours, reduced_motion="reduce")
         problems |= serious_violations(console)
+    console.page.emulate_media(color_scheme="dark", forced_colors="active", reduced_motion="reduce")
+    problems |= {f"forced colours: {problem}" for problem in serious_violations(console)}
+    for colours in ("light", "dark"):
+        console.page.emulate_media(color_scheme=colours, contrast="more", forced_colors="none", reduced_motion="reduce")
+        problems |= {f"more contrast, {colours}: {problem}" for problem in serious_violations(console)}
 
     assert problems == set()
 

@@ -1,5 +1,6 @@
 // Calls the REST API. The API key is kept in the tab's session storage and never in a URL.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { blockPolls, noteLoad, poll, watchCall } from "./polling.js";
 import { ROOT } from "./router.js";
 
 const KEY = "qbxml-queue.key";
@@ -64,7 +65,8 @@ async function request(method, path, { key, query, body, headers, signal } = {})
     options.body = JSON.stringify(body);
     options.headers["Content-Type"] = "application/json";
   }
-  const waits = method === "GET" ? RETRY_MILLISECONDS : [];
+  // A poll is not repeated by itself: the next one comes soon.
+  const waits = method === "GET" && !signal?.isPoll ? RETRY_MILLISECONDS : [];
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await once(address, options, signal);
@@ -80,6 +82,7 @@ async function request(method, path, { key, query, body, headers, signal } = {})
 
 async function once(address, options, signal) {
   const timeout = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
+  const ended = watchCall();
   let response;
   let text;
   try {
@@ -89,6 +92,8 @@ async function once(address, options, signal) {
     if (signal?.aborted) throw error;
     const late = error.name === "TimeoutError";
     throw new ApiError(0, "unreachable", late ? "The service did not answer in time." : "The service cannot be reached.");
+  } finally {
+    ended();
   }
   if (response.ok) {
     if (!text) return null;
@@ -100,13 +105,10 @@ async function once(address, options, signal) {
   } catch {
     // The response of a proxy has no error object, only a status.
   }
-  throw new ApiError(
-    response.status,
-    error.code ?? "http_error",
-    error.message ?? `The service answered with status ${response.status}.`,
-    error.details,
-    Number(response.headers.get("Retry-After")) || 0,
-  );
+  const retryAfter = Number(response.headers.get("Retry-After")) || 0;
+  blockPolls(retryAfter);
+  const message = error.message ?? `The service answered with status ${response.status}.`;
+  throw new ApiError(response.status, error.code ?? "http_error", message, error.details, retryAfter);
 }
 
 function basic(key) {
@@ -114,8 +116,15 @@ function basic(key) {
   return btoa(String.fromCharCode(...bytes));
 }
 
+/** Polls while the component is shown. `wait(n)` is the pause before poll `n`; without it there is none. */
+export function usePolling(run, wait, dependencies) {
+  const latest = useRef(run);
+  latest.current = run;
+  useEffect(() => (wait ? poll(() => latest.current(), wait) : undefined), [Boolean(wait), ...dependencies]);
+}
+
 /**
- * Loads something for a component and loads it again every `refresh` milliseconds while the tab is visible.
+ * Loads something for a component, and again about every `refresh` milliseconds (`polling.js` decides when).
  * Returns `{data, error, loading, reload}`. While it reloads, it keeps the old data.
  */
 export function useLoad(load, dependencies, { refresh = 0 } = {}) {
@@ -125,30 +134,35 @@ export function useLoad(load, dependencies, { refresh = 0 } = {}) {
   const running = useRef(null);
   const reload = useCallback(async (changes) => {
     if (changes?.data) {
-      setState({ data: changes.data, loading: false });
+      setState({ data: changes.data, loading: false, at: Date.now() });
       return;
     }
     running.current?.abort();
     const controller = new AbortController();
+    controller.signal.isPoll = Boolean(changes?.isPoll);
     running.current = controller;
     setState((former) => (former.loading ? former : { ...former, loading: true }));
     try {
       const data = await latest.current(controller.signal);
-      if (!controller.signal.aborted) setState({ data, loading: false });
+      if (!controller.signal.aborted) setState({ data, loading: false, at: Date.now() });
     } catch (error) {
-      if (!controller.signal.aborted) setState((former) => ({ data: former.data, error, loading: false }));
+      if (!controller.signal.aborted) setState((former) => ({ data: former.data, at: former.at, error, loading: false }));
     }
   }, []);
   // Start the call before the browser draws the skeleton.
   useLayoutEffect(() => {
-    setState((former) => (former.error ? { data: former.data, loading: true } : former));
+    setState((former) => (former.error ? { data: former.data, at: former.at, loading: true } : former));
     reload();
     return () => running.current?.abort();
   }, dependencies);
-  useEffect(() => {
-    if (!refresh) return undefined;
-    const timer = setInterval(() => document.visibilityState === "visible" && reload(), refresh);
-    return () => clearInterval(timer);
-  }, [refresh, ...dependencies]);
+  usePolling(() => reload({ isPoll: true }), refresh ? () => refresh : null, [refresh, ...dependencies]);
+  useFreshnessOf(Boolean(refresh), state);
   return { ...state, reload };
+}
+
+/** Lets the shell say how old the data of a component are. */
+export function useFreshnessOf(isShown, { at, error }) {
+  const [key] = useState(() => Symbol("load"));
+  useEffect(() => { if (isShown) noteLoad(key, { at, error }); }, [isShown, at, error]);
+  useEffect(() => () => noteLoad(key, null), [isShown]);
 }

@@ -1,8 +1,9 @@
 // Shows XML or JSON as indented lines that fold. Only the visible lines exist as elements.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
-import { coloured, foldEnd, jsonLines, xmlLines } from "./lines.js";
+import { download } from "./csv.js";
+import { codeLines, coloured, foldEnd, jsonLines, xmlLines } from "./lines.js";
 import { bytes, count, plural } from "./text.js";
-import { Button, CopyButton, Segmented, Skeleton } from "./ui.js";
+import { Button, CopyButton, explain, Segmented, Skeleton, toast } from "./ui.js";
 
 const LINE = 20;
 const PADDING = 8;
@@ -10,13 +11,19 @@ const HEIGHT = 480;
 const AROUND = 30;
 const ALL_AT_ONCE = 600;
 
-/** `forms` maps "xml" to a text and "json" to a value; a null form is not offered. `name` names the download. */
-export function DocumentView({ title, forms, name, empty }) {
+const NAMES = { xml: "XML", json: "JSON", curl: "curl", python: "Python", javascript: "JavaScript" };
+const ENDINGS = { curl: "sh", python: "py", javascript: "js" };
+
+/**
+ * `forms` maps "json" to a value, and "xml" and the languages of code to texts; a null form is not offered. `name` names
+ * the download. `exactXml` returns the XML that is copied and downloaded if it is not the XML that is shown.
+ */
+export function DocumentView({ title, forms, name, empty, exactXml }) {
   const kinds = Object.keys(forms).filter((kind) => forms[kind] !== null && forms[kind] !== undefined);
   const [chosen, setChosen] = useState("xml");
   const kind = kinds.includes(chosen) ? chosen : kinds[0];
   const form = forms[kind];
-  const text = () => (kind === "json" ? JSON.stringify(form, null, 2) : form);
+  const text = () => (kind === "json" ? JSON.stringify(form, null, 2) : kind === "xml" && exactXml ? exactXml() : form);
   const lines = useLines(kind, form);
   const [folded, setFolded] = useState(new Set());
   const [phrase, setPhrase] = useState("");
@@ -42,19 +49,19 @@ export function DocumentView({ title, forms, name, empty }) {
     setAt((at + (event.shiftKey ? hits.length - 1 : 1)) % hits.length);
     if (folded.size) setFolded(new Set());
   };
-  const download = () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text()], { type: "text/plain" }));
-    link.download = `${name}.${kind}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  const save = async () => {
+    try {
+      download(await text(), `${name}.${ENDINGS[kind] ?? kind}`);
+    } catch (error) {
+      toast(explain(error), "red");
+    }
   };
 
   return html`<section class="card document" aria-label=${title}>
     <header><h2>${title}</h2>
       ${kinds.length > 0 && html`<div class="tools">
-        ${kinds.length > 1 && html`<${Segmented} label="Form of ${title.toLowerCase()}" value=${kind} onChange=${setChosen} options=${[["xml", "XML"], ["json", "JSON"]]} />`}
-        <${CopyButton} text=${text} /><${Button} kind="small icon" icon="download" aria-label="Download" title="Download" onClick=${download} />
+        ${kinds.length > 1 && html`<${Segmented} label="Form of ${title.toLowerCase()}" value=${kind} onChange=${setChosen} options=${kinds.map((one) => [one, NAMES[one]])} />`}
+        <${CopyButton} text=${text} /><${Button} kind="small icon" icon="download" aria-label="Download" title="Download" onClick=${save} />
       </div>`}
     </header>
     ${kinds.length === 0 ? html`<div class="body muted">${empty}</div>` : html`
@@ -75,6 +82,7 @@ function useLines(kind, form) {
     let stale = false;
     if (form === undefined) return undefined;
     if (kind === "json") setState({ kind, form, lines: jsonLines(form) });
+    else if (kind !== "xml") setState({ kind, form, lines: codeLines(form) });
     else xmlLines(form, () => stale).then((lines) => { if (lines && !stale) setState({ kind, form, lines }); });
     return () => { stale = true; };
   }, [kind, form]);

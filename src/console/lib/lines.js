@@ -52,6 +52,13 @@ export function jsonLines(value) {
   return { texts: texts.map((line) => line.trimStart()), depths };
 }
 
+/** Lines of code keep their indentation, which is part of the code. Two spaces are one level. */
+export function codeLines(code) {
+  const texts = code.trimEnd().split("\n");
+  const depths = texts.map((line) => Math.floor((line.length - line.trimStart().length) / 2));
+  return { texts: texts.map((line, n) => line.slice(2 * depths[n])), depths };
+}
+
 /** Returns the line after the last one that folding line `at` hides, or `at + 1` when it hides none. */
 export function foldEnd({ texts, depths }, at) {
   let end = at + 1;

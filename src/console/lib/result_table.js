@@ -1,5 +1,6 @@
 // The objects of a response (CustomerRet, InvoiceRet, …) as a table.
 import { html, useState } from "../vendor/preact.js";
+import { downloadCsv } from "./csv.js";
 import { count, plural } from "./text.js";
 import { Button, Pager, Segmented } from "./ui.js";
 
@@ -38,6 +39,7 @@ export function ResultTable({ results }) {
   return html`<section class="card data-table" aria-label="Results">
     <header><div class="row"><h2>Results</h2><span class="muted">${plural(rows.length, "object")}</span></div><div class="row">
       ${results.length > 1 && html`<${KindPicker} results=${results} chosen=${chosen} pick=${(n) => { setChosen(n); setPage(1); }} />`}
+      <${Button} kind="small" icon="download" title="All rows and columns, as CSV" onClick=${() => downloadCsv(columns, rows.map((row) => columns.map((column) => cell(row[column]))), name)}>CSV<//>
       ${columns.length > FEW_COLUMNS && html`<${Button} kind="small" onClick=${() => setAll(!all)} aria-pressed=${String(all)}>${all ? "Fewer columns" : `All ${columns.length} columns`}<//>`}
     </div></header>
     <div class="table-wrap" tabindex="0" role="region" aria-label=${name}><table><thead><tr>${shown.map((column) => html`<th scope="col" class=${isAmount(rows, column) ? "number" : ""}>${column}</th>`)}</tr></thead>

@@ -1,5 +1,6 @@
 // Paths below /app, kept in the browser's history. Every view has an address that can be shared.
 import { useEffect, useState } from "../vendor/preact.js";
+import { saveScroll } from "./place.js";
 
 /** The path of the console, for example `/app` or `/live/app`, taken from the address of this file. */
 export const APP = new URL("../../..", import.meta.url).pathname.replace(/\/$/, "");
@@ -20,8 +21,13 @@ export function url(path, query = {}) {
 
 export function navigate(address, { replace = false } = {}) {
   if (address === location.pathname + location.search) return;
-  history[replace ? "replaceState" : "pushState"](null, "", address);
-  if (!replace) scrollTo(0, 0);
+  if (replace) {
+    history.replaceState(history.state, "", address);
+  } else {
+    saveScroll();
+    history.pushState(null, "", address);
+    scrollTo(0, 0);
+  }
   for (const listener of listeners) listener();
 }
 

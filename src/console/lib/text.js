@@ -3,6 +3,7 @@
 /** Makes a formatter when it is first used: each takes a millisecond or more. */
 const lazy = (make) => { let made; return () => (made ??= make()); };
 const dateTime = lazy(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
+const timeOfDay = lazy(() => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }));
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 const number = lazy(() => new Intl.NumberFormat("en"));
 
@@ -17,6 +18,9 @@ const UNITS = [
 export const count = (value) => (value < 1000 ? String(value) : number().format(value));
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 export const fullTime = (iso) => dateTime().format(new Date(iso));
+
+/** Returns the time of day with its zone: "02:02 PM EST". */
+export const clock = (moment) => timeOfDay().format(new Date(moment));
 
 const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 

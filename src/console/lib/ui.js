@@ -156,7 +156,12 @@ export async function copy(text) {
 export function CopyButton({ text, label = "Copy", kind = "small" }) {
   const [copied, setCopied] = useState(false);
   const press = async () => {
-    const done = await copy(typeof text === "function" ? text() : text);
+    let done;
+    try {
+      done = await copy(typeof text === "function" ? await text() : text);
+    } catch (error) {
+      return toast(explain(error), "red");
+    }
     if (!done) return toast("Copying is not allowed here. Select the text instead.", "red");
     setCopied(true);
     setTimeout(() => setCopied(false), 1600);

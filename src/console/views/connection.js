@@ -1,11 +1,14 @@
 // One connection: its health and its requests with filters and search, and the frame that its settings share.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
+import { RequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
 import { count, health, hintOf, requestTitle, STATES, waiting, WEBHOOK_STATES, webhookConditions, webhookState as stateOfWebhook, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
-const REFRESH_MILLISECONDS = 5000;
+/** Eight polls a minute together, as many as `polling.js` allows. */
+const LIST_MILLISECONDS = 12_000;
+const CONNECTION_MILLISECONDS = 20_000;
 const TYPING_MILLISECONDS = 300;
 const PAGE_SIZES = [20, 50, 100];
 
@@ -15,7 +18,7 @@ export default function Connection({ parts: [id], query }) {
 
 /** The part that every tab of a connection shows. `children` receives the connection (null while it loads) and `load`. */
 export function ConnectionFrame({ id, tab, children }) {
-  const load = useLoad((signal) => call("GET", `/connections/${id}`, { signal }), [id], { refresh: REFRESH_MILLISECONDS });
+  const load = useLoad((signal) => call("GET", `/connections/${id}`, { signal }), [id], { refresh: CONNECTION_MILLISECONDS });
   const connection = load.data?.data;
   useTitle(connection?.name ?? "Connection");
   if (load.error?.status === 404) {
@@ -93,7 +96,7 @@ function Requests({ id, query }) {
     (signal) => call("GET", `/connections/${id}/queued_requests`, {
       query: { page, page_size: pageSize, sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, bodies: false }, signal }),
     [id, page, pageSize, sort, direction, state, webhookState, search],
-    { refresh: search ? 0 : REFRESH_MILLISECONDS },
+    { refresh: search ? 0 : LIST_MILLISECONDS },
   );
   const change = (changes, options) => navigate(url(`/connections/${id}`, { ...query, page: undefined, ...changes }), options);
   const requests = list.data?.data;
@@ -109,6 +112,7 @@ function Requests({ id, query }) {
       <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value })} />
       ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change({ state: "", webhook_state: "", search: "" })}>Clear<//>`}
       ${session.canChange && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
+      ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} query=${{ sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search }} />`}
     </div>
     ${list.error && !requests ? html`<div class="body"><${Problem} error=${list.error} retry=${list.reload} what="The requests could not be loaded." /></div>`
       : requests?.length === 0 ? html`<${Nothing} id=${id} filtered=${filtered} page=${page} change=${change} />`

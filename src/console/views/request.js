@@ -1,14 +1,15 @@
 // One queued request: its timeline, results, request and response, webhook, and actions.
-import { html } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { html, useMemo, useState } from "../vendor/preact.js";
+import { call, session, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
+import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
 import { ENDED, fullTime, hintOf, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, CopyIcon, Empty, Foreign, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
-const UNFINISHED_MILLISECONDS = 2000;
-const WEBHOOK_MILLISECONDS = 5000;
+/** The pause before the next look, in milliseconds: short at first, longer while nothing happens. */
+const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
 
 export default function Request({ parts: [id] }) {
   const first = useLoad((signal) => call("GET", `/queued_requests/${id}`, { signal }), [id]);
@@ -25,15 +26,24 @@ export default function Request({ parts: [id] }) {
 }
 
 function Loaded({ record, load }) {
-  const refresh = UNFINISHED.has(record.state) ? UNFINISHED_MILLISECONDS : record.webhook_state === "pending" ? WEBHOOK_MILLISECONDS : 0;
-  useLoad(async (signal) => {
-    if (!refresh) return null;
-    const fresh = await call("GET", `/queued_requests/${record.id}`, { signal });
-    if (fresh.data.updated_at !== record.updated_at || fresh.data.waiting_reason?.code !== record.waiting_reason?.code) load.reload({ data: fresh });
-    return null;
-  }, [record.id, record.updated_at, refresh], { refresh });
+  const isLive = UNFINISHED.has(record.state) || record.webhook_state === "pending";
+  const [checked, setChecked] = useState({ at: Date.now() });
+  usePolling(async () => {
+    const signal = Object.assign(new AbortController().signal, { isPoll: true });
+    try {
+      const fresh = await call("GET", `/queued_requests/${record.id}`, { signal });
+      setChecked({ at: Date.now() });
+      if (fresh.data.updated_at !== record.updated_at || fresh.data.waiting_reason?.code !== record.waiting_reason?.code) load.reload({ data: fresh });
+    } catch (error) {
+      setChecked(({ at }) => ({ at, error }));
+    }
+  }, isLive ? pause : null, [record.id, record.updated_at]);
+  useFreshnessOf(isLive, checked);
   const connection = useLoad((signal) => call("GET", `/connections/${record.connection_id}`, { signal }), [record.connection_id]).data?.data;
   const results = resultsOf(record.response_json);
+  const forms = useMemo(() => ({ xml: record.request_xml, json: record.request_json, ...(record.request_json ? codeSamples(record) : {}) }), [record.id]);
+  // With its declarations and message set ID, as QuickBooks gets it, for Intuit's SDK test tool.
+  const sentXml = async () => (await call("GET", `/queued_requests/${record.id}`, { query: { "include[]": "sent_xml" } })).data.sent_xml;
   const label = record.request_json?.request?.attributes?.request_id;
   return html`<div class="page wide">
     <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/")}>Connections</a><span aria-hidden="true">/</span>
@@ -52,7 +62,7 @@ function Loaded({ record, load }) {
     <${Pages} record=${record} label=${label} />
     ${results.length > 0 && html`<${ResultTable} results=${results} />`}
     <div class="columns">
-      <${DocumentView} title="Request" name="request-${record.id}" forms=${{ xml: record.request_xml, json: record.request_json }} />
+      <${DocumentView} title="Request" name="request-${record.id}" forms=${forms} exactXml=${sentXml} />
       <${DocumentView} title="Response" name="response-${record.id}" forms=${{ xml: record.response_xml, json: record.response_json }}
         empty=${record.response_omitted ? "The response is too large to show here. Get it from the API with compression." : UNFINISHED.has(record.state) ? "QuickBooks has not responded yet." : "There is no response."} />
     </div>

@@ -1,0 +1,25 @@
+// Tables as CSV for spreadsheets. A cell never becomes a formula.
+
+/** A spreadsheet takes a cell that begins like this for a formula, even after white space. */
+const FORMULA = /^[\s\u0000\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+/** Every cell is quoted, because a spreadsheet may split at other characters than a comma. */
+function cell(value) {
+  const text = value === undefined || value === null ? "" : String(value);
+  const isSafe = NUMBER.test(text) || !FORMULA.test(text);
+  return `"${(isSafe ? text : `'${text}`).replaceAll('"', '""')}"`;
+}
+
+/** Returns CSV (RFC 4180) with a byte order mark, without which Excel does not read UTF-8. `rows` are arrays. */
+export const toCsv = (columns, rows) => `\ufeff${[columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
+
+export function download(text, name, type = "text/plain") {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export const downloadCsv = (columns, rows, name) => download(toCsv(columns, rows), `${name}.csv`, "text/csv;charset=utf-8");

@@ -1,0 +1,61 @@
+// Single keys: / searches, j and k move through rows, ? explains. They can be switched off (WCAG 2.1.4).
+import { html, useEffect, useState } from "../vendor/preact.js";
+import { Button, Dialog } from "./ui.js";
+
+const OFF = "qbxml-queue.single-keys";
+const ROWS = "main tr.clickable, main .reference .list li";
+const KEYS = [
+  ["/", "Search in this view"],
+  ["j", "Next row"],
+  ["k", "Previous row"],
+  ["Enter", "Open the row"],
+  ["?", "Show this list"],
+];
+
+const isTyping = (element) => element.isContentEditable || Boolean(element.closest("input:not([type=checkbox], [type=radio]), textarea, select, .cm-editor"));
+const isVisible = (element) => element.getClientRects().length > 0;
+
+/** Handles the keys, and shows the list of them. */
+export function Keyboard() {
+  const [asking, setAsking] = useState(false);
+  const [isOff, setOff] = useState(localStorage.getItem(OFF) === "off");
+  useEffect(() => {
+    const press = (event) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector("dialog[open]")) return;
+      const done = { "/": search, j: () => move(1), k: () => move(-1), "?": () => { setAsking(true); return true; } }[event.key];
+      if (done?.()) event.preventDefault();
+    };
+    if (!isOff) addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [isOff]);
+  const choose = (event) => {
+    const off = !event.target.checked;
+    if (off) localStorage.setItem(OFF, "off");
+    else localStorage.removeItem(OFF);
+    setOff(off);
+  };
+  return html`<button type="button" class="keys-button" onClick=${() => setAsking(true)}><kbd>?</kbd>Keyboard</button>
+    ${asking && html`<${Dialog} title="Keyboard" onClose=${() => setAsking(false)} actions=${html`<${Button} kind="primary" onClick=${() => setAsking(false)}>Close<//>`}>
+      <dl class="keys">${KEYS.map(([key, does]) => html`<dt><kbd>${key}</kbd></dt><dd>${does}</dd>`)}</dl>
+      <label class="check"><input type="checkbox" checked=${!isOff} onChange=${choose} />Use these single keys</label>
+    <//>`}`;
+}
+
+function search() {
+  const fields = [...document.querySelectorAll("main input[type=search]")].filter(isVisible);
+  fields[0]?.focus();
+  fields[0]?.select();
+  return fields.length > 0;
+}
+
+function move(step) {
+  const links = [...document.querySelectorAll(ROWS)].filter(isVisible).map((row) => row.querySelector("a[href]")).filter(Boolean);
+  if (!links.length) return false;
+  const row = document.activeElement?.closest(ROWS);
+  const at = links.findIndex((link) => row?.contains(link));
+  const next = links[Math.min(Math.max(at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step, 0), links.length - 1)];
+  next.focus({ preventScroll: true });
+  next.closest(ROWS).scrollIntoView({ block: "nearest" });
+  return true;
+}

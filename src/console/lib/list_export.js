@@ -1,0 +1,63 @@
+// A list as CSV: all its pages, not only the one on the screen.
+import { html, useState } from "../vendor/preact.js";
+import { call } from "./api.js";
+import { downloadCsv } from "./csv.js";
+import { count } from "./text.js";
+import { Button, explain, toast } from "./ui.js";
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 100;
+const MAX_WAIT_SECONDS = 60;
+
+const REQUEST_COLUMNS = {
+  id: (one) => one.id, request: (one) => one.request_name, page: (one) => one.page, subject: (one) => one.subject, label: (one) => one.label,
+  state: (one) => one.state, error_code: (one) => one.error?.code, error: (one) => one.error?.message,
+  hint: (one) => one.error?.details?.hint, webhook_state: (one) => one.webhook_state, webhook_error: (one) => one.webhook_error,
+  queued_at_utc: (one) => one.inserted_at, sent_at_utc: (one) => one.sent_at, responded_at_utc: (one) => one.responded_at, last_change_utc: (one) => one.updated_at,
+};
+
+const CONNECTION_COLUMNS = {
+  id: (one) => one.id, name: (one) => one.name, status: (one) => one.status, reason: (one) => one.waiting_reason?.message ?? one.last_error?.message,
+  last_contact_utc: (one) => one.last_connected_at, product: (one) => one.quickbooks_product_name, qbxml_version: (one) => one.qbxml_version,
+  country: (one) => one.country, waiting: (one) => one.counts?.waiting + one.counts?.retryable, failed: (one) => one.counts?.error,
+};
+
+export const RequestsCsv = ({ connectionId, query }) =>
+  html`<${ListCsv} path="/connections/${connectionId}/queued_requests" query=${{ ...query, bodies: false }} columns=${REQUEST_COLUMNS} name="requests" />`;
+
+export const ConnectionsCsv = () => html`<${ListCsv} path="/connections" query=${{ counts: true }} columns=${CONNECTION_COLUMNS} name="connections" />`;
+
+function ListCsv({ path, query, columns, name }) {
+  const [read, setRead] = useState(null);
+  const press = async () => {
+    setRead(0);
+    try {
+      const rows = [];
+      let isWhole = false;
+      for (let page = 1; page <= MAX_PAGES && !isWhole; page += 1) {
+        const list = await patiently(() => call("GET", path, { query: { ...query, page, page_size: PAGE_SIZE } }));
+        rows.push(...list.data);
+        setRead(rows.length);
+        isWhole = page >= list.total_pages;
+      }
+      downloadCsv(Object.keys(columns), rows.map((one) => Object.values(columns).map((value) => value(one))), name);
+      if (!isWhole) toast(`The file has the first ${count(rows.length)} rows. Filter the list to get the others.`, "amber");
+    } catch (error) {
+      toast(explain(error), "red");
+    }
+    setRead(null);
+  };
+  return html`<${Button} icon="download" busy=${read !== null} onClick=${press} title="All rows that match, as CSV">${read ? `CSV: ${count(read)} rows` : "CSV"}<//>`;
+}
+
+/** Makes a call again after the seconds that the service asks to wait. */
+async function patiently(make) {
+  for (;;) {
+    try {
+      return await make();
+    } catch (error) {
+      if (!(error.retryAfter > 0 && error.retryAfter <= MAX_WAIT_SECONDS)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, error.retryAfter * 1000));
+    }
+  }
+}

@@ -1,0 +1,114 @@
+// Polling: when views load their data again, and how old the data on the screen is.
+//
+// One budget holds for the tab, whatever a view shows. A hidden tab and one that nobody uses do not poll.
+import { useEffect, useState } from "../vendor/preact.js";
+
+/** A view that opens makes up to two calls of its own, so a tab stays at ten calls a minute. */
+const MAX_POLLS = 8;
+const MINUTE = 60_000;
+const IDLE_MILLISECONDS = 10 * MINUTE;
+export const SLOW_MILLISECONDS = 3000;
+
+const polls = new Set();
+const loads = new Map();
+const listeners = new Set();
+let recent = [];
+let blockedUntil = 0;
+let slowCalls = 0;
+let usedAt = Date.now();
+
+/**
+ * Calls `run` again and again. `wait(n)` is the pause in milliseconds before poll `n`, which begins with 0. Returns a
+ * function that ends it.
+ */
+export function poll(run, wait) {
+  const one = { run, wait, number: 0, timer: 0 };
+  one.due = Date.now() + wait(0);
+  polls.add(one);
+  plan(one);
+  return () => { clearTimeout(one.timer); polls.delete(one); };
+}
+
+/** The service asks to wait: no view polls before that. */
+export function blockPolls(seconds) {
+  blockedUntil = Math.max(blockedUntil, Date.now() + seconds * 1000);
+}
+
+/** Counts a call that may take long. Returns a function to call at its end. */
+export function watchCall() {
+  let isSlow = false;
+  const timer = setTimeout(() => { isSlow = true; slowCalls += 1; notify(); }, SLOW_MILLISECONDS);
+  return () => {
+    clearTimeout(timer);
+    if (isSlow) { slowCalls -= 1; notify(); }
+  };
+}
+
+/** Notes what a load that polls shows: `at`, the time of its data, and `error`, why they are not newer. */
+export function noteLoad(key, state) {
+  if (state) loads.set(key, state);
+  else loads.delete(key);
+  notify();
+}
+
+/** Loads everything that polls at once: at the reader's wish, so the budget does not hold. */
+export function pollNow() {
+  usedAt = Date.now();
+  for (const one of polls) start(one);
+}
+
+/** `{at, error, nextAt, isSlow, isPaused}` of the view. `at` is the time of its oldest data, or undefined. */
+export function useFreshness() {
+  const [, update] = useState(0);
+  useEffect(() => {
+    const listener = () => update((n) => n + 1);
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }, []);
+  const all = [...loads.values()];
+  const times = all.map(({ at }) => at).filter(Boolean);
+  const error = all.find((one) => one.error)?.error;
+  return {
+    at: times.length ? Math.min(...times) : undefined,
+    error,
+    nextAt: error && polls.size ? Math.min(...[...polls].map(({ next }) => next)) : undefined,
+    isSlow: slowCalls > 0,
+    isPaused: polls.size > 0 && isIdle(),
+  };
+}
+
+const isIdle = () => Date.now() - usedAt >= IDLE_MILLISECONDS;
+const notify = () => { for (const listener of listeners) listener(); };
+
+function plan(one) {
+  clearTimeout(one.timer);
+  const now = Date.now();
+  recent = recent.filter((at) => at > now - MINUTE);
+  const hasRoomAt = recent.length < MAX_POLLS ? now : recent[recent.length - MAX_POLLS] + MINUTE;
+  one.next = Math.max(one.due, blockedUntil, hasRoomAt);
+  one.timer = setTimeout(() => (one.next <= now ? start(one) : plan(one)), Math.max(one.next - now, 0));
+}
+
+async function start(one) {
+  clearTimeout(one.timer);
+  if (document.visibilityState === "hidden") return;
+  if (isIdle()) return notify();
+  recent.push(Date.now());
+  one.number += 1;
+  await one.run();
+  if (!polls.has(one)) return;
+  one.due = Date.now() + one.wait(one.number);
+  plan(one);
+  notify();
+}
+
+function wake() {
+  const wasIdle = isIdle();
+  usedAt = Date.now();
+  if (!wasIdle) return;
+  for (const one of polls) plan(one);
+  notify();
+}
+
+for (const name of ["pointerdown", "pointermove", "keydown", "wheel", "touchstart", "focus"]) addEventListener(name, wake, { capture: true, passive: true });
+document.addEventListener("visibilitychange", () => { if (document.visibilityState === "visible") for (const one of polls) plan(one); });

@@ -1,0 +1,147 @@
+"""The console without a mouse: keys, the focus after a change of view, scroll positions, colours of the system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.support import Console, query
+
+if TYPE_CHECKING:
+    from tests.e2e.support import Connection
+
+
+@pytest.fixture
+def connection(console: Console) -> Connection:
+    """Return a connection with 30 requests. The window is signed in."""
+    connection = console.service.connection()
+    for _ in range(30):
+        query(connection)
+    console.keep_signed_in()
+    return connection
+
+
+def test_single_keys_search_move_and_explain(console: Console, connection: Connection) -> None:
+    console.open(f"/app/connections/{connection.id}")
+    links = console.page.locator("tr.clickable a.title")
+    expect(links).to_have_count(20)
+    keyboard = console.page.keyboard
+
+    keyboard.press("j")
+    expect(links.nth(0)).to_be_focused()
+    keyboard.press("j")
+    keyboard.press("j")
+    keyboard.press("k")
+    expect(links.nth(1)).to_be_focused()
+    for _ in range(25):
+        keyboard.press("j")
+    expect(links.nth(19)).to_be_focused()
+    expect(links.nth(19)).to_be_in_viewport()
+    keyboard.press("/")
+    expect(console.page.get_by_label("Search requests")).to_be_focused()
+    keyboard.type("j/k?")
+    expect(console.page.get_by_label("Search requests")).to_have_value("j/k?")
+    console.sees("No request matches")
+    console.page.locator("main").focus()
+    keyboard.press("?")
+    expect(console.page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+
+
+def test_the_single_keys_can_be_switched_off(console: Console, connection: Connection) -> None:
+    console.open(f"/app/connections/{connection.id}")
+    links = console.page.locator("tr.clickable a.title")
+    expect(links).to_have_count(20)
+    console.button("Keyboard").click()
+    console.page.get_by_label("Use these single keys").uncheck()
+    console.confirm("Close")
+
+    console.page.keyboard.press("j")
+
+    expect(links.nth(0)).not_to_be_focused()
+    console.page.reload()
+    expect(links).to_have_count(20)
+    console.page.keyboard.press("/")
+    expect(console.page.get_by_label("Search requests")).not_to_be_focused()
+
+
+def test_the_heading_has_the_focus_after_a_change_of_view(console: Console, connection: Connection) -> None:
+    console.open(f"/app/connections/{connection.id}")
+    heading = console.page.locator("main h1")
+    expect(heading).to_have_text("Test")
+    expect(heading).not_to_be_focused()
+
+    console.link("Customer query").click()
+    expect(heading).to_have_text("Customer query")
+    expect(heading).to_be_focused()
+    for link in ("QBXML reference", "Connections", "New connection", "Compose"):
+        console.link(link).click()
+        expect(heading).to_be_focused()
+    console.page.go_back()
+    expect(heading).to_have_text("New connection")
+    expect(heading).to_be_focused()
+
+
+def test_typing_is_not_interrupted_by_the_focus_of_the_heading(console: Console, connection: Connection) -> None:
+    console.open("/app")
+    console.sees_heading("Connections")
+    console.page.evaluate("(path) => history.pushState(null, '', path)", f"/app/connections/{connection.id}")
+    console.page.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
+    search = console.page.get_by_label("Search requests")
+    search.click()
+    search.press_sequentially("customer", delay=60)
+
+    expect(search).to_be_focused()
+    expect(search).to_have_value("customer")
+
+
+def settled_scroll_position(console: Console) -> float:
+    """Return the scroll position as soon as it no longer changes."""
+    positions = [-1.0, -2.0]
+    while positions[-1] != positions[-2]:
+        console.page.wait_for_timeout(400)
+        positions.append(console.page.evaluate("scrollY"))
+    return positions[-1]
+
+
+@pytest.mark.parametrize("way", ["back", "reload"])
+def test_the_scroll_position_is_restored(console: Console, connection: Connection, way: str) -> None:
+    page = console.page
+    console.open(f"/app/connections/{connection.id}")
+    expect(page.locator("tr.clickable")).to_have_count(20)
+    page.mouse.wheel(0, 400)
+    position = settled_scroll_position(console)
+    assert position > 200
+
+    if way == "back":
+        # A click with the mouse would first scroll to the row.
+        page.locator("tr.clickable a.title").nth(12).evaluate("link => link.click()")
+        expect(page.locator("main h1")).to_have_text("Customer query")
+        assert page.evaluate("scrollY") == 0
+        page.go_back()
+    else:
+        page.reload()
+
+    expect(page.locator("tr.clickable")).to_have_count(20)
+    assert settled_scroll_position(console) == pytest.approx(position, abs=3)
+
+
+def test_states_differ_in_forced_colours_by_more_than_a_background(console: Console, connection: Connection) -> None:
+    console.page.emulate_media(forced_colors="active")
+    console.open(f"/app/connections/{connection.id}?state=waiting")
+    badge = console.page.locator("tr.clickable .badge").first
+    expect(badge).to_be_visible()
+
+    assert badge.evaluate("one => getComputedStyle(one).borderTopStyle") == "solid"
+    chosen = console.page.locator(".number-card[aria-current=true]")
+    assert chosen.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
+
+
+def test_a_read_only_key_is_told_that_it_cannot_create_a_connection(console: Console) -> None:
+    key = console.service.operate("create_key", app_id=console.service.app_id, scope="read_only")["api_key"]
+
+    console.sign_in("/app/connections/new", key=key)
+
+    console.sees_heading("A read-only key cannot do this")
+    assert console.button("Create connection").count() == 0
