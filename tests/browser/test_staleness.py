@@ -117,7 +117,11 @@ def test_the_age_of_the_data_is_shown_with_its_time_zone(console: Console) -> No
 def test_a_slow_service_is_noticed_after_three_seconds(console: Console) -> None:
     connection = console.service.connection()
     held: list[Route] = []
-    console.page.route("**/api/v1/connections/*/queued_requests*", lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    console.page.route("**/api/v1/connections/*/queued_requests*", hold)
     console.keep_signed_in()
     console.page.clock.install()
     console.open(f"/app/connections/{connection.id}")
