@@ -29,6 +29,7 @@ const VIEWS = [
   { pattern: new RegExp(`^/queued_requests/${ID}$`), view: Request },
   { pattern: /^\/compose$/, load: () => import("./views/compose.js") },
   { pattern: /^\/qbxml(?:\/([A-Za-z0-9]+))?$/, load: () => import("./views/reference.js"), open: true },
+  { pattern: /^\/docs$/, load: () => import("./views/api_reference.js"), open: true },
 ];
 
 function useSession() {
@@ -121,7 +122,7 @@ function Shell({ path, open, children }) {
           ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
           ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}
           ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
-          <a href="${ROOT}/docs"><${Icon} name="code" />API reference</a>
+          ${link(`${ROOT}/docs`, "code", "API reference", path === "/docs")}
         </nav>
         <${AsOf} />
         <nav class="nav bottom" aria-label="Session">

@@ -23,11 +23,11 @@ _SCHEMA = _SOURCE / "domain" / "qbxml" / "schema" / "data"
 
 _PAGES: Mapping[str, str] = {
     "app": "index.html",
-    "docs": "docs.html",
+    "docs": "index.html",
     "support": "support.html",
     "onboarding": "onboarding.html",
 }
-"""The first segment of a path and its page. Below /app, every path is a view of the console."""
+"""The first segment of a path and its page. /docs and every path below /app is a view of the console."""
 
 _TYPES: Mapping[str, str] = {
     ".css": "text/css; charset=utf-8",
@@ -86,8 +86,8 @@ def _answer(event: dict[str, Any]) -> dict[str, Any]:
         return response(302, "text/plain; charset=utf-8", "", {**_HEADERS, "Location": location})
     if name == "openapi.json":
         return _file(event, _CONSOLE / "openapi.json", _REVALIDATE)
-    if name == "app" and below == "schema/fields.json":
-        return _file_response(event, _fields(), ".json", _REVALIDATE)
+    if name == "app" and (computed := _computed(below)) is not None:
+        return _file_response(event, computed, ".json", _REVALIDATE)
     if name == "app" and below.startswith("schema/"):
         return _file(event, _inside(_SCHEMA, below.removeprefix("schema/")), _REVALIDATE)
     if name == "app" and below.startswith("assets/"):
@@ -156,6 +156,27 @@ def _fields() -> str:
             for element in elements:
                 index.setdefault(element, ([], []))[side].append(position)
     return json.dumps(index, separators=(",", ":"))
+
+
+def _computed(below: str) -> str | None:
+    """Return the JSON at a path below /app that is computed from the schema, or None if the path is another one."""
+    if below == "schema/fields.json":
+        return _fields()
+    folder, _, file = below.rpartition("/")
+    is_known = folder == "schema/answers" and _inside(_SCHEMA, f"requests/{file}") is not None
+    return _answers(file.removesuffix(".json")) if is_known else None
+
+
+def _answers(request_name: str) -> str:
+    """Return the statuses that a request can be answered with, as JSON."""
+    # Only the reference needs this. Importing the code that reads QBXML would double the time of a cold start.
+    from domain.qbxml.codes.answers import possible_answers  # noqa: PLC0415
+
+    answers = [
+        {"code": status.code, "message": status.message, "hint": status.hint, "retryable": status.retryable}
+        for status in possible_answers(request_name)
+    ]
+    return json.dumps(answers, separators=(",", ":"))
 
 
 def _elements(group: Any) -> Iterator[str]:

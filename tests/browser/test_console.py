@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from tests.browser.support import HOSTILE, Console, large_response, query
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import Locator, Route
 
     from tests.e2e.support import Connection
 
@@ -359,21 +359,23 @@ def test_every_example_of_the_reference_is_accepted_by_the_service(console: Cons
     console.open("/app/qbxml")
     console.sees("232 request types")
     module = console.page.evaluate(
-        "performance.getEntriesByType('resource').map(({ name }) => name).find((one) => /schema.js$/.test(one))"
+        "performance.getEntriesByType('resource').map(({ name }) => name).find((one) => /reference_data.js$/.test(one))"
     )
-    examples: dict[str, str] = console.page.evaluate(
+    examples: dict[str, Any] = console.page.evaluate(
         """async (address) => {
-            const { requestNames, requestType, exampleTree, toXml } = await import(address);
+            const { referenceData, sampleTree, shortForm } = await import(address);
+            const { requestNames, requestType } = await import(address.replace("reference_data", "schema"));
             const names = await requestNames();
-            const example = async (name) => [name, toXml(exampleTree(await requestType(name)))];
+            const { samples } = await referenceData();
+            const example = async (name) => [name, shortForm(sampleTree(await requestType(name), samples))];
             return Object.fromEntries(await Promise.all(names.map(example)));
         }""",
         module,
     )
     assert len(examples) > 200
     problems = {}
-    for name, xml in examples.items():
-        response = console.service.call("POST", f"{connection.path}/queued_requests", {"request_xml": xml})
+    for name, sample in examples.items():
+        response = console.service.call("POST", f"{connection.path}/queued_requests", {"request_json": sample})
         if response.status != 201:
             problems[name] = response.json["error"]["message"]
     assert problems == {}
@@ -629,9 +631,52 @@ def test_the_api_reference_follows_the_system_and_the_choice_in_the_console(
     assert background(console) == other
 
 
+def test_a_signed_in_reader_tries_calls_without_entering_the_key_and_confirms_each_change(console: Console) -> None:
+    console.keep_signed_in()
+    sent: list[tuple[str, str | None]] = []
+    console.page.on("request", lambda request: sent.append((request.method, request.headers.get("authorization"))))
+
+    def open_operation(name: str) -> Locator:
+        console.open(f"/docs#/{name}")
+        console.page.reload()
+        operation = console.page.locator(".opblock.is-open")
+        operation.get_by_role("button", name="Try it out").click()
+        operation.get_by_role("button", name="Execute").click()
+        return operation
+
+    operation = open_operation("API%20keys/get_api_key")
+    expect(operation.locator(".live-responses-table tbody .response-col_status")).to_contain_text("200")
+    assert console.service.api_key not in operation.inner_text()
+    assert console.button("Authorize").count() == 0
+
+    sent.clear()
+    operation = open_operation("Connections/create_connection")
+    console.sees("Send this call?")
+    console.confirm("Cancel")
+    expect(operation.locator(".live-responses-table")).to_contain_text("The call was not sent.")
+    assert not [method for method, _ in sent if method == "POST"]
+    operation.get_by_role("button", name="Execute").click()
+    console.confirm("Send")
+    expect(operation.locator(".live-responses-table tbody .response-col_status")).to_contain_text("201")
+    assert [bool(key) for method, key in sent if method == "POST"] == [True]
+
+
+def test_the_api_reference_is_in_the_shell_and_leaves_it_by_loading_a_page(console: Console) -> None:
+    """The page /docs has a looser Content-Security-Policy, which no view of the console may share."""
+    console.keep_signed_in()
+    console.open("/docs")
+    expect(console.page.get_by_role("navigation", name="Main").locator("[aria-current]")).to_have_text("API reference")
+    console.page.evaluate("globalThis.isOldPage = true")
+
+    console.link("Connections").click()
+
+    console.sees_heading("Connections")
+    assert console.page.evaluate("globalThis.isOldPage") is None
+
+
 def background(console: Console) -> str:
     """Return whether the page is light or dark."""
-    red = console.page.evaluate("Number(getComputedStyle(document.documentElement).backgroundColor.match(/\\d+/)[0])")
+    red = console.page.evaluate("Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")
     return "dark" if red < 128 else "light"
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tools.qbxml_schema import sample_document
 from tools.qbxml_schema.compiler import Compiler
+from tools.qbxml_schema.editions import missing_in_editions
 from tools.qbxml_schema.merge import FIRST_VERSION, merged
 from tools.qbxml_schema.notes import add_notes
 from tools.qbxml_schema.xsd import Aggregate, ElementParticle, Group, Schema, Simple, elements
@@ -52,6 +53,7 @@ def main(command_line: Sequence[str] | None = None) -> None:
             returned_since |= {child.name: _since_of_children(child) for child in _children(element)}
     _store(arguments.output / "returned_since.json", {name: since for name, since in returned_since.items() if since})
     _store(arguments.output / "returned_types.json", returned_types)
+    _store(arguments.output / "missing_in_editions.json", missing_in_editions(facts, sorted(names)))
     _store(arguments.output / "index.json", sorted(names))
 
 

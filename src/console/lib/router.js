@@ -46,7 +46,11 @@ export function useRoute() {
   return route;
 }
 
+/** Whether this is the page /docs. Its Content-Security-Policy is looser than that of /app, so no view is shared with it. */
+const isDocs = () => location.pathname.replace(/\/+$/, "") === `${ROOT}/docs`;
+
 function current() {
+  if (isDocs()) return { path: "/docs", query: {} };
   const path = location.pathname.startsWith(APP) ? location.pathname.slice(APP.length) : "/";
   return { path: path.replace(/\/+$/, "") || "/", query: Object.fromEntries(new URLSearchParams(location.search)) };
 }
@@ -59,7 +63,7 @@ export function followLinks() {
     if (!link || !plain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
     const target = new URL(link.href);
     const isView = target.pathname === APP || target.pathname.startsWith(`${APP}/`);
-    if (target.origin !== location.origin || !isView || target.hash) return;
+    if (target.origin !== location.origin || !isView || target.hash || isDocs()) return;
     event.preventDefault();
     navigate(target.pathname + target.search);
   });

@@ -2,7 +2,8 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { session, useLoad } from "../lib/api.js";
 import { url } from "../lib/router.js";
-import { BASES, exampleTree, fieldIndex, requestNames, requestType, responseFacts, toJson, toXml } from "../lib/schema.js";
+import { answersTo, editionsText, referenceData, sampleTree, shortForm } from "../lib/reference_data.js";
+import { BASES, fieldIndex, requestNames, requestType, responseFacts, toXml } from "../lib/schema.js";
 import { count, plural, requestTitle } from "../lib/text.js";
 import { Code, Empty, Icon, Problem, Segmented, Skeleton, SkeletonCard, useTitle } from "../lib/ui.js";
 
@@ -13,6 +14,7 @@ const MAX_FIELDS = 40;
 
 export default function Reference({ parts: [name], query }) {
   const { data: names, error, reload } = useLoad(requestNames, []);
+  const about = useLoad(referenceData, []).data;
   const [search, setSearch] = useState("");
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const wantsFields = Boolean(query.field) || words.join("").length >= MIN_FIELD_SEARCH;
@@ -21,7 +23,7 @@ export default function Reference({ parts: [name], query }) {
   useTitle(name ?? query.field ?? "QBXML reference");
   const list = useRef();
   useEffect(() => list.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), [names, request]);
-  const matching = (names ?? []).filter((one) => words.every((word) => `${one} ${requestTitle(one)}`.toLowerCase().includes(word)));
+  const matching = (names ?? []).filter((one) => words.every((word) => `${one} ${requestTitle(one)} ${about?.messages[one] ?? ""}`.toLowerCase().includes(word)));
   const found = words.length ? matchingFields(fields, words.join("")) : [];
   const type = (one) => html`<li key=${one}><a href=${url(`/qbxml/${one}`)} aria-current=${one === request ? "page" : undefined}>${one}</a></li>`;
   return html`<div class="page">
@@ -36,9 +38,9 @@ export default function Reference({ parts: [name], query }) {
           ${words.length > 0 && fields && html`<h3 role="status">${found.length > MAX_FIELDS ? `The first ${MAX_FIELDS} of ${plural(found.length, "field")}` : plural(found.length, "field")}</h3>
             <ul>${found.slice(0, MAX_FIELDS).map((one) => html`<li key=${one}><a href=${url("/qbxml", { field: one })} aria-current=${!name && one === query.field ? "page" : undefined}>${one}</a></li>`)}</ul>`}
         </div></aside>
-      <div class="stack">${!names ? html`<${SkeletonCard} lines=${8} />` : name ? (names.includes(request) ? html`<${Type} key=${name + query.field} name=${request} response=${name.endsWith("Rs")} field=${query.field} />`
+      <div class="stack">${!names ? html`<${SkeletonCard} lines=${8} />` : name ? (names.includes(request) ? html`<${Type} key=${name + query.field} name=${request} response=${name.endsWith("Rs")} field=${query.field} about=${about} />`
           : html`<div class="card"><${Empty} icon="search" title="Type ${name} does not exist">Search the list for a similar name.<//></div>`)
-        : query.field ? html`<${FieldPage} name=${query.field} fields=${fields} />`
+        : query.field ? html`<${FieldPage} name=${query.field} fields=${fields} about=${about} />`
         : html`<${Overview} names=${matching} total=${names.length} />`}</div>
     </div></div>`;
 }
@@ -51,14 +53,14 @@ function matchingFields(fields, text) {
 }
 
 /** Every type with a field. */
-function FieldPage({ name, fields }) {
+function FieldPage({ name, fields, about }) {
   if (!fields) return html`<${SkeletonCard} lines=${8} />`;
   const types = fields.get(name);
   if (!types) return html`<div class="card"><${Empty} icon="search" title="Field ${name} does not exist">Search the list for a similar name.<//></div>`;
   const { requests, responses } = types;
   const links = (title, names) => names.length > 0 && html`<section class="card" aria-label=${title}><header><h2>${title}</h2><span class="muted small">${plural(names.length, "type")}</span></header>
     <div class="body row">${names.map((one) => html`<a class="tag" href=${url(`/qbxml/${one}`, { field: name })}>${one}</a>`)}</div></section>`;
-  return html`<div><h1><code class="title">${name}</code></h1><p class="muted lead">A field of ${plural(requests.length, "request type")} and ${plural(responses.length, "response type")}. Choose a type to see the field in its place.</p></div>
+  return html`<div><h1><code class="title">${name}</code></h1>${about?.fieldText(name) && html`<p class="lead">${about.fieldText(name)}</p>`}<p class="muted lead">A field of ${plural(requests.length, "request type")} and ${plural(responses.length, "response type")}. Choose a type to see the field in its place.</p></div>
     ${links("In requests", requests)}${links("In responses", responses)}`;
 }
 
@@ -72,49 +74,70 @@ function Overview({ names, total }) {
     }
     return [...grouped].sort(([one], [other]) => one.localeCompare(other));
   }, [names]);
-  return html`<div><h1>QBXML reference</h1><p class="muted lead">${count(total)} request types with their fields, types, lengths and versions. The service checks every request against the same schema.</p></div>
+  return html`<div><h1>QBXML reference</h1><p class="muted lead">${count(total)} request types with what they do, their fields, the editions that have them, the statuses that they can be answered with, and a sample. The service checks every request against the same schema.</p></div>
     <section class="card" aria-label="Subjects">${!subjects.length ? html`<${Empty} icon="search" title="No type matches">The matching fields are in the list.<//>` : html`<div class="table-wrap"><table><thead><tr><th scope="col">Subject</th><th scope="col">Requests</th></tr></thead>
       <tbody>${subjects.map(([subject, types]) => html`<tr key=${subject}><td class="strong">${requestTitle(subject)}</td>
         <td><div class="row">${types.sort(([one], [other]) => VERBS.indexOf(one) - VERBS.indexOf(other)).map(([verb, name]) => html`<a class="tag" href=${url(`/qbxml/${name}`)} aria-label=${name}>${verb}</a>`)}</div></td></tr>`)}</tbody></table></div>`}</section>`;
 }
 
-function Type({ name, response, field }) {
+function Type({ name, response, field, about }) {
   const type = useLoad(() => requestType(name), [name]);
   const returned = useLoad(() => responseFacts(name.replace(/Rq$/, "Rs")), [name]);
   const [form, setForm] = useState("xml");
-  const example = useMemo(() => type.data && exampleTree(type.data), [type.data]);
+  const example = useMemo(() => type.data && about && sampleTree(type.data, about.samples), [type.data, about]);
   if (type.error) return html`<${Problem} error=${type.error} retry=${type.reload} what="This type could not be loaded." />`;
-  if (!type.data) return html`<${SkeletonCard} lines=${10} />`;
+  if (!type.data || !about) return html`<${SkeletonCard} lines=${10} />`;
   const { since, attributes, content } = type.data;
   const responseName = name.replace(/Rq$/, "Rs");
   const isRead = name.endsWith("QueryRq");
   return html`
     <div class="page-head"><div><h1>${response ? responseName : name}</h1><p class="sub"><span>${requestTitle(name)}</span><span class="tag">since QBXML ${since}</span>
-        <span>${isRead ? "Reads data; it can be sent again." : "Changes the books; it reaches QuickBooks once."}</span></p></div>
+        <span class=${about.missing(name) ? "tag required" : "tag"}>${about.missing(name) ? editionsText(about.missing(name)) : "US, Canada, UK, Australia"}</span>
+        <span>${isRead ? "Reads data; it can be sent again." : "Changes the books; it reaches QuickBooks once."}</span></p>
+        <p class="lead">${about.messages[name]}</p></div>
       ${session.canChange && html`<a class="button primary" href=${url("/compose", { type: name })}>Compose</a>`}</div>
     <nav class="tabs" aria-label="Request and response"><a href=${url(`/qbxml/${name}`)} aria-current=${response ? undefined : "page"}>Request</a>
       <a href=${url(`/qbxml/${responseName}`)} aria-current=${response ? "page" : undefined}>Response</a></nav>
     ${response ? html`<section class="card" aria-label="Response"><header><h2>Fields</h2><span class="muted small">As they appear in the JSON of a response</span></header>
-      ${returned.data ? (Object.keys(returned.data).length ? html`<${Tree} rows=${Object.entries(returned.data).map(([one, value]) => returnedRow(one, value))} columns=${["Element", "Type", "Notes"]} field=${field} />`
+      ${returned.data ? (Object.keys(returned.data).length ? html`<${Tree} rows=${Object.entries(returned.data).map(([one, value]) => returnedRow(about, one, value, responseName))} columns=${["Element", "Type", "Meaning"]} field=${field} />`
         : html`<div class="body muted">Only the status: <code>statusCode</code>, <code>statusSeverity</code> and <code>statusMessage</code>.</div>`) : html`<div class="body"><${Skeleton} /></div>`}</section>`
     : html`
       <section class="card" aria-label="Fields"><header><h2>Fields</h2><span class="muted small">In the order that QBXML prescribes</span></header>
-        <${Tree} rows=${content.parts.map(partRow)} columns=${["Element", "Type", "Notes"]} field=${field} /></section>
+        <${Tree} rows=${content.parts.map((part) => partRow(about, part, name))} columns=${["Element", "Type", "Meaning"]} field=${field} /></section>
       ${Object.keys(attributes).length > 0 && html`<section class="card" aria-label="Attributes"><header><h2>Attributes of ${name}</h2></header>
-        <div class="table-wrap"><table><thead><tr><th scope="col">Attribute</th><th scope="col">Type</th></tr></thead><tbody>
-          ${Object.entries(attributes).map(([one, kind]) => html`<tr><td><code>${one}</code></td><td>${typeof kind === "number" ? type.data.types[kind].join(", ") : (BASES[kind]?.name ?? kind)}</td></tr>`)}</tbody></table></div></section>`}
-      <section class="card" aria-label="Example"><header><h2>Example</h2><${Segmented} label="Form of the example" value=${form} onChange=${setForm} options=${[["xml", "XML"], ["json", "JSON"]]} /></header>
-        <div class="body"><${Code} label="Example" text=${form === "xml" ? toXml(example) : JSON.stringify({ request_json: toJson(example) }, null, 2)} /></div></section>`}`;
+        <div class="table-wrap"><table><thead><tr><th scope="col">Attribute</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>
+          ${Object.entries(attributes).map(([one, kind]) => html`<tr><td><code>${one}</code></td><td>${typeof kind === "number" ? type.data.types[kind].join(", ") : (BASES[kind]?.name ?? kind)}</td><td>${about.fieldText(one)}</td></tr>`)}</tbody></table></div></section>`}
+      <section class="card" aria-label="Sample"><header><h2>Sample</h2><${Segmented} label="Form of the sample" value=${form} onChange=${setForm} options=${[["xml", "XML"], ["json", "JSON"]]} /></header>
+        <div class="body"><${Code} label="Sample" text=${form === "xml" ? toXml(example) : JSON.stringify({ request_json: shortForm(example) }, null, 2)} /></div></section>
+      <${Answers} name=${name} />`}`;
+}
+
+const SEVERITIES = [["Info", ""], ["Warn", "required"], ["Error", "error"]];
+const severityOf = (code) => SEVERITIES[code < 500 ? 0 : code < 1000 ? 1 : 2];
+
+/** The statuses that a request can be answered with. */
+function Answers({ name }) {
+  const { data: answers, error, reload } = useLoad(() => answersTo(name), [name]);
+  if (error) return html`<${Problem} error=${error} retry=${reload} what="The statuses could not be loaded." />`;
+  return html`<section class="card" aria-label="Statuses"><header><h2>Statuses</h2><span class="muted small">What QuickBooks can answer. It follows from the request's kind and fields; others are possible.</span></header>
+    <div class="table-wrap"><table><thead><tr><th scope="col">Status</th><th scope="col">Meaning, and what to do</th></tr></thead><tbody>
+      ${answers ? answers.map(({ code, message, hint, retryable }) => html`<tr key=${code}><td class="nowrap"><code>${code}</code> <span class="tag ${severityOf(code)[1]}">${severityOf(code)[0]}</span></td>
+        <td>${message}<p class="muted small">${hint}${retryable && " The same request may succeed later."}</p></td></tr>`) : html`<tr><td colspan="2"><${Skeleton} /></td></tr>`}</tbody></table></div></section>`;
 }
 
 /** A row of the tree: its cells and its child rows. */
-function partRow(part) {
+function partRow(about, part, parent) {
   if (part.kind === "element") {
-    const below = part.content ? () => part.content.kind === "choice" ? [partRow(part.content)] : part.content.parts.map(partRow) : null;
-    return { name: part.name, type: typeName(part), notes: notesOf(part), below };
+    const below = part.content ? () => (part.content.kind === "choice" ? [part.content] : part.content.parts).map((one) => partRow(about, one, part.name)) : null;
+    return { name: part.name, type: typeName(part), text: about.fieldText(part.name), notes: [...notesOf(part), ...editionNotes(about, part.name, parent)], below };
   }
   const name = part.kind === "choice" ? (part.repeats ? "any of, repeated" : part.required ? "one of" : "at most one of") : "all of";
-  return { group: true, name, type: "", notes: [], below: () => part.parts.map(partRow), open: true };
+  return { group: true, name, type: "", notes: [], below: () => part.parts.map((one) => partRow(about, one, parent)), open: true };
+}
+
+function editionNotes(about, name, parent) {
+  const editions = about.missing(name, parent);
+  return editions ? [html`<span class="tag">${editionsText(editions)}</span>`] : [];
 }
 
 function typeName(element) {
@@ -138,11 +161,11 @@ function notesOf(element) {
   return notes;
 }
 
-function returnedRow(name, value) {
+function returnedRow(about, name, value, parent) {
   const repeats = Array.isArray(value);
   const inside = repeats ? value[0] : value;
-  const below = inside && typeof inside === "object" ? () => Object.entries(inside).map(([one, part]) => returnedRow(one, part)) : null;
-  return { name, type: below ? (repeats ? "array of objects" : "object") : `${inside === 1 ? "boolean" : "text"}${repeats ? " (array)" : ""}`, notes: repeats ? [html`<span class="tag">repeats</span>`] : [], below };
+  const below = inside && typeof inside === "object" ? () => Object.entries(inside).map(([one, part]) => returnedRow(about, one, part, name)) : null;
+  return { name, type: below ? (repeats ? "array of objects" : "object") : `${inside === 1 ? "boolean" : "text"}${repeats ? " (array)" : ""}`, text: about.fieldText(name), notes: [...(repeats ? [html`<span class="tag">repeats</span>`] : []), ...editionNotes(about, name, parent)], below };
 }
 
 /** Returns whether a row is the field or contains it. */
@@ -159,6 +182,6 @@ function Branch({ row, depth, open: first, field }) {
   const [open, setOpen] = useState(() => Boolean(row.open || first || (field && row.below?.().some((one) => holds(one, field)))));
   return html`<tr class=${!row.group && row.name === field ? "hit" : ""}><td style=${{ paddingLeft: `${32 + depth * 20}px` }}>
       ${row.below && html`<button type="button" class="fold" aria-expanded=${String(open)} aria-label="${open ? "Hide" : "Show"} the fields of ${row.name}" onClick=${() => setOpen(!open)}><${Icon} name="chevron" /></button>`}
-      ${row.group ? html`<em class="muted">${row.name}</em>` : row.name}</td><td class="muted nowrap">${row.type}</td><td><div class="row">${row.notes}</div></td></tr>
+      ${row.group ? html`<em class="muted">${row.name}</em>` : row.name}</td><td class="muted nowrap">${row.type}</td><td>${row.text && html`<p class="meaning">${row.text}</p>`}${row.notes.length > 0 && html`<div class="row">${row.notes}</div>`}</td></tr>
     ${open && row.below?.().map((one, n) => html`<${Branch} key=${n} row=${one} depth=${depth + 1} field=${field} />`)}`;
 }

@@ -114,6 +114,15 @@ def test_the_index_of_fields_names_every_request_and_response_of_a_field() -> No
     assert len(fields) > 1000
 
 
+def test_the_statuses_that_a_request_can_be_answered_with_have_meanings() -> None:
+    answers = {one["code"]: one for one in json.loads(get("/app/schema/answers/InvoiceModRq.json")["body"])}
+
+    assert answers[3200]["hint"] == "Query it again and use its new EditSequence."
+    assert answers[3175]["retryable"] is True
+    assert get("/app/schema/answers/NothingRq.json")["statusCode"] == 404
+    assert get("/app/schema/answers/../index.json")["statusCode"] == 404
+
+
 def test_a_page_forbids_inline_scripts_other_servers_and_frames() -> None:
     policy = get("/app")["headers"]["Content-Security-Policy"]
     assert "default-src 'none'" in policy

@@ -20,6 +20,9 @@ queries return.
 `data/returned_types.json`: `{"values": {element: base type}, "attributes": {element: {name: base type}}}`, for the
 elements of responses. An element has the same type in all responses. The clients in `clients` are generated from it.
 
+`data/missing_in_editions.json`: `{"messages": {request: editions}, "elements": {editions: [place, …]}}`,
+for the reference in the console. Editions are codes such as `CA UK`; a place is `parent/element`.
+
 `data/index.json`: the names of all request types. `tools/qbxml_schema` writes these files.
 """
 

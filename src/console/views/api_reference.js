@@ -1,0 +1,79 @@
+// The API reference at /docs: Swagger UI with this service's own OpenAPI document. A signed-in reader can try calls.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { session } from "../lib/api.js";
+import { ROOT } from "../lib/router.js";
+import { Button, Dialog, Note, useTitle } from "../lib/ui.js";
+
+const file = (path) => new URL(`../${path}`, import.meta.url).href;
+
+/** Adds an element to the head that loads a file, and waits for it. */
+const loaded = (element) => new Promise((resolve, reject) => {
+  Object.assign(element, { onload: resolve, onerror: () => reject(new Error("A file could not be loaded.")) });
+  document.head.append(element);
+});
+const style = (path) => loaded(Object.assign(document.createElement("link"), { rel: "stylesheet", href: file(path) }));
+const script = (path) => loaded(Object.assign(document.createElement("script"), { src: file(path) }));
+
+/** Gives Swagger UI the colours that the reader chose, or else the system's, and follows both. */
+function followColours() {
+  const page = document.documentElement;
+  const darkSystem = matchMedia("(prefers-color-scheme: dark)");
+  const apply = () => page.classList.toggle("dark-mode", page.dataset.theme ? page.dataset.theme === "dark" : darkSystem.matches);
+  apply();
+  darkSystem.addEventListener("change", apply);
+  const observer = new MutationObserver(apply);
+  observer.observe(page, { attributeFilter: ["data-theme"] });
+  return () => { observer.disconnect(); darkSystem.removeEventListener("change", apply); page.classList.remove("dark-mode"); };
+}
+
+/** A link inside the button that opens an operation confuses screen readers; the button sets the address anyway. */
+const PlainText = (_, { React }) => ({ text }) => React.createElement("span", null, text);
+const Nothing = () => () => null;
+
+/** Loads Swagger UI into an element. `confirm` is asked before a call that changes something. */
+async function show(element, confirm) {
+  await Promise.all([style("vendor/swagger-ui.min.css").then(() => style("docs.css")), script("vendor/swagger-ui-bundle.min.js")]);
+  const specification = await (await fetch(`${ROOT}/openapi.json`)).json();
+  specification.servers = [{ url: location.origin + ROOT }];
+  const { key } = session;
+  const signedIn = key ? { AuthorizeBtnContainer: Nothing, authorizeOperationBtn: Nothing } : {};
+  const authorized = async (request) => {
+    if (request.method !== "GET" && !(await confirm(request))) throw new Error("The call was not sent.");
+    return { ...request, headers: { ...request.headers, Authorization: `Basic ${btoa(`${key}:`)}` } };
+  };
+  globalThis.SwaggerUIBundle({
+    spec: specification,
+    domNode: element,
+    deepLinking: true,
+    displayRequestDuration: true,
+    defaultModelsExpandDepth: 0,
+    docExpansion: "list",
+    // Without this, the document would be sent to a validator on the internet.
+    validatorUrl: null,
+    persistAuthorization: false,
+    ...(key ? { requestInterceptor: authorized, showMutatedRequest: false } : {}),
+    ...(key && !session.canChange ? { supportedSubmitMethods: ["get"] } : {}),
+    plugins: [() => ({ wrapComponents: { DeepLink: PlainText, ServersContainer: Nothing, ...signedIn } })],
+  });
+}
+
+export default function ApiReference() {
+  const element = useRef();
+  const [failed, setFailed] = useState(false);
+  const [asking, setAsking] = useState(null);
+  useTitle("API reference");
+  useEffect(followColours, []);
+  useEffect(() => {
+    show(element.current, (request) => new Promise((resolve) => setAsking({ request, resolve }))).catch(() => setFailed(true));
+  }, []);
+  const answer = (isSent) => () => { asking.resolve(isSent); setAsking(null); };
+  return html`<div class="page api-reference">
+    <div class="page-head"><div><h1>API reference</h1><p class="sub">${session.key ? "Calls use the API key with which you signed in." : "Sign in to try calls without entering your key again."}</p></div>
+      <a class="button" href="${ROOT}/openapi.json">OpenAPI document</a></div>
+    ${failed && html`<${Note} tone="red" role="alert" title="The API reference could not be loaded."><p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p><//>`}
+    <div ref=${element}>${!failed && html`<p class="boot" role="status">Loading the API reference…</p>`}</div>
+    ${asking && html`<${Dialog} title="Send this call?" onClose=${answer(false)} actions=${html`<${Button} onClick=${answer(false)}>Cancel<//><${Button} kind="primary" onClick=${answer(true)}>Send<//>`}>
+      <p><code class="break">${asking.request.method} ${new URL(asking.request.url).pathname}</code></p>
+      <p class="muted">It is sent to this service with your API key. It can change your connections, and a request that it queues reaches QuickBooks.</p><//>`}
+  </div>`;
+}
