@@ -214,6 +214,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "requests": {
             "data": [listed_request(ListedRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML))],
             **_ONE_PAGE,
+            "total": 1,
             "counts": {"response_received": 1},
         }
     },

@@ -33,6 +33,7 @@ def handler(call: Call, connection_id: str, parameters: ListParameters) -> Liste
     return {
         "data": views,
         "page": page.page,
+        "total": page.total,
         "total_pages": page.total_pages,
         "counts": {str(state): number for state, number in page.counts.items()},
     }

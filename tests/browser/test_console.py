@@ -124,6 +124,85 @@ def test_requests_are_filtered_searched_sorted_and_paged_in_the_address(console:
     expect(rows).to_have_count(20)
 
 
+def test_a_list_shows_what_requests_are_about_and_a_search_finds_it_and_says_what_it_covers(console: Console) -> None:
+    connection = console.service.connection()
+    lines = [{"Amount": "100.00"}, {"Amount": "148.50"}]
+    for number in ("1041", "1042"):
+        invoice = {"CustomerRef": {"FullName": f"Ann {HOSTILE}"}, "RefNumber": number, "InvoiceLineAdd": lines}
+        connection.queue({"request_json": {"InvoiceAddRq": {"InvoiceAdd": invoice}}, "label": f"order {number}"})
+    query(connection)
+    console.sign_in(f"/app/connections/{connection.id}")
+    rows = console.page.locator("tbody tr.clickable")
+    expect(rows).to_have_count(3)
+
+    for phrase, number, place in (
+        ("Invoice add", 2, "in the name"),
+        ("1042", 1, "in the subject"),
+        ("oRdEr", 2, "label"),
+    ):
+        console.page.get_by_label("Search requests").fill(phrase)
+        expect(rows).to_have_count(number)
+        console.sees(f"{number} request{'s' if number > 1 else ''} with")
+        console.sees("Not searched: states")
+        expect(rows.first).to_contain_text("Ann <img")
+        expect(rows.first).to_contain_text(" · 248.50")
+        expect(rows.first).to_contain_text(place)
+
+
+def test_the_time_of_a_list_is_chosen_kept_in_the_address_and_shown_with_its_zone(console: Console) -> None:
+    connection = console.service.connection()
+    query(connection)
+    console.sign_in(f"/app/connections/{connection.id}")
+    rows = console.page.locator("tbody tr.clickable")
+    expect(rows).to_have_count(1)
+
+    console.page.get_by_label("Time", exact=True).select_option("yesterday")
+    console.sees("No request matches")
+    assert "from=" in console.page.url
+    assert "to=" in console.page.url
+    expect(console.page.locator(".range")).to_contain_text(re.compile("E[SD]T"))
+    console.page.get_by_label("Time", exact=True).select_option("hour")
+    expect(rows).to_have_count(1)
+    console.page.get_by_label("Time", exact=True).select_option("custom")
+    console.sees("America/New_York")
+    console.page.get_by_label("Queued from").fill("2099-01-01T00:00")
+    console.sees("No request matches")
+    console.button("Clear", exact=True).click()
+    expect(rows).to_have_count(1)
+    expect(rows.locator("time").first).to_have_attribute("title", re.compile("E[SD]T"))
+
+
+def test_twenty_dense_rows_fit_on_the_screen_of_a_laptop(console: Console) -> None:
+    console.page.set_viewport_size({"width": 1366, "height": 768})
+    connection = console.service.connection()
+    for _ in range(20):
+        query(connection)
+    console.sign_in(f"/app/connections/{connection.id}")
+    console.button("Dense").click()
+    rows = console.page.locator("tbody tr.clickable")
+    expect(rows).to_have_count(20)
+    console.page.reload()
+    expect(rows).to_have_count(20)
+
+    box = rows.last.bounding_box()
+
+    assert box is not None
+    assert box["y"] + box["height"] <= 768
+    heights = {round((row.bounding_box() or {"height": 0})["height"]) for row in rows.all()}
+    assert len(heights) == 1  # each is one line
+
+
+def test_a_reason_that_holds_every_request_is_shown_once(console: Console) -> None:
+    connection = console.service.connection()
+    for _ in range(3):
+        query(connection)
+    console.service.call("POST", f"/api/v1/connections/{connection.id}/pause")
+    console.sign_in(f"/app/connections/{connection.id}")
+
+    expect(console.page.locator("tbody tr.clickable")).to_have_count(3)
+    expect(console.page.get_by_text("was paused at").filter(visible=True)).to_have_count(1)
+
+
 def test_a_request_is_discarded_queued_again_and_its_webhook_redelivered(console: Console) -> None:
     connection = console.service.connection()
     request_id = query(connection, webhook_url=console.service.webhook_url)

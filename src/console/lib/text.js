@@ -2,7 +2,7 @@
 
 /** Makes a formatter when it is first used: each takes a millisecond or more. */
 const lazy = (make) => { let made; return () => (made ??= make()); };
-const dateTime = lazy(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
+const dateTime = lazy(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "short" }));
 const timeOfDay = lazy(() => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }));
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 const number = lazy(() => new Intl.NumberFormat("en"));
@@ -17,10 +17,32 @@ const UNITS = [
 
 export const count = (value) => (value < 1000 ? String(value) : number().format(value));
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+/** Returns a moment in the reader's time zone, with the name of the zone. */
 export const fullTime = (iso) => dateTime().format(new Date(iso));
 
 /** Returns the time of day with its zone: "02:02 PM EST". */
 export const clock = (moment) => timeOfDay().format(new Date(moment));
+
+/** Returns the reader's time zone: "America/New_York (EDT)". */
+export function localZone() {
+  const name = dateTime().formatToParts(new Date()).find(({ type }) => type === "timeZoneName")?.value;
+  return `${dateTime().resolvedOptions().timeZone} (${name})`;
+}
+
+export const millisecondsBetween = (first, last) => new Date(last) - new Date(first);
+
+/** Returns a length of time in its largest units: "0.3 s", "47 s", "3 min 12 s", "2 h 5 min", "4 days". */
+export function duration(milliseconds) {
+  const seconds = Math.max(milliseconds, 0) / 1000;
+  if (seconds < 0.05) return "<0.1 s";
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const units = whole < 3600 ? [[60, "min"], [1, "s"]] : whole < 172_800 ? [[3600, "h"], [60, "min"]] : [[86_400, "days"]];
+  const [[size, unit], [rest, small] = []] = units;
+  const left = rest ? Math.floor((whole % size) / rest) : 0;
+  return `${Math.floor(whole / size)} ${unit}${left ? ` ${left} ${small}` : ""}`;
+}
 
 const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 

@@ -3,17 +3,19 @@ import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { RequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
-import { count, health, hintOf, requestTitle, STATES, waiting, WEBHOOK_STATES, webhookConditions, webhookState as stateOfWebhook, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
+import { count, health, hintOf, STATES, waiting, WEBHOOK_STATES, webhookConditions, withLocalTimes } from "../lib/text.js";
+import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, toast, useTitle } from "../lib/ui.js";
+import { RangeBar, RangeSelect, Row, SearchNote, SharedReason, sharedReason, useDense } from "./request_list.js";
 
 /** Eight polls a minute together, as many as `polling.js` allows. */
 const LIST_MILLISECONDS = 12_000;
 const CONNECTION_MILLISECONDS = 20_000;
 const TYPING_MILLISECONDS = 300;
 const PAGE_SIZES = [20, 50, 100];
+const NO_FILTERS = { state: "", webhook_state: "", search: "", from: "", to: "", range: "" };
 
 export default function Connection({ parts: [id], query }) {
-  return html`<${ConnectionFrame} id=${id}>${() => html`<${Requests} id=${id} query=${query} />`}<//>`;
+  return html`<${ConnectionFrame} id=${id}>${(connection) => html`<${Requests} id=${id} query=${query} held=${connection?.waiting_reason} />`}<//>`;
 }
 
 /** The part that every tab of a connection shows. `children` receives the connection (null while it loads) and `load`. */
@@ -86,38 +88,46 @@ function Numbers({ id, counts, failed, current }) {
     <div class="name">${name}</div><div class="value">${counts ? count(state === "waiting" ? waiting(counts) : counts[state]) : failed ? "–" : html`<${Skeleton} width="60px" />`}</div></a>`)}</nav>`;
 }
 
-function Requests({ id, query }) {
+function Requests({ id, query, held }) {
+  const [dense, setDense] = useDense();
   const page = Math.max(1, Number(query.page) || 1);
   const pageSize = PAGE_SIZES.includes(Number(query.page_size)) ? Number(query.page_size) : PAGE_SIZES[0];
   const sort = query.sort === "updated_at" ? "updated_at" : "inserted_at";
   const direction = query.sort_direction === "asc" ? "asc" : "desc";
-  const { state, webhook_state: webhookState, search } = query;
+  const { state, webhook_state: webhookState, search, from, to, range } = query;
   const list = useLoad(
     (signal) => call("GET", `/connections/${id}/queued_requests`, {
-      query: { page, page_size: pageSize, sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, bodies: false }, signal }),
-    [id, page, pageSize, sort, direction, state, webhookState, search],
+      query: { page, page_size: pageSize, sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to, bodies: false }, signal }),
+    [id, page, pageSize, sort, direction, state, webhookState, search, from, to],
     { refresh: search ? 0 : LIST_MILLISECONDS },
   );
   const change = (changes, options) => navigate(url(`/connections/${id}`, { ...query, page: undefined, ...changes }), options);
   const requests = list.data?.data;
-  const filtered = Boolean(state || webhookState || search);
+  const filtered = Boolean(state || webhookState || search || from || to);
+  const shared = sharedReason(requests ?? []);
   const heading = (column, text) => html`<th scope="col" aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}>
     <button type="button" onClick=${() => change({ sort: column, sort_direction: sort === column && direction === "desc" ? "asc" : "desc" })}>${text}
       <span aria-hidden="true">${sort === column ? (direction === "asc" ? "↑" : "↓") : ""}</span></button></th>`;
   return html`<${Numbers} id=${id} counts=${list.data?.counts} failed=${list.error} current=${state} />
-    <section class="card" aria-label="Requests" aria-busy=${String(list.loading)}>
+    <section class="card request-list ${dense ? "dense" : ""}" aria-label="Requests" aria-busy=${String(list.loading)}>
     <div class="toolbar">
       <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
       <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value })} />
       <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value })} />
-      ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change({ state: "", webhook_state: "", search: "" })}>Clear<//>`}
+      <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
+      ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change(NO_FILTERS)}>Clear<//>`}
       ${session.canChange && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
-      ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} query=${{ sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search }} />`}
+      ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} query=${{ sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to }} />`}
+      <${Button} kind="ghost density" aria-pressed=${String(dense)} title="More rows on the screen" onClick=${() => setDense(!dense)}>Dense<//>
     </div>
+    <${RangeBar} from=${from} to=${to} range=${range} sort=${sort} change=${change} />
+    ${search && list.data && html`<${SearchNote} phrase=${search} total=${list.data.total} />`}
+    ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}
     ${list.error && !requests ? html`<div class="body"><${Problem} error=${list.error} retry=${list.reload} what="The requests could not be loaded." /></div>`
       : requests?.length === 0 ? html`<${Nothing} id=${id} filtered=${filtered} page=${page} change=${change} />`
-      : html`<div class="table-wrap"><table class="responsive requests"><thead><tr><th scope="col">Request</th><th scope="col">State</th><th scope="col">Webhook</th>${heading("inserted_at", "Queued")}${heading("updated_at", "Last change")}</tr></thead>
-        <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} />`) : html`<${SkeletonRows} rows=${8} columns=${5} />`}</tbody></table></div>`}
+      : html`<div class="table-wrap"><table class="responsive requests"><thead><tr><th scope="col">Request</th><th scope="col">State</th><th scope="col">Webhook</th>${heading("inserted_at", "Queued")}
+          <th scope="col" class="number took" title="How long the request waited before it was sent">Waited</th><th scope="col" class="number took" title="How long QuickBooks took">QuickBooks</th>${heading("updated_at", "Last change")}</tr></thead>
+        <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} phrase=${search} shared=${shared ?? held} />`) : html`<${SkeletonRows} rows=${8} columns=${7} />`}</tbody></table></div>`}
     ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
     ${requests?.length > 0 && html`<${Pager} page=${page} totalPages=${list.data.total_pages} go=${(to) => change({ page: to })}>
       <label class="row plain"><span>Rows</span><select class="compact" value=${pageSize} onChange=${(event) => change({ page_size: event.target.value })}>${PAGE_SIZES.map((size) => html`<option value=${size} selected=${size === pageSize}>${size}</option>`)}</select></label><//>`}
@@ -133,22 +143,10 @@ function ManyAtOnce({ id, query, done }) {
 }
 
 function Nothing({ id, filtered, page, change }) {
-  if (filtered) return html`<${Empty} icon="search" title="No request matches" actions=${html`<${Button} onClick=${() => change({ state: "", webhook_state: "", search: "" })}>Clear search and filters<//>`}>Try another word or fewer filters.<//>`;
+  if (filtered) return html`<${Empty} icon="search" title="No request matches" actions=${html`<${Button} onClick=${() => change(NO_FILTERS)}>Clear search and filters<//>`}>Try another word, another time or fewer filters.<//>`;
   if (page > 1) return html`<${Empty} title="This page is empty" actions=${html`<${Button} onClick=${() => change({})}>Go to the first page<//>`}>There are fewer requests than before.<//>`;
   return html`<${Empty} title="Nothing is queued" actions=${session.canChange && html`<a class="button primary" href=${url("/compose", { connection: id, type: "CompanyQueryRq" })}>Ask QuickBooks for the company's data</a>`}>
     Here is a first request: it reads the company's name and address and changes nothing.<//>`;
-}
-
-function Row({ request }) {
-  const address = url(`/queued_requests/${request.id}`);
-  const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
-  const why = request.error?.message ?? (request.state === "retryable" || request.state === "waiting" ? withLocalTimes(request.waiting_reason?.message) : null);
-  return html`<tr class="clickable" onClick=${follow}>
-    <td><a class="title" href=${address}>${requestTitle(request.request_name)}</a>${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
-      <div class="muted small"><code>${request.id.slice(0, 8)}</code>${request.label && html` <${Foreign} text=${request.label} />`}</div></td>
-    <td class="full"><${StateBadge} state=${request.state} />${why && html`<div class="why muted small break"><${Foreign} text=${why} /></div>`}</td>
-    <td class="narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${stateOfWebhook(request)} />`}</td>
-    <td><${Ago} at=${request.inserted_at} /></td><td class="narrow-hide"><${Ago} at=${request.updated_at} /></td></tr>`;
 }
 
 function SearchBox({ value, change }) {
@@ -159,7 +157,7 @@ function SearchBox({ value, change }) {
     const timer = setTimeout(() => change(text.trim()), TYPING_MILLISECONDS);
     return () => clearTimeout(timer);
   }, [text]);
-  return html`<div class="search"><${Icon} name="search" /><input type="search" aria-label="Search requests" placeholder="Search names, ids, texts, errors" value=${text} onInput=${(event) => setText(event.target.value)} /></div>`;
+  return html`<div class="search"><${Icon} name="search" /><input type="search" aria-label="Search requests" placeholder="Customer, number, label, “invoice add”, error" value=${text} onInput=${(event) => setText(event.target.value)} /></div>`;
 }
 
 const Select = ({ label, value = "", options, all, change }) => html`<select aria-label=${label} value=${value} onChange=${(event) => change(event.target.value)}>

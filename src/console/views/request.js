@@ -5,7 +5,7 @@ import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
-import { ENDED, fullTime, hintOf, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
+import { duration, ENDED, fullTime, hintOf, millisecondsBetween, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, CopyIcon, Empty, Foreign, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 /** The pause before the next look, in milliseconds: short at first, longer while nothing happens. */
@@ -49,7 +49,7 @@ function Loaded({ record, load }) {
     <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/")}>Connections</a><span aria-hidden="true">/</span>
       <a class="break" href=${url(`/connections/${record.connection_id}`)}>${connection ? (connection.name ?? "Unnamed connection") : "Connection"}</a>
       <span aria-hidden="true">/</span><span>Request</span></nav>
-    <div class="page-head"><div><div class="row"><h1>${requestTitle(record.request_name)}</h1><${StateBadge} state=${record.state} /></div>
+    <div class="page-head"><div><div class="row"><h1>${requestTitle(record.request_name)}${record.subject && html` <span class="subject"><${Foreign} text=${record.subject} /></span>`}</h1><${StateBadge} state=${record.state} /></div>
         <div class="sub"><a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
           <span>Queued <${Ago} at=${record.inserted_at} /></span>${record.page > 1 && html`<span>Page ${record.page}</span>`}
           ${label && label !== record.id && html`<span>Label <code class="break">${label}</code></span>`}</div></div>
@@ -85,26 +85,29 @@ function Outcome({ record }) {
 
 function Timeline({ record }) {
   const steps = [{ name: "Queued", at: record.inserted_at, tone: "green" }];
-  const { state } = record;
+  const { state, sent_at: sentAt, responded_at: respondedAt } = record;
+  const waited = sentAt && `after ${duration(millisecondsBetween(record.inserted_at, sentAt))}`;
+  if (sentAt && state !== "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "green", took: waited });
   if (state === "waiting") steps.push({ name: "Waiting to be sent", tone: "blue", now: true });
   if (state === "retryable") steps.push({ name: "Its turn was interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
   if (state === "ticketed") steps.push({ name: "Claimed by a Web Connector session", at: record.updated_at, tone: "blue", now: true });
-  if (state === "sent") steps.push({ name: "Sent to QuickBooks", at: record.updated_at, tone: "blue", now: true });
+  if (state === "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "blue", now: true, took: waited });
   const attempts = record.webhook_attempts;
   if (ENDED.has(state)) {
     // A webhook attempt changes the record too, so the last change is the end only before the first attempt.
-    const at = attempts.length ? undefined : record.updated_at;
+    const at = respondedAt ?? (attempts.length ? undefined : record.updated_at);
+    const took = respondedAt && `in ${duration(millisecondsBetween(sentAt, respondedAt))}`;
     const name = { response_received: "QuickBooks responded", error: "Ended with an error", discarded: "Discarded" }[state];
-    steps.push({ name, at, tone: { response_received: "green", error: "red", discarded: "grey" }[state] });
+    steps.push({ name, at, took, tone: { response_received: "green", error: "red", discarded: "grey" }[state] });
   }
   attempts.forEach((attempt, n) => {
     const last = n === attempts.length - 1;
     const delivered = last && record.webhook_state === "succeeded";
-    steps.push({ name: delivered ? "Webhook delivered" : `Webhook attempt ${n + 1} failed`, at: attempt.attempted_at, text: attempt.response, tone: delivered ? "green" : "red" });
+    steps.push({ name: delivered ? "Webhook delivered" : `Webhook attempt ${n + 1} failed`, at: attempt.attempted_at, took: attempt.duration_ms !== null && `in ${duration(attempt.duration_ms)}`, text: attempt.response, tone: delivered ? "green" : "red" });
   });
   if (ENDED.has(state) && record.webhook_state === "pending") steps.push({ name: attempts.length ? "Next webhook attempt" : "Webhook on its way", at: attempts.at(-1)?.next_attempt_at, tone: "blue", now: true });
   return html`<ol class="timeline">${steps.map((step) => html`<li class="${step.tone} ${step.now ? "now" : ""}">
-    <div class="row between oneline"><span class="strong">${step.name}</span>
+    <div class="row between oneline"><span><span class="strong">${step.name}</span>${step.took && html` <span class="muted nowrap">${step.took}</span>`}</span>
       <span class="when nowrap">${step.at ? html`<time datetime=${step.at} title=${fullTime(step.at)}>${fullTime(step.at)}</time>` : ""}</span></div>
     ${step.text && html`<p class="muted small break mono"><${Foreign} text=${step.text.length > 400 ? `${step.text.slice(0, 400)}…` : step.text} /></p>`}</li>`)}</ol>`;
 }

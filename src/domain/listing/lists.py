@@ -48,13 +48,14 @@ FEW_HITS = 50
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page. `total_pages` is 0 if nothing matches. A page past the end has no items.
+    """One page. `total` is the number of matching records. A page past the end has no items.
 
     `counts` are the numbers of the connection's records by state, regardless of filters and search.
     """
 
     items: Sequence[ListedRequest]
     page: int
+    total: int
     total_pages: int
     counts: Mapping[State, int]
 
@@ -107,7 +108,9 @@ class Lists:
                     owned(items[0].record, app_id, "connection")
                 else:
                     owned_connection(self._store.connection(connection_id), app_id)
-        return Page(items, query.page, -(-total // query.page_size), records_by_state(counts, in_flight, query.sort))
+        return Page(
+            items, query.page, total, -(-total // query.page_size), records_by_state(counts, in_flight, query.sort)
+        )
 
     def _in_flight(self, ids: Sequence[str]) -> Sequence[QueuedRequest]:
         """Return the records that are in flight. The index of their ids can be late."""

@@ -192,6 +192,7 @@ class ListedRequestPageView(TypedDict):
 
     data: list[ListedRequestView]
     page: PageNumber
+    total: Annotated[int, Schema("The number of requests that match", minimum=0)]
     total_pages: TotalPages
     counts: Annotated[
         dict[str, int], Schema("Number of the connection's requests in each state, regardless of filters and search")
