@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import sync_playwright
 
 from simulator.company import Company
+from simulator.faults import Fault
 from simulator.runs.scheduler import Simulator
 from tests.browser.conftest import CHROMIUM
 from tests.browser.support import HOSTILE, large_response, seed_session
@@ -134,7 +135,39 @@ def queue_wrong_request(page: Page) -> None:
     page.get_by_label("XML of the request").fill(
         f'<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n{wrong}\n</QBXMLMsgsRq>\n</QBXML>'
     )
-    click("Queue request")(page)
+    click("Queue customer query in Test")(page)
+
+
+def press_queue(page: Page) -> None:
+    """Press the button that queues the request."""
+    page.get_by_role("region", name="Queue").get_by_role("button").click()
+    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+
+def press_without_connection(page: Page) -> None:
+    """Fill in a name and forget the connection."""
+    page.get_by_role("textbox", name="Name", exact=False).first.fill("Harbor Street Bakery")
+    press_queue(page)
+
+
+def ask_to_add(page: Page) -> None:
+    """Fill in a customer up to the question."""
+    page.get_by_role("textbox", name="Name", exact=False).first.fill("Harbor Street Bakery")
+    press_queue(page)
+
+
+def come_back(page: Page) -> None:
+    """Return to a draft."""
+    page.get_by_role("textbox", name="Name", exact=False).first.fill("Harbor Street Bakery")
+    page.reload()
+    page.wait_for_timeout(SETTLE_MILLISECONDS)
+
+
+def list_drafts(page: Page) -> None:
+    """Leave a draft for the page that lists drafts."""
+    page.get_by_role("textbox", name="Name", exact=False).first.fill("Harbor Street Bakery")
+    page.goto(page.url.partition("?")[0])
+    page.wait_for_timeout(SETTLE_MILLISECONDS)
 
 
 def failing(status: int, code: str, message: str) -> Callable[[Page], object]:
@@ -276,6 +309,15 @@ VIEWS: Mapping[str, View] = {
     ),
     "compose-pick": View("/app/compose"),
     "compose": View("/app/compose?connection={connection}&type=InvoiceAddRq"),
+    "compose-several": View("/app/compose?type=CustomerAddRq", act=press_without_connection),
+    "compose-missing": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=press_queue),
+    "compose-confirm": View("/app/compose?connection={connection}&type=CustomerAddRq", act=ask_to_add),
+    "compose-draft": View("/app/compose?connection={connection}&type=CustomerAddRq", act=come_back),
+    "compose-drafts": View("/app/compose?connection={connection}&type=CustomerAddRq", act=list_drafts),
+    "compose-edit": View("/app/compose?connection={connection}&type=CustomerAddRq&from={failed}"),
+    "request-unknown": View("/app/queued_requests/{unknown}"),
+    "request-unknown-found": View("/app/queued_requests/{found}"),
+    "request-unknown-absent": View("/app/queued_requests/{absent}"),
     "compose-xml": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=click("XML")),
     "compose-problems": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=queue_wrong_request),
     "reference": View("/app/qbxml"),
@@ -408,6 +450,28 @@ def fill(run: Run) -> dict[str, str]:
     onboarding_wrong = onboarding(wrong)
     qwc = api.call("POST", f"/api/v1/connections/{wrong}/qwc", {})["qwc"]
     Simulator(qwc, "a wrong password", Company.generated()).run_once()
+
+    def unknown(*, check: bool, restore: bool = False) -> str:
+        """Queue a write whose response cannot be read, and check it in the books or in a backup of them."""
+        of = create_connection("Bluewater Dental")
+        password = api.call("POST", f"/api/v1/connections/{of}/password", {})["data"]["password"]
+        qwc, company = api.call("POST", f"/api/v1/connections/{of}/qwc", {})["qwc"], Company.generated()
+        body = {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Harbor Street Bakery"}}}}
+        request_id = str(api.call("POST", f"/api/v1/connections/{of}/queued_requests", body)["data"]["id"])
+        before = company.snapshot()
+        unreadable = Fault.of({"on": "process", "request": "writes", "do": "unreadable"})
+        Simulator(qwc, password, company, faults=[unreadable]).run_once()
+        if restore:
+            company.restore(before)
+        if check:
+            query = {
+                "request_json": {"CustomerQueryRq": {"FullName": "Harbor Street Bakery"}},
+                "label": f"check {request_id}",
+            }
+            api.call("POST", f"/api/v1/connections/{of}/queued_requests", query)
+            Simulator(qwc, password, company).run_once()
+        return request_id
+
     body = {"request_json": {"request": {"name": "InvoiceQueryRq", "children": [text("MaxReturned", "5")]}}}
     for waits in (paused, paused, wrong):
         waiting = api.call("POST", f"/api/v1/connections/{waits}/queued_requests", body)["data"]["id"]
@@ -426,6 +490,9 @@ def fill(run: Run) -> dict[str, str]:
         "refused": refused,
         "iterated": iterated,
         "waiting": waiting,
+        "unknown": unknown(check=False),
+        "found": unknown(check=True),
+        "absent": unknown(check=True, restore=True),
         "onboarding": onboarding(empty),
         "onboarding_wrong": onboarding_wrong,
     }

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
+
+from simulator.faults import Fault
+from simulator.runs.scheduler import Simulator
 
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Error, Locator, Page
@@ -102,3 +105,13 @@ def query(
     if webhook_url:
         body["webhook_url"] = webhook_url
     return str(connection.queue(body)["id"])
+
+
+def unsettled(connection: Connection, request: dict[str, Any]) -> str:
+    """Queue a write whose response cannot be read, run the session, and return its id."""
+    request_id = str(connection.queue({"request_json": request})["id"])
+    qwc = connection.service.call("POST", f"{connection.path}/qwc").json["qwc"]
+    unreadable = Fault.of({"on": "process", "request": "writes", "do": "unreadable"})
+    Simulator(qwc, connection.password, connection.company, faults=[unreadable]).run_once()
+    assert connection.record(request_id)["error"]["code"] == "outcome_unknown"
+    return request_id

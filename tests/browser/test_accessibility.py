@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser.support import Console, query
+from tests.browser.support import Console, query, unsettled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,8 @@ VIEWS: Mapping[str, str] = {
     "request": "/app/queued_requests/{request}",
     "results of many kinds": "/app/queued_requests/{items}",
     "waiting request": "/app/queued_requests/{waiting}",
+    "unknown write": "/app/queued_requests/{unknown}",
+    "copy of a request": "/app/compose?connection={connection}&type=CustomerAddRq&from={unknown}",
     "no such request": "/app/queued_requests/00000000-0000-4000-8000-000000000000",
     "compose": "/app/compose?connection={connection}&type=InvoiceAddRq",
     "compose without a type": "/app/compose",
@@ -72,6 +74,7 @@ def addresses(service: Service) -> dict[str, str]:
     items = query(connection, count=30, name="ItemQueryRq")
     connection.run_session()
     waiting = query(connection)
+    unknown = unsettled(service.connection(), {"CustomerAddRq": {"CustomerAdd": {"Name": "Zoe Nightingale"}}})
     empty = service.connection()
     link = service.call("POST", f"{connection.path}/onboarding_url", {}).json["data"]["links"]["onboarding"]
     onboarding = "/onboarding#" + link.partition("#")[2]
@@ -80,6 +83,7 @@ def addresses(service: Service) -> dict[str, str]:
         "request": request_id,
         "items": items,
         "waiting": waiting,
+        "unknown": unknown,
         "empty": empty.id,
         "onboarding": onboarding,
     }

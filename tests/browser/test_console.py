@@ -92,7 +92,7 @@ def test_a_connection_is_created_in_three_steps_and_its_first_request_finishes_l
     connector.run_once()
     console.sees("The password is right")
     console.link("Send a first request").click()
-    console.button("Queue request").click()
+    console.button("Queue company query in Harbor Street Bakery").click()
     console.sees("Waiting to be sent")
     connector.run_once()
     expect(console.page.locator(".page-head .badge")).to_have_text("Completed")
@@ -373,38 +373,7 @@ def test_a_connection_is_paused_resumed_changed_and_deleted(console: Console) ->
     assert console.service.call("GET", connection.path).status == 404
 
 
-# --- Compose and the reference -----------------------------------------------------------------------------------
-
-
-def test_an_invoice_is_composed_from_the_form(console: Console) -> None:
-    connection = console.service.connection()
-    console.sign_in(f"/app/compose?connection={connection.id}&type=InvoiceAddRq")
-
-    console.page.get_by_role("textbox", name="RefNumber").fill("2001")
-    console.page.get_by_role("group", name="InvoiceAdd", exact=True).get_by_label("Add a field").last.select_option(
-        "Memo"
-    )
-    console.page.get_by_role("textbox", name="Memo").fill("Thank you & see you")
-    expect(console.page.get_by_label("Preview").last).to_contain_text("<Memo>Thank you &amp; see you</Memo>")
-    console.button("Queue request").click()
-    console.page.wait_for_url("**/app/queued_requests/*")
-    record = connection.record(console.page.url.rpartition("/")[2])
-    assert "<RefNumber>2001</RefNumber>" in record["request_xml"]
-
-
-def test_problems_of_the_check_are_shown_at_their_line(console: Console) -> None:
-    connection = console.service.connection()
-    console.sign_in(f"/app/compose?connection={connection.id}&type=CustomerQueryRq")
-    console.button("XML", exact=True).first.click()
-    editor = console.page.get_by_label("XML of the request")
-    wrong = "<CustomerQueryRq>\n<MaxReturnd>2</MaxReturnd>\n</CustomerQueryRq>"
-    editor.fill(f'<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n{wrong}\n</QBXMLMsgsRq>\n</QBXML>')
-
-    console.button("Queue request").click()
-
-    console.sees("Did you mean MaxReturned?")
-    console.sees("line 4")
-    expect(console.page.locator(".cm-lint-marker-error")).to_be_visible()
+# --- The reference -----------------------------------------------------------------------------------------------
 
 
 def test_the_reference_is_open_searchable_and_linkable(console: Console) -> None:

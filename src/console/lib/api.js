@@ -1,10 +1,12 @@
 // Calls the REST API. The API key is kept in the tab's session storage and never in a URL.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { clearDrafts } from "./drafts.js";
 import { blockPolls, noteLoad, poll, watchCall } from "./polling.js";
 import { ROOT } from "./router.js";
 
 const KEY = "qbxml-queue.key";
 const SCOPE = "qbxml-queue.scope";
+const APP = "qbxml-queue.app";
 const RETRY_MILLISECONDS = [400, 1500];
 const TIMEOUT_MILLISECONDS = 35_000;
 /** A read is not repeated by itself if the service asks for a longer pause. */
@@ -29,13 +31,23 @@ export const session = {
 /** Checks an API key and keeps it. Throws ApiError. */
 export async function signIn(key) {
   const { data } = await request("GET", "/api_key", { key });
+  // Another app must not see the drafts that an expired key has left.
+  clearDrafts(data.app_id);
   sessionStorage.setItem(KEY, key);
   sessionStorage.setItem(SCOPE, data.scope);
+  sessionStorage.setItem(APP, data.app_id);
 }
 
+/** Returns the id of the key's app. */
+export async function appOfKey() {
+  if (!sessionStorage.getItem(APP)) sessionStorage.setItem(APP, (await call("GET", "/api_key")).data.app_id);
+  return sessionStorage.getItem(APP);
+}
+
+/** Forgets the key. A `reason` is shown at the sign-in: then the key has ended, not the work, and drafts are kept. */
 export function signOut(reason) {
-  sessionStorage.removeItem(KEY);
-  sessionStorage.removeItem(SCOPE);
+  for (const name of [KEY, SCOPE, APP]) sessionStorage.removeItem(name);
+  if (!reason) clearDrafts();
   for (const listener of signedOut) listener(reason);
 }
 

@@ -72,6 +72,29 @@ export function requestTitle(name) {
   return words.replace(/ (?![A-Z]{2})(.)/g, (_, letter) => ` ${letter.toLowerCase()}`);
 }
 
+/** A read can be repeated without harm. Every other request is a write and must reach QuickBooks once. */
+export const isRead = (name) => name.endsWith("QueryRq");
+
+const VERBS = { Add: "Add", Mod: "Change", Del: "Delete", Void: "Void", Merge: "Merge" };
+
+/** Splits the name of a request: `{verb: "Add", subject: "Customer"}`. The type of a deletion and the like is in the tree. */
+export function partsOf({ name, children }) {
+  const [, kind, verb] = /^(.*?)(Query|Add|Mod|Del|Void|Merge)?Rq$/.exec(name) ?? [null, name, undefined];
+  const type = ["Txn", "List"].includes(kind) && children?.find((child) => child.name === `${kind}${verb}Type`)?.text;
+  return { verb, subject: type || kind };
+}
+
+/** Returns what a request does: "Add customer", "Delete invoice", "Queue customer query". */
+export function actionTitle(tree) {
+  const { verb, subject } = partsOf(tree);
+  const noun = { Txn: "transaction", List: "list entry" }[subject] ?? inSentence(requestTitle(`${subject}Rq`));
+  if (isRead(tree.name)) return `Queue ${inSentence(requestTitle(tree.name))}`;
+  return verb === "Merge" ? `Merge ${subject === "List" ? "list" : noun} entries` : `${VERBS[verb] ?? "Execute"} ${noun}`;
+}
+
+/** Lower case at the beginning, except of an abbreviation: "Customer" → "customer", "AR refund" stays. */
+const inSentence = (text) => (/^[A-Z][A-Z0-9]/.test(text) ? text : text[0].toLowerCase() + text.slice(1));
+
 export const STATES = {
   waiting: { name: "Waiting", tone: "grey", help: "In the queue." },
   ticketed: { name: "Claimed", tone: "blue", live: true, help: "Reserved by a Web Connector session." },

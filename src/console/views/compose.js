@@ -1,38 +1,103 @@
 // Compose a request: pick a type, fill in a form made from the schema or edit XML or JSON, see the other form, queue it.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { appOfKey, call, session, useLoad } from "../lib/api.js";
+import { draftKey, draftsOf, moveDraft, readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
+import { contentOf, isUnsettled, newKey } from "../lib/queue_again.js";
 import { ROOT, navigate, url } from "../lib/router.js";
-import { exampleTree, fromJson, fromXml, pruned, requestNames, requestType, toJson, toXml } from "../lib/schema.js";
-import { plural, requestTitle } from "../lib/text.js";
-import { Button, Code, Empty, explain, Field, Note, Problem, problemText, Segmented, SkeletonCard, toast, useTitle } from "../lib/ui.js";
+import { elementAt, formTree, fromJson, fromXml, hasBlanks, missingIn, pruned, requestNames, requestType, toJson, toXml } from "../lib/schema.js";
+import { actionTitle, fullTime, isRead, plural, requestTitle } from "../lib/text.js";
+import { Ago, Button, Code, Empty, explain, Field, Foreign, Note, Problem, problemText, Segmented, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { GroupForm } from "./compose_form.js";
+import { ConfirmWrite } from "./confirm_write.js";
 
 const NO_PROBLEMS = [];
 const POPULAR = ["CustomerQueryRq", "InvoiceAddRq", "InvoiceQueryRq", "ItemQueryRq", "CustomerAddRq", "ReceivePaymentAddRq", "BillAddRq", "CompanyQueryRq"];
 const VERSIONS = ["13.0", "14.0", "15.0", "16.0"];
+const PAGE_SIZE = 100;
+const MAX_PAGES = 10;
+/** The service keeps idempotency keys for a day. An older one would not prevent a second request. */
+const KEY_MILLISECONDS = 23 * 3_600_000;
 
 export default function Compose({ query }) {
   useTitle("Compose");
   const names = useLoad(requestNames, []);
-  const connections = useLoad((signal) => call("GET", "/connections", { query: { page_size: 100 }, signal }), []);
-  const list = connections.data?.data;
-  const connection = query.connection ?? list?.[0]?.id;
-  const change = (changes) => navigate(url("/compose", { ...query, connection, ...changes }), { replace: true });
+  const app = useLoad(appOfKey, []);
+  const connections = useLoad((signal) => connectionsWith(query.connection, signal), []);
+  const source = useLoad(async (signal) => (query.from ? (await call("GET", `/queued_requests/${query.from}`, { signal })).data : null), [query.from]);
+  const [unchosen, setUnchosen] = useState(false);
+  const picker = useRef();
+  const list = connections.data;
+  // With several connections, only a person or a link decides whose books are meant.
+  const connection = query.connection ?? (list?.length === 1 ? list[0].id : undefined);
+  const target = list ? list.find(({ id }) => id === connection) : connections.error && connection && { id: connection };
+  const place = (of) => draftKey(app.data, of);
+  const change = (changes) => {
+    const next = { ...query, connection, ...changes };
+    if (changes.type) delete next.from;
+    if (changes.connection && query.type) moveDraft(place({ ...query, connection }), place(next));
+    setUnchosen(false);
+    navigate(url("/compose", next), { replace: true });
+  };
+  const askForTarget = () => { setUnchosen(true); picker.current?.querySelector("select").focus(); };
+  const ready = app.data && (list || connections.error) && !source.loading;
   return html`<div class="page wide">
     <div class="page-head"><div><h1>Compose a request</h1><p class="sub">A form made from QBXML's schema. Nothing reaches QuickBooks before you queue it.</p></div></div>
     ${connections.error && html`<${Problem} error=${connections.error} retry=${connections.reload} what="The connections could not be loaded." />`}
-    <section class="card" aria-label="Target"><div class="body columns">
-      <${Field} label="Connection">${(control) => html`<select ...${control} value=${connection} onChange=${(event) => change({ connection: event.target.value })}>
-        ${list?.map((one) => html`<option value=${one.id} selected=${one.id === connection}>${one.name ?? one.id}</option>`)}</select>`}<//>
+    ${app.error && html`<${Problem} error=${app.error} retry=${app.reload} />`}
+    <section class="card" aria-label="Target" ref=${picker}><div class="body columns">
+      <${Field} label="Connection" problem=${unchosen && "Choose the company file that the request is for."}>${(control) => html`<select ...${control} value=${target?.id ?? ""} onChange=${(event) => change({ connection: event.target.value })}>
+        ${!target && html`<option value="" selected disabled>${list ? "Choose a connection…" : "Loading…"}</option>`}
+        ${list?.map((one) => html`<option value=${one.id} selected=${one.id === connection}>${nameOf(one)}</option>`)}</select>`}<//>
       <${TypePicker} names=${names.data ?? []} value=${query.type ?? ""} pick=${(type) => change({ type })} /></div></section>
     ${list?.length === 0 && html`<${Note} tone="amber" title="There is no connection yet"><p><a href=${url("/connections/new")}>Create a connection</a> first. You can still compose and copy a request.</p><//>`}
     ${names.error && html`<${Problem} error=${names.error} retry=${names.reload} what="The schema could not be loaded." />`}
-    ${!query.type ? html`<div class="card"><${Empty} icon="pen" title="Pick a request type" actions=${POPULAR.map((name) => html`<${Button} kind="small" onClick=${() => change({ type: name })}>${requestTitle(name)}<//>`)}>
-        ${names.data ? `Type a name above, or begin with one of these. There are ${plural(names.data.length, "type")}.` : "Type a name above, or begin with one of these."}<//></div>`
+    ${source.error && html`<${Problem} error=${source.error} retry=${source.reload} what="The request that you want to edit could not be loaded." />`}
+    ${!query.type ? html`<${Drafts} app=${app.data} connections=${list} /><${PickType} names=${names.data} pick=${(type) => change({ type })} />`
       : names.data && !names.data.includes(query.type) ? html`<${Note} tone="amber" role="status" title="Type ${query.type} does not exist"><p>Choose one from the list.</p><//>`
-      : html`<${Work} key=${query.type} name=${query.type} connection=${connection} />`}
+      : !ready ? !source.error && !app.error && html`<${SkeletonCard} lines=${8} />`
+      : html`<${Work} key=${place({ ...query, connection })} name=${query.type} place=${place({ ...query, connection })} target=${target} askForTarget=${askForTarget} source=${source.data} />`}
   </div>`;
+}
+
+const nameOf = ({ name, id }) => name ?? id;
+
+/** Loads up to a thousand connections, and the one of the address if it is not among them. */
+async function connectionsWith(wanted, signal) {
+  const all = [];
+  for (let page = 1, pages = 1; page <= Math.min(pages, MAX_PAGES); page += 1) {
+    const answer = await call("GET", "/connections", { query: { page, page_size: PAGE_SIZE }, signal });
+    all.push(...answer.data);
+    pages = answer.total_pages;
+  }
+  if (wanted && !all.some(({ id }) => id === wanted)) {
+    try {
+      all.push((await call("GET", `/connections/${wanted}`, { signal })).data);
+    } catch (error) {
+      if (error.status !== 404 && error.status !== 400) throw error;
+    }
+  }
+  return all;
+}
+
+function PickType({ names, pick }) {
+  return html`<div class="card"><${Empty} icon="pen" title="Pick a request type" actions=${POPULAR.map((name) => html`<${Button} kind="small" onClick=${() => pick(name)}>${requestTitle(name)}<//>`)}>
+    ${names ? `Type a name above, or begin with one of these. There are ${plural(names.length, "type")}.` : "Type a name above, or begin with one of these."}<//></div>`;
+}
+
+/** The drafts of this tab, to continue or to discard. */
+function Drafts({ app, connections }) {
+  const [, update] = useState(0);
+  const drafts = app ? draftsOf(app) : [];
+  if (!drafts.length) return null;
+  const discard = (key) => { removeDraft(key); update((n) => n + 1); };
+  return html`<section class="card" aria-label="Drafts"><header><h2>Drafts</h2><span class="muted small">In this tab, until you queue them or sign out</span></header>
+    <ul class="drafts">${drafts.map(({ key, connection, type, from, at }) => {
+      const of = connections?.find(({ id }) => id === connection);
+      return html`<li key=${key}><div class="grow"><a class="strong" href=${url("/compose", { connection, type, from })}>${requestTitle(type)}</a>
+          <div class="muted small break">${of ? html`<${Foreign} text=${nameOf(of)} />` : "No connection chosen"}${from && " · copy of an earlier request"} · <${Ago} at=${new Date(at).toISOString()} /></div></div>
+        <${Button} kind="icon ghost" icon="close" aria-label="Discard the draft of ${requestTitle(type)}" title="Discard" onClick=${() => discard(key)} /></li>`;
+    })}</ul></section>`;
 }
 
 function TypePicker({ names, value, pick }) {
@@ -47,92 +112,171 @@ function TypePicker({ names, value, pick }) {
     <datalist id="request-types">${names.map((name) => html`<option value=${name}>${requestTitle(name)}</option>`)}</datalist>`}<//>`;
 }
 
-function Work({ name, connection }) {
+function Work({ name, ...rest }) {
   const type = useLoad(() => requestType(name), [name]);
   if (type.error) return html`<${Problem} error=${type.error} retry=${type.reload} what="This type could not be loaded." />`;
   if (!type.data) return html`<div class="compose"><${SkeletonCard} lines=${8} /><${SkeletonCard} lines=${8} /></div>`;
-  return html`<${Draft} type=${type.data} connection=${connection} />`;
+  return html`<${Draft} type=${type.data} ...${rest} />`;
 }
 
-function Draft({ type, connection }) {
-  const [mode, setMode] = useState("form");
-  const [{ tree, version }, setDraft] = useState(() => ({ tree: exampleTree(type), version: "13.0" }));
-  const [text, setText] = useState("");
+/** A new draft: an empty form, or the content of an earlier request. */
+function beginning(type, source) {
+  const draft = { mode: "form", version: "13.0", text: "", webhook: "" };
+  if (!source) return { ...draft, tree: formTree(type) };
+  const { request_xml: xml, webhook_url: webhook, ...rest } = contentOf(source);
+  const { tree, version } = fromXml(xml);
+  // The form leaves out empty elements, which clear fields in a change.
+  const isExact = tree.name === type.name && !hasBlanks(tree);
+  return { ...draft, ...rest, tree, version, webhook: webhook ?? "", ...(isExact ? {} : { mode: "xml", text: xml }) };
+}
+
+const written = (form, { tree, version }) => (form === "xml" ? toXml(pruned(tree), version) : JSON.stringify(toJson(pruned(tree), version), null, 2));
+const read = (form, text) => (form === "xml" ? fromXml(text) : fromJson(text));
+
+/** Returns the tree of a draft, or null if its text cannot be read. */
+function treeOf({ mode, tree, version, text }) {
+  try {
+    return mode === "form" ? { tree, version } : read(mode, text);
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the body that queues a draft. Throws SyntaxError if its JSON is broken. */
+function bodyOf({ mode, tree, version, text, webhook, label, metadata }) {
+  const content = mode === "xml" ? { request_xml: text } : { request_json: mode === "json" ? JSON.parse(text) : toJson(pruned(tree), version) };
+  return { ...content, ...(webhook.trim() ? { webhook_url: webhook.trim() } : {}), ...(label ? { label } : {}), ...(metadata ? { metadata } : {}) };
+}
+
+function Draft({ type, place, target, askForTarget, source }) {
+  const [draft, setDraft] = useState(() => readDraft(place) ?? beginning(type, source));
+  const [restoredAt, setRestoredAt] = useState(draft.at);
+  const [isKept, setKept] = useState(true);
   const [problems, setProblems] = useState(NO_PROBLEMS);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
-  const [webhook, setWebhook] = useState("");
-  // Each draft has one key, so pressing the button twice queues the request once.
-  const key = useRef(null);
+  const [asking, setAsking] = useState(false);
+  const confirmed = useRef(null);
   const outcome = useRef();
+  const { mode, tree, version, text, webhook } = draft;
+  const current = useMemo(() => treeOf(draft), [mode, tree, version, text]);
 
-  const edited = () => { key.current = null; setProblems(NO_PROBLEMS); setError(null); };
-  const changeTree = (next) => { edited(); setDraft({ tree: next, version }); };
-  const written = (form, draft) => (form === "xml" ? toXml(pruned(draft.tree), draft.version) : JSON.stringify(toJson(pruned(draft.tree), draft.version), null, 2));
-  const read = (form, value) => (form === "xml" ? fromXml(value) : fromJson(value));
+  const keep = (next) => { setDraft(next); setKept(writeDraft(place, next)); };
+  // Each content has one idempotency key, so queueing it twice, also after a reload, makes one request.
+  const edit = (changes) => { setError(null); keep({ ...draft, touched: true, idempotencyKey: null, ...changes }); };
+  const changeTree = (next) => { setProblems(stillIn(next, problems)); edit({ tree: next }); };
+  const startOver = () => { removeDraft(place); setDraft(beginning(type, source)); setRestoredAt(null); setProblems(NO_PROBLEMS); setError(null); };
   const switchTo = (next) => {
     try {
-      const draft = mode === "form" ? { tree, version } : read(mode, text);
-      if (next === "form" && draft.tree.name !== type.name) throw new Error(`The form is for ${type.name}; the text holds ${draft.tree.name}. Pick that type above.`);
-      setDraft(draft);
-      if (next !== "form") setText(written(next, draft));
+      const { tree: nextTree, version: nextVersion } = mode === "form" ? draft : read(mode, text);
+      if (next === "form" && nextTree.name !== type.name) throw new Error(`The form is for ${type.name}; the text holds ${nextTree.name}. Pick that type above.`);
+      const changed = { tree: nextTree, version: nextVersion, mode: next };
+      const after = { ...draft, ...changed, idempotencyKey: null, text: next === "form" ? "" : written(next, changed) };
+      if (draft.touched) keep(after);
+      else setDraft(after);
       setProblems(NO_PROBLEMS);
       setError(null);
-      setMode(next);
     } catch (problem) {
       setProblems([{ message: problem.message, line: problem.line, column: problem.column }]);
     }
   };
-  const edit = (value) => { setText(value); edited(); };
-  const current = useMemo(() => {
-    try {
-      return mode === "form" ? { tree, version } : read(mode, text);
-    } catch {
-      return null;
-    }
-  }, [mode, tree, version, text]);
+  const show = (found) => {
+    setProblems(found);
+    setTimeout(() => (document.querySelector("[data-found]") ?? outcome.current)?.scrollIntoView({ block: "center", behavior: "smooth" }));
+    setTimeout(() => document.querySelector("[data-found]")?.focus({ preventScroll: true }));
+  };
+
+  const press = () => {
+    if (!target) return askForTarget();
+    setError(null);
+    const missing = mode === "form" ? missingIn(type.content, tree) : [];
+    if (missing.length) return show(missing);
+    // What cannot be read here counts as a write.
+    const isHarmless = current && isRead(current.tree.name);
+    if (isHarmless || (draft.idempotencyKey && confirmed.current === draft.idempotencyKey)) return queue();
+    return setAsking(true);
+  };
 
   const queue = async () => {
+    setAsking(false);
     setBusy(true);
-    setError(null);
     setProblems(NO_PROBLEMS);
-    key.current ??= crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;
+    const now = Date.now();
+    const isFresh = draft.idempotencyKey && now - draft.unanswered < KEY_MILLISECONDS;
+    const sent = { ...draft, idempotencyKey: isFresh ? draft.idempotencyKey : newKey(), unanswered: isFresh ? draft.unanswered : now };
+    confirmed.current = sent.idempotencyKey;
     try {
-      const body = mode === "json" ? { request_json: JSON.parse(text) } : { request_xml: mode === "xml" ? text : written("xml", { tree, version }) };
-      if (webhook.trim()) body.webhook_url = webhook.trim();
-      const { data } = await call("POST", `/connections/${connection}/queued_requests`, { body, headers: { "Idempotency-Key": key.current } });
+      const body = bodyOf(sent);
+      keep(sent);
+      const { data } = await call("POST", `/connections/${target.id}/queued_requests`, { body, headers: { "Idempotency-Key": sent.idempotencyKey } });
+      removeDraft(place);
       toast("The request is queued.");
       navigate(url(`/queued_requests/${data.id}`));
     } catch (problem) {
+      const isDefinite = problem instanceof SyntaxError || (problem.status >= 400 && problem.status < 500);
+      // After somebody signed out, nothing is kept.
+      if (isDefinite && (session.key || problem.status === 401)) keep({ ...draft, idempotencyKey: null });
       const found = problem instanceof SyntaxError ? [{ field: "body", message: `The JSON is broken: ${problem.message}.` }] : (problem.details?.problems ?? []);
-      setProblems(found.map((one) => ({ ...one, message: problemText(one) })));
       setError(found.length ? null : problem);
       setBusy(false);
-      setTimeout(() => outcome.current?.scrollIntoView({ block: "nearest", behavior: "smooth" }));
+      show(found.map((one) => ({ ...one, message: problemText(one), element: mode === "form" && one.path ? elementAt(pruned(tree), one.path) : undefined })));
     }
   };
 
-  return html`<div class="compose">
+  const action = current ? actionTitle(current.tree) : "Queue request";
+  const books = target && nameOf(target);
+  return html`<${Beginning} source=${source} draft=${draft} target=${target} restoredAt=${restoredAt} startOver=${startOver} />
+  <div class="compose">
     <section class="card" aria-label="Request">
       <header><h2>${requestTitle(type.name)}</h2><div class="row">
-        ${mode === "form" && html`<label class="row plain"><span class="muted small">QBXML</span><select class="compact" value=${version} onChange=${(event) => { edited(); setDraft({ tree, version: event.target.value }); }}>${VERSIONS.map((one) => html`<option value=${one} selected=${one === version}>${one}</option>`)}</select></label>`}
+        ${mode === "form" && html`<label class="row plain"><span class="muted small">QBXML</span><select class="compact" value=${version} onChange=${(event) => edit({ version: event.target.value })}>${[...new Set([...VERSIONS, version])].map((one) => html`<option value=${one} selected=${one === version}>${one}</option>`)}</select></label>`}
         <${Segmented} label="Edit as" value=${mode} onChange=${switchTo} options=${[["form", "Form"], ["xml", "XML"], ["json", "JSON"]]} /></div></header>
-      ${mode === "form" ? html`<div class="body stack"><${GroupForm} group=${type.content} tree=${tree} change=${changeTree} />
+      ${mode === "form" ? html`<div class="body stack"><${GroupForm} group=${type.content} tree=${tree} change=${changeTree} problems=${problems} />
           <${RequestAttributes} type=${type} tree=${tree} change=${changeTree} /></div>`
-        : html`<${Editor} key=${mode} text=${text} language=${mode} label="${mode.toUpperCase()} of the request" problems=${problems} onChange=${edit} />`}
+        : html`<${Editor} key=${mode} text=${text} language=${mode} label="${mode.toUpperCase()} of the request" problems=${problems} onChange=${(value) => { setProblems(NO_PROBLEMS); edit({ text: value }); }} />`}
     </section>
     <div class="stack stick">
       <section class="card" aria-label="Queue"><div class="body stack">
         <div ref=${outcome}>
           ${problems.length > 0 && html`<${Note} tone="red" role="alert" title=${plural(problems.length, "problem")}>
             <ul class="stack tight">${problems.map((one) => html`<li>${one.line && mode !== "json" ? html`<span class="tag">line ${one.line}</span> ` : ""}${one.message}</li>`)}</ul><//>`}
-          ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}</div>
-        <${Field} label="Webhook URL (optional)" help="If it is empty, the webhook URL of the connection is used.">${(control) => html`<input ...${control} value=${webhook} inputmode="url" maxlength="2048" placeholder="https://example.com/webhooks/quickbooks" onInput=${(event) => { setWebhook(event.target.value); key.current = null; }} />`}<//>
+          ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p>${error.status === 0 || error.status >= 500 ? html`<p>Nothing is lost: press the button again. If the request was queued, it is not queued twice.</p>` : ""}<//>`}</div>
+        <${Field} label="Webhook URL (optional)" help="If it is empty, the webhook URL of the connection is used.">${(control) => html`<input ...${control} value=${webhook} inputmode="url" maxlength="2048" placeholder="https://example.com/webhooks/quickbooks" onInput=${(event) => edit({ webhook: event.target.value })} />`}<//>
+        ${session.canChange ? html`<${Button} kind="primary block" busy=${busy} onClick=${press}>${books ? html`<span>${action} in <${Foreign} text=${books} /></span>` : action}<//>` : html`<span class="muted">A read-only key cannot queue requests.</span>`}
         <div class="row between"><a href=${url(`/qbxml/${type.name}`)}>${type.name} in the reference</a>
-          ${session.canChange ? html`<${Button} kind="primary" busy=${busy || !connection} onClick=${queue}>Queue request<//>` : html`<span class="muted">A read-only key cannot queue requests.</span>`}</div>
+          ${!isKept && html`<span class="failed small" role="status">This draft is too large to be kept in this tab.</span>`}</div>
       </div></section>
-      <${Preview} current=${current} mode=${mode} connection=${connection} webhook=${webhook.trim()} problems=${mode === "form" ? problems : NO_PROBLEMS} />
-    </div></div>`;
+      <${Preview} current=${current} mode=${mode} connection=${target?.id} webhook=${webhook.trim()} />
+    </div></div>
+    ${asking && html`<${ConfirmWrite} tree=${current && pruned(current.tree)} target=${books} unanswered=${draft.unanswered} isSame=${Boolean(draft.idempotencyKey)} confirm=${queue} close=${() => setAsking(false)} />`}`;
+}
+
+/** Returns the problems whose element is still in the form unchanged. */
+function stillIn(tree, problems) {
+  const elements = new Set();
+  const visit = (element) => { elements.add(element); element.children?.forEach(visit); };
+  visit(tree);
+  return problems.filter(({ element }) => elements.has(element));
+}
+
+/** Where a draft comes from, and what to know before it is queued. */
+function Beginning({ source, draft, target, restoredAt, startOver }) {
+  return html`${source && html`<${Source} source=${source} />`}
+    ${restoredAt && html`<${Note} title=${draft.unanswered ? "It is not known whether this draft was queued" : "Your draft is back"}>
+      <p>${draft.unanswered ? html`It was sent at ${fullTime(new Date(draft.unanswered).toISOString())}, and no answer arrived. ${target && html`<a href=${url(`/connections/${target.id}`)}>Look at the requests</a> before you queue it again.`}`
+        : html`You last changed it <${Ago} at=${new Date(restoredAt).toISOString()} />. It stays in this tab until you queue it or sign out.`}</p>
+      <p><${Button} kind="small" icon="refresh" onClick=${startOver}>Start over<//></p><//>`}`;
+}
+
+/** The request that a draft was copied from, and why it failed. */
+function Source({ source }) {
+  const address = url(`/queued_requests/${source.id}`);
+  if (isUnsettled(source)) {
+    return html`<${Note} tone="amber" title="QuickBooks may have executed the request that you are editing"><p><a href=${address}>Find out first</a>. Otherwise it could be in the books twice.</p><//>`;
+  }
+  return html`<${Note} tone=${source.error ? "amber" : ""} title=${source.error ? html`<${Foreign} text=${source.error.message} />` : "This is a copy of an earlier request"}>
+    ${source.error?.details?.hint && html`<p><${Foreign} text=${source.error.details.hint} /></p>`}
+    <p>Correct the copy and queue it. <a href=${address}>The earlier request</a> stays as it is.</p><//>`;
 }
 
 /** `requestID` and the iterator of a query. */
@@ -145,11 +289,10 @@ function RequestAttributes({ type, tree, change }) {
   </div>`;
 }
 
-function Preview({ current, mode, connection, webhook, problems }) {
+function Preview({ current, mode, connection, webhook }) {
   const [form, setForm] = useState("xml");
   // While one form is edited, the preview shows the other one.
   useEffect(() => { if (mode === form) setForm(mode === "xml" ? "json" : "xml"); }, [mode]);
-  const lines = new Set(problems.map(({ line }) => line).filter(Boolean));
   let text = "";
   if (current) {
     const tree = pruned(current.tree);
@@ -157,7 +300,6 @@ function Preview({ current, mode, connection, webhook, problems }) {
     const body = { ...(webhook ? { webhook_url: webhook } : {}), request_json: json };
     const address = `${location.origin}${ROOT}/api/v1/connections/${connection ?? "CONNECTION_ID"}/queued_requests`;
     text = { xml: () => toXml(tree, current.version), json: () => JSON.stringify(json, null, 2), curl: () => curl(address, body), python: () => python(address, body), javascript: () => javascript(address, body) }[form]();
-    if (form === "xml" && lines.size) text = text.split("\n").map((line, n) => `${lines.has(n + 1) ? "▶ " : "  "}${line}`).join("\n");
   }
   return html`<section class="card" aria-label="Preview"><header><h2>Preview</h2>
       <${Segmented} label="Show as" value=${form} onChange=${setForm} options=${[["xml", "XML"], ["json", "JSON"], ["curl", "curl"], ["python", "Python"], ["javascript", "JavaScript"]]} /></header>

@@ -1,6 +1,6 @@
 // The form of a request, made from a group of the schema. It reads and writes a tree: {name, attributes, text | children}.
 import { html, useState } from "../vendor/preact.js";
-import { BASES, elementsIn, emptyPart, emptyTree, namesIn, textProblem } from "../lib/schema.js";
+import { BASES, elementsIn, emptyPart, namesIn, newTree, textProblem } from "../lib/schema.js";
 import { plural } from "../lib/text.js";
 import { Button } from "../lib/ui.js";
 
@@ -19,11 +19,13 @@ function ranksOf(group) {
   return ranks;
 }
 
-export function GroupForm({ group, tree, change }) {
+/** `problems` are those that the check of the whole form has found: `[{element, message}]`. */
+export function GroupForm({ group, tree, change, problems }) {
   const ranks = ranksOf(group);
   const children = tree.children ?? [];
   const put = (next) => change({ ...tree, children: [...next].sort((one, other) => (ranks.get(one.name) ?? 1e6) - (ranks.get(other.name) ?? 1e6)) });
   const at = {
+    problems,
     children,
     of: (names) => children.filter(({ name }) => names.includes(name)),
     replace: (former, next) => put(children.flatMap((child) => (child === former ? (next ? [next] : []) : [child]))),
@@ -48,7 +50,7 @@ function AddField({ elements, at }) {
   const add = (event) => {
     const element = elements.find(({ name }) => name === event.target.value);
     event.target.value = "";
-    if (element) at.add([emptyTree(element)]);
+    if (element) at.add([newTree(element)]);
   };
   return html`<select class="add-field" aria-label="Add a field" value="" onChange=${add}>
     <option value="" selected>Add a field… (${elements.length})</option>
@@ -58,17 +60,19 @@ function AddField({ elements, at }) {
 function ElementForm({ element, at }) {
   const trees = at.of([element.name]);
   const maximum = /\.\.(\d+)/.exec(element.times)?.[1] ?? Infinity;
-  return html`<div class="stack tight">${trees.map((tree, n) => html`<${One} key=${n} element=${element} tree=${tree}
+  return html`<div class="stack tight">${trees.map((tree, n) => html`<${One} key=${n} element=${element} tree=${tree} problems=${at.problems}
       change=${(next) => at.replace(tree, next)} remove=${element.required && trees.length === 1 ? null : () => at.replace(tree, null)} />`)}
-    ${element.required && !trees.length && html`<div class="row"><${Button} kind="small" icon="plus" onClick=${() => at.add([emptyTree(element)])}>${element.name}<//><span class="tag required">required</span></div>`}
-    ${element.repeats && trees.length > 0 && trees.length < maximum && html`<div class="row"><${Button} kind="small ghost" icon="plus" onClick=${() => at.add([emptyTree(element)])}>Another ${element.name}<//></div>`}</div>`;
+    ${element.required && !trees.length && html`<div class="row"><${Button} kind="small" icon="plus" onClick=${() => at.add([newTree(element)])}>${element.name}<//><span class="tag required">required</span></div>`}
+    ${element.repeats && trees.length > 0 && trees.length < maximum && html`<div class="row"><${Button} kind="small ghost" icon="plus" onClick=${() => at.add([newTree(element)])}>Another ${element.name}<//></div>`}</div>`;
 }
 
-function One({ element, tree, change, remove }) {
-  if (!element.content) return html`<${Leaf} element=${element} tree=${tree} change=${change} remove=${remove} />`;
-  return html`<div class="fieldset" role="group" aria-label=${element.name}>
+function One({ element, tree, change, remove, problems }) {
+  const found = problems.filter((one) => one.element === tree).map(({ message }) => message);
+  if (!element.content) return html`<${Leaf} element=${element} tree=${tree} change=${change} remove=${remove} found=${found} />`;
+  return html`<div class="fieldset ${found.length ? "wrong" : ""}" role="group" aria-label=${element.name}>
     <div class="head"><span class="strong grow">${element.name}</span><${Tags} element=${element} />${remove && html`<${Button} kind="icon ghost" icon="close" aria-label="Remove ${element.name}" onClick=${remove} />`}</div>
-    <${GroupForm} group=${element.content} tree=${tree} change=${change} /></div>`;
+    ${found.map((message) => html`<p class="problem" tabindex="-1" data-found>${message}</p>`)}
+    <${GroupForm} group=${element.content} tree=${tree} change=${change} problems=${problems} /></div>`;
 }
 
 const Tags = ({ element }) => html`${element.required && !element.alternative && html`<span class="tag required">required</span>`}
@@ -76,12 +80,12 @@ const Tags = ({ element }) => html`${element.required && !element.alternative &&
 
 let leaves = 0;
 
-function Leaf({ element, tree, change, remove }) {
+function Leaf({ element, tree, change, remove, found }) {
   const [id] = useState(() => `leaf-${(leaves += 1)}`);
-  const problem = textProblem(element, tree.text);
+  const problem = found.join(" ") || textProblem(element, tree.text);
   const base = BASES[element.base] ?? {};
   const help = [base.help && `${base.name}, ${base.help}`, element.length && `at most ${plural(element.length, "character")}`, element.default !== undefined && `default ${element.default}`].filter(Boolean).join("; ");
-  const control = { id, "aria-describedby": problem || help ? `${id}-help` : undefined, "aria-invalid": problem ? "true" : undefined, onInput: (event) => change({ ...tree, text: event.target.value }) };
+  const control = { id, "aria-describedby": problem || help ? `${id}-help` : undefined, "aria-invalid": problem ? "true" : undefined, "data-found": found.length ? "" : undefined, placeholder: placeholder(tree.example), onInput: (event) => change({ ...tree, text: event.target.value }) };
   const options = element.values ?? (element.base === "BOOLTYPE" ? ["true", "false"] : null);
   return html`<div class="form-line"><label class="name" for=${id}>${element.name}<${Tags} element=${element} /></label>
     ${options ? html`<select ...${control} value=${tree.text}><option value="" selected=${!tree.text}>Choose…</option>${options.map((value) => html`<option value=${value} selected=${value === tree.text}>${value}</option>`)}</select>`
@@ -92,6 +96,9 @@ function Leaf({ element, tree, change, remove }) {
     ${(problem || help) && html`<p class="help ${problem ? "problem" : ""}" id="${id}-help">${problem ?? help}</p>`}</div>`;
 }
 
+/** Says that it is an example, because nothing of it is sent. */
+const placeholder = (example) => (example && example !== "Example" ? `for example ${example}` : undefined);
+
 /** One of several elements or groups. */
 function Choice({ part, at }) {
   const used = part.parts.findIndex((one) => at.of(namesIn(one)).length > 0);
@@ -101,13 +108,14 @@ function Choice({ part, at }) {
     const next = Number(event.target.value);
     setPicked(next);
     const one = part.parts[next];
-    at.without(namesIn(part), !one ? [] : one.kind === "element" ? [emptyTree(one)] : emptyPart(one));
+    at.without(namesIn(part), !one ? [] : one.kind === "element" ? [newTree(one)] : emptyPart(one));
   };
   return html`<div class="fieldset choice" role="group" aria-label="One of several">
     <div class="head"><span class="muted small">${part.required ? "One of" : "At most one of"}</span>
       <select class="grow" aria-label="Choose one" value=${String(active)} onChange=${choose}>
         <option value="-1" selected=${active < 0}>${part.required ? "Choose…" : "None"}</option>
         ${part.parts.map((one, n) => html`<option value=${String(n)} selected=${n === active}>${nameOf(one)}</option>`)}</select></div>
+    <p class="help">QuickBooks takes only one of these ${part.parts.length} ${part.required ? "and needs it" : "and needs none"}. Another choice removes what you filled in here.</p>
     ${active >= 0 && html`<${Part} part=${part.parts[active]} at=${at} />`}</div>`;
 }
 
@@ -120,7 +128,7 @@ function nameOf(part) {
 /** Elements that may be mixed in any number, such as the lines of an invoice. */
 function RepeatedChoice({ part, at }) {
   const elements = new Map(elementsIn(part).map((element) => [element.name, element]));
-  return html`<div class="stack tight">${at.of([...elements.keys()]).map((tree, n) => html`<${One} key=${n} element=${{ ...elements.get(tree.name), content: elements.get(tree.name).content, required: false }} tree=${tree}
+  return html`<div class="stack tight">${at.of([...elements.keys()]).map((tree, n) => html`<${One} key=${n} element=${{ ...elements.get(tree.name), content: elements.get(tree.name).content, required: false }} tree=${tree} problems=${at.problems}
       change=${(next) => at.replace(tree, next)} remove=${() => at.replace(tree, null)} />`)}
-    <div class="row">${[...elements.values()].map((element) => html`<${Button} kind="small" icon="plus" onClick=${() => at.add([emptyTree(element)])}>${element.name}<//>`)}</div></div>`;
+    <div class="row">${[...elements.values()].map((element) => html`<${Button} kind="small" icon="plus" onClick=${() => at.add([newTree(element)])}>${element.name}<//>`)}</div></div>`;
 }

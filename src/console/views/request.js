@@ -1,12 +1,13 @@
 // One queued request: its timeline, results, request and response, webhook, and actions.
-import { html, useMemo, useState } from "../vendor/preact.js";
-import { call, session, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
+import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
+import { ApiError, call, session, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
 import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
+import { editAddress, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
 import { ResultTable, resultsOf } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
-import { duration, ENDED, fullTime, hintOf, millisecondsBetween, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, CopyIcon, Empty, Foreign, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
+import { duration, ENDED, fullTime, hintOf, isRead, millisecondsBetween, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
+import { ActionButton, Ago, Button, CopyIcon, Empty, Foreign, Icon, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
 
 /** The pause before the next look, in milliseconds: short at first, longer while nothing happens. */
 const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
@@ -53,8 +54,9 @@ function Loaded({ record, load }) {
         <div class="sub"><a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
           <span>Queued <${Ago} at=${record.inserted_at} /></span>${record.page > 1 && html`<span>Page ${record.page}</span>`}
           ${label && label !== record.id && html`<span>Label <code class="break">${label}</code></span>`}</div></div>
-      <${Actions} record=${record} load=${load} label=${label} /></div>
+      <${Actions} record=${record} load=${load} /></div>
     <${Outcome} record=${record} />
+    ${isUnsettled(record) && html`<${Check} record=${record} connection=${connection} />`}
     <div class="columns level">
       <section class="card" aria-label="Timeline"><header><h2>Timeline</h2></header><div class="body"><${Timeline} record=${record} /></div></section>
       <section class="card" aria-label="Details"><header><h2>Details</h2></header><div class="body"><${Details} record=${record} label=${label} /></div></section>
@@ -81,6 +83,14 @@ function Outcome({ record }) {
   if (!reason) return null;
   const calm = ["requests_ahead", "next_session", "outside_sync_window", "service_busy"].includes(reason.code);
   return html`<${Note} tone=${calm ? "" : "amber"} title=${html`<${Foreign} text=${withLocalTimes(reason.message)} />`}>${hintOf(reason) && html`<p>${hintOf(reason)}</p>`}<//>`;
+}
+
+/** The check of a write whose outcome is unknown. Its module is loaded when it is needed. */
+function Check(props) {
+  const [loaded, setLoaded] = useState({});
+  useEffect(() => { import("./outcome_check.js").then((module) => setLoaded({ view: module.default }), () => setLoaded({ failed: true })); }, []);
+  if (loaded.failed) return html`<${Problem} error=${new ApiError(0, "unreachable", "The check could not be loaded.")} retry=${() => location.reload()} />`;
+  return loaded.view ? html`<${loaded.view} ...${props} />` : html`<${SkeletonCard} lines=${3} />`;
 }
 
 function Timeline({ record }) {
@@ -125,7 +135,16 @@ function Details({ record, label }) {
   </dl>`;
 }
 
-function Actions({ record, load, label }) {
+/** Leads to the check that settles whether a write may be queued again. */
+function goToCheck() {
+  const check = document.getElementById("check");
+  check?.scrollIntoView({ block: "center", behavior: "smooth" });
+  check?.focus({ preventScroll: true });
+}
+
+function Actions({ record, load }) {
+  // Pressing the button again after a lost answer queues the same copy.
+  const [key] = useState(newKey);
   if (!session.canChange) return null;
   const path = `/queued_requests/${record.id}`;
   const act = (name, said) => async () => {
@@ -133,26 +152,24 @@ function Actions({ record, load, label }) {
     toast(said);
   };
   const again = async () => {
-    // A generated label is the ID of the first record. The copy gets a new one.
-    const xml = label === record.id ? record.request_xml.replace(/ requestID="[^"]*"/, "") : record.request_xml;
-    const body = { request_xml: xml, ...(record.webhook_url ? { webhook_url: record.webhook_url } : {}) };
-    const { data } = await call("POST", `/connections/${record.connection_id}/queued_requests`, { body });
+    const { id } = await queueAgain(record, key);
     toast("The copy is queued.");
-    navigate(url(`/queued_requests/${data.id}`));
+    navigate(url(`/queued_requests/${id}`));
   };
   const remove = async () => {
     await call("DELETE", path);
     toast("The request is deleted.");
     navigate(url(`/connections/${record.connection_id}`));
   };
-  const isWrite = !record.request_name.endsWith("QueryRq");
-  const risky = isWrite && (record.state === "response_received" || record.error?.code === "outcome_unknown");
+  const isDone = !isRead(record.request_name) && record.state === "response_received";
   return html`<div class="row">
     ${["waiting", "retryable"].includes(record.state) && html`<${ActionButton} label="Discard" danger=${true} question="Discard this request?"
       explanation="It leaves the queue and is never sent to QuickBooks. Its webhook reports that it was discarded." action=${act("discard", "The request is discarded.")} />`}
     ${ENDED.has(record.state) && record.webhook_url && html`<${ActionButton} label="Redeliver webhook" icon="refresh" action=${act("redeliver", "The webhook is sent again.")} />`}
-    <${ActionButton} label="Queue again" icon="copy" question="Queue a copy of this request?" confirm="Queue a copy"
-      explanation=${risky ? "QuickBooks may already have executed this request. A copy makes a second entry in the books." : "A new request with the same content is put at the end of the queue."} action=${again} />
+    ${isUnsettled(record) ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>` : html`
+      ${["error", "discarded"].includes(record.state) && html`<a class="button" href=${editAddress(record)}><${Icon} name="pen" />Edit and queue again</a>`}
+      <${ActionButton} label="Queue again" icon="copy" question="Queue a copy of this request?" confirm="Queue a copy"
+        explanation=${isDone ? "QuickBooks has executed this request. A copy makes a second entry in the books." : "A new request with the same content is put at the end of the queue."} action=${again} />`}
     ${ENDED.has(record.state) && html`<${ActionButton} label="Delete" kind="ghost" danger=${true} question="Delete this request?"
       explanation="The request, its response and its webhook attempts are removed. What QuickBooks did stays." action=${remove} />`}
   </div>`;

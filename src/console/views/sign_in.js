@@ -1,6 +1,7 @@
 // Sign in with an API key.
 import { html, useState } from "../vendor/preact.js";
 import { signIn } from "../lib/api.js";
+import { hasDrafts } from "../lib/drafts.js";
 import { ROOT, url } from "../lib/router.js";
 import { Brand, Button, explain, Field, Note, useTitle } from "../lib/ui.js";
 
@@ -24,7 +25,7 @@ export default function SignIn({ reason, done }) {
   return html`<main class="sign-in"><form class="card" onSubmit=${submit}>
     <${Brand} href=${url("/")} />
     <div><h1>Sign in</h1><p class="muted">Use an API key of your app. It stays in this tab until you sign out or close it.</p></div>
-    ${reason && !problem && html`<${Note} tone="amber" role="alert"><p>${reason}</p><//>`}
+    ${reason && !problem && html`<${Note} tone="amber" role="alert"><p>${reason}${hasDrafts() && " Your drafts are kept in this tab."}</p><//>`}
     <${Field} label="API key" problem=${problem}>${(control) => html`<input ...${control} type="password" class="mono"
       autocomplete="off" spellcheck=${false} placeholder="sk_…" value=${key} autofocus
       onInput=${(event) => { setKey(event.target.value); setProblem(null); }} />`}<//>

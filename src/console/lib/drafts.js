@@ -1,0 +1,65 @@
+// Drafts of requests. They have the names and amounts of customers, so they are kept where the API key is: in the session
+// storage of the tab, which no other tab and no other person's session can read. Signing out clears them; an expired key does not.
+
+const PREFIX = "qbxml-queue.draft.";
+/** Drafts of an older version of the console are not read. */
+const FORMAT = 1;
+const MAX_DRAFTS = 20;
+/** The maximum characters of all drafts. Browsers give a tab about five million. */
+const MAX_CHARACTERS = 2_000_000;
+
+/** Returns the name of a draft. An app, a connection, a type and the request that is edited have one draft. */
+export const draftKey = (app, { connection = "", type, from = "" }) => `${PREFIX}${app}.${connection}.${type}.${from}`;
+
+const keys = () => Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
+
+export function readDraft(key) {
+  const draft = JSON.parse(sessionStorage.getItem(key));
+  return draft?.format === FORMAT ? draft : null;
+}
+
+/** Keeps a draft, and returns whether that was possible. Beyond the limits, the oldest drafts give way. */
+export function writeDraft(key, draft) {
+  sessionStorage.removeItem(key);
+  const text = JSON.stringify({ ...draft, format: FORMAT, at: Date.now() });
+  const others = keys().map((one) => ({ key: one, at: readDraft(one)?.at ?? 0, size: sessionStorage.getItem(one).length })).sort((one, other) => one.at - other.at);
+  let size = text.length + others.reduce((sum, one) => sum + one.size, 0);
+  if (text.length > MAX_CHARACTERS) return false;
+  while (size > MAX_CHARACTERS || others.length >= MAX_DRAFTS) {
+    const oldest = others.shift();
+    sessionStorage.removeItem(oldest.key);
+    size -= oldest.size;
+  }
+  try {
+    sessionStorage.setItem(key, text);
+    return true;
+  } catch {
+    return false; // The browser gives the tab less space.
+  }
+}
+
+export const removeDraft = (key) => sessionStorage.removeItem(key);
+
+/** Moves a draft to another name, unless there is one. */
+export function moveDraft(from, to) {
+  const draft = readDraft(from);
+  if (!draft || readDraft(to)) return;
+  removeDraft(from);
+  // An idempotency key counts for one connection.
+  writeDraft(to, { ...draft, idempotencyKey: null, unanswered: null });
+}
+
+/** Returns the drafts of an app, the newest first: `[{key, connection, type, from, at}]`. */
+export function draftsOf(app) {
+  return keys().filter((key) => key.startsWith(`${PREFIX}${app}.`)).map((key) => {
+    const [, connection, type, from] = key.slice(PREFIX.length).split(".");
+    return { key, connection, type, from, at: readDraft(key)?.at };
+  }).filter(({ at }) => at).sort((one, other) => other.at - one.at);
+}
+
+export const hasDrafts = () => keys().length > 0;
+
+/** Removes the drafts of all apps, or of all but one. */
+export function clearDrafts(app) {
+  for (const key of keys()) if (!app || !key.startsWith(`${PREFIX}${app}.`)) sessionStorage.removeItem(key);
+}

@@ -1,0 +1,33 @@
+// Queueing a request again: as a copy, or edited in Compose.
+import { call } from "./api.js";
+import { url } from "./router.js";
+import { isRead } from "./text.js";
+
+/** Whether a request is a write of which nobody knows whether QuickBooks executed it. */
+export const isUnsettled = (record) => record.error?.code === "outcome_unknown" && !isRead(record.request_name);
+
+/** Returns the content of a record as the body of a new request. A generated requestID is left out: it is the ID of the record. */
+export function contentOf(record) {
+  const { id, request_xml: xml, webhook_url: webhook, label, metadata } = record;
+  return {
+    request_xml: xml.replace(` requestID="${id}"`, ""),
+    ...(webhook ? { webhook_url: webhook } : {}),
+    ...(label ? { label } : {}),
+    ...(metadata && Object.keys(metadata).length ? { metadata } : {}),
+  };
+}
+
+/**
+ * Queues a copy of a record and returns the new record. With the same `key`, it is queued once. Of a write whose outcome is
+ * unknown, all people together queue one copy in a day.
+ */
+export async function queueAgain(record, key) {
+  const headers = { "Idempotency-Key": isUnsettled(record) ? `again-${record.id}` : key };
+  return (await call("POST", `/connections/${record.connection_id}/queued_requests`, { body: contentOf(record), headers })).data;
+}
+
+/** Returns the address at which a copy of a record can be edited and queued. */
+export const editAddress = ({ connection_id: connection, request_name: type, id }) => url("/compose", { connection, type, from: id });
+
+/** Returns a new idempotency key. Pages without https have no `randomUUID`. */
+export const newKey = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;

@@ -1,0 +1,35 @@
+// Asks once before a write is queued: what it does, in whose books, and with which values.
+import { html } from "../vendor/preact.js";
+import { actionTitle, fullTime, partsOf, plural } from "../lib/text.js";
+import { Button, Dialog, Foreign, Note } from "../lib/ui.js";
+
+const SHOWN = 6;
+const EFFECTS = {
+  Add: "QuickBooks adds this to the books",
+  Mod: "QuickBooks changes this in the books",
+  Del: "QuickBooks deletes this from the books, and cannot bring it back",
+  Void: "QuickBooks sets the amounts to zero, and cannot undo that",
+  Merge: "QuickBooks moves everything from the first entry to the second, deletes the first, and cannot undo that",
+};
+const LASTING = new Set(["Del", "Void", "Merge"]);
+
+/** `tree` is null if the text of the request could not be read. `unanswered` is when it was sent without an answer. */
+export function ConfirmWrite({ tree, target, unanswered, isSame, confirm, close }) {
+  const { verb } = tree ? partsOf(tree) : {};
+  const values = tree ? valuesOf(tree) : [];
+  const action = tree ? actionTitle(tree) : "Queue request";
+  return html`<${Dialog} title=${html`${action} in <${Foreign} text=${target} />?`} onClose=${close} actions=${html`
+      <${Button} onClick=${close}>Cancel<//><${Button} kind="primary ${LASTING.has(verb) ? "danger" : ""}" onClick=${confirm}>${action}<//>`}>
+    ${unanswered && html`<${Note} tone="amber"><p>${isSame ? html`This was sent at ${fullTime(new Date(unanswered).toISOString())}, and no answer arrived. If it was queued, it is not queued twice.`
+      : html`A draft of this was sent at ${fullTime(new Date(unanswered).toISOString())}, and no answer arrived. It may be queued already. Look at the requests of the connection first.`}</p><//>`}
+    ${values.length > 0 && html`<dl class="facts">${values.slice(0, SHOWN).map(([name, text]) => html`<dt>${name}</dt><dd><${Foreign} text=${text} /></dd>`)}</dl>`}
+    ${values.length > SHOWN && html`<p class="muted small">and ${plural(values.length - SHOWN, "more field")}</p>`}
+    <p class="muted">${EFFECTS[verb] ?? "QuickBooks executes this"} when the Web Connector calls next. Until then you can discard the request.</p>
+  <//>`;
+}
+
+/** Returns the names and texts of a tree's fields. The name of a reference is that of its field: `CustomerRef`. */
+function valuesOf({ name, text, children }, parent = name) {
+  if (!children) return [[/^(FullName|ListID|TxnID)$/.test(name) && parent.endsWith("Ref") ? parent : name, text]];
+  return children.flatMap((child) => valuesOf(child, name));
+}
