@@ -36,7 +36,7 @@ export default function OutcomeCheck({ record, connection }) {
   const books = connection ? html`<${Foreign} text=${connection.name ?? "this company file"} />` : "the company file";
   const ask = (label, kind) => session.canChange && plan.data && html`<${ActionButton} kind=${kind} icon="search" label=${label} action=${start} />`;
 
-  return html`<section class="card check-outcome" id="check" tabindex="-1" aria-label="Check">
+  return html`<div class="card check-outcome">
     <header><h2>Was it executed?</h2>${check && html`<span class="row muted small"><a href=${url(`/queued_requests/${check.id}`)}>Check</a> <${Ago} at=${check.inserted_at} /><${StateBadge} state=${check.state} /></span>`}</header>
     <div class="body stack">
       ${plan.error && html`<${Problem} error=${plan.error} retry=${plan.reload} what="The check could not be prepared." />`}
@@ -53,7 +53,7 @@ export default function OutcomeCheck({ record, connection }) {
             <${Decision} record=${record} verdict="unchecked">${ask(check ? "Check again" : "Check in QuickBooks", "primary")}<//>`}
     </div>
     ${answer && rows.length > 0 && html`<${ResultTable} results=${resultsOf(check.response_json)} />`}
-  </section>`;
+  </div>`;
 }
 
 /** The check with this id, or the last one, or null. */

@@ -86,7 +86,9 @@ function Outcome({ record }) {
 }
 
 /** The check of a write whose outcome is unknown. Its module is loaded when it is needed. */
-function Check(props) {
+const Check = (props) => html`<section id="check" tabindex="-1" aria-label="Check"><${LoadedCheck} ...${props} /></section>`;
+
+function LoadedCheck(props) {
   const [loaded, setLoaded] = useState({});
   useEffect(() => { import("./outcome_check.js").then((module) => setLoaded({ view: module.default }), () => setLoaded({ failed: true })); }, []);
   if (loaded.failed) return html`<${Problem} error=${new ApiError(0, "unreachable", "The check could not be loaded.")} retry=${() => location.reload()} />`;
