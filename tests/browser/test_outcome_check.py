@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.support import unsettled
@@ -168,37 +167,38 @@ MERGE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("request_xml", "rows", "verdict"),
-    [
-        (BY_NAME, [], "not_done"),
-        (BY_NAME, [{"CustomerRef": {"FullName": "ada"}}], "done"),
-        (BY_NAME, [{"CustomerRef": {"FullName": "Bo"}}], "look"),
-        (BY_ID, [{"CustomerRef": {"ListID": "8-1"}}], "done"),
-        (BY_ID, [{"CustomerRef": {"ListID": "8-2"}}], "look"),
-        (WITHOUT_NUMBER, [{"TxnID": "1-1"}], "look"),
-        (WITHOUT_NUMBER, [], "not_done"),
-        (CHANGE, [{"EditSequence": "5"}], "not_done"),
-        (CHANGE, [{"EditSequence": "6"}], "done"),
-        (CHANGE, [], "look"),
-        (DELETION, [{"TxnID": "1-1"}], "not_done"),
-        (DELETION, [], "done"),
-        ("<ListDelRq><ListDelType>Vendor</ListDelType><ListID>8-1</ListID></ListDelRq>", [], "done"),
-        (MERGE, [{"ListID": "8-1"}], "not_done"),
-        (MERGE, [], "done"),
-        ("<TxnVoidRq><TxnVoidType>Check</TxnVoidType><TxnID>1-1</TxnID></TxnVoidRq>", [{"Amount": "0.00"}], "look"),
-    ],
-)
-def test_a_verdict_follows_from_what_the_query_found(
-    console: Console, request_xml: str, rows: list[dict[str, Any]], verdict: str
-) -> None:
+VERDICTS: list[tuple[str, list[dict[str, Any]], str]] = [
+    (BY_NAME, [], "not_done"),
+    (BY_NAME, [{"CustomerRef": {"FullName": "ada"}}], "done"),
+    (BY_NAME, [{"CustomerRef": {"FullName": "Bo"}}], "look"),
+    (BY_ID, [{"CustomerRef": {"ListID": "8-1"}}], "done"),
+    (BY_ID, [{"CustomerRef": {"ListID": "8-2"}}], "look"),
+    (WITHOUT_NUMBER, [{"TxnID": "1-1"}], "look"),
+    (WITHOUT_NUMBER, [], "not_done"),
+    (CHANGE, [{"EditSequence": "5"}], "not_done"),
+    (CHANGE, [{"EditSequence": "6"}], "done"),
+    (CHANGE, [], "look"),
+    (DELETION, [{"TxnID": "1-1"}], "not_done"),
+    (DELETION, [], "done"),
+    ("<ListDelRq><ListDelType>Vendor</ListDelType><ListID>8-1</ListID></ListDelRq>", [], "done"),
+    (MERGE, [{"ListID": "8-1"}], "not_done"),
+    (MERGE, [], "done"),
+    ("<TxnVoidRq><TxnVoidType>Check</TxnVoidType><TxnID>1-1</TxnID></TxnVoidRq>", [{"Amount": "0.00"}], "look"),
+]
+"""A write, the objects that its query found, and the verdict."""
+
+
+def test_a_verdict_follows_from_what_the_query_found(console: Console) -> None:
     console.sign_in()
     found = console.page.evaluate(
-        """async ([address, request_xml, rows]) => {
+        """async ([address, cases]) => {
             const { outcomeQuery } = await import(address);
-            const plan = await outcomeQuery({ request_xml, inserted_at: "2026-03-14T12:00:00Z" });
-            return plan.judge(rows).verdict;
+            const verdict = async ([request_xml, rows]) => {
+                const plan = await outcomeQuery({ request_xml, inserted_at: "2026-03-14T12:00:00Z" });
+                return plan.judge(rows).verdict;
+            };
+            return Promise.all(cases.map(verdict));
         }""",
-        [module(console, "outcome_query.js"), request_xml, rows],
+        [module(console, "outcome_query.js"), [[request_xml, rows] for request_xml, rows, _ in VERDICTS]],
     )
-    assert found == verdict
+    assert found == [verdict for _, _, verdict in VERDICTS]
