@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page, Route
 
+    from local.first_steps import Api
     from tests.e2e.runs import Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -450,28 +451,6 @@ def fill(run: Run) -> dict[str, str]:
     onboarding_wrong = onboarding(wrong)
     qwc = api.call("POST", f"/api/v1/connections/{wrong}/qwc", {})["qwc"]
     Simulator(qwc, "a wrong password", Company.generated()).run_once()
-
-    def unknown(*, check: bool, restore: bool = False) -> str:
-        """Queue a write whose response cannot be read, and check it in the books or in a backup of them."""
-        of = create_connection("Bluewater Dental")
-        password = api.call("POST", f"/api/v1/connections/{of}/password", {})["data"]["password"]
-        qwc, company = api.call("POST", f"/api/v1/connections/{of}/qwc", {})["qwc"], Company.generated()
-        body = {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Harbor Street Bakery"}}}}
-        request_id = str(api.call("POST", f"/api/v1/connections/{of}/queued_requests", body)["data"]["id"])
-        before = company.snapshot()
-        unreadable = Fault.of({"on": "process", "request": "writes", "do": "unreadable"})
-        Simulator(qwc, password, company, faults=[unreadable]).run_once()
-        if restore:
-            company.restore(before)
-        if check:
-            query = {
-                "request_json": {"CustomerQueryRq": {"FullName": "Harbor Street Bakery"}},
-                "label": f"check {request_id}",
-            }
-            api.call("POST", f"/api/v1/connections/{of}/queued_requests", query)
-            Simulator(qwc, password, company).run_once()
-        return request_id
-
     body = {"request_json": {"request": {"name": "InvoiceQueryRq", "children": [text("MaxReturned", "5")]}}}
     for waits in (paused, paused, wrong):
         waiting = api.call("POST", f"/api/v1/connections/{waits}/queued_requests", body)["data"]["id"]
@@ -490,12 +469,34 @@ def fill(run: Run) -> dict[str, str]:
         "refused": refused,
         "iterated": iterated,
         "waiting": waiting,
-        "unknown": unknown(check=False),
-        "found": unknown(check=True),
-        "absent": unknown(check=True, restore=True),
+        "unknown": unknown(api, check=False),
+        "found": unknown(api, check=True),
+        "absent": unknown(api, check=True, restore=True),
         "onboarding": onboarding(empty),
         "onboarding_wrong": onboarding_wrong,
     }
+
+
+def unknown(api: Api, *, check: bool, restore: bool = False) -> str:
+    """Queue a write whose response cannot be read, and check it in the books or in a backup of them."""
+    of = api.call("POST", "/api/v1/connections", {"name": "Bluewater Dental"})["data"]["id"]
+    password = api.call("POST", f"/api/v1/connections/{of}/password", {})["data"]["password"]
+    qwc, company = api.call("POST", f"/api/v1/connections/{of}/qwc", {})["qwc"], Company.generated()
+    body = {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Harbor Street Bakery"}}}}
+    request_id = str(api.call("POST", f"/api/v1/connections/{of}/queued_requests", body)["data"]["id"])
+    before = company.snapshot()
+    unreadable = Fault.of({"on": "process", "request": "writes", "do": "unreadable"})
+    Simulator(qwc, password, company, faults=[unreadable]).run_once()
+    if restore:
+        company.restore(before)
+    if check:
+        query = {
+            "request_json": {"CustomerQueryRq": {"FullName": "Harbor Street Bakery"}},
+            "label": f"check {request_id}",
+        }
+        api.call("POST", f"/api/v1/connections/{of}/queued_requests", query)
+        Simulator(qwc, password, company).run_once()
+    return request_id
 
 
 def open_view(browser: Browser, run: Run, facts: Mapping[str, str], name: str, style: Style) -> Page:
