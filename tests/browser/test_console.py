@@ -135,14 +135,14 @@ def test_a_list_shows_what_requests_are_about_and_a_search_finds_it_and_says_wha
     rows = console.page.locator("tbody tr.clickable")
     expect(rows).to_have_count(3)
 
-    for phrase, number, place in (
+    for phrase, found, place in (
         ("Invoice add", 2, "in the name"),
         ("1042", 1, "in the subject"),
         ("oRdEr", 2, "label"),
     ):
         console.page.get_by_label("Search requests").fill(phrase)
-        expect(rows).to_have_count(number)
-        console.sees(f"{number} request{'s' if number > 1 else ''} with")
+        expect(rows).to_have_count(found)
+        console.sees(f"{found} request{'s' if found > 1 else ''} with")
         console.sees("Not searched: states")
         expect(rows.first).to_contain_text("Ann <img")
         expect(rows.first).to_contain_text(" · 248.50")
