@@ -59,13 +59,13 @@ def main() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     body = {"request_json": customers_request().as_json(), "webhook_url": f"http://127.0.0.1:{server.server_port}/"}
     record = QubeSync.queue_request(os.environ["CONNECTION_ID"], body)
+    assert any(request["id"] == record["id"] for request in QubeSync.get_requests(os.environ["CONNECTION_ID"]))
     event = QubeSync.verify_and_build_webhook(*arrived.get(timeout=60))
     assert event["id"] == record["id"]
     assert event["response_json"][0]["QBXMLMsgsRs"]["CustomerQueryRs"]["@requestID"] == "first-page"
     print("request, webhook, signature: ok")
 
     assert QubeSync.get_request(record["id"])["state"] == "response_received"
-    assert any(request["id"] == record["id"] for request in QubeSync.get_requests(os.environ["CONNECTION_ID"]))
     assert QubeSync.customer_query(os.environ["CONNECTION_ID"], max_returned=2, include=["ListID"])["id"]
     assert QubeSync.delete_request(record["id"])
     print("queries, lists, deletion: ok")

@@ -222,6 +222,7 @@ def test_an_empty_list_has_no_pages(deployment: Deployment) -> None:
         "data": [],
         "page": 1,
         "total_pages": 0,
+        "total": 0,
         "counts": dict.fromkeys(State, 0),
     }
 
