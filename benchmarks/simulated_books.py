@@ -6,6 +6,7 @@ are wall-clock time with the CPU time of the process beside it, because other wo
 
 from __future__ import annotations
 
+import argparse
 import resource
 import sys
 import tempfile
@@ -207,11 +208,18 @@ def history() -> bool:
     return is_fast
 
 
-def main(names: list[str]) -> int:
+PARTS = {"companies": companies, "invoices": invoices, "history": history}
+
+
+def main() -> int:
     """Run the named parts; return 1 if one is too slow."""
-    parts = {"companies": companies, "invoices": invoices, "history": history}
-    return int({parts[name]() for name in names or parts} != {True})
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one or more of {', '.join(PARTS)}; without one, all")
+    names = parser.parse_args().parts
+    if unknown := [name for name in names if name not in PARTS]:
+        parser.error(f"{unknown[0]} is not a part. The parts are {', '.join(PARTS)}.")
+    return int({PARTS[name]() for name in names or PARTS} != {True})
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -9,9 +9,12 @@ import httpx
 import pytest
 from qbxml_queue import (
     ApiError,
+    AsyncClient,
+    Client,
     DependencyFailed,
     Discarded,
     OutcomeUnknown,
+    QbxmlQueueError,
     QuickBooksError,
     ReadOnlyKey,
     RequestFailed,
@@ -336,3 +339,20 @@ def test_a_call_is_not_held_for_longer_than_the_timeout(
         client.execute(ADD, timeout=timeout)
 
     assert time.now == pytest.approx(timeout)
+
+
+@pytest.mark.parametrize("value", [None, ""])
+@pytest.mark.parametrize("missing", ["BASE_URL", "API_KEY", "CONNECTION_ID"])
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_a_missing_variable_is_named(
+    kind: type[Client | AsyncClient], missing: str, value: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("BASE_URL", "API_KEY", "CONNECTION_ID"):
+        monkeypatch.setenv(name, "https://queue.example")
+    if value is None:
+        monkeypatch.delenv(missing)
+    else:
+        monkeypatch.setenv(missing, value)
+
+    with pytest.raises(QbxmlQueueError, match=f"^{missing} is not set"):
+        kind.from_environment()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import time
 import uuid
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 import httpx
 
 from qbxml_queue.batches import BatchBase
-from qbxml_queue.client import http_options, request_options
+from qbxml_queue.client import environment_variables, http_options, request_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, Pages, Pause, Protocol
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ class AsyncClient:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Return a client for BASE_URL, API_KEY and CONNECTION_ID."""
-        return cls(os.environ["BASE_URL"], os.environ["API_KEY"], os.environ["CONNECTION_ID"])
+        """Return a client for BASE_URL, API_KEY and CONNECTION_ID. Raises QbxmlQueueError if one is not set."""
+        return cls(*environment_variables())
 
     async def __aenter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 import httpx
 
 from qbxml_queue.batches import BatchBase
+from qbxml_queue.errors import QbxmlQueueError
 from qbxml_queue.protocol import WAIT_SECONDS, Call, Pages, Pause, Protocol
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ class Client:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Return a client for BASE_URL, API_KEY and CONNECTION_ID."""
-        return cls(os.environ["BASE_URL"], os.environ["API_KEY"], os.environ["CONNECTION_ID"])
+        """Return a client for BASE_URL, API_KEY and CONNECTION_ID. Raises QbxmlQueueError if one is not set."""
+        return cls(*environment_variables())
 
     def __enter__(self) -> Self:
         return self
@@ -176,6 +177,19 @@ class Batch(BatchBase):
     def execute(self, timeout: float = WAIT_SECONDS) -> None:
         """Queue the requests and wait until all have ended. Raises the first failure; each entry has its result."""
         self._client.run(self._client.protocol.execute_batch(self, timeout))
+
+
+def environment_variables() -> tuple[str, str, str]:
+    """Return BASE_URL, API_KEY and CONNECTION_ID. Raises QbxmlQueueError if one is missing or empty."""
+
+    def variable(name: str) -> str:
+        value = os.environ.get(name)
+        if not value:
+            message = f"{name} is not set. Set BASE_URL, API_KEY and CONNECTION_ID, or call the constructor."
+            raise QbxmlQueueError(message)
+        return value
+
+    return variable("BASE_URL"), variable("API_KEY"), variable("CONNECTION_ID")
 
 
 def http_options(base_url: str, api_key: str) -> dict[str, Any]:
