@@ -238,11 +238,11 @@ openapi: .venv/.installed ## Write docs/openapi.json from the handlers
 	PYTHONPATH=src $(BIN)/python -m tools.openapi
 
 .PHONY: error-reasons
-error-reasons: .venv/.installed ## Write docs/quickbooks-errors.md from the tables in the code
+error-reasons: .venv/.installed ## Write docs/errors.md from the tables in the code
 	PYTHONPATH=src $(BIN)/python -m tools.error_reasons
 
 .PHONY: generate
-generate: openapi error-reasons ## Write every file that is made from the code: docs/openapi.json, docs/permissions.md, docs/quickbooks-errors.md, local/sam-env.json, events of the convenience queries
+generate: openapi error-reasons ## Write every file that is made from the code: docs/openapi.json, docs/permissions.md, docs/errors.md, local/sam-env.json, events of the convenience queries
 	PYTHONPATH=src $(BIN)/python -m tools.query_events
 	$(BIN)/python -m tools.permissions_page
 	$(BIN)/python -m local.sam_environment --write

@@ -1,4 +1,4 @@
-"""Generate `docs/quickbooks-errors.md` from the tables in the code: `make error-reasons`."""
+"""Generate `docs/errors.md` from the tables in the code: `make error-reasons`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.web_connector.outcomes.error_reasons import MEANINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-TARGET = Path(__file__).parents[1] / "docs" / "quickbooks-errors.md"
+TARGET = Path(__file__).parents[1] / "docs" / "errors.md"
 
 _HEAD = """# Errors by name
 

@@ -14,9 +14,10 @@ from handlers.rest.models import EventParameters
 from handlers.rest.responses import CONTENT_TYPE
 from handlers.views.feed_event import FeedView, feed_event, too_large_event
 
-MAX_DATA_BYTES = 4 * 1024 * 1024 - 1024
-"""The maximum size of `data`, so that an answer has at most 4 MiB. Lambda returns at most 6 MB, counted as a JSON
-string, so the events are counted in this form too."""
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+MAX_DATA_BYTES = MAX_ANSWER_BYTES - 1024
+"""The maximum size of an answer, and of its `data`. Lambda returns at most 6 MB, counted as a JSON string, so the
+events are counted in this form too."""
 
 
 @endpoint("Events", "GET /events", errors=(CursorExpired, NotFound))

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from domain.queueing import waiting_reason
 from local.template import Template
 from tests.support.api_client import routes
 
@@ -43,6 +44,26 @@ def test_every_parameter_and_alarm_is_documented_for_the_operator() -> None:
     alarms = {name.removesuffix("Alarm") for name in template.resources("AWS::CloudWatch::Alarm")}
 
     assert [name for name in [*template.parameters, *sorted(alarms)] if f"`{name}`" not in page] == []
+
+
+def codes_on(page: str) -> set[str]:
+    """Return the codes of the Web Connector on a page of docs/."""
+    return set(re.findall(r"QBWC(1\d{3})", (ROOT / "docs" / page).read_text(encoding="utf-8")))
+
+
+def test_support_and_troubleshooting_have_every_code_of_the_web_connector() -> None:
+    protocol = (ROOT / "docs" / "reference" / "web-connector-protocol.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| (1[\d, ]+) \|", protocol.partition("## QBWC codes")[2])
+    codes = {code for row in rows for code in row.split(", ")}
+
+    assert len(codes) > 20
+    assert codes_on("support.md") == codes_on("troubleshooting.md") == codes
+
+
+def test_support_explains_every_waiting_reason() -> None:
+    page = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
+
+    assert set(re.findall(r"(?m)^\| `([a-z_]+)` \|", page)) == set(waiting_reason.CODES)
 
 
 def test_every_page_is_found_from_the_readme() -> None:

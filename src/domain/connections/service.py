@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MIN_PASSWORD_LENGTH = 12
 MAX_PASSWORD_LENGTH = 128
-"""The allowed length of a password that the caller chooses (docs/reference/service-contract.md, Limits)."""
+"""The allowed length of a password that the caller chooses (docs/limits.md)."""
 
 
 MAX_PATHS = 10

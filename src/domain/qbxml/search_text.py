@@ -13,8 +13,8 @@ from domain.qbxml.xml.parser import parse_events
 if TYPE_CHECKING:
     from domain.qbxml.request.document import Request
 
-_MAX_RESPONSE_BYTES = 2 * 1024
-_MAX_REQUEST_BYTES = 32 * 1024
+MAX_RESPONSE_BYTES = 2 * 1024
+MAX_REQUEST_BYTES = 32 * 1024
 
 _SEARCHED_ENDINGS = ("Name", "ID", "Number")
 """Elements that name or identify something: FullName, CompanyName, ListID, TxnID, RefNumber, AccountNumber."""
@@ -26,14 +26,14 @@ def search_text(request: Request, response_xml: str | None = None) -> str:
     They are the name of the request, the same as words (`Invoice Add`), its request label and texts, and the names, ids
     and messages of the response. A malformed response contributes only the texts before the error.
     """
-    texts = _Texts(_MAX_REQUEST_BYTES)
+    texts = _Texts(MAX_REQUEST_BYTES)
     with suppress(_Full):
         names = (request.name, _words(request.name), request.request_label)
         for text in (*names, *(element.text for element in request.element.iter())):
             texts.add(text or "")
     lines = texts.lines
     if response_xml:
-        texts = _Texts(_MAX_RESPONSE_BYTES)
+        texts = _Texts(MAX_RESPONSE_BYTES)
         with suppress(UnreadableResponse, _Full):
             read_with_repair(partial(_read_response, texts), response_xml)
         lines |= texts.lines

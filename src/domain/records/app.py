@@ -18,7 +18,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of an app (docs/security.md, Limits). `waiting` is the number of requests that may wait.
+    """The limits of an app (docs/limits.md). `waiting` is the number of requests that may wait.
 
     `written_bytes_per_minute` counts the QBXML of queued requests. `search_seconds_per_minute` counts the time of all
     searches, including those that run.

@@ -1,6 +1,6 @@
 """Defaults of webhook delivery, with their reasons.
 
-docs/reference/service-contract.md fixes most of them (Webhook retries, Webhook events, Limits).
+docs/reference/service-contract.md fixes most of them (Webhook retries, Webhook events), and docs/limits.md lists them.
 """
 
 from __future__ import annotations

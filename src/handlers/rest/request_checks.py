@@ -46,7 +46,8 @@ _MEMBERS_OF_A_REQUEST = frozenset({"name", "attributes", "children", "version"})
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SECONDS = re.compile(r"[0-9]{1,2}")
-_IDEMPOTENCY_KEY = re.compile(r"[!-~]{1,255}")
+MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
+_IDEMPOTENCY_KEY = re.compile(f"[!-~]{{1,{MAX_IDEMPOTENCY_KEY_CHARACTERS}}}")
 
 Event = dict[str, Any]
 
@@ -210,7 +211,9 @@ def idempotency_key(event: Event) -> str | None:
     """Return the `Idempotency-Key` header. Raises InvalidRequest if it is empty, too long or not plain ASCII."""
     key = header(event, "Idempotency-Key")
     if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
-        raise InvalidRequest.of("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
+        raise InvalidRequest.of(
+            "Idempotency-Key", f"must be 1 to {MAX_IDEMPOTENCY_KEY_CHARACTERS} visible ASCII characters"
+        )
     return key
 
 

@@ -87,7 +87,7 @@ class ConnectionView(TypedDict):
         dict[str, Any] | None,
         Schema(
             "The last error that kept the Web Connector from QuickBooks: `code`, `reason` (a stable name, "
-            "docs/quickbooks-errors.md), `message`, `hint`, `at`, and `hresult`, or `file_id`, `path` and "
+            "docs/errors.md), `message`, `hint`, `at`, and `hresult`, or `file_id`, `path` and "
             "`company_name` of the open file."
         ),
     ]

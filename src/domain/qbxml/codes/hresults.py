@@ -1,6 +1,6 @@
 """The meanings of the HRESULTs that the Web Connector reports in place of a response.
 
-`docs/quickbooks-errors.md` lists them. Each meaning is either documented or known from the field (see
+`docs/errors.md` lists them. Each meaning is either documented or known from the field (see
 docs/reference/qbxml-rules.md, HRESULTs).
 """
 

@@ -1,4 +1,4 @@
-"""The meanings of the status codes in responses. `docs/quickbooks-errors.md` lists them.
+"""The meanings of the status codes in responses. `docs/errors.md` lists them.
 
 The reason only names a status. The severity that QuickBooks sends with it decides whether it is an error
 (docs/reference/qbxml-rules.md, Status codes). QuickBooks' own message is always passed on.

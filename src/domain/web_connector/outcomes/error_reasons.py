@@ -1,6 +1,6 @@
 """Errors of requests and connections: the service's own reasons, and the members of an error that explain it.
 
-The reasons from QuickBooks are in `domain.qbxml.codes`. `docs/quickbooks-errors.md` is generated from both.
+The reasons from QuickBooks are in `domain.qbxml.codes`. `docs/errors.md` is generated from both.
 """
 
 from __future__ import annotations

@@ -32,11 +32,11 @@ CARRY_RESPONSES = frozenset({"sendRequestXML", "receiveResponseXML"})
 """The methods with a QuickBooks response as a parameter. Their calls may have up to MAX_BODY_BYTES."""
 
 _MAX_DEPTH = 32
-_MAX_ELEMENTS = 1_000
+MAX_ELEMENTS = 1_000
 """Maximum number of elements in an envelope. A call has ten, at a depth of four: QBXML is text in a parameter."""
 
-_MAX_ATTRIBUTES = 100
-_MAX_NAME_CHARACTERS = 200
+MAX_ATTRIBUTES = 100
+MAX_NAME_CHARACTERS = 200
 """Maximum number of attributes of an element, and maximum length of a name with its prefix. Clients declare about five
 namespaces, and the longest name that they use has 30 characters."""
 
@@ -172,12 +172,12 @@ class _EnvelopeReader:
     def start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         self._elements += 1
-        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+        if self._depth > _MAX_DEPTH or self._elements > MAX_ELEMENTS:
             raise NotACall("The envelope has too many elements.", self._version)
-        if len(attributes) > _MAX_ATTRIBUTES:
-            raise NotACall(f"An element has more than {_MAX_ATTRIBUTES} attributes.", self._version)
-        if max(map(len, (name, *attributes))) > _MAX_NAME_CHARACTERS:
-            raise NotACall(f"A name has more than {_MAX_NAME_CHARACTERS} characters.", self._version)
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise NotACall(f"An element has more than {MAX_ATTRIBUTES} attributes.", self._version)
+        if max(map(len, (name, *attributes))) > MAX_NAME_CHARACTERS:
+            raise NotACall(f"A name has more than {MAX_NAME_CHARACTERS} characters.", self._version)
         if self._depth > _PARAMETER:
             return
         scope = {**self._scopes[-1], **_declarations(attributes)}

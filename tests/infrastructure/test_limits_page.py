@@ -1,0 +1,268 @@
+"""Every figure in `docs/limits.md` is that of the code, and every limit of an app is there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from adapters.dynamodb.records import TOMBSTONE_DAYS
+from domain import labels
+from domain.apps import quotas
+from domain.connections import onboarding
+from domain.connections import service as connections
+from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
+from domain.events import log
+from domain.listing import lists, overview, search
+from domain.qbxml import references
+from domain.qbxml.request import iteration
+from domain.qbxml.request import limits as requests
+from domain.qbxml.xml import parser
+from domain.queueing import many, new_request, waiting_calls
+from domain.records import audit, batch, session
+from domain.records.app import Limits
+from domain.records.connection import MAX_BATCH_SIZE
+from domain.records.search_text import MAX_TEXT_BYTES
+from domain.storage.statistics import KEPT_DAYS
+from domain.web_connector.outcomes import lost_response, pages
+from domain.web_connector.protocol import soap
+from domain.web_connector.session import admission, polling, sending, sets
+from domain.webhooks import defaults as webhooks
+from domain.webhooks.trial import TRIAL_REDELIVERIES
+from handlers.list_events import MAX_ANSWER_BYTES
+from handlers.rest import models, request_checks, responses
+from handlers.rest.new_queued_request import NewBatchRequest
+from local.programs import ROOT
+from local.template import Template
+from tools.highest_costs import ACCOUNT_EXECUTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import timedelta
+
+    from pydantic import BaseModel
+
+PAGE = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+PARAMETERS = Template.load().parameters
+
+# The package exports functions with the names of these modules.
+subject, search_text = (import_module(f"domain.qbxml.{name}") for name in ("subject", "search_text"))
+
+
+def size(number: int) -> str:
+    """Return a number of bytes as the page writes it."""
+    for unit, name in ((1024 * 1024, "MiB"), (1024, "KiB")):
+        if number % unit == 0:
+            return f"{number // unit} {name}"
+    return f"{number:,} bytes"
+
+
+def hours(time: timedelta) -> str:
+    return f"{time.total_seconds() / 3600:g} hours"
+
+
+def seconds(number: float) -> str:
+    return f"{number:g} seconds"
+
+
+def allowed(model: type[BaseModel], field: str) -> str:
+    """Return the range of a parameter, with its default if it has one: `1 to 100, default 20`."""
+    schema = model.model_json_schema()["properties"][field]
+    bounds = {name: value for variant in (schema, *schema.get("anyOf", ())) for name, value in variant.items()}
+    values = f"{bounds['minimum']} to {bounds['maximum']:,}"
+    return f"{values}, default {schema['default']}" if schema.get("default") is not None else values
+
+
+def longest(model: type[BaseModel], field: str) -> str:
+    """Return the maximum number of characters of a parameter or of a member of a body."""
+    schema = model.model_json_schema()["properties"][field]
+    return str(next(variant["maxLength"] for variant in (schema, *schema.get("anyOf", ())) if "maxLength" in variant))
+
+
+def parameter(name: str) -> int:
+    return int(PARAMETERS[name])
+
+
+APP = Limits()
+SEARCHES_AT_ONCE = APP.search_seconds_per_minute // search.MAX_SEARCH_SECONDS
+SESSIONS = admission.max_sessions(parameter("WebConnectorCallsPerSecond"), parameter("ConcurrencyAlarmAt"))
+
+FIGURES: Mapping[str, Sequence[str]] = {
+    "body of a call": [size(request_checks.MAX_BODY_BYTES)],
+    "`Idempotency-Key`": [f"1 to {request_checks.MAX_IDEMPOTENCY_KEY_CHARACTERS} visible"],
+    "`wait`": [allowed(models.EventParameters, "wait")],
+    "problems in one error": [str(MAX_PROBLEMS), str(MAX_TEXT_LENGTH)],
+    "work of one [call on many requests]": [
+        f"{many.USUAL_BOUNDS.changed} changed",
+        f"{many.USUAL_BOUNDS.looked_at:,} read",
+        seconds(many.USUAL_BOUNDS.seconds),
+    ],
+    "[test of a webhook]": [seconds(webhooks.ATTEMPT_TIMEOUT_SECONDS), f"{TRIAL_REDELIVERIES} redeliveries"],
+    "requests in a batch": [f"1 to {batch.MAX_REQUESTS}", f"{requests.MAX_BATCH_BYTES:,} bytes"],
+    "a request as it is sent": [size(requests.MAX_WIRE_BYTES)],
+    "nesting of elements": [f"{requests.MAX_DEPTH} levels"],
+    "elements": [f"{requests.MAX_ELEMENTS:,}"],
+    "digits of a whole number": [str(requests.MAX_DIGITS)],
+    "request label": [str(requests.MAX_REQUEST_LABEL_CHARACTERS)],
+    "`label`": [f"1 to {labels.MAX_LABEL_CHARACTERS} characters"],
+    "`metadata`": [f"{labels.MAX_METADATA_PAIRS} strings", f"{labels.MAX_METADATA_BYTES:,} bytes"],
+    "`ref` in a batch": [longest(NewBatchRequest, "ref")],
+    "references of a request": [str(references.MAX_REFERENCES), size(references.MAX_VALUES_BYTES)],
+    "requests that depend on one directly": [str(batch.MAX_DEPENDANTS)],
+    "pages of an iterated query": [f"{pages.MAX_PAGES:,}"],
+    "objects on a page of a query": [str(iteration.PAGE_SIZE)],
+    "HTTP response": [size(responses.MAX_RESPONSE_BYTES)],
+    "`page_size`": [allowed(models.PageParameters, "page_size")],
+    "response in a list item": [size(lists.MAX_LISTED_RESPONSE_BYTES)],
+    "requests and responses on a page of a list": [size(lists.MAX_PAGE_BYTES)],
+    "`search_phrase`": [longest(models.ListParameters, "search_phrase")],
+    "time of a search": [seconds(search.MAX_SEARCH_SECONDS)],
+    "searched text of a request": [
+        f"{MAX_TEXT_BYTES:,} characters",
+        f"{size(search_text.MAX_REQUEST_BYTES)} of distinct request text",
+        f"{size(search_text.MAX_RESPONSE_BYTES)} of distinct response text",
+    ],
+    "`subject`": [f"{subject.MAX_SUBJECT_BYTES} bytes"],
+    "events in an answer of the feed": [allowed(models.EventParameters, "limit"), size(MAX_ANSWER_BYTES)],
+    "entries in an answer of the audit log": [allowed(models.AuditLogParameters, "limit")],
+    "`days` of statistics": [allowed(models.StatisticsParameters, "days")],
+    "connections in `GET /statistics`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
+    "entries that a list": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"],
+    "`name`, `company_file`": [
+        f"{longest(models.NewConnection, 'name')} and {longest(models.NewConnection, 'company_file')} characters"
+    ],
+    "password that the caller chooses": [
+        f"{connections.MIN_PASSWORD_LENGTH} to {connections.MAX_PASSWORD_LENGTH} characters"
+    ],
+    "`linger_seconds`": [f"0 to {session.MAX_LINGER_SECONDS:,}, default 0"],
+    "`batch_size`": [f"1 to {MAX_BATCH_SIZE}, default 1"],
+    "`webhook_events`": [],
+    "accepted paths of the company file": [str(connections.MAX_PATHS)],
+    "onboarding link": [hours(onboarding.LIFETIME)],
+    "passwords set through one onboarding link": [str(onboarding.MAX_PASSWORDS)],
+    "recorded login failures": [],
+    "a call with a response": [size(soap.MAX_BODY_BYTES), "4.3 MB of QBXML"],
+    "a call without a response": [size(soap.MAX_SMALL_BODY_BYTES)],
+    "elements in a SOAP envelope": [
+        f"{soap.MAX_ELEMENTS:,}",
+        f"{soap.MAX_ATTRIBUTES} attributes",
+        f"{soap.MAX_NAME_CHARACTERS} characters",
+    ],
+    "elements and attributes in a response": [
+        f"{parser.MAX_ELEMENTS:,}",
+        f"{parser.MAX_ATTRIBUTES:,}",
+        f"{parser.MAX_ATTRIBUTES_OF_ELEMENT:,} attributes of one element",
+    ],
+    "sessions of a connection at once": ["1"],
+    "time without a call in a session": [f"{session.SILENCE_SECONDS // 60} minutes"],
+    "sessions in which a read is sent": [str(lost_response.MAX_SESSIONS)],
+    "sessions that ask for the stored response": [str(lost_response.MAX_RECOVERY_SESSIONS)],
+    "message set of several requests": [size(sets.MAX_REQUEST_BYTES)],
+    "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
+    "interval between two calls": [
+        f"{polling.MIN_USER_INTERVAL_SECONDS // 60} to {polling.MAX_POSTPONEMENT_SECONDS // 60} minutes"
+    ],
+    "`webhook_url`": [f"{webhooks.MAX_URL_LENGTH:,} characters"],
+    "time of an attempt": [
+        seconds(webhooks.ATTEMPT_TIMEOUT_SECONDS),
+        f"{webhooks.FIRST_ATTEMPT_TIMEOUT_SECONDS:g} second",
+    ],
+    "attempts of a webhook": [str(len(webhooks.RETRY_DELAYS) + 1)],
+    "`Retry-After` of a receiver": [hours(webhooks.MAX_RETRY_AFTER)] * 2,
+    "body of an event": [size(webhooks.MAX_BODY_BYTES)],
+    "stored response of the receiver": [
+        size(webhooks.MAX_RESPONSE_BYTES),
+        f"{webhooks.MAX_OLDER_RESPONSE_BYTES} bytes",
+    ],
+    "attempts in a record": [f"latest {webhooks.MAX_ATTEMPTS_KEPT}"],
+    "first attempts of one app at once": [f"{webhooks.MAX_FIRST_ATTEMPTS_PER_APP} in each batch"],
+    "requests and responses": [],
+    "the fact that a request was deleted": [f"{TOMBSTONE_DAYS} days"],
+    "idempotency key": [f"{new_request.IDEMPOTENCY_SECONDS // 3600} hours"],
+    "events in the feed": [f"{log.KEPT.days} days"],
+    "statistics": [f"{KEPT_DAYS} days"],
+    "audit log": [f"{audit.KEPT.days} days"],
+    "log lines": [f"{parameter('LogRetentionDays')} days"],
+    "`creates_per_second`": [str(APP.creates_per_second)],
+    "`waiting`": [f"{APP.waiting:,}", f"{quotas.RECOUNT_SECONDS} seconds"],
+    "`redeliveries_per_minute`": [
+        f"counts as {TRIAL_REDELIVERIES}",
+        f"{APP.redeliveries_per_minute // TRIAL_REDELIVERIES} tests a minute",
+        f"{APP.redeliveries_per_minute // TRIAL_REDELIVERIES * 10 // 60} functions",
+        f"{APP.redeliveries_per_minute:,}",
+    ],
+    "`written_bytes_per_minute`": [f"{APP.creates_per_second} a second", f"{APP.written_bytes_per_minute:,}"],
+    "`reads_per_second`": [f"{60 * APP.reads_per_second:,} requests", str(APP.reads_per_second)],
+    "`searches_per_minute`": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"] * 2 + [str(APP.searches_per_minute)],
+    "`search_seconds_per_minute`": [
+        "search of 100,000 requests",
+        str(APP.search_seconds_per_minute),
+        seconds(search.MAX_SEARCH_SECONDS),
+        f"{SEARCHES_AT_ONCE} searches",
+        str(2 * SEARCHES_AT_ONCE),
+        f"{ACCOUNT_EXECUTIONS:,} concurrent executions",
+    ],
+    "calls of each method of the API": [f"{parameter('CallsPerSecond')} a second"],
+    "calls of each method that needs no key": [f"{parameter('AnonymousCallsPerSecond')} a second"],
+    "calls of all Web Connectors": [
+        f"{parameter('WebConnectorCallsPerSecond'):,} a second",
+        f"{parameter('WebConnectorBurst'):,} at the same moment",
+    ],
+    "sessions of all Web Connectors": [f"{SESSIONS} at once"],
+    "calls that wait": [
+        f"{parameter('MaxWaitingCalls')} at once",
+        seconds(waiting_calls.MAX_WAIT_SECONDS),
+        f"From {waiting_calls.MIN_SHARED_LIMIT} places",
+    ],
+    "cached credentials": [seconds(parameter("AuthorizerCacheSeconds"))],
+    "execution of one request": [f"{parameter('ExecutionSeconds') // 60} minutes"],
+    "reserved concurrency": [],
+}
+"""The figures of each row in their order. A row is named by the beginning of its first cell."""
+
+_ROW = re.compile(r"(?m)^\| (?!what|limit|---)(.+) \|$")
+_LINK_TARGET = re.compile(r"(?<=\])\([^)]*\)")
+_NOT_A_LIMIT = re.compile(r"\b4\d\d (?=`)|UTF-8")
+
+
+def wrong_figure(row: str, figures: Sequence[str]) -> str | None:
+    """Return the first figure that the row does not have, or the text with a figure too many, or None."""
+    rest = _NOT_A_LIMIT.sub("", _LINK_TARGET.sub("", row))
+    for figure in figures:
+        before, found, rest = rest.partition(figure)
+        if not found or any(character.isdigit() for character in before):
+            return figure
+    return rest if any(character.isdigit() for character in rest) else None
+
+
+def name_of(row: str) -> str:
+    """Return the longest name in FIGURES with which a row begins, or the whole row."""
+    return max((name for name in FIGURES if row.startswith(name)), key=len, default=row)
+
+
+def test_every_figure_of_the_page_is_that_of_the_code() -> None:
+    rows = [(name_of(row), row) for row in _ROW.findall(PAGE)]
+
+    assert sorted(name for name, _ in rows) == sorted(FIGURES), "add the row to FIGURES, or mend its name"
+    assert {name: figure for name, row in rows if (figure := wrong_figure(row, FIGURES[name]))} == {}
+
+
+def test_every_limit_of_an_app_is_on_the_page() -> None:
+    assert [field.name for field in fields(Limits) if f"| `{field.name}`: " not in PAGE] == []
+
+
+def test_limits_are_in_tables_of_this_page_alone() -> None:
+    for name in ("security.md", "reference/service-contract.md"):
+        page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        section = page.partition("\n## Limits\n")[2].partition("\n## ")[0]
+
+        assert "limits.md)" in section
+        assert "|" not in section
+
+
+def test_a_figure_that_differs_is_found() -> None:
+    assert wrong_figure("body | 2 MiB | 413 `request_too_large` |", ["1 MiB"]) == "1 MiB"
+    assert wrong_figure("body | 21 MiB |", ["1 MiB"]) == "1 MiB"
+    assert wrong_figure("body | 1 MiB, 3 times |", ["1 MiB"]) == ", 3 times |"
+    assert wrong_figure("[body](a.md#7) | 1 MiB | 413 `request_too_large` |", ["1 MiB"]) is None
