@@ -3,11 +3,16 @@ import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { ROOT } from "./lib/router.js";
 import { Button, CopyButton, Foreign, Icon, Note, Skeleton } from "./lib/ui.js";
 import { ago, fullTime } from "./lib/text.js";
+import { blockPolls, poll, pollNow, pollSoon, useFreshness } from "./lib/polling.js";
 import { problemText, productName } from "./lib/onboarding_problems.js";
 import { AccessGranted, AllowAccess, Authorize, TickAutoRun, TypePassword } from "./onboarding_pictures.js";
 
 const TOKEN = location.hash.slice(1);
-const POLL_MILLISECONDS = 3000;
+/** Six polls a minute leave room in the budget of `polling.js` for people who come back to the page. */
+const POLL_MILLISECONDS = 10_000;
+/** How often the page polls while QuickBooks is tested, which takes seconds, and for how long. */
+const TEST_POLL_MILLISECONDS = 4000;
+const SHORT_TEST_MILLISECONDS = 15_000;
 const REDIRECT_MILLISECONDS = 4000;
 /** After this time without a call, the page asks what Windows shows. */
 const PATIENCE_MILLISECONDS = 120_000;
@@ -27,9 +32,13 @@ async function call(method, path) {
   }
   clockOffset = (Date.parse(response.headers.get("Date")) || Date.now()) - Date.now();
   const body = await response.json().catch(() => ({}));
+  blockPolls(Number(response.headers.get("Retry-After")) || 0);
   if (!response.ok) throw Object.assign(new Error(body.error?.message ?? "The service does not answer right now."), { status: response.status, details: body.error?.details });
   return body.data;
 }
+
+/** Returns the milliseconds since a time of the service. */
+const timeSince = (iso) => Date.now() + clockOffset - Date.parse(iso);
 
 /** Returns where the app wants the customer to go, or null. Only web addresses are followed. */
 function destination(redirectUrl, state) {
@@ -44,21 +53,24 @@ function Page() {
   const [progress, setProgress] = useState(null);
   const [error, setError] = useState(null);
   useEffect(() => {
-    let timer;
+    let latest;
+    let end;
     const update = async () => {
       try {
-        const now = await call("GET", "connection");
-        setProgress(now);
+        latest = await call("GET", "connection");
+        setProgress(latest);
         setError(null);
-        if (now.state === "connected") return;
+        if (latest.state === "connected") end?.();
       } catch (problem) {
         setError(problem);
-        if ([404, 410].includes(problem.status)) return;
+        if ([404, 410].includes(problem.status)) end?.();
       }
-      timer = setTimeout(update, POLL_MILLISECONDS);
     };
+    const isBeingTested = () => latest?.state === "testing" && timeSince(latest.called_at) < SHORT_TEST_MILLISECONDS;
+    end = poll(update, () => (isBeingTested() ? TEST_POLL_MILLISECONDS : POLL_MILLISECONDS));
     update();
-    return () => clearTimeout(timer);
+    addEventListener("focus", pollSoon);
+    return end;
   }, []);
   if (error?.status === 404 || error?.status === 410) return html`<${Invalid} error=${error} />`;
   if (!progress) return error ? html`<${Note} tone="red" role="alert" title="This page cannot be loaded"><p>${error.message} It tries again by itself.</p><//>` : html`<div class="stack" role="status"><${Skeleton} width="50%" /><${Skeleton} /><${Skeleton} width="80%" /></div>`;
@@ -138,6 +150,7 @@ function Steps({ progress, error }) {
   const [problem, setProblem] = useState(null);
   const [busy, setBusy] = useState(false);
   const [open, setOpen] = useState(null);
+  const [hasMessage, setHasMessage] = useState(false);
   const happened = useHappened(progress);
   /** Returns a handler for a button. A failure is shown in the step of the button. */
   const attempt = (step, action) => async () => {
@@ -200,13 +213,15 @@ function Steps({ progress, error }) {
     <${Step} ...${step(5, false)} id="start" title="Tick Auto-Run and start">
       <p>Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>.</p>
       <figure><${TickAutoRun} /><figcaption>With Auto-Run, the Web Connector calls by itself</figcaption></figure><//>
-    <${Live} progress=${progress} error=${error} hasPassword=${Boolean(password)} newPassword=${newPassword} busy=${busy} explain=${explain} />
+    <${Live} progress=${progress} error=${error} hasPassword=${Boolean(password)} newPassword=${newPassword} busy=${busy} explain=${explain} hasMessage=${hasMessage} askForMessage=${() => setHasMessage(true)} />
     <section class="card" id="help" aria-label="If something goes wrong"><header><h2>If something goes wrong</h2></header>
       <${Help} ...${topic("1039")} title="QBWC1039: a unique OwnerID or FileID pair is needed"><p>The Web Connector already has this application. Select the old entry in the Web Connector and choose <strong>Remove</strong>. Then open the file from step 2 again.</p>
         <p>If the message comes back, close QuickBooks, open the right company file and open the file from step 2 once more.</p><//>
       <${Help} ...${topic("1048")} title="QBWC1048: the certificate could not be verified"><p>Open this page in Edge on the same computer. If Edge shows a warning too, check the computer's date and time, and run Windows Update.</p><p>If a security program inspects connections, tell it to leave out the Web Connector.</p><//>
       <${Help} ...${topic("password")} title="QBWC1040, or “Authentication failed”: the password is wrong"><p>Go back to step 4, show a new password and paste it again. Make sure that no blank is pasted with it.</p><//>
       <${Help} ...${topic("nothing")} title="The Web Connector shows no message"><p>Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>. If the application is not in the list, open the file from step 2 again.</p><//>
+      <${Help} ...${topic("other")} title="Another message"><p>Close the message, open the company file in QuickBooks, and choose <strong>Update Selected</strong> in the Web Connector again.</p>
+        <p>If it comes back, write down its number and text, and tell them to ${progress.contact.name ? html`<${Foreign} text=${progress.contact.name} />` : "whoever sent you this link"}.</p><${Contact} contact=${progress.contact} lead="" /><//>
     </section>
     <p class="muted small">This link works until ${fullTime(progress.expires_at)}.${leave && html` <a href=${leave}>I cannot do this now</a>`}</p>`;
 }
@@ -228,9 +243,14 @@ const PLACES = { 1: ["file", "Go to step 1"], 2: ["program", "Go to step 2"], 3:
  * Shows the state of the setup and what to do next. QBWC1039 and QBWC1048 stop the Web Connector before its first call, so
  * the page can only ask for them while nothing calls.
  */
-function Live({ progress, error, hasPassword, newPassword, busy, explain }) {
+function Live({ progress, error, hasPassword, newPassword, busy, explain, hasMessage, askForMessage }) {
   const [since] = useState(Date.now);
+  const { isPaused } = useFreshness();
   const { state, login_failed_at: failedAt, contact } = progress;
+  if (isPaused) {
+    return html`<${LiveNote} tone="amber" title="This page has stopped looking"><p>Nobody has used it for 10 minutes. Move the mouse here, and it looks again.</p>
+      <p class="row"><${Button} kind="small" icon="refresh" onClick=${() => pollNow()}>Look now<//></p><//>`;
+  }
   if (error) {
     return html`<${LiveNote} tone="amber" title="The service cannot be reached"><p>${error.message} This page tries again by itself.</p><//>`;
   }
@@ -251,16 +271,17 @@ function Live({ progress, error, hasPassword, newPassword, busy, explain }) {
       <details class="said"><summary>What QuickBooks said</summary><p class="small break"><${Foreign} text=${[progress.problem.hresult, progress.problem.message].filter(Boolean).join(": ")} /></p></details><//>`;
   }
   if (state === "testing") {
-    const isLate = Date.now() + clockOffset - Date.parse(progress.called_at) > TEST_MILLISECONDS;
+    const isLate = timeSince(progress.called_at) > TEST_MILLISECONDS;
     return isLate
       ? html`<${LiveNote} tone="amber" title="The password is right. QuickBooks has not answered yet."><p>Look at QuickBooks: answer or close every dialog, and open the company file. Then choose <strong>Update Selected</strong> in the Web Connector.</p><//>`
       : html`<${LiveNote} title="The password is right. Testing QuickBooks …" live=${true}><p>QuickBooks is asked which company is open. This takes some seconds.</p><//>`;
   }
-  if (Date.now() - since > PATIENCE_MILLISECONDS) {
+  if (hasMessage || Date.now() - since > PATIENCE_MILLISECONDS) {
     return html`<${LiveNote} tone="amber" title="Nothing has called yet"><p>What does the Web Connector show? This page cannot see its messages.</p>
-      <p class="row">${[["1039", "QBWC1039"], ["1048", "QBWC1048"], ["password", "Authentication failed"], ["nothing", "No message"]].map(([topic, name]) => html`<${Button} kind="small" onClick=${() => explain(topic)}>${name}<//>`)}</p><//>`;
+      <p class="row">${[["1039", "QBWC1039"], ["1048", "QBWC1048"], ["password", "Authentication failed"], ["other", "Another message"], ["nothing", "No message"]].map(([topic, name]) => html`<${Button} kind="small" onClick=${() => explain(topic)}>${name}<//>`)}</p><//>`;
   }
-  return html`<${LiveNote} title="Waiting for QuickBooks" live=${true}><p>This page notices by itself when QuickBooks calls. After 2 minutes it asks what you see.</p><//>`;
+  return html`<${LiveNote} title="Waiting for QuickBooks" live=${true}><p>This page notices by itself when QuickBooks calls.</p>
+    <p class="row"><${Button} kind="small" onClick=${askForMessage}>The Web Connector shows an error<//></p><//>`;
 }
 
 const LiveNote = ({ tone = "", title, live, children }) => html`<section class="live" aria-label="Status" aria-live="polite">

@@ -6,7 +6,7 @@ const FAINT = "var(--line-strong)";
 const MUTED = "var(--muted)";
 const ACCENT = "var(--accent)";
 
-const Text = ({ x, y, size = 13, weight = 400, fill = INK, children }) => html`<text x=${x} y=${y} font-size=${size} font-weight=${weight} style=${{ fill, fontFamily: "var(--sans)" }}>${children}</text>`;
+const Text = ({ x, y, size = 13, weight = 400, fill = INK, anchor = "start", children }) => html`<text x=${x} y=${y} font-size=${size} font-weight=${weight} text-anchor=${anchor} style=${{ fill, fontFamily: "var(--sans)" }}>${children}</text>`;
 
 const Box = ({ x, y, w, h, r = 4, fill = "var(--surface)", stroke = FAINT, width = 1 }) => html`<rect x=${x} y=${y} width=${w} height=${h} rx=${r} style=${{ fill, stroke, strokeWidth: width }} />`;
 
@@ -24,7 +24,7 @@ const Check = ({ x, y, on }) => html`<${Box} x=${x} y=${y} w=${15} h=${15} r=${3
   ${on && html`<path d="M${x + 3} ${y + 8}l3 3 6-7" style=${{ fill: "none", stroke: "var(--surface)", strokeWidth: 2 }} />`}`;
 
 /** The Web Connector's question after a `.qwc` file was opened. */
-export const Authorize = () => html`<${Window} title="Authorize New Web Service" label="The Web Connector asks whether to authorize a new web service; OK is marked." height=${218}>
+export const Authorize = () => html`<${Window} title="Authorize New Web Service" label="The Web Connector asks whether to authorize a new web service; OK is marked." height=${234}>
   <${Text} x=${54} y=${78}>The following web service has asked to be added:<//>
   <${Text} x=${54} y=${106} size=${12} fill=${MUTED}>Application name<//><${Text} x=${200} y=${106} weight=${600}>qbxml-queue<//>
   <${Text} x=${54} y=${128} size=${12} fill=${MUTED}>Address<//><${Text} x=${200} y=${128}>https://…<//>
@@ -32,7 +32,7 @@ export const Authorize = () => html`<${Window} title="Authorize New Web Service"
   <${Box} x=${412} y=${166} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${447} y=${184}>OK<//><${Box} x=${512} y=${166} w=${90} h=${27} /><${Text} x=${535} y=${184}>Cancel<//>
   <${Here} x=${406} y=${160} w=${102} h=${39} /><//>`;
 
-export const AllowAccess = () => html`<${Window} title="QuickBooks - Application with No Certificate" height=${372} label="QuickBooks warns that it cannot verify the developer and asks whether the application may access the company file. Yes, whenever this QuickBooks company file is open, is chosen. The user under Login as and the box for personal data are marked.">
+export const AllowAccess = () => html`<${Window} title="QuickBooks - Application with No Certificate" height=${384} label="QuickBooks warns that it cannot verify the developer and asks whether the application may access the company file. Yes, whenever this QuickBooks company file is open, is chosen. The user under Login as, the box for personal data, and Continue are marked.">
   <path d="M66 60l15 26H51z" style=${{ fill: "var(--amber-soft)", stroke: "var(--amber)", strokeWidth: 1.5 }} /><${Text} x=${63.5} y=${82} weight=${700} fill="var(--amber)">!<//>
   <${Text} x=${94} y=${70}>An application without a certificate asks for access to your company file.<//>
   <${Text} x=${94} y=${88} size=${12} fill=${MUTED}>QuickBooks cannot verify the developer's identity.<//>
@@ -43,10 +43,11 @@ export const AllowAccess = () => html`<${Window} title="QuickBooks - Application
   <${Text} x=${322} y=${255} size=${12} fill=${ACCENT} weight=${600}>only with “Yes, always”<//>
   <${Check} x=${54} y=${278} on=${false} /><${Text} x=${80} y=${290} size=${12}>Allow this application to access personal data such as Social Security Numbers<//>
   <${Text} x=${80} y=${306} size=${12} fill=${ACCENT} weight=${600}>leave it unticked<//>
-  <${Box} x=${412} y=${316} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${428} y=${334}>Continue…<//><${Box} x=${512} y=${316} w=${90} h=${27} /><${Text} x=${535} y=${334}>Cancel<//><//>`;
+  <${Box} x=${412} y=${318} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${423} y=${336}>Continue…<//><${Box} x=${512} y=${318} w=${90} h=${27} /><${Text} x=${535} y=${336}>Cancel<//>
+  <${Here} x=${406} y=${312} w=${102} h=${39} /><//>`;
 
 /** What QuickBooks shows after Continue. */
-export const AccessGranted = () => html`<${Window} title="Access Confirmation" height=${190} label="QuickBooks confirms that the application has access to the company file; Done is marked.">
+export const AccessGranted = () => html`<${Window} title="Access Confirmation" height=${206} label="QuickBooks confirms that the application has access to the company file; Done is marked.">
   <${Text} x=${54} y=${78}>You have given this application access to your company file:<//>
   <${Text} x=${54} y=${104} weight=${600}>qbxml-queue<//><${Text} x=${54} y=${124} size=${12} fill=${MUTED}>It may read and modify data while the company file is open.<//>
   <${Box} x=${512} y=${138} w=${90} h=${27} fill="var(--accent-soft)" stroke=${ACCENT} /><${Text} x=${540} y=${156}>Done<//><${Here} x=${506} y=${132} w=${102} h=${39} /><//>`;
@@ -58,10 +59,10 @@ const Row = ({ auto, password }) => html`
   <${Box} x=${430} y=${98} w=${156} h=${26} stroke=${password ? ACCENT : FAINT} /><${Text} x=${440} y=${116} fill=${MUTED}>${password ? "••••••••••••" : "Password"}<//>
   <${Text} x=${430} y=${160} size=${12} fill=${MUTED}>Last run: –<//>`;
 
-const Toolbar = () => html`<${Box} x=${40} y=${56} w=${130} h=${23} /><${Text} x=${54} y=${72} size=${12}>Update Selected<//><${Box} x=${178} y=${56} w=${130} h=${23} /><${Text} x=${192} y=${72} size=${12}>Add an Application<//>`;
+const Toolbar = () => html`<${Box} x=${40} y=${56} w=${130} h=${23} /><${Text} x=${54} y=${72} size=${12}>Update Selected<//><${Box} x=${178} y=${56} w=${138} h=${23} /><${Text} x=${190} y=${72} size=${12}>Add an Application<//>`;
 
 export const TypePassword = () => html`<${Window} title="QuickBooks Web Connector" label="The Web Connector's window with the application; its password field is marked.">
-  <${Toolbar} /><${Row} password=${true} /><${Here} x=${422} y=${90} w=${172} h=${42} /><${Text} x=${430} y=${212} size=${12} fill=${ACCENT} weight=${600}>Click here, paste, press Enter<//><path d="M508 196V168" style=${{ stroke: ACCENT, strokeWidth: 2 }} /><//>`;
+  <${Toolbar} /><${Row} password=${true} /><${Here} x=${422} y=${90} w=${172} h=${42} /><${Text} x=${594} y=${212} anchor="end" size=${12} fill=${ACCENT} weight=${600}>Click here, paste, press Enter<//><path d="M508 196V168" style=${{ stroke: ACCENT, strokeWidth: 2 }} /><//>`;
 
 export const TickAutoRun = () => html`<${Window} title="QuickBooks Web Connector" label="The Web Connector's window; the application's box, Auto-Run and Update Selected are marked.">
   <${Toolbar} /><${Row} auto=${true} password=${true} /><${Here} x=${46} y=${94} w=${31} h=${31} /><${Here} x=${306} y=${94} w=${102} h=${31} /><${Here} x=${34} y=${51} w=${142} h=${33} />

@@ -1,13 +1,14 @@
 """Screenshots of every view: `python -m tests.browser.screenshots [--pictures] FOLDER [VIEW…]`.
 
-Starts a stack of its own with a simulated QuickBooks and writes each view light and dark, on a phone and on a wide
-screen. With `--pictures`, it also replaces the two pictures of the README in `docs/images`.
+Starts a stack of its own with a simulated QuickBooks and writes each view in light, dark and forced colours, on a phone
+and on a wide screen. With `--pictures`, it also replaces the two pictures of the README in `docs/images`.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import sync_playwright
 
 from simulator.company import Company
@@ -35,30 +37,17 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTLE_MILLISECONDS = 1200
-MAX_HEIGHT = 2200
-
-NO_KEY = {
-    "sign-in",
-    "support",
-    "onboarding",
-    "onboarding-wrong-password",
-    "onboarding-invalid",
-    "onboarding-testing",
-    "onboarding-wrong-file",
-    "onboarding-closed-file",
-    "onboarding-no-access",
-    "onboarding-connected",
-    "onboarding-nothing-called",
-}
+MAX_HEIGHT = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """An address, what to prepare before it is opened, and what to do on it."""
+    """An address, what to prepare before it is opened, what to do on it, and the scope of the key, if any."""
 
     address: str
     before: Callable[[Page], object] = lambda _: None
     act: Callable[[Page], object] = lambda _: None
+    scope: str | None = "full"
 
 
 def click(*names: str) -> Callable[[Page], object]:
@@ -136,7 +125,7 @@ def queue_wrong_request(page: Page) -> None:
     page.get_by_label("XML of the request").fill(
         f'<QBXML>\n<QBXMLMsgsRq onError="stopOnError">\n{wrong}\n</QBXMLMsgsRq>\n</QBXML>'
     )
-    click("Queue customer query in Test")(page)
+    press_queue(page)
 
 
 def press_queue(page: Page) -> None:
@@ -215,16 +204,9 @@ def with_statistics(*, connections: int) -> Callable[[Page], object]:
         return {"number": sum(numbers), "median_seconds": first * 11, "p95_seconds": first * 90, "buckets": buckets}
 
     def connection(number: int) -> dict[str, Any]:
-        names = [
-            "Harbor Street Bakery",
-            None,
-            "Böttcher & Söhne Großhandelsgesellschaft mbH",
-            "株式会社東京青果",
-            HOSTILE,
-        ]
         return {
             "id": f"c0000000-0000-4000-8000-{number:012}",
-            "name": names[number % len(names)],
+            "name": NAMES[number % len(NAMES)],
             "status": "error" if number % 7 == 3 else "connected",
             "paused_at": None,
             "last_connected_at": timestamp(hour + timedelta(hours=number)),
@@ -262,6 +244,97 @@ def with_statistics(*, connections: int) -> Callable[[Page], object]:
     return lambda page: page.route("**/api/v1/statistics?*", lambda route: route.fulfill(json={"data": data}))
 
 
+NAMES = (
+    "Harbor Street Bakery",
+    None,
+    "Böttcher & Söhne Großhandelsgesellschaft mbH",
+    "株式会社東京青果",
+    "شركة الأمل للتجارة",
+    "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft",
+    HOSTILE,
+    "The Extraordinarily Long-Named Holding Company of Northern and Southern Millbrook, Incorporated, 2nd Branch",
+)
+"""Names as customers have them: missing, foreign, from right to left, long, and hostile."""
+
+REQUESTS = ("InvoiceAddRq", "CustomerQueryRq", "ReceivePaymentAddRq", "ItemInventoryAssemblyAddRq", "BillModRq")
+MANY_RECORDS = 10_000
+
+
+def with_records(page: Page) -> None:
+    """List 10,000 requests of many names in all states, as a connection with a long history has them."""
+
+    def change(route: Route) -> None:
+        body = route.fetch().json()
+        example = body["data"][0]
+        states = ("waiting", "response_received", "error", "discarded", "sent", "retryable")
+        failed = {
+            "code": "quickbooks_error",
+            "message": f"{HOSTILE} The name of the list element is already in use. Status code 3100.",
+            "details": {},
+        }
+        now = datetime.now(tz=UTC)
+        rows = []
+        for number in range(50):
+            state = states[number % len(states)]
+            sent = now - timedelta(minutes=7 * number)
+            rows.append(
+                example
+                | {
+                    "id": f"d0000000-0000-4000-8000-{number:012}",
+                    "request_name": REQUESTS[number % len(REQUESTS)],
+                    "page": 1,
+                    "subject": f"{NAMES[number % len(NAMES)] or '#1042'} · 1,{number:03}.50",
+                    "label": f"ORDER-{number}" if number % 3 == 0 else None,
+                    "state": state,
+                    "error": failed if state == "error" else None,
+                    "waiting_reason": None,
+                    "webhook_state": ("succeeded", "not_applicable", "failed", "pending")[number % 4],
+                    "inserted_at": timestamp(sent - timedelta(seconds=number**3)),
+                    "sent_at": timestamp(sent) if state in {"response_received", "error", "sent"} else None,
+                    "responded_at": timestamp(sent + timedelta(seconds=1.7)) if state == "response_received" else None,
+                    "updated_at": timestamp(sent + timedelta(seconds=2)),
+                }
+            )
+        counts = {"waiting": 1_204, "response_received": 8_611, "error": 185}
+        changed = {"data": rows, "total": MANY_RECORDS, "total_pages": MANY_RECORDS // 50}
+        route.fulfill(json=body | changed | {"counts": body["counts"] | counts})
+
+    page.route("**/api/v1/connections/*/queued_requests?*", change)
+
+
+def with_names(page: Page) -> None:
+    """Give the connections names as customers have them, and show the list of many pages."""
+
+    def change(route: Route) -> None:
+        body = route.fetch().json()
+        example = body["data"][0]
+        rows = [
+            example
+            | {
+                "id": f"c0000000-0000-4000-8000-{number:012}",
+                "name": name,
+                "quickbooks_product_name": "QuickBooks Desktop Enterprise Solutions: Manufacturing & Wholesale 24.0",
+                "counts": example["counts"] | {"waiting": 10 ** (number % 6), "error": number * 37 % 5},
+            }
+            for number, name in enumerate(NAMES * 2)
+        ]
+        route.fulfill(json=body | {"data": rows, "total_pages": 40})
+
+    page.route("**/api/v1/connections?*", change)
+
+
+def with_name(name: str) -> Callable[[Page], object]:
+    """Return a preparation that gives a connection a name."""
+
+    def change(route: Route) -> None:
+        body = route.fetch().json()
+        body["data"]["name"] = name
+        body["data"]["webhook_url"] = "https://example.com/" + "x" * 300
+        route.fulfill(json=body)
+
+    return lambda page: page.route(re.compile(r"/api/v1/connections/[0-9a-f-]{36}$"), change)
+
+
 def no_entries(page: Page) -> None:
     """Answer with an audit log that is empty."""
     page.route("**/api/v1/audit_log*", lambda route: route.fulfill(json={"data": [], "next": None}))
@@ -271,8 +344,10 @@ VIEWS: Mapping[str, View] = {
     "overview": View("/app/overview?days=8", with_statistics(connections=1_000)),
     "overview-two-days": View("/app/overview"),
     "overview-connection": View("/app/connections/{connection}/overview"),
-    "sign-in": View("/app"),
+    "sign-in": View("/app", scope=None),
     "connections": View("/app"),
+    "connections-names": View("/app", with_names),
+    "connections-read-only": View("/app", scope="read_only"),
     "connections-none": View(
         "/app",
         lambda page: page.route(
@@ -283,6 +358,14 @@ VIEWS: Mapping[str, View] = {
     "new-connection-password": View("/app/connections/new", act=create_connection),
     "new-connection-wait": View("/app/connections/new", act=wait_for_contact),
     "requests": View("/app/connections/{connection}"),
+    "requests-10000": View("/app/connections/{connection}?page_size=50", with_records),
+    "requests-dense": View("/app/connections/{connection}?page_size=50", with_records, click("Dense")),
+    "requests-search": View("/app/connections/{connection}?search=harbor"),
+    "requests-yesterday": View(
+        "/app/connections/{connection}?range=custom&from=2026-03-07T05:00:00.000Z&to=2999-01-01T00:00:00.000Z"
+    ),
+    "requests-hostile": View("/app/connections/{connection}", with_name(HOSTILE * 4)),
+    "requests-read-only": View("/app/connections/{connection}", scope="read_only"),
     "requests-none": View("/app/connections/{empty}"),
     "requests-many": View("/app/connections/{connection}?state=waiting", act=click("Many at once")),
     "requests-no-match": View("/app/connections/{connection}?search=zebra&state=error"),
@@ -290,11 +373,14 @@ VIEWS: Mapping[str, View] = {
     "requests-loading": View("/app/connections/{connection}", lambda page: page.route("**/api/v1/**", lambda _: None)),
     "wrong-password": View("/app/connections/{wrong_password}"),
     "settings": View("/app/connections/{connection}/settings"),
+    "settings-hostile": View("/app/connections/{connection}/settings", with_name(HOSTILE * 4)),
+    "settings-read-only": View("/app/connections/{connection}/settings", scope="read_only"),
     "settings-dialog": View("/app/connections/{connection}/settings", act=click("New password")),
     "audit-log": View("/app/audit_log"),
     "audit-log-connection": View("/app/connections/{paused}/audit_log"),
     "audit-log-none": View("/app/audit_log", no_entries),
     "request": View("/app/queued_requests/{invoices}"),
+    "request-read-only": View("/app/queued_requests/{failed}", scope="read_only"),
     "request-failed": View("/app/queued_requests/{failed}"),
     "request-waiting": View("/app/queued_requests/{waiting}"),
     "request-webhook-retried": View("/app/queued_requests/{refused}"),
@@ -308,6 +394,7 @@ VIEWS: Mapping[str, View] = {
             webhook_url="https://example.com/" + "x" * 300,
         ),
     ),
+    "compose-read-only": View("/app/compose", scope="read_only"),
     "compose-pick": View("/app/compose"),
     "compose": View("/app/compose?connection={connection}&type=InvoiceAddRq"),
     "compose-several": View("/app/compose?type=CustomerAddRq", act=press_without_connection),
@@ -330,16 +417,23 @@ VIEWS: Mapping[str, View] = {
     "type-field": View("/app/qbxml/InvoiceAddRq?field=RefNumber"),
     "type-response": View("/app/qbxml/InvoiceQueryRs"),
     "docs": View("/docs"),
-    "support": View("/support"),
-    "onboarding": View("{onboarding}"),
-    "onboarding-wrong-password": View("{onboarding_wrong}"),
-    "onboarding-invalid": View("/onboarding#nothing"),
-    "onboarding-testing": View("{onboarding}", before=progress_of({"state": "testing"})),
-    "onboarding-wrong-file": View("{onboarding}", before=progress_of({"state": "problem", "problem": WRONG_FILE})),
-    "onboarding-closed-file": View("{onboarding}", before=progress_of({"state": "problem", "problem": A_DIALOG})),
-    "onboarding-no-access": View("{onboarding}", before=progress_of({"state": "problem", "problem": NO_ACCESS})),
-    "onboarding-connected": View("{onboarding}", before=progress_of({"state": "connected"})),
-    "onboarding-nothing-called": View("{onboarding}", before=with_clock, act=after_two_minutes),
+    "support": View("/support", scope=None),
+    "onboarding": View("{onboarding}", scope=None),
+    "onboarding-wrong-password": View("{onboarding_wrong}", scope=None),
+    "onboarding-message": View("{onboarding}", act=click("The Web Connector shows an error"), scope=None),
+    "onboarding-invalid": View("/onboarding#nothing", scope=None),
+    "onboarding-testing": View("{onboarding}", before=progress_of({"state": "testing"}), scope=None),
+    "onboarding-wrong-file": View(
+        "{onboarding}", before=progress_of({"state": "problem", "problem": WRONG_FILE}), scope=None
+    ),
+    "onboarding-closed-file": View(
+        "{onboarding}", before=progress_of({"state": "problem", "problem": A_DIALOG}), scope=None
+    ),
+    "onboarding-no-access": View(
+        "{onboarding}", before=progress_of({"state": "problem", "problem": NO_ACCESS}), scope=None
+    ),
+    "onboarding-connected": View("{onboarding}", before=progress_of({"state": "connected"}), scope=None),
+    "onboarding-nothing-called": View("{onboarding}", before=with_clock, act=after_two_minutes, scope=None),
     "not-found": View("/app/nothing"),
     "request-not-found": View("/app/queued_requests/00000000-0000-4000-8000-000000000000"),
     "error-500": View(
@@ -366,8 +460,8 @@ class Style:
 
 
 STYLES = (
-    Style("forced", "forced", 1280, 860),
     Style("light", "light", 1280, 860),
+    Style("forced", "forced", 1280, 860),
     Style("dark", "dark", 1280, 860),
     Style("phone", "light", 390, 844),
     Style("wide", "light", 2560, 1200, is_whole=False),
@@ -385,7 +479,7 @@ def main(arguments: list[str]) -> int:
     if CHROMIUM is None:
         print("Chromium is needed: apt-get install chromium", file=sys.stderr)  # noqa: T201 - see above
         return 1
-    folder, names = Path(arguments[0]), arguments[1:] or list(VIEWS)
+    folder, names, failed = Path(arguments[0]), arguments[1:] or list(VIEWS), 0
     with (
         tempfile.TemporaryDirectory() as state,
         running(Path(state)) as run,
@@ -398,12 +492,12 @@ def main(arguments: list[str]) -> int:
             for name, view in README.items():
                 page = open_view(browser, run, facts, view, README_STYLE)
                 picture(page, README_STYLE, ROOT / "docs" / "images" / name)
-        for style in STYLES:
-            for name in names:
-                picture(open_view(browser, run, facts, name, style), style, folder / style.name / name)
+                page.context.close()
+        for name in names:
+            failed += not pictures(browser, run, facts, name, folder)
         browser.close()
     print(f"The screenshots are in {folder}/.")  # noqa: T201 - see above
-    return 0
+    return int(failed > 0)
 
 
 def fill(run: Run) -> dict[str, str]:
@@ -500,36 +594,51 @@ def unknown(api: Api, *, check: bool, restore: bool = False) -> str:
 
 
 def open_view(browser: Browser, run: Run, facts: Mapping[str, str], name: str, style: Style) -> Page:
-    """Return a window with the view."""
+    """Return a window with the view before it is acted on."""
     view = VIEWS[name]
     context = browser.new_context(
-        viewport={"width": style.width, "height": style.height},
-        color_scheme="dark" if style.colours == "dark" else "light",
-        forced_colors="active" if style.colours == "forced" else "none",
-        reduced_motion="reduce",
-        locale="en-US",
+        viewport={"width": style.width, "height": style.height}, reduced_motion="reduce", locale="en-US"
     )
     page = context.new_page()
-    if name not in NO_KEY:
-        seed_session(page, run.credentials["api_key"])
+    if view.scope:
+        seed_session(page, run.credentials["api_key"], view.scope)
     view.before(page)
     page.goto(run.credentials["base_url"] + view.address.format(**facts))
     page.wait_for_timeout(SETTLE_MILLISECONDS)
-    view.act(page)
-    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
     return page
 
 
+def pictures(browser: Browser, run: Run, facts: Mapping[str, str], name: str, folder: Path) -> bool:
+    """Write a view in every style. Returns False if its action could not be done; the pictures then show why."""
+    page = open_view(browser, run, facts, name, STYLES[0])
+    is_done = True
+    try:
+        VIEWS[name].act(page)
+    except PlaywrightTimeoutError as error:
+        print(f"{name}: {error}", file=sys.stderr)  # noqa: T201 - see above
+        is_done = False
+    for style in STYLES:
+        picture(page, style, folder / style.name / name)
+    page.unroute_all(behavior="ignoreErrors")
+    page.context.close()
+    return is_done
+
+
 def picture(page: Page, style: Style, target: Path) -> None:
-    """Write the screenshot and close the window."""
+    """Write the page in a style."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    page.emulate_media(
+        color_scheme="dark" if style.colours == "dark" else "light",
+        forced_colors="active" if style.colours == "forced" else "none",
+        reduced_motion="reduce",
+    )
+    page.set_viewport_size({"width": style.width, "height": style.height})
+    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
     if style.is_whole:
         height = page.evaluate("document.documentElement.scrollHeight")
         page.set_viewport_size({"width": style.width, "height": min(max(height, style.height), MAX_HEIGHT)})
         page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
     page.screenshot(path=target.with_suffix(".png"))
-    page.unroute_all(behavior="ignoreErrors")
-    page.context.close()
 
 
 if __name__ == "__main__":

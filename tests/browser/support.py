@@ -73,10 +73,11 @@ class Console:
         expect(self.page.get_by_role("heading", name=text).first).to_be_visible()
 
 
-def seed_session(page: Page, api_key: str) -> None:
+def seed_session(page: Page, api_key: str, scope: str = "full") -> None:
     """Store a key in the session storage of every page that the window opens from now on."""
     page.add_init_script(
-        f"sessionStorage.setItem('qbxml-queue.key', '{api_key}'); sessionStorage.setItem('qbxml-queue.scope', 'full');"
+        f"sessionStorage.setItem('qbxml-queue.key', '{api_key}');"
+        f"sessionStorage.setItem('qbxml-queue.scope', '{scope}');"
     )
 
 
@@ -115,3 +116,11 @@ def unsettled(connection: Connection, request: dict[str, Any]) -> str:
     Simulator(qwc, connection.password, connection.company, faults=[unreadable]).run_once()
     assert connection.record(request_id)["error"]["code"] == "outcome_unknown"
     return request_id
+
+
+def onboarding_link(console: Console, connection_path: str, **body: str) -> str:
+    """Create a link and return its path."""
+    link: str = console.service.call("POST", f"{connection_path}/onboarding_url", body).json["data"]["links"][
+        "onboarding"
+    ]
+    return "/onboarding#" + link.partition("#")[2]

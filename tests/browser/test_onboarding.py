@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import expect
 
 from domain.connections.onboarding import MAX_PASSWORDS
+from simulator.basics.errors import TransportError
 from simulator.company import Company
 from simulator.runs.scheduler import Simulator
 from simulator.web_connector.transport import HttpTransport
-from tests.browser.support import query
+from tests.browser.support import onboarding_link, query
 from tests.support.web_connector.connector import soap_call
 
 if TYPE_CHECKING:
@@ -29,14 +30,6 @@ def web_connector(connection: Connection, password: str | None = None) -> Simula
     return Simulator(qwc, password or connection.password, connection.company)
 
 
-def onboarding_link(console: Console, connection_path: str, **body: str) -> str:
-    """Create a link and return its path."""
-    link: str = console.service.call("POST", f"{connection_path}/onboarding_url", body).json["data"]["links"][
-        "onboarding"
-    ]
-    return "/onboarding#" + link.partition("#")[2]
-
-
 def test_a_customer_is_led_from_the_link_to_connected(console: Console) -> None:
     connection = console.service.connection()
     console.open(onboarding_link(console, connection.path, redirect_url=f"{console.service.base_url}/support"))
@@ -49,9 +42,15 @@ def test_a_customer_is_led_from_the_link_to_connected(console: Console) -> None:
     console.sees("Waiting for QuickBooks")
 
     Simulator(qwc, password, Company.generated()).run_once()
+    come_back(console)
 
     console.sees_heading("Connected to ")
     console.page.wait_for_url("**/support?state=connected")
+
+
+def come_back(console: Console) -> None:
+    """Return to the page from another window, which makes it look at once."""
+    console.page.evaluate("dispatchEvent(new Event('focus'))")
 
 
 def no_api_words(console: Console) -> None:
@@ -80,11 +79,13 @@ def test_a_right_password_is_not_connected_before_quickbooks_answers(console: Co
     body = soap_call("authenticate", connection.id, connection.password)
     status, _ = HttpTransport().post(url, {"Content-Type": "text/xml"}, body)
     assert status == 200
+    come_back(console)
 
     console.sees("The password is right. Testing QuickBooks …")
     assert happened(console) == [2, 3, 4]
     assert console.service.call("GET", connection.path).json["data"]["quickbooks_status"] == "testing"
     connector.run_once()
+    come_back(console)
     console.sees_heading("Connected to ")
     data = console.service.call("GET", connection.path).json["data"]
     assert data["quickbooks_status"] == "connected"
@@ -111,6 +112,7 @@ def test_a_file_that_cannot_be_opened_shows_the_next_step_until_it_opens(
     console.open(onboarding_link(console, connection.path))
 
     connector.run_once()
+    come_back(console)
 
     console.sees(says)
     expect(console.page.get_by_label(f"Step {step}:")).to_contain_text("to do again")
@@ -118,6 +120,7 @@ def test_a_file_that_cannot_be_opened_shows_the_next_step_until_it_opens(
     no_api_words(console)
     connection.company.open_error = None
     connector.run_once()
+    come_back(console)
     console.sees_heading("Connected to ")
 
 
@@ -192,14 +195,43 @@ def test_a_wrong_password_is_reported_live_until_it_is_right(console: Console) -
     console.sees("Waiting for QuickBooks")
 
     web_connector(connection, "not the password").run_once()
+    come_back(console)
 
     console.sees("The Web Connector called with a wrong password")
     assert happened(console) == [2, 3]
     expect(console.page.get_by_label("Step 4:")).to_contain_text("to do again")
     console.button("Show a new password").click()
     password = console.page.locator(".secret code").inner_text()
+    come_back(console)
     console.sees("Waiting for QuickBooks")
     web_connector(connection, password).run_once()
+    come_back(console)
+    console.sees_heading("Connected to ")
+
+
+class UnknownCertificate(HttpTransport):
+    """A Windows that does not know who signed the certificate of the service."""
+
+    def get(self, url: str) -> int:
+        """Refuse the connection."""
+        message = f"The remote certificate of {url} is invalid according to the validation procedure."
+        raise TransportError(message)
+
+
+def test_an_unknown_certificate_leads_to_its_remedy_and_then_to_connected(console: Console) -> None:
+    connection = console.service.connection()
+    qwc = console.service.call("POST", f"{connection.path}/qwc").json["qwc"]
+    console.open(onboarding_link(console, connection.path))
+
+    refused = Simulator(qwc, connection.password, connection.company, transport=UnknownCertificate()).run_once()
+    come_back(console)
+
+    assert refused.error == 1048
+    console.button("The Web Connector shows an error").click()
+    console.button("QBWC1048").click()
+    expect(console.page.get_by_text("Open this page in Edge")).to_be_in_viewport()
+    web_connector(connection).run_once()
+    come_back(console)
     console.sees_heading("Connected to ")
 
 
@@ -228,6 +260,7 @@ def test_another_company_file_is_reported_with_a_remedy(console: Console) -> Non
     query(connection)
 
     connector.run_once()
+    come_back(console)
 
     console.sees("Open the file Simulated Company")
     console.sees("Open or Restore Company")
@@ -259,6 +292,7 @@ def test_the_path_of_a_moved_company_file_is_accepted_in_the_console(console: Co
     console.open(onboarding_link(console, connection.path))
     console.sees("Waiting for QuickBooks")
     connector.run_once()
+    come_back(console)
     console.sees("The file Company.qbw is open at another place")
 
     console.sign_in(f"/app/connections/{connection.id}")
@@ -273,7 +307,11 @@ def test_the_path_of_a_moved_company_file_is_accepted_in_the_console(console: Co
 
 @pytest.mark.parametrize(
     ("message", "says"),
-    [("QBWC1039", "choose Remove"), ("QBWC1048", "Open this page in Edge"), ("No message", "Tick the application")],
+    [
+        ("QBWC1039", "choose Remove"),
+        ("Another message", "write down its number"),
+        ("No message", "Tick the application"),
+    ],
 )
 def test_after_two_minutes_without_a_call_the_page_asks_for_the_message_in_windows(
     console: Console, message: str, says: str

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.support import Console, query
+from tests.browser.support import Console, onboarding_link, query
 
 if TYPE_CHECKING:
     from playwright.sync_api import Route
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 MINUTE = 60
 MAX_CALLS = 10
 STEP_SECONDS = 0.5
+CALL = re.compile(r"/api/v1/|/onboarding/connection$|/qbwc$")
+"""The addresses of calls: those of the console, the onboarding page and the support page."""
 
 
 def opened(console: Console, path: str) -> list[str]:
@@ -23,7 +26,7 @@ def opened(console: Console, path: str) -> list[str]:
     calls: list[str] = []
     console.keep_signed_in()
     console.page.clock.install()
-    console.page.on("request", lambda request: calls.append(request.url) if "/api/v1/" in request.url else None)
+    console.page.on("request", lambda request: calls.append(request.url) if CALL.search(request.url) else None)
     console.open(path)
     console.page.wait_for_load_state("networkidle")
     stop_clock(console)
@@ -54,15 +57,26 @@ def hide(console: Console, *, hidden: bool) -> None:
     )
 
 
-@pytest.mark.parametrize("rows", [1, 30])
-@pytest.mark.parametrize("view", ["connections", "requests", "waiting request"])
+@pytest.mark.parametrize(
+    ("view", "rows"),
+    [
+        ("connections", 30),
+        ("requests", 1),
+        ("requests", 30),
+        ("waiting request", 30),
+        ("onboarding", 0),
+        ("support", 0),
+    ],
+)
 def test_a_tab_makes_at_most_ten_calls_a_minute_whatever_it_shows(console: Console, view: str, rows: int) -> None:
     connection = console.service.connection()
     requests = [query(connection) for _ in range(rows)]
     paths = {
         "connections": "/app",
         "requests": f"/app/connections/{connection.id}",
-        "waiting request": f"/app/queued_requests/{requests[0]}",
+        "waiting request": f"/app/queued_requests/{requests[0] if requests else ''}",
+        "onboarding": onboarding_link(console, connection.path),
+        "support": "/support",
     }
 
     calls = opened(console, paths[view])
@@ -77,9 +91,30 @@ def test_a_tab_makes_at_most_ten_calls_a_minute_whatever_it_shows(console: Conso
     assert min(counts) > 0, counts
 
 
-def test_a_tab_that_is_hidden_or_that_nobody_uses_does_not_call(console: Console) -> None:
+def test_a_customer_who_changes_between_windows_does_not_exceed_the_budget(console: Console) -> None:
     connection = console.service.connection()
-    calls = opened(console, f"/app/connections/{connection.id}")
+    calls = opened(console, onboarding_link(console, connection.path))
+
+    counts = []
+    for _ in range(2):
+        for _ in range(12):
+            console.page.evaluate("dispatchEvent(new Event('focus'))")
+            wait(console, 5)
+        counts.append(len(calls))
+        calls.clear()
+
+    assert max(counts) <= MAX_CALLS, counts
+
+
+@pytest.mark.parametrize("view", ["requests", "onboarding"])
+def test_a_tab_that_is_hidden_or_that_nobody_uses_does_not_call(console: Console, view: str) -> None:
+    connection = console.service.connection()
+    paths = {
+        "requests": f"/app/connections/{connection.id}",
+        "onboarding": onboarding_link(console, connection.path),
+    }
+    pause = {"requests": "Updates are paused", "onboarding": "This page has stopped looking"}
+    calls = opened(console, paths[view])
 
     hide(console, hidden=True)
     wait(console, MINUTE)
@@ -96,9 +131,9 @@ def test_a_tab_that_is_hidden_or_that_nobody_uses_does_not_call(console: Console
     calls.clear()
     wait(console, 2 * MINUTE)
     assert calls == []
-    console.sees("Updates are paused")
+    console.sees(pause[view])
     console.page.mouse.move(300, 300)
-    wait(console, 5)
+    wait(console, 15)
     assert calls
 
 

@@ -22,7 +22,7 @@ export function Bars({ series, bars, summary }) {
   const step = WIDTH / bars.length;
   const gap = Math.min(step * 0.25, 4);
   return html`<figure class="chart">
-    <div class="plot ${labels.length > 6 ? "dense" : ""}"><div class="scale num" aria-hidden="true"><span>${count(top)}</span><span>${top > 1 ? count(top / 2) : ""}</span><span>0</span></div>
+    <div class="plot ${labels.length > 6 ? "many-labels" : ""}"><div class="scale num" aria-hidden="true"><span>${count(top)}</span><span>${top > 1 ? count(top / 2) : ""}</span><span>0</span></div>
       <div class="grow"><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${summary}>
         ${[0, 0.5, 1].map((share) => html`<line class="grid" x1="0" x2=${WIDTH} y1=${HEIGHT * share} y2=${HEIGHT * share} />`)}
         ${bars.map(({ title, values }, index) => {

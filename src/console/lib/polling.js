@@ -57,6 +57,15 @@ export function pollNow() {
   for (const one of polls) start(one);
 }
 
+/** Makes every poll due: the reader comes back from another window. The budget holds. */
+export function pollSoon() {
+  usedAt = Date.now();
+  for (const one of polls) {
+    one.due = usedAt;
+    plan(one);
+  }
+}
+
 /** `{at, error, nextAt, isSlow, isPaused}` of the view. `at` is the time of its oldest data, or undefined. */
 export function useFreshness() {
   const [, update] = useState(0);

@@ -5,6 +5,7 @@ const lazy = (make) => { let made; return () => (made ??= make()); };
 const dateTime = lazy(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "short" }));
 const timeOfDay = lazy(() => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }));
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
+const relativeShort = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" }));
 const number = lazy(() => new Intl.NumberFormat("en"));
 
 const UNITS = [
@@ -23,10 +24,11 @@ export const fullTime = (iso) => dateTime().format(new Date(iso));
 /** Returns the time of day with its zone: "02:02 PM EST". */
 export const clock = (moment) => timeOfDay().format(new Date(moment));
 
-/** Returns the reader's time zone: "America/New_York (EDT)". */
+/** Returns the reader's time zone: "America/New_York (EDT)", or "UTC". */
 export function localZone() {
   const name = dateTime().formatToParts(new Date()).find(({ type }) => type === "timeZoneName")?.value;
-  return `${dateTime().resolvedOptions().timeZone} (${name})`;
+  const zone = dateTime().resolvedOptions().timeZone;
+  return zone === name ? zone : `${zone} (${name})`;
 }
 
 export const millisecondsBetween = (first, last) => new Date(last) - new Date(first);
@@ -50,12 +52,17 @@ const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 export const withLocalTimes = (message) => message?.replace(ISO_MOMENT, fullTime);
 
 /** Returns how long ago or how far ahead a moment is: "3 minutes ago", "in 3 minutes". */
-export function ago(iso, now = Date.now()) {
+export const ago = (iso, now = Date.now()) => agoWith(relative(), iso, now);
+
+/** The same for narrow columns: "3 min ago". */
+export const agoShort = (iso, now = Date.now()) => agoWith(relativeShort(), iso, now).replace(". ", " ");
+
+function agoWith(format, iso, now) {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   if (Math.abs(seconds) < 10) return "just now";
-  if (Math.abs(seconds) < 60) return relative().format(Math.round(seconds / 10) * 10, "second");
+  if (Math.abs(seconds) < 60) return format.format(Math.round(seconds / 10) * 10, "second");
   for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return relative().format(Math.round(seconds / size), unit);
+    if (Math.abs(seconds) >= size) return format.format(Math.round(seconds / size), unit);
   }
   return "";
 }

@@ -1,7 +1,7 @@
 // Components that every view uses.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { ApiError } from "./api.js";
-import { ago, fullTime, plural, STATES, WEBHOOK_STATES, withoutControls } from "./text.js";
+import { ago, agoShort, fullTime, plural, STATES, WEBHOOK_STATES, withoutControls } from "./text.js";
 
 const PATHS = {
   plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
@@ -56,13 +56,13 @@ export const WebhookBadge = ({ state }) => {
 };
 
 /** Shows how long ago a moment was, and the exact time in the reader's time zone on hover. */
-export function Ago({ at }) {
+export function Ago({ at, short }) {
   const [, tick] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => tick((n) => n + 1), 20_000);
     return () => clearInterval(timer);
   }, []);
-  return at ? html`<time class="nowrap" datetime=${at} title=${fullTime(at)}>${ago(at)}</time>` : html`<span class="muted">Never</span>`;
+  return at ? html`<time class="nowrap" datetime=${at} title=${fullTime(at)}>${short ? agoShort(at) : ago(at)}</time>` : html`<span class="muted">Never</span>`;
 }
 
 export function Note({ tone = "", icon, title, children, role }) {

@@ -105,7 +105,7 @@ function Requests({ id, query, held }) {
   const requests = list.data?.data;
   const filtered = Boolean(state || webhookState || search || from || to);
   const shared = sharedReason(requests ?? []);
-  const heading = (column, text) => html`<th scope="col" aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}>
+  const heading = (column, text) => html`<th scope="col" class="when" aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}>
     <button type="button" onClick=${() => change({ sort: column, sort_direction: sort === column && direction === "desc" ? "asc" : "desc" })}>${text}
       <span aria-hidden="true">${sort === column ? (direction === "asc" ? "↑" : "↓") : ""}</span></button></th>`;
   return html`<${Numbers} id=${id} counts=${list.data?.counts} failed=${list.error} current=${state} />
@@ -116,17 +116,17 @@ function Requests({ id, query, held }) {
       <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value })} />
       <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
       ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change(NO_FILTERS)}>Clear<//>`}
-      ${session.canChange && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
+      <div class="row tools">${session.canChange && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
       ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} query=${{ sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to }} />`}
-      <${Button} kind="ghost density" aria-pressed=${String(dense)} title="More rows on the screen" onClick=${() => setDense(!dense)}>Dense<//>
+      <${Button} kind="ghost density" aria-pressed=${String(dense)} title="More rows on the screen" onClick=${() => setDense(!dense)}>Dense<//></div>
     </div>
     <${RangeBar} from=${from} to=${to} range=${range} sort=${sort} change=${change} />
     ${search && list.data && html`<${SearchNote} phrase=${search} total=${list.data.total} />`}
     ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}
     ${list.error && !requests ? html`<div class="body"><${Problem} error=${list.error} retry=${list.reload} what="The requests could not be loaded." /></div>`
       : requests?.length === 0 ? html`<${Nothing} id=${id} filtered=${filtered} page=${page} change=${change} />`
-      : html`<div class="table-wrap"><table class="responsive requests"><thead><tr><th scope="col">Request</th><th scope="col">State</th><th scope="col">Webhook</th>${heading("inserted_at", "Queued")}
-          <th scope="col" class="number took" title="How long the request waited before it was sent">Waited</th><th scope="col" class="number took" title="How long QuickBooks took">QuickBooks</th>${heading("updated_at", "Last change")}</tr></thead>
+      : html`<div class="table-wrap"><table class="responsive requests"><thead><tr><th scope="col">Request</th><th scope="col" class="state">State</th><th scope="col" class="webhook">Webhook</th>${heading("inserted_at", "Queued")}
+          <th scope="col" class="number took waited" title="How long the request waited before it was sent">Waited</th><th scope="col" class="number took executed" title="How long QuickBooks took">QuickBooks</th>${heading("updated_at", "Last change")}</tr></thead>
         <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} phrase=${search} shared=${shared ?? held} />`) : html`<${SkeletonRows} rows=${8} columns=${7} />`}</tbody></table></div>`}
     ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
     ${requests?.length > 0 && html`<${Pager} page=${page} totalPages=${list.data.total_pages} go=${(to) => change({ page: to })}>
@@ -146,7 +146,7 @@ function Nothing({ id, filtered, page, change }) {
   if (filtered) return html`<${Empty} icon="search" title="No request matches" actions=${html`<${Button} onClick=${() => change(NO_FILTERS)}>Clear search and filters<//>`}>Try another word, another time or fewer filters.<//>`;
   if (page > 1) return html`<${Empty} title="This page is empty" actions=${html`<${Button} onClick=${() => change({})}>Go to the first page<//>`}>There are fewer requests than before.<//>`;
   return html`<${Empty} title="Nothing is queued" actions=${session.canChange && html`<a class="button primary" href=${url("/compose", { connection: id, type: "CompanyQueryRq" })}>Ask QuickBooks for the company's data</a>`}>
-    Here is a first request: it reads the company's name and address and changes nothing.<//>`;
+    ${session.canChange ? "Here is a first request: it reads the company's name and address and changes nothing." : "Requests appear here when somebody queues them with a full API key."}<//>`;
 }
 
 function SearchBox({ value, change }) {

@@ -25,7 +25,7 @@ function Period({ id, query, connection }) {
   const load = useLoad(async (signal) => (await call("GET", path, { query: { days }, signal })).data, [path, days], { refresh: REFRESH_MILLISECONDS });
   const change = (changes) => navigate(url(id ? `/connections/${id}/overview` : "/overview", { ...query, ...changes }), { replace: true });
   const data = load.data;
-  const asOf = data && `as of ${fullTime(data.until)} (${zone()})`;
+  const asOf = data && `as of ${fullTime(data.until)}`;
   return html`
     <div class="page-head">${id ? html`<p class="muted">${asOf && `Activity ${asOf}`}</p>` : html`<${Heading} asOf=${asOf} />`}
       <${Segmented} label="Period" options=${PERIODS} value=${days} onChange=${(value) => change({ days: value })} /></div>
@@ -123,13 +123,18 @@ function Durations({ title, help, durations }) {
       <${Numbers} caption=${title} columns=${["Duration", "Requests"]} rows=${buckets.map((bucket) => [range(bucket), count(bucket.number)])} />` : html`<p class="muted">No request was measured in this period.</p>`}</div></section>`;
 }
 
-/** Returns the buckets with the empty ones between them, whose bounds double. */
+/** With fewer bars, one would be a wall. */
+const MIN_BARS = 8;
+
+/** Returns the buckets with the empty ones between and behind them, whose bounds double. */
 function filled(buckets) {
   const all = [];
+  const next = () => { const from = all.at(-1).to_seconds; return { from_seconds: from, to_seconds: from * 2, number: 0 }; };
   for (const bucket of buckets) {
-    for (let from = all.at(-1)?.to_seconds; from && from < bucket.from_seconds; from *= 2) all.push({ from_seconds: from, to_seconds: from * 2, number: 0 });
+    while (all.at(-1)?.to_seconds < bucket.from_seconds) all.push(next());
     all.push(bucket);
   }
+  while (all.length < MIN_BARS && all.at(-1).to_seconds) all.push(next());
   return all;
 }
 

@@ -63,7 +63,7 @@ function Loaded({ record, load }) {
     </div>
     <${Pages} record=${record} label=${label} />
     ${results.length > 0 && html`<${ResultTable} results=${results} />`}
-    <div class="columns">
+    <div class="columns documents">
       <${DocumentView} title="Request" name="request-${record.id}" forms=${forms} exactXml=${sentXml} />
       <${DocumentView} title="Response" name="response-${record.id}" forms=${{ xml: record.response_xml, json: record.response_json }}
         empty=${record.response_omitted ? "The response is too large to show here. Get it from the API with compression." : UNFINISHED.has(record.state) ? "QuickBooks has not responded yet." : "There is no response."} />

@@ -33,11 +33,11 @@ export function Row({ request, phrase, shared }) {
     <td class="about" title=${[requestTitle(request.request_name), request.subject, request.label].filter(Boolean).join(" · ")}><a class="title" href=${address}>${requestTitle(request.request_name)}</a>${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
       ${request.subject && html` <span class="subject"><${Foreign} text=${request.subject} /></span>`}${request.label && html` <span class="tag"><${Foreign} text=${request.label} /></span>`}${found && html` <span class="tag new">in ${found}</span>`}</td>
     <td class="full"><${StateBadge} state=${request.state} />${why && html` <span class="why muted small" title=${why}><${Foreign} text=${why} /></span>`}</td>
-    <td class="narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${webhookState(request)} />${lastCall?.duration_ms != null && html` <span class="muted small took" title=${`The receiver took this long, ${fullTime(lastCall.attempted_at)}`}>${duration(lastCall.duration_ms)}</span>`}`}</td>
-    <td><${Ago} at=${request.inserted_at} /></td>
-    <td class="number took" title=${sentAt ? `Sent ${fullTime(sentAt)}` : undefined}>${sentAt && duration(millisecondsBetween(request.inserted_at, sentAt))}</td>
+    <td class="webhook narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${webhookState(request)} />${lastCall?.duration_ms != null && html` <span class="muted small took" title=${`The receiver took this long, ${fullTime(lastCall.attempted_at)}`}>${duration(lastCall.duration_ms)}</span>`}`}</td>
+    <td><${Ago} at=${request.inserted_at} short=${true} /></td>
+    <td class="number took waited" title=${sentAt ? `Sent ${fullTime(sentAt)}` : undefined}>${sentAt && duration(millisecondsBetween(request.inserted_at, sentAt))}</td>
     <td class="number took" title=${respondedAt ? `Responded ${fullTime(respondedAt)}` : undefined}>${respondedAt && duration(millisecondsBetween(sentAt, respondedAt))}</td>
-    <td class="narrow-hide"><${Ago} at=${request.updated_at} /></td></tr>`;
+    <td class="narrow-hide"><${Ago} at=${request.updated_at} short=${true} /></td></tr>`;
 }
 
 /** Returns the part of a request in which a search found the phrase, as far as the list shows it. */
