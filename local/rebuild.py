@@ -51,6 +51,7 @@ from domain.records.request import (
     FIRST_IN_LINE,
     IN_FLIGHT,
     IN_TURN,
+    ErrorCode,
     QueuedRequest,
     Recovery,
     RequestError,
@@ -200,7 +201,7 @@ class Rebuild:
         if not lost:
             return record
         details = {"dependency_id": lost[0], "dependency_code": "deleted"}
-        after = record.failed(self._now, "dependency_failed", DEPENDENCY_IS_LOST, details)
+        after = record.failed(self._now, ErrorCode.DEPENDENCY_FAILED, DEPENDENCY_IS_LOST, details)
         self._store.commit(ChangeRequest(record, after))
         self.done[_what_happened(after)] += 1
         return after

@@ -20,7 +20,7 @@ from domain.records.app import Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
 from domain.records.event import LoggedEvent, Outcome
-from domain.records.request import ListedRequest, Paging, QueuedRequest, State, StoredRequest
+from domain.records.request import ErrorCode, ListedRequest, Paging, QueuedRequest, State, StoredRequest
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
 from domain.storage.statistics import Series, Slot
@@ -92,7 +92,7 @@ _RECEIVED = _SENT.moved(State.RESPONSE_RECEIVED, _END, response_size=len(_RESPON
 _STATUS = describe_status(3140)
 _FAILED = _SENT.failed(
     _END,
-    "quickbooks_error",
+    ErrorCode.QUICKBOOKS_ERROR,
     "There is an invalid reference to QuickBooks Customer in the Invoice.",
     {
         "status_code": 3140,

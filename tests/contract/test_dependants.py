@@ -12,7 +12,7 @@ from domain import qbxml
 from domain.queueing.new_request import QueueBatch
 from domain.queueing.service import RequestService
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
-from domain.records.request import QueuedRequest, State, Tombstone
+from domain.records.request import ErrorCode, QueuedRequest, State, Tombstone
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.session.dependants import with_dependants
@@ -68,7 +68,7 @@ def answer(store: AnyStore, request_id: str, state: State, list_id: str = "80000
     if state is State.RESPONSE_RECEIVED:
         after = sent.moved(state, LATER)
     else:
-        after = sent.failed(LATER, "quickbooks_error", "No.", {})
+        after = sent.failed(LATER, ErrorCode.QUICKBOOKS_ERROR, "No.", {})
     content = f"<CustomerRet><ListID>{escape(list_id)}</ListID></CustomerRet>"
     response = response_to(f'<CustomerAddRq requestID="{request_id}"', content=content)
     store.commit(*with_dependants(store, [ChangeRequest(sent, after, response)], LATER))

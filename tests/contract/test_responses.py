@@ -19,7 +19,7 @@ from domain.listing.query import ListQuery
 from domain.maintenance.retention import forget_record
 from domain.maintenance.sweep import SETTLED_AFTER, sweep
 from domain.queueing.service import RequestService
-from domain.records.request import QueuedRequest, State, StoredRequest
+from domain.records.request import ErrorCode, QueuedRequest, State, StoredRequest
 from domain.records.session import HeldRequest
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
@@ -244,7 +244,7 @@ def test_a_request_that_ends_in_an_error_has_no_response_of_a_lost_attempt(bench
     record = bench.sent()
     getattr(bench, lose)(record)
 
-    failed = record.failed(LATER_MOMENT, "outcome_unknown", "Nobody can tell.", {})
+    failed = record.failed(LATER_MOMENT, ErrorCode.OUTCOME_UNKNOWN, "Nobody can tell.", {})
     bench.store.commit(ChangeRequest(record, failed, search_text="outcome_unknown"))
     bench.client.deliver_late_calls()
 

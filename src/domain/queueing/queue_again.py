@@ -23,7 +23,7 @@ from domain.queueing.many import FIRST_TIME, USUAL_BOUNDS
 from domain.queueing.selection import Place, Walk, as_json
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
-from domain.records.request import Paging, QueuedRequest, State
+from domain.records.request import ErrorCode, Paging, QueuedRequest, State
 from domain.records.search_text import searchable_text
 from domain.records.webhook import ListedWebhookState, Webhook
 from domain.storage.changes import AddRequest, RequireConnection
@@ -44,10 +44,12 @@ if TYPE_CHECKING:
 
 QUEUED_AGAIN = (State.ERROR, State.DISCARDED)
 
-NOT_EXECUTED = frozenset({"quickbooks_error", "qbxml_parse_error", "quickbooks_connection_error"})
+NOT_EXECUTED = frozenset(
+    {ErrorCode.QUICKBOOKS_ERROR, ErrorCode.QBXML_PARSE_ERROR, ErrorCode.QUICKBOOKS_CONNECTION_ERROR}
+)
 """The error codes of a write that QuickBooks has certainly not executed."""
 
-UNRESOLVED = frozenset({"dependency_failed", "reference_unresolved", "reference_invalid"})
+UNRESOLVED = frozenset({ErrorCode.DEPENDENCY_FAILED, ErrorCode.REFERENCE_UNRESOLVED, ErrorCode.REFERENCE_INVALID})
 """The error codes of a request that was never complete."""
 
 _NAMESPACE = UUID("5c1d6a0e-52c1-4a0c-9c39-1c8f6f3f7a52")

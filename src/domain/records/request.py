@@ -74,6 +74,21 @@ MAX_FACT_CHARACTERS = 300
 """Maximum characters of a stored message and of a shorter text from QuickBooks. An item has at most 400 KB."""
 
 
+class ErrorCode(StrEnum):
+    """How a request ended in an error: the `code` of its error. `tools/error_reasons.py` has meanings and remedies."""
+
+    QUICKBOOKS_ERROR = "quickbooks_error"
+    QBXML_PARSE_ERROR = "qbxml_parse_error"
+    QUICKBOOKS_CONNECTION_ERROR = "quickbooks_connection_error"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    ITERATION_INTERRUPTED = "iteration_interrupted"
+    ITERATION_STOPPED = "iteration_stopped"
+    RESPONSE_TOO_LARGE = "response_too_large"
+    DEPENDENCY_FAILED = "dependency_failed"
+    REFERENCE_UNRESOLVED = "reference_unresolved"
+    REFERENCE_INVALID = "reference_invalid"
+
+
 @dataclass(frozen=True, slots=True)
 class RequestError:
     """The error of a request: a stable code, a message for developers, facts and a hint."""
@@ -405,7 +420,7 @@ class QueuedRequest:
         message_set = self.message_set and replace(self.message_set, interrupted=True)
         return replace(self, message_set=message_set)
 
-    def failed(self, now: datetime, code: str, message: str, details: Mapping[str, Any]) -> QueuedRequest:
+    def failed(self, now: datetime, code: ErrorCode, message: str, details: Mapping[str, Any]) -> QueuedRequest:
         """Return the record after it ended in an error: in flight, or while it waited for another request.
 
         Drops None values in `details` and shortens texts.

@@ -11,7 +11,6 @@ from domain.qbxml.codes import hresults, statuses
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.qbxml.codes.statuses import describe_status
 from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason
-from tools.error_reasons import TARGET, document
 
 if TYPE_CHECKING:
     from domain.qbxml.codes.hresults import Hresult
@@ -158,7 +157,3 @@ def test_another_company_file_may_help_when_the_file_could_not_be_opened(code: s
 @pytest.mark.parametrize("code", ["0x80040414", "0x80040418", "0x8004041A", "0x80040408", "0x12345678"])
 def test_another_company_file_does_not_help_with_other_hresults(code: str) -> None:
     assert not describe_hresult(code).other_file_may_help
-
-
-def test_the_documentation_matches_the_tables() -> None:
-    assert TARGET.read_text(encoding="utf-8") == document(), "run `python -m tools.error_reasons`"

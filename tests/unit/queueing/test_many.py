@@ -15,7 +15,7 @@ from domain.errors import InvalidRequest, NotFound, QuotaExceeded
 from domain.queueing.many import Bounds, ManyRequests, Tally
 from domain.queueing.selection import Place, RequestFilter
 from domain.records.batch import ids_of_batch
-from domain.records.request import ENDED, QUEUED, QueuedRequest, Recovery, State
+from domain.records.request import ENDED, QUEUED, ErrorCode, QueuedRequest, Recovery, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
@@ -133,7 +133,7 @@ def _moved(current: QueuedRequest, to: State, clock: FixedClock) -> QueuedReques
         case State.SENT, State.RESPONSE_RECEIVED:
             return current.moved(to, clock())
         case State.SENT, State.ERROR:
-            return current.failed(clock(), "quickbooks_error", "It failed.", {})
+            return current.failed(clock(), ErrorCode.QUICKBOOKS_ERROR, "It failed.", {})
         case ((State.WAITING | State.RETRYABLE), State.DISCARDED) if not current.may_be_executed:
             return current.moved(to, clock())
         case _:

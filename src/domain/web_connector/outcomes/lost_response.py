@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from domain.records.request import LAST_IN_LINE, State
+from domain.records.request import LAST_IN_LINE, ErrorCode, State
 from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason, reason_details
 from domain.web_connector.outcomes.pages import smaller_page
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
@@ -117,7 +117,7 @@ def retry_later(
     )
     return record.failed(
         now,
-        "quickbooks_connection_error",
+        ErrorCode.QUICKBOOKS_CONNECTION_ERROR,
         f"Gave up after {record.sessions} sessions. {message}",
         {**details, "hint": hint, "sessions": record.sessions},
     )
@@ -126,14 +126,14 @@ def retry_later(
 def too_large(record: QueuedRequest, now: datetime, message: str, **details: Any) -> QueuedRequest:
     """End a read with a response that a call cannot carry."""
     details = reason_details(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES, **details)
-    return record.failed(now, "response_too_large", message, details)
+    return record.failed(now, ErrorCode.RESPONSE_TOO_LARGE, message, details)
 
 
 def iteration_interrupted(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
     """End a page after the first. It is never requested again, because its iterator may have advanced."""
     hint = "The pages before this one are complete. Queue the query again to get all pages."
     message = f"Page {record.paging.page} of this query did not arrive. {message}"
-    return record.failed(now, "iteration_interrupted", message, {**details, "hint": hint})
+    return record.failed(now, ErrorCode.ITERATION_INTERRUPTED, message, {**details, "hint": hint})
 
 
 def iteration_stopped(
@@ -141,7 +141,9 @@ def iteration_stopped(
 ) -> QueuedRequest:
     """End a page of a query whose iterator does not come to an end. No further page is requested."""
     message = f"The query was stopped at page {record.paging.page}. {message}"
-    return record.failed(now, "iteration_stopped", message, reason_details(reason, iterator_remaining=remaining))
+    return record.failed(
+        now, ErrorCode.ITERATION_STOPPED, message, reason_details(reason, iterator_remaining=remaining)
+    )
 
 
 def iterator_not_falling(record: QueuedRequest, now: datetime, remaining: int) -> QueuedRequest:
@@ -153,4 +155,4 @@ def iterator_not_falling(record: QueuedRequest, now: datetime, remaining: int) -
 def outcome_unknown(record: QueuedRequest, now: datetime, message: str, details: dict[str, Any]) -> QueuedRequest:
     """End a write that QuickBooks may or may not have executed."""
     hint = " ".join(filter(None, (details.get("hint"), _LOOK_FIRST)))
-    return record.failed(now, "outcome_unknown", message, {**details, "hint": hint})
+    return record.failed(now, ErrorCode.OUTCOME_UNKNOWN, message, {**details, "hint": hint})

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 from domain import qbxml
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
-from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, State
+from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, ErrorCode, State
 from domain.records.search_text import MAX_TEXT_BYTES
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.outcomes.error_reasons import Reason, hresult_details, reason_details
@@ -151,7 +151,7 @@ def ended_or_requeued(after: QueuedRequest, response_xml: str | None = None) -> 
 
 def has_response(after: QueuedRequest) -> bool:
     """Whether a request has ended with the response of QuickBooks to it: it was executed, or QuickBooks refused it."""
-    refused = after.error is not None and after.error.code == "quickbooks_error"
+    refused = after.error is not None and after.error.code == ErrorCode.QUICKBOOKS_ERROR
     return after.state is State.RESPONSE_RECEIVED or refused
 
 
@@ -220,7 +220,7 @@ def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime)
         "retryable": meaning.retryable,
         "hint": meaning.hint,
     }
-    return record.failed(now, "quickbooks_error", status.message or meaning.message or "", details)
+    return record.failed(now, ErrorCode.QUICKBOOKS_ERROR, status.message or meaning.message or "", details)
 
 
 def _belongs_to(request: QueuedRequest | LastResponse, response_name: str, label: str | None) -> bool:
@@ -262,7 +262,7 @@ def of_message_set(
         return _of_refused_message_set(record, text, code, now)
     parse_error = session.in_flight.parse_error if session.in_flight else None
     if code in NEVER_EXECUTED and parse_error is not None and record.message_set is None:
-        return Ended(record.failed(now, "qbxml_parse_error", parse_error, hresult_details(PARSE_ERROR)))
+        return Ended(record.failed(now, ErrorCode.QBXML_PARSE_ERROR, parse_error, hresult_details(PARSE_ERROR)))
     may_be_running = parse_error is None and asked_too_early(record)
     outcome = _of_status_check(record, text, code, now, session.company_file.key, may_be_running=may_be_running)
     if isinstance(outcome, SentAgain) and _may_be_executed_in_part(session, record, parse_error):
@@ -324,10 +324,10 @@ def _of_refused_message_set(record: QueuedRequest, text: str | None, code: int, 
         return Requeued(record.queued_for_recovery(now, running_until=None))
     if code == NOT_STORED:
         message = f"QuickBooks could not store its response: status {code}."
-        return Ended(record.failed(now, "outcome_unknown", message, _status(code)), text)
+        return Ended(record.failed(now, ErrorCode.OUTCOME_UNKNOWN, message, _status(code)), text)
     message = f"QuickBooks refused the message set with status {code}."
     details = _status(code) | {"status_severity": "Error", "retryable": describe_status(code).retryable}
-    return Ended(record.failed(now, "quickbooks_error", message, details), text)
+    return Ended(record.failed(now, ErrorCode.QUICKBOOKS_ERROR, message, details), text)
 
 
 def not_interpreted(record: QueuedRequest, text: str | None, error: Exception, now: datetime) -> Ended:
@@ -341,7 +341,8 @@ def not_understood(record: QueuedRequest, text: str | None, message: str, now: d
 
     A read is not sent again, because QuickBooks was reached and would return the same response.
     """
-    return Ended(record.failed(now, "outcome_unknown", message, reason_details(Reason.RESPONSE_NOT_UNDERSTOOD)), text)
+    details = reason_details(Reason.RESPONSE_NOT_UNDERSTOOD)
+    return Ended(record.failed(now, ErrorCode.OUTCOME_UNKNOWN, message, details), text)
 
 
 def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcome | None:

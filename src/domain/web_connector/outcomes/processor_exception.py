@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
-from domain.records.request import FIRST_IN_LINE, IN_TURN, MAX_MESSAGE_CHARACTERS, State
+from domain.records.request import FIRST_IN_LINE, IN_TURN, MAX_MESSAGE_CHARACTERS, ErrorCode, State
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import (
     MAX_HRESULT_CHARACTERS,
@@ -168,7 +168,7 @@ def _of_invalid_request(exception: _Exception, response: str | None) -> Ended | 
         details |= {"reason": Reason.ITERATOR_EXPIRED.value}
         return ended_or_requeued(iteration_interrupted(record, now, message, details), response)
     if record.is_read or is_first:
-        return ended_or_requeued(record.failed(now, "qbxml_parse_error", message, details), response)
+        return ended_or_requeued(record.failed(now, ErrorCode.QBXML_PARSE_ERROR, message, details), response)
     return _checked_first(exception)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.records.batch import MAX_REQUESTS, id_at, position_of
-from domain.records.request import ENDED, State
+from domain.records.request import ENDED, ErrorCode, State
 from domain.records.session import HeldRequest
 from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.web_connector.outcomes.outcome import RequestUpdate
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from domain.storage.changes import Change
     from domain.storage.ports import Database
 
-FAILED = "dependency_failed"
 DELETED = "deleted"
 
 MAX_READ_BYTES = 64 * 1024 * 1024
@@ -141,7 +140,7 @@ class _Dependants:
         if end.code is not None:
             message = f"The request {end.record.id}, on which it depends, ended: {end.code}. It was not sent."
             details = {"dependency_id": end.record.id, "dependency_code": end.code}
-            return self._failed(dependant, FAILED, message, details)
+            return self._failed(dependant, ErrorCode.DEPENDENCY_FAILED, message, details)
         try:
             if any(reference.source == end.record.id for reference in references):
                 references = qbxml.resolved(references, end.record.id, end.response_xml)
@@ -149,12 +148,12 @@ class _Dependants:
         except qbxml.BadReference as error:
             reference = error.reference
             details = {"dependency_id": reference.source, "path": reference.path, "place": reference.place}
-            return self._failed(dependant, error.code, f"{error.message} It was not sent.", details)
+            return self._failed(dependant, ErrorCode(error.code), f"{error.message} It was not sent.", details)
         except Exception as error:  # noqa: BLE001 - an error in one request must not block the others
             message = (
                 f"The service could not resolve its references: unexpected {type(error).__name__}. It was not sent."
             )
-            return self._failed(dependant, "reference_unresolved", message, {"dependency_id": end.record.id})
+            return self._failed(dependant, ErrorCode.REFERENCE_UNRESOLVED, message, {"dependency_id": end.record.id})
         after = record.without_dependency(position_of(end.record.id), self.now).as_change_of(dependant.before)
         self._known[record.id] = replace(dependant, record=after, references=references)
         changed = references if references != dependant.references else self._changed_before(record.id)
@@ -165,7 +164,7 @@ class _Dependants:
         change = self.changes.get(request_id)
         return change.references if change else None
 
-    def _failed(self, dependant: _Dependant, code: str, message: str, details: dict[str, str]) -> _End:
+    def _failed(self, dependant: _Dependant, code: ErrorCode, message: str, details: dict[str, str]) -> _End:
         after = dependant.record.failed(self.now, code, message, details).as_change_of(dependant.before)
         held = HeldRequest(dependant.before, dependant.request_xml)
         self._known[after.id] = replace(dependant, record=after)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.errors import InvalidRequest
-from domain.records.request import MessageSet, State, message_set_id
+from domain.records.request import ErrorCode, MessageSet, State, message_set_id
 from domain.records.session import HeldRequest, InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
@@ -162,7 +162,8 @@ def sent(turn: Turn, check: CompanyFileCheck | None, new_id: str) -> Decision | 
         if turn.record.message_set is None and turn.record.state is State.TICKETED:
             turn = turn.beginning(1)  # The others can still be sent.
         problem, details = f"The request was not sent: {message}", reason_details(Reason.REQUEST_NOT_WRITABLE)
-        return _ended(turn, [record.failed(now, "qbxml_parse_error", problem, details) for record in turn.records])
+        code = ErrorCode.QBXML_PARSE_ERROR
+        return _ended(turn, [record.failed(now, code, problem, details) for record in turn.records])
     turn = turn.beginning(message.number)
     for position, (held, record) in enumerate(zip(turn.held, turn.records, strict=True), 1):
         if record.state is State.TICKETED:

@@ -1,0 +1,70 @@
+"""docs/errors.md has every code that the API returns, with its cause and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from domain.errors import ServiceError
+from domain.records.connection import HELD_BY_COMPANY_FILE
+from domain.records.request import ErrorCode
+from handlers.rest.errors import STATUSES
+from tools.error_reasons import (
+    METHOD_NOT_ALLOWED,
+    REMEDIES_OF_CALLS,
+    REMEDIES_OF_REQUESTS,
+    TARGET,
+    document,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACT = (ROOT / "docs" / "reference" / "service-contract.md").read_text(encoding="utf-8")
+
+
+def rows(page: str, section: str) -> list[list[str]]:
+    """Return the cells of the tables of a section, without their heads."""
+    text = page.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    return [line.strip("| ").split(" | ") for line in lines[1:]]
+
+
+def codes(cell: str) -> list[str]:
+    return re.findall(r"`(\w+)`", cell)
+
+
+def test_the_page_matches_the_tables() -> None:
+    assert TARGET.read_text(encoding="utf-8") == document(), "run `make error-reasons`"
+
+
+def test_every_error_of_a_call_has_a_status_a_cause_and_a_remedy() -> None:
+    assert set(ServiceError.__subclasses__()) == set(STATUSES) == set(REMEDIES_OF_CALLS)
+
+
+def test_every_error_of_a_request_has_a_cause_and_a_remedy() -> None:
+    assert set(REMEDIES_OF_REQUESTS) == set(ErrorCode)
+
+
+def test_every_code_that_the_api_returns_is_on_the_page() -> None:
+    """API Gateway and a few functions write the body of an error themselves."""
+    template = (ROOT / "template.yaml").read_text(encoding="utf-8")
+    written = [path.read_text(encoding="utf-8") for path in (ROOT / "src" / "handlers").rglob("*.py")]
+    returned = set(re.findall(r'"code": "(\w+)"', "".join([template, *written])))
+
+    assert "method_not_allowed" in returned
+    assert returned <= {code for row in rows(document(), "Errors of a call") for code in codes(row[1])}
+
+
+def test_every_error_of_a_connection_is_on_the_page() -> None:
+    on_page = {code for row in rows(document(), "Errors of a connection") for code in codes(row[0])}
+
+    assert on_page == {ErrorCode.QUICKBOOKS_CONNECTION_ERROR.value, *HELD_BY_COMPANY_FILE}
+
+
+def test_the_contract_has_the_same_errors_of_calls_and_requests() -> None:
+    calls = {(int(row[0].replace("5xx", "500")), *codes(row[1])) for row in rows(CONTRACT, "Errors")}
+    requests = {code for row in rows(CONTRACT, "Error codes of a request") for code in codes(row[0])}
+
+    assert calls == {(status, error.code) for error, status in STATUSES.items()} | {
+        (METHOD_NOT_ALLOWED[0], METHOD_NOT_ALLOWED[1].strip("`"))
+    }
+    assert requests == {code.value for code in ErrorCode}
