@@ -66,6 +66,36 @@ def test_support_explains_every_waiting_reason() -> None:
     assert set(re.findall(r"(?m)^\| `([a-z_]+)` \|", page)) == set(waiting_reason.CODES)
 
 
+def test_every_message_in_troubleshooting_is_one_of_a_program() -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    cells = re.findall(r"(?m)^\| ([^|]+) \|", page.partition("## On your machine")[2].partition("\n## ")[0])
+    messages = [message for cell in cells for message in re.findall(r"`([^`]+ [^`]+)`", cell) if "make " not in message]
+    programs = [
+        path.read_text(encoding="utf-8") for folder in ("local", "examples") for path in ROOT.glob(f"{folder}/**/*.py")
+    ]
+    parts = {message: [part.strip() for part in re.split(r"\d+|…", message) if part.strip()] for message in messages}
+
+    assert len(messages) >= 6
+    assert [
+        message for message in messages if not any(all(part in text for part in parts[message]) for text in programs)
+    ] == []
+
+
+def test_a_page_of_over_5000_words_begins_with_links_to_its_sections() -> None:
+    missing = {}
+    for page in ROOT.glob("docs/**/*.md"):
+        text = page.read_text(encoding="utf-8")
+        beginning, *sections = re.split(r"(?m)^## ", text)
+        anchors = [
+            re.sub(r"[^\w\- ]", "", section.partition("\n")[0].lower()).replace(" ", "-") for section in sections
+        ]
+        if len(text.split()) > 5_000:
+            missing[page.name] = [anchor for anchor in anchors if f"](#{anchor})" not in beginning]
+
+    assert "operations.md" in missing
+    assert {name: anchors for name, anchors in missing.items() if anchors} == {}
+
+
 def test_every_page_is_found_from_the_readme() -> None:
     reachable, unread = set[Path](), [ROOT / "README.md"]
     while unread:
