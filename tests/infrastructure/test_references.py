@@ -14,13 +14,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (".ci", "benchmarks", "docs", "events", "examples", "local", "simulator", "src", "tests", "tools")
+FOLDERS = (".ci", "benchmarks", "clients", "docs", "events", "examples", "local", "simulator", "src", "tests", "tools")
 SUFFIXES = {".md", ".py", ".toml", ".yaml", ".yml"}
 FILES = sorted(
     path
     for folder in (ROOT.glob("*"), *(ROOT.joinpath(name).rglob("*") for name in FOLDERS))
     for path in folder
-    if path.is_file() and path != Path(__file__) and (path.suffix in SUFFIXES or path.name == "Makefile")
+    if path.is_file()
+    and path != Path(__file__)
+    and (path.suffix in SUFFIXES or path.name == "Makefile")
+    and "node_modules" not in path.parts
 )
 PAGES = [path for path in FILES if path.suffix == ".md"]
 
