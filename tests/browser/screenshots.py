@@ -160,6 +160,33 @@ def list_drafts(page: Page) -> None:
     page.wait_for_timeout(SETTLE_MILLISECONDS)
 
 
+def fill_in_invoice(page: Page) -> None:
+    """Fill in an invoice of three lines, of which one was cloned and one has a wrong quantity."""
+    page.get_by_label("Customer", exact=False).first.fill("Abercrombie, Kristy")
+    page.get_by_label("Item of line 1").fill("Consulting")
+    page.get_by_label("Description of line 1").fill("Two hours on the phone, about the garage that leaks")
+    page.get_by_label("Quantity of line 1").fill("2.5")
+    page.get_by_label("Rate of line 1").fill("1097.5")
+    page.get_by_role("button", name="Clone line 1").click()
+    page.get_by_role("button", name="Add line").click()
+    page.get_by_label("Item of line 3").fill("Nothing of the kind")
+    page.get_by_label("Quantity of line 3").fill("two")
+    page.get_by_label("Quantity of line 3").blur()
+    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+
+def fill_in_payment(page: Page) -> None:
+    """Apply more to two invoices than was received."""
+    page.get_by_label("Amount received").fill("100")
+    page.get_by_label("Apply the payment to").select_option("The invoices that I name")
+    page.get_by_label("TxnID of the invoice of line 1").fill("1A2B-1700000000")
+    page.get_by_label("Payment of line 1").fill("60")
+    page.get_by_role("button", name="Add line").click()
+    page.get_by_label("Payment of line 2").fill("60.5")
+    page.get_by_label("Payment of line 2").blur()
+    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+
 def failing(status: int, code: str, message: str) -> Callable[[Page], object]:
     """Return a preparation that makes every call of the API fail."""
     body = {"error": {"code": code, "message": message, "details": {"request_id": "3f6c8a52-1d7e-4b09-9a51"}}}
@@ -397,6 +424,10 @@ VIEWS: Mapping[str, View] = {
     "compose-read-only": View("/app/compose", scope="read_only"),
     "compose-pick": View("/app/compose"),
     "compose": View("/app/compose?connection={connection}&type=InvoiceAddRq"),
+    "compose-invoice": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=fill_in_invoice),
+    "compose-payment": View("/app/compose?connection={connection}&type=ReceivePaymentAddRq", act=fill_in_payment),
+    "compose-customer": View("/app/compose?connection={connection}&type=CustomerAddRq"),
+    "compose-all-fields": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=click("All fields")),
     "compose-several": View("/app/compose?type=CustomerAddRq", act=press_without_connection),
     "compose-missing": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=press_queue),
     "compose-confirm": View("/app/compose?connection={connection}&type=CustomerAddRq", act=ask_to_add),

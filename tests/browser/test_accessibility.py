@@ -47,6 +47,8 @@ VIEWS: Mapping[str, str] = {
     "copy of a request": "/app/compose?connection={connection}&type=CustomerAddRq&from={unknown}",
     "no such request": "/app/queued_requests/00000000-0000-4000-8000-000000000000",
     "compose": "/app/compose?connection={connection}&type=InvoiceAddRq",
+    "compose a payment": "/app/compose?connection={connection}&type=ReceivePaymentAddRq",
+    "compose from the schema": "/app/compose?connection={connection}&type=EstimateAddRq",
     "compose without a type": "/app/compose",
     "reference": "/app/qbxml",
     "type": "/app/qbxml/InvoiceAddRq",

@@ -59,6 +59,19 @@ export function namesIn(part) {
   return part.kind === "element" ? [part.name] : part.parts.flatMap(namesIn);
 }
 
+/** Sorts children in the order that QBXML requires. Elements that repeat together, such as kinds of lines, keep theirs. */
+export function inOrder(group, children) {
+  const ranks = new Map();
+  let rank = 0;
+  const visit = (part) => {
+    if (part.kind === "element") ranks.set(part.name, (rank += 1));
+    else if (part.repeats) { rank += 1; for (const name of namesIn(part)) ranks.set(name, rank); }
+    else part.parts.forEach(visit);
+  };
+  visit(group);
+  return [...children].sort((one, other) => (ranks.get(one.name) ?? Infinity) - (ranks.get(other.name) ?? Infinity) || 0);
+}
+
 /** The values of each base type, in words and as the pattern that the service checks too. */
 export const BASES = {
   STRTYPE: { name: "text" },
@@ -200,7 +213,7 @@ export function pruned(tree) {
 }
 
 /** Whether a tree has no text. */
-const isBlank = (tree) => (tree.children ? !hasAttributes(tree) && tree.children.every(isBlank) : tree.text === "");
+export const isBlank = (tree) => (tree.children ? !hasAttributes(tree) && tree.children.every(isBlank) : tree.text === "");
 
 /** Whether a tree has an element without text. In a change, it clears a field; a form would leave it out. */
 export const hasBlanks = (tree) => tree.children?.some((child) => isBlank(child) || hasBlanks(child)) ?? false;
@@ -212,13 +225,14 @@ export function elementAt(tree, pointer) {
   return node.origin;
 }
 
-/** Returns what a form lacks: `[{element, message}]`, with the element of the tree at which it is shown. */
+/** Returns what a form lacks: `[{element, message, isMissing}]`, with the element of the tree at which it is shown. */
 export function missingIn(group, tree) {
   if (group.kind === "choice") {
     const used = group.parts.find((part) => tree.children.some((child) => namesIn(part).includes(child.name) && !isBlank(child)));
     if (used?.kind === "element") return missingInside(used, tree);
     if (used) return missingIn(used, tree);
-    return group.required && !group.alternative ? [{ element: tree, message: `Fill in one of ${listed(namesIn(group))}.` }] : [];
+    const blank = tree.children.find(({ name }) => namesIn(group).includes(name));
+    return group.required && !group.alternative ? [{ element: blank ?? tree, message: `Fill in one of ${listed(namesIn(group))}.`, isMissing: true }] : [];
   }
   return group.parts.flatMap((part) => {
     if (part.kind !== "element") return !part.required && namesIn(part).every((name) => !tree.children.some((child) => child.name === name && !isBlank(child))) ? [] : missingIn(part, tree);
@@ -226,7 +240,7 @@ export function missingIn(group, tree) {
     const filled = found.filter((child) => !isBlank(child));
     if (filled.length || !part.required) return missingInside(part, { children: filled });
     const inside = found.length && part.content ? missingIn(part.content, found[0]) : [];
-    return inside.length ? inside : [{ element: found[0] ?? tree, message: `${part.name} is required.` }];
+    return inside.length ? inside : [{ element: found[0] ?? tree, message: `${part.name} is required.`, isMissing: true }];
   });
 }
 

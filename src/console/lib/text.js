@@ -94,7 +94,7 @@ export function partsOf({ name, children }) {
 /** Returns what a request does: "Add customer", "Delete invoice", "Queue customer query". */
 export function actionTitle(tree) {
   const { verb, subject } = partsOf(tree);
-  const noun = { Txn: "transaction", List: "list entry" }[subject] ?? inSentence(requestTitle(`${subject}Rq`));
+  const noun = { Txn: "transaction", List: "list entry", ReceivePayment: "payment" }[subject] ?? inSentence(requestTitle(`${subject}Rq`));
   if (isRead(tree.name)) return `Queue ${inSentence(requestTitle(tree.name))}`;
   return verb === "Merge" ? `Merge ${subject === "List" ? "list" : noun} entries` : `${VERBS[verb] ?? "Execute"} ${noun}`;
 }

@@ -3,17 +3,22 @@ import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js"
 import { appOfKey, call, session, useLoad } from "../lib/api.js";
 import { draftKey, draftsOf, moveDraft, readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
-import { contentOf, isUnsettled, newKey } from "../lib/queue_again.js";
+import { isUnsettled, newKey } from "../lib/queue_again.js";
 import { ROOT, navigate, url } from "../lib/router.js";
-import { elementAt, formTree, fromJson, fromXml, hasBlanks, missingIn, pruned, requestNames, requestType, toJson, toXml } from "../lib/schema.js";
+import { beginning, bodyOf, inForm, isForm, modesOf, read, treeOf, written } from "../lib/request_draft.js";
+import { elementAt, missingIn, pruned, requestNames, requestType, toJson, toXml } from "../lib/schema.js";
+import { inWordsOf, labelsOf, offersIn, SIMPLE_FORMS } from "../lib/simple_forms.js";
 import { actionTitle, fullTime, isRead, plural, requestTitle } from "../lib/text.js";
+import { isTooNew, lackOf, versionsFor } from "../lib/versions.js";
 import { Ago, Button, Code, Empty, explain, Field, Foreign, Note, Problem, problemText, Segmented, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { GroupForm } from "./compose_form.js";
 import { ConfirmWrite } from "./confirm_write.js";
+import { useOffers } from "./offers.js";
+import { SimpleForm, totalsOf } from "./simple_form.js";
 
 const NO_PROBLEMS = [];
+const NO_OFFERS = [];
 const POPULAR = ["CustomerQueryRq", "InvoiceAddRq", "InvoiceQueryRq", "ItemQueryRq", "CustomerAddRq", "ReceivePaymentAddRq", "BillAddRq", "CompanyQueryRq"];
-const VERSIONS = ["13.0", "14.0", "15.0", "16.0"];
 const PAGE_SIZE = 100;
 const MAX_PAGES = 10;
 /** The service keeps idempotency keys for a day. An older one would not prevent a second request. */
@@ -42,7 +47,7 @@ export default function Compose({ query }) {
   const askForTarget = () => { setUnchosen(true); picker.current?.querySelector("select").focus(); };
   const ready = app.data && (list || connections.error) && !source.loading;
   return html`<div class="page wide">
-    <div class="page-head"><div><h1>Compose a request</h1><p class="sub">A form made from QBXML's schema. Nothing reaches QuickBooks before you queue it.</p></div></div>
+    <div class="page-head"><div><h1>Compose a request</h1><p class="sub">A form, XML or JSON. Nothing reaches QuickBooks before you queue it.</p></div></div>
     ${connections.error && html`<${Problem} error=${connections.error} retry=${connections.reload} what="The connections could not be loaded." />`}
     ${app.error && html`<${Problem} error=${app.error} retry=${app.reload} />`}
     <section class="card" aria-label="Target" ref=${picker}><div class="body columns">
@@ -119,37 +124,9 @@ function Work({ name, ...rest }) {
   return html`<${Draft} type=${type.data} ...${rest} />`;
 }
 
-/** A new draft: an empty form, or the content of an earlier request. */
-function beginning(type, source) {
-  const draft = { mode: "form", version: "13.0", text: "", webhook: "" };
-  if (!source) return { ...draft, tree: formTree(type) };
-  const { request_xml: xml, webhook_url: webhook, ...rest } = contentOf(source);
-  const { tree, version } = fromXml(xml);
-  // The form leaves out empty elements, which clear fields in a change.
-  const isExact = tree.name === type.name && !hasBlanks(tree);
-  return { ...draft, ...rest, tree, version, webhook: webhook ?? "", ...(isExact ? {} : { mode: "xml", text: xml }) };
-}
-
-const written = (form, { tree, version }) => (form === "xml" ? toXml(pruned(tree), version) : JSON.stringify(toJson(pruned(tree), version), null, 2));
-const read = (form, text) => (form === "xml" ? fromXml(text) : fromJson(text));
-
-/** Returns the tree of a draft, or null if its text cannot be read. */
-function treeOf({ mode, tree, version, text }) {
-  try {
-    return mode === "form" ? { tree, version } : read(mode, text);
-  } catch {
-    return null;
-  }
-}
-
-/** Returns the body that queues a draft. Throws SyntaxError if its JSON is broken. */
-function bodyOf({ mode, tree, version, text, webhook, label, metadata }) {
-  const content = mode === "xml" ? { request_xml: text } : { request_json: mode === "json" ? JSON.parse(text) : toJson(pruned(tree), version) };
-  return { ...content, ...(webhook.trim() ? { webhook_url: webhook.trim() } : {}), ...(label ? { label } : {}), ...(metadata ? { metadata } : {}) };
-}
-
 function Draft({ type, place, target, askForTarget, source }) {
-  const [draft, setDraft] = useState(() => readDraft(place) ?? beginning(type, source));
+  const supported = target?.qbxml_version;
+  const [draft, setDraft] = useState(() => readDraft(place) ?? beginning(type, source, supported));
   const [restoredAt, setRestoredAt] = useState(draft.at);
   const [isKept, setKept] = useState(true);
   const [problems, setProblems] = useState(NO_PROBLEMS);
@@ -160,18 +137,20 @@ function Draft({ type, place, target, askForTarget, source }) {
   const outcome = useRef();
   const { mode, tree, version, text, webhook } = draft;
   const current = useMemo(() => treeOf(draft), [mode, tree, version, text]);
+  const simple = SIMPLE_FORMS[type.name];
+  const offers = useOffers(target?.id, mode === "simple" ? offersIn(simple) : NO_OFFERS);
 
   const keep = (next) => { setDraft(next); setKept(writeDraft(place, next)); };
   // Each content has one idempotency key, so queueing it twice, also after a reload, makes one request.
   const edit = (changes) => { setError(null); keep({ ...draft, touched: true, idempotencyKey: null, ...changes }); };
   const changeTree = (next) => { setProblems(stillIn(next, problems)); edit({ tree: next }); };
-  const startOver = () => { removeDraft(place); setDraft(beginning(type, source)); setRestoredAt(null); setProblems(NO_PROBLEMS); setError(null); };
+  const startOver = () => { removeDraft(place); setDraft(beginning(type, source, supported)); setRestoredAt(null); setProblems(NO_PROBLEMS); setError(null); };
   const switchTo = (next) => {
     try {
-      const { tree: nextTree, version: nextVersion } = mode === "form" ? draft : read(mode, text);
-      if (next === "form" && nextTree.name !== type.name) throw new Error(`The form is for ${type.name}; the text holds ${nextTree.name}. Pick that type above.`);
-      const changed = { tree: nextTree, version: nextVersion, mode: next };
-      const after = { ...draft, ...changed, idempotencyKey: null, text: next === "form" ? "" : written(next, changed) };
+      const { tree: nextTree, version: nextVersion } = read(draft);
+      if (isForm(next) && nextTree.name !== type.name) throw new Error(`The form is for ${type.name}; the text holds ${nextTree.name}. Pick that type above.`);
+      const changed = { tree: inForm(type, next, nextTree), version: nextVersion, mode: next };
+      const after = { ...draft, ...changed, idempotencyKey: null, text: isForm(next) ? "" : written(next, changed) };
       if (draft.touched) keep(after);
       else setDraft(after);
       setProblems(NO_PROBLEMS);
@@ -181,7 +160,7 @@ function Draft({ type, place, target, askForTarget, source }) {
     }
   };
   const show = (found) => {
-    setProblems(found);
+    setProblems(mode === "simple" ? found.map((one) => inWordsOf(simple, one)) : found);
     setTimeout(() => (document.querySelector("[data-found]") ?? outcome.current)?.scrollIntoView({ block: "center", behavior: "smooth" }));
     setTimeout(() => document.querySelector("[data-found]")?.focus({ preventScroll: true }));
   };
@@ -189,7 +168,7 @@ function Draft({ type, place, target, askForTarget, source }) {
   const press = () => {
     if (!target) return askForTarget();
     setError(null);
-    const missing = mode === "form" ? missingIn(type.content, tree) : [];
+    const missing = isForm(mode) ? missingIn(type.content, tree) : [];
     if (missing.length) return show(missing);
     // What cannot be read here counts as a write.
     const isHarmless = current && isRead(current.tree.name);
@@ -219,19 +198,22 @@ function Draft({ type, place, target, askForTarget, source }) {
       const found = problem instanceof SyntaxError ? [{ field: "body", message: `The JSON is broken: ${problem.message}.` }] : (problem.details?.problems ?? []);
       setError(found.length ? null : problem);
       setBusy(false);
-      show(found.map((one) => ({ ...one, message: problemText(one), element: mode === "form" && one.path ? elementAt(pruned(tree), one.path) : undefined })));
+      show(found.map((one) => ({ ...one, message: problemText(one), element: isForm(mode) && one.path ? elementAt(pruned(tree), one.path) : undefined })));
     }
   };
 
   const action = current ? actionTitle(current.tree) : "Queue request";
   const books = target && nameOf(target);
+  const lack = (since) => lackOf(since, version, supported);
   return html`<${Beginning} source=${source} draft=${draft} target=${target} restoredAt=${restoredAt} startOver=${startOver} />
-  <div class="compose">
+  <div class="compose ${mode === "simple" ? "simple" : ""}">
     <section class="card" aria-label="Request">
       <header><h2>${requestTitle(type.name)}</h2><div class="row">
-        ${mode === "form" && html`<label class="row plain"><span class="muted small">QBXML</span><select class="compact" value=${version} onChange=${(event) => edit({ version: event.target.value })}>${[...new Set([...VERSIONS, version])].map((one) => html`<option value=${one} selected=${one === version}>${one}</option>`)}</select></label>`}
-        <${Segmented} label="Edit as" value=${mode} onChange=${switchTo} options=${[["form", "Form"], ["xml", "XML"], ["json", "JSON"]]} /></div></header>
-      ${mode === "form" ? html`<div class="body stack"><${GroupForm} group=${type.content} tree=${tree} change=${changeTree} problems=${problems} />
+        ${isForm(mode) && html`<label class="row plain"><span class="muted small">QBXML</span><select class="compact" value=${version} title=${supportText(target)} onChange=${(event) => edit({ version: event.target.value })}>${versionsFor(supported, version).map((one) => html`<option value=${one} selected=${one === version}>${one}</option>`)}</select></label>`}
+        <${Segmented} label="Edit as" value=${mode} onChange=${switchTo} options=${modesOf(type.name)} /></div></header>
+      ${isForm(mode) ? html`<div class="body stack"><${Version} version=${version} target=${target} choose=${(next) => edit({ version: next })} />
+          ${mode === "simple" ? html`<${SimpleForm} form=${simple} type=${type} tree=${tree} change=${changeTree} problems=${problems} offers=${offers} lackOf=${lack} showAllFields=${() => switchTo("form")} />`
+            : html`<${GroupForm} group=${type.content} tree=${tree} change=${changeTree} problems=${problems} lackOf=${lack} />`}
           <${RequestAttributes} type=${type} tree=${tree} change=${changeTree} /></div>`
         : html`<${Editor} key=${mode} text=${text} language=${mode} label="${mode.toUpperCase()} of the request" problems=${problems} onChange=${(value) => { setProblems(NO_PROBLEMS); edit({ text: value }); }} />`}
     </section>
@@ -248,7 +230,21 @@ function Draft({ type, place, target, askForTarget, source }) {
       </div></section>
       <${Preview} current=${current} mode=${mode} connection=${target?.id} webhook=${webhook.trim()} />
     </div></div>
-    ${asking && html`<${ConfirmWrite} tree=${current && pruned(current.tree)} target=${books} unanswered=${draft.unanswered} isSame=${Boolean(draft.idempotencyKey)} confirm=${queue} close=${() => setAsking(false)} />`}`;
+    ${asking && html`<${ConfirmWrite} tree=${current && pruned(current.tree)} target=${books} unanswered=${draft.unanswered} isSame=${Boolean(draft.idempotencyKey)}
+      labels=${mode === "simple" ? labelsOf(simple) : undefined} totals=${mode === "simple" ? totalsOf(simple, tree, offers) : []} confirm=${queue} close=${() => setAsking(false)} />`}`;
+}
+
+/** Says which version of QBXML the connection supports, and offers it if the request has a higher one. */
+function Version({ version, target, choose }) {
+  const supported = target?.qbxml_version;
+  if (!isTooNew(version, supported)) return html`<p class="muted small">${supportText(target)}</p>`;
+  return html`<${Note} tone="amber" title="QuickBooks cannot read QBXML ${version}"><p>${supportText(target)}</p><p><${Button} kind="small" onClick=${() => choose(supported)}>Use ${supported}<//></p><//>`;
+}
+
+function supportText(target) {
+  if (!target) return "Choose a connection to see which version of QBXML its QuickBooks supports.";
+  if (!target.qbxml_version) return "QuickBooks of this connection has not answered yet, so the version of QBXML that it supports is not known.";
+  return `${target.quickbooks_product_name ?? "QuickBooks"} of this connection supports QBXML up to ${target.qbxml_version}.`;
 }
 
 /** Returns the problems whose element is still in the form unchanged. */

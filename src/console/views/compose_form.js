@@ -1,31 +1,22 @@
 // The form of a request, made from a group of the schema. It reads and writes a tree: {name, attributes, text | children}.
 import { html, useState } from "../vendor/preact.js";
-import { BASES, elementsIn, emptyPart, namesIn, newTree, textProblem } from "../lib/schema.js";
+import { purposeOf } from "../lib/choice_texts.js";
+import { BASES, elementsIn, emptyPart, inOrder, isBlank, namesIn, newTree, textProblem } from "../lib/schema.js";
 import { plural } from "../lib/text.js";
 import { Button } from "../lib/ui.js";
 
 const LONG_TEXT = 500;
 
-/** Returns a rank for each element's name, in the order that QBXML requires. Elements that repeat together share a rank. */
-function ranksOf(group) {
-  const ranks = new Map();
-  let rank = 0;
-  const visit = (part) => {
-    if (part.kind === "element") ranks.set(part.name, (rank += 1));
-    else if (part.repeats) { rank += 1; for (const name of namesIn(part)) ranks.set(name, rank); }
-    else part.parts.forEach(visit);
-  };
-  visit(group);
-  return ranks;
-}
-
-/** `problems` are those that the check of the whole form has found: `[{element, message}]`. */
-export function GroupForm({ group, tree, change, problems }) {
-  const ranks = ranksOf(group);
+/**
+ * `problems` are those that the check of the whole form has found: `[{element, message}]`. `lackOf` returns why the version
+ * of the request cannot have an element that exists since another version, or null.
+ */
+export function GroupForm({ group, tree, change, problems, lackOf }) {
   const children = tree.children ?? [];
-  const put = (next) => change({ ...tree, children: [...next].sort((one, other) => (ranks.get(one.name) ?? 1e6) - (ranks.get(other.name) ?? 1e6)) });
+  const put = (next) => change({ ...tree, children: inOrder(group, next) });
   const at = {
     problems,
+    lackOf,
     children,
     of: (names) => children.filter(({ name }) => names.includes(name)),
     replace: (former, next) => put(children.flatMap((child) => (child === former ? (next ? [next] : []) : [child]))),
@@ -54,25 +45,26 @@ function AddField({ elements, at }) {
   };
   return html`<select class="add-field" aria-label="Add a field" value="" onChange=${add}>
     <option value="" selected>Add a field… (${elements.length})</option>
-    ${elements.map((element) => html`<option value=${element.name}>${element.name}${element.since && element.since !== "1.0" ? ` (since ${element.since})` : ""}</option>`)}</select>`;
+    ${elements.map(({ name, since }) => html`<option value=${name} disabled=${Boolean(at.lackOf(since))}>${name}${at.lackOf(since) ? ` – ${at.lackOf(since)}` : since && since !== "1.0" ? ` (since ${since})` : ""}</option>`)}</select>`;
 }
 
 function ElementForm({ element, at }) {
   const trees = at.of([element.name]);
   const maximum = /\.\.(\d+)/.exec(element.times)?.[1] ?? Infinity;
-  return html`<div class="stack tight">${trees.map((tree, n) => html`<${One} key=${n} element=${element} tree=${tree} problems=${at.problems}
+  return html`<div class="stack tight">${trees.map((tree, n) => html`<${One} key=${n} element=${element} tree=${tree} problems=${at.problems} lackOf=${at.lackOf}
       change=${(next) => at.replace(tree, next)} remove=${element.required && trees.length === 1 ? null : () => at.replace(tree, null)} />`)}
     ${element.required && !trees.length && html`<div class="row"><${Button} kind="small" icon="plus" onClick=${() => at.add([newTree(element)])}>${element.name}<//><span class="tag required">required</span></div>`}
     ${element.repeats && trees.length > 0 && trees.length < maximum && html`<div class="row"><${Button} kind="small ghost" icon="plus" onClick=${() => at.add([newTree(element)])}>Another ${element.name}<//></div>`}</div>`;
 }
 
-function One({ element, tree, change, remove, problems }) {
-  const found = problems.filter((one) => one.element === tree).map(({ message }) => message);
+function One({ element, tree, change, remove, problems, lackOf }) {
+  const lack = !isBlank(tree) && lackOf(element.since);
+  const found = [...problems.filter((one) => one.element === tree).map(({ message }) => message), ...(lack ? [lack] : [])];
   if (!element.content) return html`<${Leaf} element=${element} tree=${tree} change=${change} remove=${remove} found=${found} />`;
   return html`<div class="fieldset ${found.length ? "wrong" : ""}" role="group" aria-label=${element.name}>
     <div class="head"><span class="strong grow">${element.name}</span><${Tags} element=${element} />${remove && html`<${Button} kind="icon ghost" icon="close" aria-label="Remove ${element.name}" onClick=${remove} />`}</div>
     ${found.map((message) => html`<p class="problem" tabindex="-1" data-found>${message}</p>`)}
-    <${GroupForm} group=${element.content} tree=${tree} change=${change} problems=${problems} /></div>`;
+    <${GroupForm} group=${element.content} tree=${tree} change=${change} problems=${problems} lackOf=${lackOf} /></div>`;
 }
 
 const Tags = ({ element }) => html`${element.required && !element.alternative && html`<span class="tag required">required</span>`}
@@ -115,7 +107,7 @@ function Choice({ part, at }) {
       <select class="grow" aria-label="Choose one" value=${String(active)} onChange=${choose}>
         <option value="-1" selected=${active < 0}>${part.required ? "Choose…" : "None"}</option>
         ${part.parts.map((one, n) => html`<option value=${String(n)} selected=${n === active}>${nameOf(one)}</option>`)}</select></div>
-    <p class="help">QuickBooks takes only one of these ${part.parts.length} ${part.required ? "and needs it" : "and needs none"}. Another choice removes what you filled in here.</p>
+    <p class="help">${purposeOf(namesIn(part))} QuickBooks takes only one of these ${part.parts.length}${part.required ? " and needs it" : ", or none"}.${active >= 0 ? " Another choice removes what you filled in here." : ""}</p>
     ${active >= 0 && html`<${Part} part=${part.parts[active]} at=${at} />`}</div>`;
 }
 
@@ -128,7 +120,7 @@ function nameOf(part) {
 /** Elements that may be mixed in any number, such as the lines of an invoice. */
 function RepeatedChoice({ part, at }) {
   const elements = new Map(elementsIn(part).map((element) => [element.name, element]));
-  return html`<div class="stack tight">${at.of([...elements.keys()]).map((tree, n) => html`<${One} key=${n} element=${{ ...elements.get(tree.name), content: elements.get(tree.name).content, required: false }} tree=${tree} problems=${at.problems}
+  return html`<div class="stack tight">${at.of([...elements.keys()]).map((tree, n) => html`<${One} key=${n} element=${{ ...elements.get(tree.name), content: elements.get(tree.name).content, required: false }} tree=${tree} problems=${at.problems} lackOf=${at.lackOf}
       change=${(next) => at.replace(tree, next)} remove=${() => at.replace(tree, null)} />`)}
     <div class="row">${[...elements.values()].map((element) => html`<${Button} kind="small" icon="plus" onClick=${() => at.add([newTree(element)])}>${element.name}<//>`)}</div></div>`;
 }
