@@ -149,6 +149,10 @@ test-api: .venv/.installed $(TOOLS)/api/.installed ## Test the running service a
 test-recipes: .venv/.installed ## Follow the recipes of CONTRIBUTING.md in a copy of the repository, with and without each step (ARGS="--only index", ARGS=--help)
 	$(BIN)/python -m tests.recipes $(ARGS)
 
+.PHONY: test-documents
+test-documents: .venv/.installed ## Run every command of every document in a clone with an empty home (PYTHON=python3.13, ARGS="docs/guides/*")
+	$(BIN)/python -m tests.documents --python "$(PYTHON)" $(ARGS)
+
 .PHONY: test-clients
 test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Test the typed clients, and those that are generated from docs/openapi.json (TypeScript: Node)
 	cd clients/python && ../../$(TOOLS)/clients/bin/python generate.py && ../../$(TOOLS)/clients/bin/python -m pytest -q
