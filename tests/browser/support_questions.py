@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 MAX_CLICKS = 4
 ZONE = "America/New_York"
 ANSWER_MILLISECONDS = 30_000
+REFUSED = "http://127.0.0.1:9/refused"
+"""A webhook URL at which nothing listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +120,10 @@ def build_world(service: Service) -> World:
 
     dental, bakery = connection("Bluewater Dental"), connection("Harbor Street Bakery")
     dental.queue(invoice("1042"))
-    query(dental, webhook_url="http://127.0.0.1:9/refused", name="VendorQueryRq")
+    query(dental, webhook_url=REFUSED, name="VendorQueryRq")
     dental.run_session()
     dental.queue(invoice("1043"))
+    query(bakery, webhook_url=REFUSED)
     unsettled_id = unsettled(bakery, {"CustomerAddRq": {"CustomerAdd": {"Name": "Zoe Nightingale"}}})
     paused = connection("Grünwald Fabrics")
     query(paused)
@@ -198,12 +201,10 @@ def the_exact_xml(walk: Walk) -> None:
 
 
 def who_changed_the_password(walk: Walk) -> None:
-    """Read the newest entry of the audit log, which names the key."""
+    """Read the newest entry about it in the audit log, which names the key."""
     walk.open("Audit log")
-    newest = walk.page.locator("table.audit tbody tr").first
-    expect(newest).to_contain_text("Set a new Web Connector password")
-    expect(newest).to_contain_text("Grünwald Fabrics")
-    expect(newest).to_contain_text(walk.world.key_id)
+    passwords = walk.page.locator("table.audit tbody tr").filter(has_text="Set a new Web Connector password")
+    expect(passwords.filter(has_text="Grünwald Fabrics").first).to_contain_text(walk.world.key_id)
 
 
 def cancel_what_was_queued_by_mistake(walk: Walk) -> None:

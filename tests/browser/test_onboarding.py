@@ -159,6 +159,26 @@ def test_a_phone_offers_to_send_the_link_to_the_computer(console: Console, brows
     context.close()
 
 
+def test_the_drawings_stay_inside_their_windows(console: Console) -> None:
+    connection = console.service.connection()
+    console.open(onboarding_link(console, connection.path))
+    console.sees_heading("Tick Auto-Run and start")
+
+    outside = console.page.locator("figure svg").evaluate_all(OUTSIDE)
+
+    assert outside == []
+
+
+OUTSIDE = """(drawings) => drawings.flatMap((drawing) => {
+  const frame = drawing.querySelector("rect").getBoundingClientRect();
+  return [...drawing.querySelectorAll("text, rect, path")].filter((part) => {
+    const box = part.getBoundingClientRect();
+    return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
+  }).map((part) => part.textContent || part.outerHTML);
+})"""
+"""Returns the parts of drawings that reach beyond their first rectangle, which is the window."""
+
+
 def test_a_replaced_link_explains_that_it_was_replaced(console: Console) -> None:
     connection = console.service.connection()
     former = onboarding_link(console, connection.path)
