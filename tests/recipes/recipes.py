@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tests.recipes.repository import Repository
 
 CONTRACT = "docs/reference/service-contract.md"
+ERRORS_TEST = "tests/unit/test_errors_page.py"
 OPENAPI_TEST = "tests/integration/api/test_openapi.py"
 RECIPES_TEST = "tests/infrastructure/test_recipes.py"
 IMPORTS_TEST = "tests/infrastructure/test_imports.py"
@@ -566,9 +567,19 @@ ERROR_CODE = Recipe(
             f"{RECIPES_TEST}::test_every_error_code_is_in_the_contract",
             "add the code to the contract",
         ),
+        Step(
+            "tools/error_reasons.py",
+            lambda repository: repository.insert_before(
+                "tools/error_reasons.py",
+                r"^    errors\.Gone: ",
+                '    errors.BooksClosed: ("The books of this period are closed.", "Use a later date."),\n',
+            ),
+            f"{ERRORS_TEST}::test_every_error_of_a_call_has_a_cause_and_a_remedy",
+            "add cause and remedy to REMEDIES_OF_CALLS in tools/error_reasons.py: ['BooksClosed']",
+        ),
         GENERATE,
     ),
-    (RECIPES_TEST, OPENAPI_TEST),
+    (RECIPES_TEST, OPENAPI_TEST, ERRORS_TEST),
 )
 
 RECIPES = (CONVENIENCE_QUERY, ENDPOINT, FIELD, INTERNAL_FIELD, CHANGED_FIELD, INDEX, ERROR_CODE)
