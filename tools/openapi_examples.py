@@ -206,7 +206,8 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "NewQueueAgain": {"failed": {"filter": {"state": "error", "queued_before": "2026-03-14T12:00:00Z"}}},
     "QueuedAgainPart": {"part": {"data": {"queued": 12, "queued_before": 0, "left_out": 1}, "next": None}},
     "NewDiscard": {
-        "invoices": {"filter": {"request_name": "InvoiceAddRq", "label_prefix": "import-7-"}, "dry_run": True}
+        "invoices": {"filter": {"request_name": "InvoiceAddRq", "label_prefix": "import-7-"}, "dry_run": True},
+        "chosen": {"filter": {"ids": [_WAITING.id]}},
     },
     "FailedEvent": {"failed": _event(_FAILED, _FAILED_XML)},
     "Feed": {"events": _feed(), "no_events": {"data": [], "next": "1773489607000", "has_more": False}},
@@ -259,7 +260,11 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "QueuedRequestBatch": {"queued": {"data": [_queued()]}},
     "QueuedRequestResponse": {"queued": {"data": _queued()}, "ended": {"data": queued_request(_ENDED)}},
     "RedeliveredPart": {"part": {"data": {"redelivered": 12}, "next": None}},
-    "NewRedelivery": {"since": {"failed_since": "2026-03-14T12:00:00Z", "include_pending": True}},
+    "NewRedelivery": {
+        "since": {"failed_since": "2026-03-14T12:00:00Z", "include_pending": True},
+        "night": {"failed_since": "2026-03-13T22:00:00Z", "failed_before": "2026-03-14T06:00:00Z"},
+        "of_invoices": {"filter": {"request_name": "InvoiceAddRq"}, "dry_run": True},
+    },
     "NewWebhookTest": {"url": {"webhook_url": _WEBHOOK_URL}},
     "StatisticsResponse": {"statistics": {"data": statistics(_OVERVIEW)}},
     "WebhookTestResponse": {

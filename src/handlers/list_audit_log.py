@@ -5,6 +5,9 @@ from handlers.rest import Call, endpoint, services
 from handlers.rest.models import AuditLogParameters
 from handlers.views.audit_log import AuditLogView, audit_entry_view
 
+MAX_LOOKED_AT = 1_000
+"""The entries of which a call with an action returns those that have it. They are at most some 400 KB."""
+
 
 @endpoint("Audit log", "GET /audit_log", errors=(NotFound,))
 def handler(call: Call, parameters: AuditLogParameters, connection_id: str | None = None) -> AuditLogView:
@@ -13,10 +16,21 @@ def handler(call: Call, parameters: AuditLogParameters, connection_id: str | Non
     The log of the app has the actions on all its connections, also on deleted ones, and those of the operator. An entry
     is stored together with its change and kept for a year. It names the API key, the onboarding link or the operator,
     and has no content of requests. Queueing requests and the sessions of Web Connectors are not actions.
+
+    With `action`, a call looks at up to 1,000 entries. `data` can then be empty although `next` is not null.
     """
     if connection_id:
         services().connections.get(call.app_id, connection_id)
-    store = services().store
-    entries, has_more = store.audit_entries(call.app_id, connection_id, parameters.cursor, parameters.limit)
-    following = entries[-1].position if entries and has_more else None
+    limit, action = parameters.limit, parameters.action
+    entries, following = services().store.audit_entries(
+        call.app_id,
+        connection_id,
+        parameters.cursor,
+        MAX_LOOKED_AT if action else limit,
+        action=action,
+        within=parameters.within(),
+    )
+    if len(entries) > limit:
+        entries = entries[:limit]
+        following = entries[-1].position
     return {"data": [audit_entry_view(entry) for entry in entries], "next": following}

@@ -149,8 +149,8 @@ def revoke_key(*, key_hash: str) -> dict[str, Any]:
 
 def audit_log(*, app_id: str, before: str | None = None) -> dict[str, Any]:
     """List the newest 1,000 entries of the audit log of an app, also of a deleted one, or those `before` an entry."""
-    entries, has_more = services().store.audit_entries(app_id, None, before, MAX_LISTED_ENTRIES)
-    return {"entries": [audit_entry_view(entry) for entry in entries], "complete": not has_more}
+    entries, following = services().store.audit_entries(app_id, None, before, MAX_LISTED_ENTRIES)
+    return {"entries": [audit_entry_view(entry) for entry in entries], "complete": following is None}
 
 
 def rotate_webhook_secret(*, app_id: str) -> dict[str, Any]:

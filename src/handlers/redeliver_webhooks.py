@@ -3,7 +3,7 @@
 from functools import partial
 
 from domain.errors import QuotaExceeded
-from domain.queueing.many import ManyRequests
+from domain.queueing.many import ANY_REQUEST, ManyRequests
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import NewRedelivery
 from handlers.views.many import RedeliveredPart, redelivered_part
@@ -13,7 +13,7 @@ from handlers.views.many import RedeliveredPart, redelivered_part
     "Connections", "POST /connections/{connection_id}/redeliver", changes=True, status=202, errors=(QuotaExceeded,)
 )
 def handler(call: Call, connection_id: str, body: NewRedelivery) -> RedeliveredPart:
-    """Send the webhooks of a connection again that failed since a time.
+    """Send the webhooks of a connection again that failed in a range of time, or whose requests match a filter.
 
     A call does a part of the work. Call again with `next` as the `cursor` until `next` is null. Each webhook counts
     towards `redeliveries_per_minute`.
@@ -22,9 +22,10 @@ def handler(call: Call, connection_id: str, body: NewRedelivery) -> RedeliveredP
     tally = many.redeliver(
         call.app_id,
         connection_id,
-        body.failed_since,
+        body.failed(),
         partial(services().quotas.check_redelivery, call.app_id, call.limits),
         actor=call.actor,
+        which=body.filter.filter() if body.filter else ANY_REQUEST,
         include_pending=body.include_pending,
         cursor=body.cursor,
         dry_run=body.dry_run,

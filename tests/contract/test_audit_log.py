@@ -16,7 +16,7 @@ from domain.maintenance.sweep import sweep
 from domain.records.app import App
 from domain.records.audit import KEPT, Action, AuditEntry, Subject, audit_entry, begun_entry
 from domain.storage.changes import Put, RemoveApp
-from domain.timestamps import timestamp
+from domain.timestamps import ANY_TIME, TimeRange, timestamp
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, FixedClock, a_connection
 
 if TYPE_CHECKING:
@@ -34,16 +34,23 @@ def an_entry(
     return audit_entry(action, AN_ACTOR, subject, timestamp(NOON + timedelta(seconds=number)))
 
 
-def all_of(store: AnyStore, connection_id: str | None, limit: int) -> list[AuditEntry]:
+def all_of(
+    store: AnyStore,
+    connection_id: str | None,
+    limit: int,
+    app_id: str = APP_ID,
+    *,
+    action: Action | None = None,
+    within: TimeRange = ANY_TIME,
+) -> list[AuditEntry]:
     """Read a log page by page."""
-    entries: list[AuditEntry] = []
-    before, more = None, True
-    while more:
-        page, more = store.audit_entries(APP_ID, connection_id, before, limit)
-        assert len(page) <= limit
-        entries += page
-        before = entries[-1].position if entries else None
-    return entries
+    entries, before = store.audit_entries(app_id, connection_id, None, limit, action=action, within=within)
+    found = list(entries)
+    while before:
+        entries, before = store.audit_entries(app_id, connection_id, before, limit, action=action, within=within)
+        assert len(entries) <= limit
+        found += entries
+    return found
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -66,19 +73,47 @@ def test_a_log_is_read_newest_first_in_pages_of_any_size(
     for entry in entries:
         store.commit(Put(None, entry))
 
-    def read(app_id: str, connection_id: str | None) -> list[AuditEntry]:
-        found: list[AuditEntry] = []
-        before, more = None, True
-        while more:
-            page, more = store.audit_entries(app_id, connection_id, before, limit)
-            found += page
-            before = found[-1].position if found else None
-        return found
-
     for app_id in (APP_ID, OTHER_APP_ID):
-        assert read(own[app_id], None) == [entry for entry in reversed(entries) if entry.app_id == own[app_id]]
+        of_app = [entry for entry in reversed(entries) if entry.app_id == own[app_id]]
+        assert all_of(store, None, limit, own[app_id]) == of_app
     of_connection = [entry for entry in entries if entry.connection_id == own[CONNECTION_ID]]
-    assert read(own[APP_ID], own[CONNECTION_ID]) == list(reversed(of_connection))
+    assert all_of(store, own[CONNECTION_ID], limit, own[APP_ID]) == list(reversed(of_connection))
+
+
+MOMENTS = st.none() | st.integers(min_value=-1, max_value=9).map(
+    lambda number: timestamp(NOON + timedelta(seconds=number))
+)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    actions=st.lists(st.sampled_from([Action.PASSWORD_SET, Action.CONNECTION_PAUSED]), max_size=9),
+    action=st.sampled_from([None, Action.PASSWORD_SET, Action.CONNECTION_PAUSED]),
+    within=st.builds(TimeRange, MOMENTS, MOMENTS),
+    limit=st.integers(min_value=1, max_value=10),
+    of_connection=st.booleans(),
+)
+def test_a_log_is_read_by_action_and_in_a_half_open_range_of_time(
+    store: AnyStore,
+    actions: list[Action],
+    action: Action | None,
+    within: TimeRange,
+    *,
+    limit: int,
+    of_connection: bool,
+) -> None:
+    app_id, connection_id = f"{next(_numbers)}-{APP_ID}", f"{next(_numbers)}-{CONNECTION_ID}"
+    entries = [an_entry(number, connection_id, app_id, one) for number, one in enumerate(actions)]
+    for entry in entries:
+        store.commit(Put(None, entry))
+
+    found = all_of(store, connection_id if of_connection else None, limit, app_id, action=action, within=within)
+
+    assert found == [
+        entry
+        for entry in reversed(entries)
+        if action in (None, entry.action) and (within.start or "") <= entry.at < (within.end or "~")
+    ]
 
 
 def test_an_entry_is_stored_only_with_its_change(store: AnyStore) -> None:

@@ -828,7 +828,7 @@ def test_many_requests_are_changed_with_three_reads_for_a_part_and_a_transaction
         bench.store.commit(ChangeRequest(current, failed))
     bench.clock.advance(seconds=1)
     bench.calls.clear()
-    redelivered = many.redeliver(APP_ID, CONNECTION_ID, timestamp(NOON), lambda: None, actor=AN_ACTOR)
+    redelivered = many.redeliver(APP_ID, CONNECTION_ID, TimeRange(timestamp(NOON)), lambda: None, actor=AN_ACTOR)
 
     assert (discarded.changed, redelivered.changed) == (40, 40)
     # Four pairs of states, in parallel, and the queue; three pairs of ended states with a failed webhook.

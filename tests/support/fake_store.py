@@ -15,7 +15,7 @@ from domain import qbxml
 from domain.errors import Conflict, NotFound
 from domain.maintenance.retention import expires_at
 from domain.records.app import App
-from domain.records.audit import AuditEntry
+from domain.records.audit import Action, AuditEntry
 from domain.records.connection import Connection
 from domain.records.request import (
     IN_FLIGHT,
@@ -549,17 +549,26 @@ class FakeStore:
     # --- Audit logs
 
     def audit_entries(
-        self, app_id: str, connection_id: str | None, before: str | None, limit: int
-    ) -> tuple[Sequence[AuditEntry], bool]:
-        """Return the newest entries."""
+        self,
+        app_id: str,
+        connection_id: str | None,
+        before: str | None,
+        limit: int,
+        *,
+        action: Action | None = None,
+        within: TimeRange = ANY_TIME,
+    ) -> tuple[Sequence[AuditEntry], str | None]:
+        """Look at the newest entries, and return those that are meant."""
         mine = [
             entry
             for entry in self.audit_log.values()
             if (entry.app_id == app_id if connection_id is None else entry.connection_id == connection_id)
             and (before is None or entry.position < before)
+            and entry.at in within
         ]
         mine.sort(key=attrgetter("position"), reverse=True)
-        return mine[:limit], len(mine) >= limit
+        found = [entry for entry in mine[:limit] if action in (None, entry.action)]
+        return found, mine[limit - 1].position if len(mine) >= limit else None
 
     # --- Logs of events
 

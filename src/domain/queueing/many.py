@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
 from domain.queueing.audited_call import AuditedCall
-from domain.queueing.selection import Place, Walk, as_json
+from domain.queueing.selection import FIRST_TIME, Chosen, Place, RequestFilter, Walk, as_json
 from domain.queueing.service import redelivered
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
@@ -21,6 +21,7 @@ from domain.records.webhook import ListedWebhookState, WebhookState
 from domain.storage.changes import ChangeRequest
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import IndexStretch
+from domain.timestamps import TimeRange
 from domain.web_connector.session.dependants import waiting_dependants
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.queueing.selection import RequestFilter
     from domain.storage.ports import Database
 
 PER_COMMIT = 25
@@ -38,8 +38,7 @@ entries."""
 MAX_CONFLICTS = 100
 """How many changes of a part may meet another change of their record before the call gives up."""
 
-FIRST_TIME = "0"
-"""Sorts before every timestamp."""
+ANY_REQUEST = RequestFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class _Task:
     """
 
     subject: Sequence[object]
-    walk: Walk
+    walk: Walk | Chosen
     after: Callable[[QueuedRequest], QueuedRequest | None]
     dry_run: bool
     audited: AuditedCall
@@ -135,14 +134,14 @@ class ManyRequests:
             for state in sorted(QUEUED)
             for webhook_state in (ListedWebhookState.NOT_APPLICABLE, ListedWebhookState.PENDING)
         ]
-        walk = Walk(
-            self._store,
-            IndexStretch(connection_id, INSERTED, pairs, FIRST_TIME, ""),
-            self._bounds.part_size,
-            queue_too=True,
+        stretch = IndexStretch(connection_id, INSERTED, pairs, which.first_insertion, "")
+        walk = (
+            Chosen(self._store, connection_id, which.ids)
+            if which.ids
+            else Walk(self._store, stretch, self._bounds.part_size, queue_too=True)
         )
         subject = ("discard", connection_id, as_json(which), dry_run)
-        place = Place.of(cursor, self._clock(), *subject)
+        place = Place.of(cursor, self._clock(), *subject, before=which.insertions_before)
         audited = self._audited(Action.REQUESTS_DISCARDED, actor)
         tally = self._change(app_id, _Task(subject, walk, discarded, dry_run, audited), place, tally)
         audited.complete(discarded=tally.changed, in_flight=tally.may_be_executed, has_dependants=tally.has_dependants)
@@ -152,28 +151,31 @@ class ManyRequests:
         self,
         app_id: str,
         connection_id: str,
-        failed_since: str,
+        failed: TimeRange,
         check_quota: Callable[[], None],
         *,
         actor: Actor,
+        which: RequestFilter = ANY_REQUEST,
         include_pending: bool = False,
         cursor: str | None = None,
         dry_run: bool = False,
     ) -> Tally:
-        """Send the webhooks again that failed since a timestamp and before the first call. `check_quota` counts each.
+        """Send the webhooks again that failed in a range of time and before the first call. `check_quota` counts each.
 
-        With `include_pending`, also those that are not delivered yet, if they were tried, or their request ended, in
-        this time. If the quota is used up after some webhooks, the call ends there. Raises QuotaExceeded if it is
-        before the first one.
+        Only those of requests that `which` matches. With `include_pending`, also those that are not delivered yet, if
+        they were tried, or their request ended, in this time. If the quota is used up after some webhooks, the call
+        ends there. Raises QuotaExceeded if it is before the first one.
         """
+        if failed.start is None and which.is_empty:
+            raise InvalidRequest.of("failed_since", "must be given, or a filter with a condition")
         states = {WebhookState.FAILED, *([WebhookState.PENDING] if include_pending else [])}
-        subject = ("redeliver", connection_id, failed_since, include_pending, dry_run)
-        place = Place.of(cursor, self._clock(), *subject)
+        subject = ("redeliver", connection_id, failed.start, failed.end, as_json(which), include_pending, dry_run)
+        place = Place.of(cursor, self._clock(), *subject, before=failed.end)
 
         def again(record: QueuedRequest) -> QueuedRequest | None:
-            is_meant = record.state in ENDED and record.webhook_state in states
+            is_meant = record.state in ENDED and record.webhook_state in states and which.matches(record)
             # A webhook that was tried after the first call began is left to its own schedule.
-            if not is_meant or not failed_since <= record.updated_at < place.until:
+            if not is_meant or record.updated_at not in TimeRange(failed.start, place.until):
                 return None
             return redelivered(record, self._clock())
 
@@ -183,7 +185,12 @@ class ManyRequests:
             for webhook_state in ListedWebhookState
             if webhook_state.webhook_state in states
         ]
-        walk = Walk(self._store, IndexStretch(connection_id, UPDATED, pairs, failed_since, ""), self._bounds.part_size)
+        stretch = IndexStretch(connection_id, UPDATED, pairs, failed.start or FIRST_TIME, "")
+        walk = (
+            Chosen(self._store, connection_id, which.ids)
+            if which.ids
+            else Walk(self._store, stretch, self._bounds.part_size)
+        )
         audited = self._audited(Action.WEBHOOKS_REDELIVERED, actor)
         tally = self._change(app_id, _Task(subject, walk, again, dry_run, audited, check_quota), place, Tally())
         audited.complete(redelivered=tally.changed)
@@ -194,7 +201,7 @@ class ManyRequests:
 
     def _change(self, app_id: str, task: _Task, place: Place, tally: Tally) -> Tally:
         """Change the requests of some parts behind a place, and return how many."""
-        owned_connection(self._store.connection(task.walk.stretch.connection_id), app_id)
+        owned_connection(self._store.connection(task.walk.connection_id), app_id)
         now, looked_at = self._clock(), 0
         following: Place | None = place
         for part in task.walk.parts(place, now):

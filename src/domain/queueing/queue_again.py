@@ -19,8 +19,8 @@ from domain import qbxml
 from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
 from domain.queueing.audited_call import AuditedCall
 from domain.queueing.insertion_times import InsertionTimes
-from domain.queueing.many import FIRST_TIME, USUAL_BOUNDS
-from domain.queueing.selection import Place, Walk, as_json
+from domain.queueing.many import USUAL_BOUNDS
+from domain.queueing.selection import Chosen, Place, Walk, as_json
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
 from domain.records.request import ErrorCode, Paging, QueuedRequest, State
@@ -121,16 +121,21 @@ class QueueAgain:
             raise InvalidRequest.of("filter", "must have a condition. To mean every request, give queued_before")
         subject = ("queue_again", connection_id, as_json(which), dry_run)
         now = self._clock()
-        place = Place.of(cursor, now, *subject)
+        place = Place.of(cursor, now, *subject, before=which.insertions_before)
         connection = owned_connection(self._store.connection(connection_id), app_id)
         pairs = [(state, webhook_state) for state in QUEUED_AGAIN for webhook_state in ListedWebhookState]
-        stretch = IndexStretch(connection_id, INSERTED, pairs, FIRST_TIME, "")
+        stretch = IndexStretch(connection_id, INSERTED, pairs, which.first_insertion, "")
+        walk = (
+            Chosen(self._store, connection_id, which.ids)
+            if which.ids
+            else Walk(self._store, stretch, self._bounds.part_size)
+        )
         audited = AuditedCall(self._store, self._clock, Action.REQUESTS_QUEUED_AGAIN, actor)
         tally = AgainTally()
         queue = partial(self._queue, connection, which, check_quota, tally, audited=audited, dry_run=dry_run)
         following: Place | None = place
         looked_at = 0
-        for part in Walk(self._store, stretch, self._bounds.part_size).parts(place, now):
+        for part in walk.parts(place, now):
             stopped = self._queue_part(part, place, queue, tally, now)
             following = stopped or part.following
             looked_at += len(part.requests)

@@ -1,8 +1,8 @@
-"""A walk over many requests of a connection, in parts: which requests are meant, and where the next part begins.
+"""Many requests of a connection, in parts: which requests are meant, and where the next part begins.
 
 A walk looks at the entries of a listing index that are not later than its beginning, in order of time. What is inserted
 or changed afterwards is not in it, so a walk comes to an end. Each record is read before it is judged, because an entry
-may be outdated.
+may be outdated. Requests that are chosen by their ids are read without an index.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest
 from domain.storage.ports import IndexEntry, IndexStretch
-from domain.timestamps import timestamp
+from domain.timestamps import AFTER_ALL, TimeRange, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 MAX_CURSOR_LENGTH = 300
+
+MAX_IDS = 100
+"""The ids in a filter. They are read in one batch."""
+
+FIRST_TIME = "0"
+"""Sorts before every timestamp."""
 
 LAST_ID = "~"
 """Sorts after every id."""
@@ -40,7 +46,7 @@ INDEX_LAG = timedelta(minutes=1)
 class RequestFilter:
     """Conditions on requests. A request is meant if it meets all that are given.
 
-    `label_prefix` is not empty. `queued_before` is a timestamp.
+    `label_prefix` is not empty. The ranges of time, of `inserted_at` and of `updated_at`, are timestamps and half open.
     """
 
     state: State | None = None
@@ -50,7 +56,11 @@ class RequestFilter:
     label: str | None = None
     label_prefix: str | None = None
     query_id: str | None = None
+    ids: tuple[str, ...] | None = None
+    queued_since: str | None = None
     queued_before: str | None = None
+    updated_since: str | None = None
+    updated_before: str | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -67,8 +77,21 @@ class RequestFilter:
             and self.label in (None, record.label)
             and (self.label_prefix is None or (record.label or "").startswith(self.label_prefix))
             and self.query_id in (None, record.query_id)
-            and (self.queued_before is None or record.inserted_at < self.queued_before)
+            and (self.ids is None or record.id in self.ids)
+            and record.inserted_at in TimeRange(self.queued_since, self.queued_before)
+            and record.updated_at in TimeRange(self.updated_since, self.updated_before)
         )
+
+    @property
+    def first_insertion(self) -> str:
+        """No request that is meant was inserted before this time."""
+        return self.queued_since or FIRST_TIME
+
+    @property
+    def insertions_before(self) -> str | None:
+        """Every request that is meant was inserted before this time. None: at any time."""
+        # A request changes after it was inserted.
+        return min(filter(None, (self.queued_before, self.updated_before)), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +108,13 @@ class Place:
         return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
     @classmethod
-    def of(cls, cursor: str | None, now: datetime, *subject: Any) -> Place:
-        """Return the place of a cursor, or the beginning of a new walk. Raises InvalidRequest."""
+    def of(cls, cursor: str | None, now: datetime, *subject: Any, before: str | None = None) -> Place:
+        """Return the place of a cursor, or the beginning of a new walk, which ends now. Raises InvalidRequest.
+
+        With `before`, a timestamp, it ends there if that is earlier.
+        """
         if cursor is None:
-            return cls(timestamp(now))
+            return cls(min(timestamp(now), before or AFTER_ALL))
         match _decoded(cursor):
             case [str(digest), str(until), str(moment), str(id_)] if digest == _digest(subject) and moment and id_:
                 return cls(until, IndexEntry(id_, moment))
@@ -127,6 +153,11 @@ class Walk:
     part_size: int
     queue_too: bool = False
 
+    @property
+    def connection_id(self) -> str:
+        """The id of the connection."""
+        return self.stretch.connection_id
+
     def parts(self, place: Place, now: datetime) -> Iterator[Part]:
         """Yield the parts behind a place."""
         following: Place | None = place
@@ -155,6 +186,27 @@ class Walk:
         found = {entry.id: entry for entry in entries if _order(entry) <= (moment, last_id)}
         following = replace(place, after=IndexEntry(last_id, moment)) if ends else None
         return sorted(found.values(), key=_order), following
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The requests of a connection that have these ids, in one part. Up to MAX_IDS are read with one batch."""
+
+    store: Database
+    connection_id: str
+    ids: Sequence[str]
+
+    def parts(self, place: Place, now: datetime) -> Iterator[Part]:  # noqa: ARG002 - as Walk has it
+        """Yield the part behind a place."""
+        records = {
+            IndexEntry(record.id, record.inserted_at): record
+            for record in self.store.records_by_id(list(dict.fromkeys(self.ids)))
+            if record.connection_id == self.connection_id
+        }
+        behind = sorted(
+            (entry for entry in records if place.after is None or _order(entry) > _order(place.after)), key=_order
+        )
+        yield Part([(entry, records[entry]) for entry in behind], None)
 
 
 def _order(entry: IndexEntry) -> tuple[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.records.app import ApiKey, App
-    from domain.records.audit import AuditEntry
+    from domain.records.audit import Action, AuditEntry
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
@@ -296,12 +296,19 @@ class Database(Protocol):
     # --- Audit logs
 
     def audit_entries(
-        self, app_id: str, connection_id: str | None, before: str | None, limit: int
-    ) -> tuple[Sequence[AuditEntry], bool]:
-        """Return the newest entries of the audit log of an app, or only those of a connection, newest first.
+        self,
+        app_id: str,
+        connection_id: str | None,
+        before: str | None,
+        limit: int,
+        *,
+        action: Action | None = None,
+        within: TimeRange = ANY_TIME,
+    ) -> tuple[Sequence[AuditEntry], str | None]:
+        """Look at the newest `limit` entries of the audit log of an app, or of a connection, newest first.
 
-        With `before`, only those at a lower position. The second value tells whether there may be more. The entries of
-        a connection are read from an index.
+        With `before`, only those at a lower position. Return the entries with this action in this range of time, and
+        the position before which there may be more, or None. The entries of a connection are read from an index.
         """
 
     # --- Logs of events (`domain.events`). All reads are consistent.

@@ -8,8 +8,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.errors import InvalidRequest
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
-from domain.queueing.selection import MAX_CURSOR_LENGTH, RequestFilter
+from domain.queueing.selection import MAX_CURSOR_LENGTH, MAX_IDS, RequestFilter
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
+from domain.records.audit import Action
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.connection_events import ALL_EVENTS, WEBHOOK_EVENTS, checked_webhook_event
 from domain.records.request import State
@@ -104,6 +105,15 @@ TimeInUrl = Annotated[
     AfterValidator(_time_in_url),
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40}),
 ]
+
+
+def _range_of_time(start: str | None, end: str | None, first: str = "from", last: str = "to") -> TimeRange:
+    """Return the range of two members with these names. Raises InvalidRequest if it ends before it begins."""
+    if start and end and end < start:
+        raise InvalidRequest.of(last, f"is before {first}. Exchange the two times")
+    return TimeRange(start, end)
+
+
 Cursor = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_CURSOR_LENGTH})]
 
 
@@ -227,6 +237,20 @@ class AuditLogParameters(Parameters):
         examples=["2026-03-14T12:00:00.000000Z~c0000000-0000-4000-8000-000000000001~4"],
     )
     limit: InDigits = Field(default=50, ge=1, le=100)
+    action: Action | None = Field(default=None, description="Only entries of this action.")
+    from_: TimeInUrl | None = Field(
+        default=None,
+        alias="from",
+        description="Entries at this time or later.",
+        examples=["2026-03-14T00:00:00Z"],
+    )
+    to: TimeInUrl | None = Field(
+        default=None, description="Entries before this time.", examples=["2026-03-15T00:00:00Z"]
+    )
+
+    def within(self) -> TimeRange:
+        """Return the range of time. Raises InvalidRequest if it ends before it begins."""
+        return _range_of_time(self.from_, self.to)
 
 
 class StatisticsParameters(Parameters):
@@ -273,9 +297,7 @@ class ListParameters(PageParameters):
 
     def within(self) -> TimeRange:
         """Return the range of time. Raises InvalidRequest if it ends before it begins."""
-        if self.from_ and self.to and self.to < self.from_:
-            raise InvalidRequest.of("to", "is before from. Exchange the two times")
-        return TimeRange(self.from_, self.to)
+        return _range_of_time(self.from_, self.to)
 
 
 class DetailParameters(Parameters):
@@ -309,6 +331,9 @@ class DeleteParameters(DiscardParameters):
     force: bool = Field(default=False, description="Also delete a request that is still waiting.")
 
 
+Id = Annotated[str, Field(pattern=_UUID_PATTERN)]
+
+
 class NewRequestFilter(Body):
     """Conditions on requests. A request is meant if it meets all that are given. At least one is needed."""
 
@@ -324,11 +349,24 @@ class NewRequestFilter(Body):
     query_id: str | None = Field(
         default=None, pattern=_UUID_PATTERN, description="The pages of the query with this `query_id`."
     )
+    ids: list[Id] | None = Field(
+        default=None, min_length=1, max_length=MAX_IDS, description="Requests of this connection with these ids."
+    )
+    queued_since: Time | None = Field(
+        default=None, description="Requests that were queued (`inserted_at`) at this time or later."
+    )
     queued_before: Time | None = Field(default=None, description="Requests that were queued before this time.")
+    updated_since: Time | None = Field(
+        default=None, description="Requests whose last change (`updated_at`) was at this time or later."
+    )
+    updated_before: Time | None = Field(default=None, description="Requests whose last change was before this time.")
 
     def filter(self) -> RequestFilter:
-        """Return the conditions."""
-        return RequestFilter(**self.model_dump())
+        """Return the conditions. Raises InvalidRequest if a range of time ends before it begins."""
+        _range_of_time(self.queued_since, self.queued_before, "filter.queued_since", "filter.queued_before")
+        _range_of_time(self.updated_since, self.updated_before, "filter.updated_since", "filter.updated_before")
+        conditions = self.model_dump()
+        return RequestFilter(**conditions | {"ids": tuple(self.ids) if self.ids else None})
 
 
 class ManyRequestsBody(Body):
@@ -357,12 +395,20 @@ class NewQueueAgain(ManyRequestsBody):
 class NewRedelivery(ManyRequestsBody):
     """The webhooks to send again."""
 
-    failed_since: Time = Field(description="Webhooks that failed at this time or later.")
+    failed_since: Time | None = Field(
+        default=None, description="Webhooks that failed at this time or later. Needed if there is no `filter`."
+    )
+    failed_before: Time | None = Field(default=None, description="Webhooks that failed before this time.")
+    filter: NewRequestFilter | None = None
     include_pending: bool = Field(
         default=False,
         description="Also webhooks of ended requests that are not delivered yet, if they were tried last, or the "
-        "request ended, at this time or later.",
+        "request ended, in this time.",
     )
+
+    def failed(self) -> TimeRange:
+        """Return the range of time. Raises InvalidRequest if it ends before it begins."""
+        return _range_of_time(self.failed_since, self.failed_before, "failed_since", "failed_before")
 
 
 class NewWebhookTest(Body):

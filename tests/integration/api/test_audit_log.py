@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,10 +14,11 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.audit_log import AUDIT_ENTRIES
 from domain.records.app import ApiKey, App, Scope, api_key_hash
-from domain.records.audit import OPERATOR, Action, Actor, ActorType, AuditEntry, public_id
+from domain.records.audit import OPERATOR, Action, Actor, ActorType, AuditEntry, Subject, audit_entry, public_id
 from domain.records.connection import link_id
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
+from handlers.list_audit_log import MAX_LOOKED_AT
 from handlers.operate import COMMANDS
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -376,6 +378,46 @@ class TestApi:
         others = deployment.stranger.call("GET", "/api/v1/audit_log").json["data"]
         assert {entry["action"] for entry in others} == {"app_created", "api_key_created"}
 
+    def test_a_log_is_filtered_by_action_and_time_in_pages_of_any_size(self, deployment: Deployment) -> None:
+        times = []
+        for number in range(6):
+            deployment.clock.advance(seconds=1)
+            times.append(timestamp(deployment.clock()))
+            path = f"/api/v1/connections/{CONNECTION_ID}/{['pause', 'resume', 'password'][number % 3]}"
+            assert deployment.api.call("POST", path, {} if path.endswith("password") else None).status == 200
+
+        def read(query: str) -> list[tuple[str, int]]:
+            found, cursor = [], ""
+            while cursor is not None:
+                after = f"&cursor={cursor}" if cursor else ""
+                page = deployment.api.call("GET", f"/api/v1/audit_log?limit=1&{query}{after}").json
+                found += [(entry["action"], times.index(entry["at"])) for entry in page["data"]]
+                assert len(page["data"]) <= 1
+                cursor = page["next"]
+            return found
+
+        assert read("action=connection_paused") == [("connection_paused", 3), ("connection_paused", 0)]
+        assert read(f"from={times[1]}&to={times[4]}") == [
+            ("connection_paused", 3), ("password_set", 2), ("connection_resumed", 1),
+        ]  # fmt: skip
+        assert read(f"action=password_set&to={times[5]}") == [("password_set", 2)]
+        assert read(f"action=connection_deleted&from={times[0]}") == []
+
+    def test_a_call_with_an_action_looks_at_a_bounded_number_of_entries(self, deployment: Deployment) -> None:
+        path = f"/api/v1/connections/{CONNECTION_ID}/audit_log"
+        deployment.clock.advance(seconds=1)
+        assert deployment.api.call("POST", f"/api/v1/connections/{CONNECTION_ID}/pause").status == 200
+        for number in range(MAX_LOOKED_AT):
+            at = timestamp(NOON + timedelta(minutes=1, seconds=number))
+            subject = Subject(APP_ID, CONNECTION_ID, number + 10, CONNECTION_ID)
+            deployment.store.commit(Put(None, audit_entry(Action.PASSWORD_SET, OPERATOR, subject, at)))
+
+        first = deployment.api.call("GET", f"{path}?action=connection_paused").json
+        second = deployment.api.call("GET", f"{path}?action=connection_paused&cursor={first['next']}").json
+
+        assert first["data"] == []
+        assert ([entry["action"] for entry in second["data"]], second["next"]) == (["connection_paused"], None)
+
     def test_a_deleted_connection_stays_in_the_log_of_the_app(self, deployment: Deployment) -> None:
         deployment.clock.advance(seconds=1)
         assert deployment.api.call("DELETE", f"/api/v1/connections/{CONNECTION_ID}").status == 204
@@ -385,13 +427,30 @@ class TestApi:
         assert (newest["action"], newest["connection_id"]) == ("connection_deleted", CONNECTION_ID)
 
     @pytest.mark.parametrize(
-        "query", ["cursor=1", "cursor=", "cursor=" + "9" * 5000, "limit=0", "limit=101", "limit=x", "before=1"]
+        "query",
+        [
+            "cursor=1",
+            "cursor=",
+            "cursor=" + "9" * 5000,
+            "limit=0",
+            "limit=101",
+            "limit=x",
+            "before=1",
+            "action=nothing",
+            "from=yesterday",
+            "to=2026-03-14T12:00:00",
+        ],
     )
     def test_a_wrong_parameter_is_refused_by_name(self, deployment: Deployment, query: str) -> None:
         response = deployment.api.call("GET", f"/api/v1/audit_log?{query}")
 
         assert response.status == 400
         assert query.partition("=")[0] in response.json["error"]["message"]
+
+    def test_a_range_that_ends_before_it_begins_is_refused(self, deployment: Deployment) -> None:
+        response = deployment.api.call("GET", "/api/v1/audit_log?from=2026-03-15T00:00:00Z&to=2026-03-14T00:00:00Z")
+
+        assert (response.status, response.problem["field"]) == (400, "to")
 
     def test_a_dry_run_and_a_call_that_finds_nothing_leave_no_entry(self, deployment: Deployment) -> None:
         deployment.queue()

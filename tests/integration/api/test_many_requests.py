@@ -10,12 +10,13 @@ from domain.records.request import State
 from domain.records.webhook import Webhook, WebhookState
 from domain.timestamps import timestamp
 from tests.integration.api.test_limits import refusal, set_limits
-from tests.support.builders import CONNECTION_ID, NOON
+from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
     from tests.support.api_response import ApiResponse
 
+UNKNOWN_ID = "d0000000-0000-4000-8000-00000000000f"
 HOOK = "https://shop.example/hooks"
 DISCARD = f"/api/v1/connections/{CONNECTION_ID}/queued_requests/discard"
 QUEUE_AGAIN = f"/api/v1/connections/{CONNECTION_ID}/queued_requests/queue_again"
@@ -60,6 +61,10 @@ def test_the_requests_that_match_are_discarded_and_counted(deployment: Deploymen
         ({"label": "b"}, [False, False, True]),
         ({"queued_before": "2026-03-14T13:00:00+01:00"}, [False, False, False]),
         ({"queued_before": "2026-03-14T13:00:00Z", "label_prefix": "b"}, [False, False, True]),
+        ({"queued_since": "2026-03-14T12:00:00Z", "queued_before": "2026-03-14T12:00:01Z"}, [True, True, True]),
+        ({"queued_since": "2026-03-14T12:00:01Z"}, [False, False, False]),
+        ({"updated_since": "2026-03-14T12:00:00Z", "updated_before": "2026-03-14T12:00:01Z"}, [True, True, True]),
+        ({"updated_before": "2026-03-14T12:00:00Z"}, [False, False, False]),
         ({"state": "sent"}, [False, False, False]),
         ({"state": "waiting", "label": "a", "webhook_state": None}, [True, False, False]),
     ],
@@ -94,6 +99,17 @@ def test_a_query_is_discarded_by_its_id(deployment: Deployment) -> None:
         ({"filter": {"queued_before": "2026-03-14T12:00:00"}}, "filter.queued_before"),
         ({"filter": {"queued_before": "2026-03-14"}}, "filter.queued_before"),
         ({"filter": {"queued_before": 1773489600}}, "filter.queued_before"),
+        (
+            {"filter": {"queued_since": "2026-03-15T12:00:00Z", "queued_before": "2026-03-14T12:00:00Z"}},
+            "filter.queued_before",
+        ),
+        (
+            {"filter": {"updated_since": "2026-03-15T12:00:00Z", "updated_before": "2026-03-14T12:00:00Z"}},
+            "filter.updated_before",
+        ),
+        ({"filter": {"ids": []}}, "filter.ids"),
+        ({"filter": {"ids": ["x"]}}, "filter.ids.0"),
+        ({"filter": {"ids": [UNKNOWN_ID] * 101}}, "filter.ids"),
         ({"filter": {"label_prefix": ""}}, "filter.label_prefix"),
         ({"filter": {"webhook_retrying": "true"}}, "filter.webhook_retrying"),
         ({"filter": {"query_id": "x"}}, "filter.query_id"),
@@ -114,6 +130,20 @@ def test_a_wrong_filter_is_refused_and_nothing_is_discarded(
     assert (response.status, response.code) == (400, "invalid_request")
     assert field in {problem["field"] for problem in response.json["error"]["details"]["problems"]}
     assert state_of(deployment, request) is State.WAITING
+
+
+def test_only_the_chosen_requests_of_this_connection_are_discarded(deployment: Deployment) -> None:
+    requests = [deployment.queue() for _ in range(3)]
+    connection = deployment.api.call("POST", "/api/v1/connections", {"name": "Other"}).json["data"]["id"]
+    url = f"/api/v1/connections/{connection}/queued_requests"
+    other = deployment.api.call("POST", url, {"request_xml": REQUEST_XML}).json["data"]
+    ids = [requests[2]["id"], requests[0]["id"], requests[0]["id"], other["id"], UNKNOWN_ID]
+
+    response = discard(deployment, {"ids": ids})
+
+    assert response.json == {"data": {"discarded": 2, "in_flight": 0, "has_dependants": 0}, "next": None}
+    assert [state_of(deployment, request) is State.DISCARDED for request in requests] == [True, False, True]
+    assert state_of(deployment, other) is State.WAITING
 
 
 def test_other_callers_cannot_discard(deployment: Deployment) -> None:
@@ -154,6 +184,28 @@ def test_the_webhooks_that_failed_since_a_time_are_sent_again(deployment: Deploy
     assert deployment.stored_record(tried).webhook.round == 1
 
 
+def test_the_webhooks_of_chosen_requests_and_of_a_range_of_time_are_sent_again(deployment: Deployment) -> None:
+    ids = []
+    for _ in range(4):
+        ids.append(failed_webhook(deployment))
+        deployment.clock.advance(minutes=10)
+    times = [deployment.stored_record(request_id).updated_at for request_id in ids]
+
+    answers = [
+        deployment.api.call("POST", REDELIVER, body)
+        for body in (
+            {"failed_since": times[1], "failed_before": times[2]},
+            {"filter": {"ids": [ids[0], ids[1]]}},
+            {"filter": {"updated_since": times[2], "state": "error"}},
+            {"filter": {"updated_since": times[2], "webhook_state": "failed"}, "failed_before": times[3]},
+        )
+    ]
+
+    assert {answer.status for answer in answers} == {202}
+    assert [answer.json["data"]["redelivered"] for answer in answers] == [1, 1, 0, 1]
+    assert [deployment.stored_record(request_id).webhook.round for request_id in ids] == [1, 1, 1, 0]
+
+
 @pytest.mark.parametrize(
     "body", [{}, {"failed_since": None}, {"failed_since": "2026-03-14T12:00:00"}, {"failed_since": "yesterday"}]
 )
@@ -161,6 +213,21 @@ def test_a_redelivery_needs_a_time_with_a_zone(deployment: Deployment, body: dic
     response = deployment.api.call("POST", REDELIVER, body)
 
     assert (response.status, response.problem["field"]) == (400, "failed_since")
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"failed_since": "2026-03-15T12:00:00Z", "failed_before": "2026-03-14T12:00:00Z"}, "failed_before"),
+        ({"failed_before": "2026-03-14T12:00:00Z"}, "failed_since"),
+        ({"filter": {}}, "failed_since"),
+        ({"filter": {"search_phrase": "Ann"}}, "filter.search_phrase"),
+    ],
+)
+def test_a_wrong_redelivery_is_refused(deployment: Deployment, body: dict[str, Any], field: str) -> None:
+    response = deployment.api.call("POST", REDELIVER, body)
+
+    assert (response.status, response.problem["field"]) == (400, field)
 
 
 def test_redeliveries_stop_at_the_limit_of_the_app_and_continue_with_the_cursor(deployment: Deployment) -> None:

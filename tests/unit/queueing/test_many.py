@@ -18,7 +18,7 @@ from domain.records.batch import ids_of_batch
 from domain.records.request import ENDED, QUEUED, ErrorCode, QueuedRequest, Recovery, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
-from domain.timestamps import timestamp
+from domain.timestamps import TimeRange, timestamp
 from tests.support.builders import (
     AN_ACTOR,
     APP_ID,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from domain.storage.changes import Change
 
+OTHER_CONNECTION_ID = "c0000000-0000-4000-8000-000000000002"
 HOOK = "https://shop.example/hooks"
 NAMES = ("CustomerQueryRq", "CustomerAddRq", "InvoiceAddRq")
 SESSION = "ab" * 32
@@ -150,16 +151,31 @@ fields = st.fixed_dictionaries(
     }
 )
 
+MOMENTS = [timestamp(NOON - timedelta(seconds=age)) for age in (-100, 0, 30, 100)]
 filters = st.builds(
     RequestFilter,
     state=st.sampled_from([*[None] * 8, *State]),
     webhook_state=st.sampled_from([*[None] * 5, *WebhookState]),
     webhook_retrying=st.sampled_from([*[None] * 5, True, False]),
     request_name=st.sampled_from([None, *NAMES]),
-    queued_before=st.sampled_from([None, *(timestamp(NOON - timedelta(seconds=age)) for age in (-100, 0, 30, 100))]),
+    queued_since=st.sampled_from([None] * 3 + MOMENTS),
+    queued_before=st.sampled_from([None, *MOMENTS]),
+    updated_since=st.sampled_from([None] * 5 + MOMENTS),
+    updated_before=st.sampled_from([None] * 5 + MOMENTS),
 ).filter(lambda which: not which.is_empty)
+chosen = st.none() | st.lists(st.integers(0, 40), min_size=1, max_size=20)
+"""None, or which of the requests are chosen by their ids."""
 
 disturbances = st.lists(st.tuples(st.integers(0, 40), st.sampled_from([*State, None])), max_size=12)
+
+
+def choosing(bench: Bench, which: RequestFilter, numbers: list[int] | None) -> RequestFilter:
+    """Return a filter that also chooses some requests by their ids, one of them of another connection."""
+    if numbers is None or not bench.records:
+        return which
+    other = bench.add(connection_id=OTHER_CONNECTION_ID)
+    ids = [bench.records[number % len(bench.records)].id for number in numbers]
+    return replace(which, ids=(*ids, other.id))
 
 
 def filled(bench: Bench, requests: list[dict[str, Any]]) -> None:
@@ -184,13 +200,16 @@ def filled(bench: Bench, requests: list[dict[str, Any]]) -> None:
     requests=st.lists(fields, max_size=25),
     fresh=st.lists(st.sampled_from(NAMES), max_size=10),
     which=filters,
+    numbers=chosen,
     disturbances=disturbances,
     store=st.tuples(st.sampled_from([None, 1, 2, 3]), st.integers(1, 6)),
 )
 def test_exactly_the_requests_that_match_and_are_not_executed_are_discarded_while_others_change_them(
+    *,
     requests: list[dict[str, Any]],
     fresh: list[str],
     which: RequestFilter,
+    numbers: list[int] | None,
     disturbances: list[tuple[int, State | None]],
     store: tuple[int | None, int],
 ) -> None:
@@ -201,6 +220,7 @@ def test_exactly_the_requests_that_match_and_are_not_executed_are_discarded_whil
     for name in fresh:  # the index may not show these yet
         bench.add(request_name=name)
         bench.clock.advance(seconds=0.01)
+    which = choosing(bench, which, numbers)
     meant = {record.id for record in bench.records if is_discardable(record, which)}
     begun = timestamp(bench.clock())
     bench.store.changes.clear()
@@ -240,21 +260,28 @@ def is_discardable(record: QueuedRequest, which: RequestFilter) -> bool:
         which.webhook_state in {None, record.webhook_state},
         which.webhook_retrying is not True,  # no webhook is sent before its request has ended
         which.request_name in {None, record.request_name},
-        which.queued_before is None or record.inserted_at < which.queued_before,
+        (which.queued_since or "") <= record.inserted_at < (which.queued_before or "~"),
+        (which.updated_since or "") <= record.updated_at < (which.updated_before or "~"),
+        which.ids is None or record.id in which.ids,
+        record.connection_id == CONNECTION_ID,
     ]
     return all(conditions) and record.state in QUEUED and not record.recovering
 
 
 @settings(max_examples=100, deadline=None)
-@given(requests=st.lists(fields, max_size=25), which=filters, part_size=st.integers(1, 6))
+@given(requests=st.lists(fields, max_size=25), which=filters, numbers=chosen, part_size=st.integers(1, 6))
 def test_a_dry_run_changes_nothing_and_counts_what_the_same_calls_change(
-    requests: list[dict[str, Any]], which: RequestFilter, part_size: int
+    requests: list[dict[str, Any]], which: RequestFilter, numbers: list[int] | None, part_size: int
 ) -> None:
     bench = Bench(bounds=replace(SMALL, part_size=part_size))
     filled(bench, requests)
+    which = choosing(bench, which, numbers)
     bench.store.changes.clear()
     meant = Counter(is_discardable(record, which) for record in bench.records)[True]
-    kept = sum(which.matches(record) and record.may_be_executed for record in bench.records)
+    kept = sum(
+        which.matches(record) and record.may_be_executed and record.connection_id == CONNECTION_ID
+        for record in bench.records
+    )
 
     def calls(*, dry_run: bool) -> tuple[int, int]:
         return bench.all_calls(
@@ -273,14 +300,19 @@ def test_a_dry_run_changes_nothing_and_counts_what_the_same_calls_change(
 @settings(max_examples=200, deadline=None)
 @given(
     ages=st.lists(st.tuples(st.integers(0, 200), st.sampled_from(["failed", "retrying", "new", "done"])), max_size=25),
-    since_age=st.integers(0, 200),
+    since_age=st.none() | st.integers(0, 200),
+    before_age=st.none() | st.integers(-10, 200),
+    numbers=chosen,
     include_pending=st.booleans(),
     disturbed=st.lists(st.integers(0, 40), max_size=8),
     store=st.tuples(st.sampled_from([None, 1, 2]), st.integers(1, 6)),
 )
 def test_exactly_the_webhooks_that_failed_in_the_time_are_sent_again_once(
+    *,
     ages: list[tuple[int, str]],
-    since_age: int,
+    since_age: int | None,
+    before_age: int | None,
+    numbers: list[int] | None,
     include_pending: bool,
     disturbed: list[int],
     store: tuple[int | None, int],
@@ -293,9 +325,19 @@ def test_exactly_the_webhooks_that_failed_in_the_time_are_sent_again_once(
         moment = timestamp(NOON - timedelta(seconds=age))
         bench.add(state=sorted(ENDED)[age % 3], webhook=webhook, updated_at=moment)
     bench.add(webhook=Webhook.to(HOOK), updated_at=timestamp(NOON))  # it has not ended
-    since = timestamp(NOON - timedelta(seconds=since_age))
+    since = None if since_age is None else timestamp(NOON - timedelta(seconds=since_age))
+    before = None if before_age is None else timestamp(NOON - timedelta(seconds=before_age))
+    which = choosing(bench, RequestFilter(queued_before=timestamp(NOON + timedelta(hours=1))), numbers)
     states = {WebhookState.FAILED, *([WebhookState.PENDING] if include_pending else [])}
-    meant = {r.id for r in bench.records if r.state in ENDED and r.webhook_state in states and r.updated_at >= since}
+    meant = {
+        r.id
+        for r in bench.records
+        if r.state in ENDED
+        and r.webhook_state in states
+        and (since or "") <= r.updated_at < (before or "~")
+        and (which.ids is None or r.id in which.ids)
+        and r.connection_id == CONNECTION_ID
+    }
     bench.clock.advance(seconds=5)  # what changes in the last second may not be in the index
     bench.store.changes.clear()
     touched: set[str] = set()
@@ -314,7 +356,14 @@ def test_exactly_the_webhooks_that_failed_in_the_time_are_sent_again_once(
 
     def call(cursor: str | None) -> Tally:
         return bench.many.redeliver(
-            APP_ID, CONNECTION_ID, since, lambda: None, include_pending=include_pending, cursor=cursor, actor=AN_ACTOR
+            APP_ID,
+            CONNECTION_ID,
+            TimeRange(since, before),
+            lambda: None,
+            which=which,
+            include_pending=include_pending,
+            cursor=cursor,
+            actor=AN_ACTOR,
         )
 
     bench.store.before_commit = disturb
@@ -360,12 +409,14 @@ def test_a_request_that_has_changed_between_the_read_and_the_commit_is_judged_ag
     }
 
 
-def test_a_redelivery_ends_where_the_quota_ends_and_the_next_call_continues_there() -> None:
+@pytest.mark.parametrize("by_ids", [False, True])
+def test_a_redelivery_ends_where_the_quota_ends_and_the_next_call_continues_there(*, by_ids: bool) -> None:
     bench = Bench(bounds=Bounds(part_size=4))
     for number in range(10):
         webhook = Webhook(WebhookState.FAILED, HOOK, attempts_in_round=1)
         bench.add(state=State.ERROR, webhook=webhook, updated_at=timestamp(NOON + timedelta(seconds=number)))
     bench.clock.advance(minutes=1)
+    ids = tuple(record.id for record in bench.records) if by_ids else None
     left = [7]
 
     def check_quota() -> None:
@@ -374,7 +425,15 @@ def test_a_redelivery_ends_where_the_quota_ends_and_the_next_call_continues_ther
         left[0] -= 1
 
     def call(cursor: str | None) -> Tally:
-        return bench.many.redeliver(APP_ID, CONNECTION_ID, timestamp(NOON), check_quota, cursor=cursor, actor=AN_ACTOR)
+        return bench.many.redeliver(
+            APP_ID,
+            CONNECTION_ID,
+            TimeRange(timestamp(NOON)),
+            check_quota,
+            which=RequestFilter(ids=ids),
+            cursor=cursor,
+            actor=AN_ACTOR,
+        )
 
     first = call(None)
     with pytest.raises(QuotaExceeded):
@@ -400,6 +459,22 @@ def test_a_call_does_a_bounded_amount_of_work() -> None:
 
     assert rest.next_cursor
     assert bench.store.reads == 4
+
+
+def test_a_walk_in_a_range_of_time_reads_only_the_requests_of_this_time() -> None:
+    bench = Bench(bounds=Bounds(part_size=10))
+    for number in range(100):
+        bench.add(inserted_at=timestamp(NOON - timedelta(hours=number)), updated_at=timestamp(NOON))
+    bench.clock.advance(hours=1)
+    bench.store.reads = 0
+    hours = [timestamp(NOON - timedelta(hours=number)) for number in (50, 40)]
+
+    tally = bench.many.discard(
+        APP_ID, CONNECTION_ID, RequestFilter(queued_since=hours[0], queued_before=hours[1]), actor=AN_ACTOR
+    )
+
+    assert (tally.changed, tally.next_cursor) == (10, None)
+    assert bench.store.reads <= 2
 
 
 def test_a_call_ends_when_its_time_is_over() -> None:

@@ -143,7 +143,10 @@ filters = st.builds(
     state=st.sampled_from([None, State.ERROR, State.DISCARDED, State.RESPONSE_RECEIVED, State.WAITING]),
     request_name=st.sampled_from([None, "CustomerQueryRq", "CustomerAddRq"]),
     label_prefix=st.sampled_from([None, "a-", "b-1"]),
+    queued_since=st.sampled_from([None, None, timestamp(NOON - timedelta(seconds=70))]),
     queued_before=st.sampled_from([None, timestamp(NOON - timedelta(seconds=50))]),
+    updated_since=st.sampled_from([None, None, timestamp(NOON - timedelta(seconds=60))]),
+    updated_before=st.sampled_from([None, None, timestamp(NOON - timedelta(seconds=40))]),
 ).filter(lambda which: not which.is_empty)
 
 
@@ -173,7 +176,9 @@ def is_meant(record: QueuedRequest, which: RequestFilter) -> bool:
             which.state in {None, record.state},
             which.request_name in {None, record.request_name},
             which.label_prefix is None or (record.label or "").startswith(which.label_prefix),
-            which.queued_before is None or record.inserted_at < which.queued_before,
+            (which.queued_since or "") <= record.inserted_at < (which.queued_before or "~"),
+            (which.updated_since or "") <= record.updated_at < (which.updated_before or "~"),
+            which.ids is None or record.id in which.ids,
         ]
     )
 
@@ -192,16 +197,23 @@ def is_harmless(record: QueuedRequest) -> bool:
 @given(
     given_requests=st.lists(requests, max_size=25),
     which=filters,
+    numbers=st.none() | st.lists(st.integers(0, 40), min_size=1, max_size=20),
     lost=st.sets(st.integers(1, 60), max_size=6),
     part_size=st.integers(1, 6),
 )
 def test_exactly_the_requests_that_match_and_are_harmless_are_queued_again_once(
-    given_requests: list[dict[str, Any]], which: RequestFilter, lost: set[int], part_size: int
+    given_requests: list[dict[str, Any]],
+    which: RequestFilter,
+    numbers: list[int] | None,
+    lost: set[int],
+    part_size: int,
 ) -> None:
     bench = Bench(replace(SMALL, part_size=part_size))
     filled(bench, given_requests)
     bench.clock.advance(seconds=1)
     before = {record.id: record for record in bench.records}
+    if numbers and before:
+        which = replace(which, ids=tuple(list(before)[number % len(before)] for number in numbers))
     meant = [record for record in before.values() if is_meant(record, which)]
     harmless = [record for record in meant if is_harmless(record)]
     planned = bench.all_calls(which, dry_run=True)
