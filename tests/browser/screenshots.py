@@ -128,6 +128,12 @@ def queue_wrong_request(page: Page) -> None:
     press_queue(page)
 
 
+def select_rows(page: Page) -> None:
+    """Select two rows of a list."""
+    for number in (0, 2):
+        page.locator("td.pick input").nth(number).check()
+
+
 def press_queue(page: Page) -> None:
     """Press the button that queues the request."""
     page.get_by_role("region", name="Queue").get_by_role("button").click()
@@ -395,6 +401,11 @@ VIEWS: Mapping[str, View] = {
     "requests-read-only": View("/app/connections/{connection}", scope="read_only"),
     "requests-none": View("/app/connections/{empty}"),
     "requests-many": View("/app/connections/{connection}?state=waiting", act=click("Many at once")),
+    "requests-selected": View("/app/connections/{connection}", act=select_rows),
+    "requests-failed-webhooks": View(
+        "/app/connections/{connection}?webhook_state=failed&sort=updated_at&range=night&from=2020-01-01T00:00:00.000Z"
+    ),
+    "requests-many-asked": View("/app/connections/{connection}?state=error", act=click("Queue again")),
     "requests-no-match": View("/app/connections/{connection}?search=zebra&state=error"),
     "requests-paused": View("/app/connections/{paused}"),
     "requests-loading": View("/app/connections/{connection}", lambda page: page.route("**/api/v1/**", lambda _: None)),
@@ -405,6 +416,7 @@ VIEWS: Mapping[str, View] = {
     "settings-dialog": View("/app/connections/{connection}/settings", act=click("New password")),
     "audit-log": View("/app/audit_log"),
     "audit-log-connection": View("/app/connections/{paused}/audit_log"),
+    "audit-log-filtered": View("/app/audit_log?action=connection_created&range=custom&from=2020-01-01T00:00:00.000Z"),
     "audit-log-none": View("/app/audit_log", no_entries),
     "request": View("/app/queued_requests/{invoices}"),
     "request-read-only": View("/app/queued_requests/{failed}", scope="read_only"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from tests.browser.support import HOSTILE, query
+from tests.browser.test_exports import rows_of, text_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -73,6 +74,53 @@ def test_older_entries_are_loaded_behind_the_newest_ones(console: Console) -> No
     assert rows(console).count() > 60
     expect(rows(console).last).to_contain_text("Created the connection")
     assert console.button("Show older").count() == 0
+
+
+def test_the_log_is_filtered_and_exported_with_all_pages_that_match(console: Console) -> None:
+    service = console.service
+    connection = service.connection()
+    for number in range(105):
+        service.call("PATCH", connection.path, {"name": f"=Name {number}"})
+    service.call("POST", f"{connection.path}/pause")
+    console.sign_in(f"/app/connections/{connection.id}/audit_log")
+
+    console.page.get_by_label("Action", exact=True).select_option("Paused sending")
+    expect(rows(console)).to_have_count(1)
+    expect(rows(console)).to_contain_text("Paused sending")
+    console.page.get_by_label("Time", exact=True).select_option("Yesterday")
+    console.sees("No entry matches")
+    console.page.get_by_label("Time", exact=True).select_option("Today")
+    expect(rows(console)).to_have_count(1)
+    console.page.get_by_label("Action", exact=True).select_option("Changed settings")
+    expect(rows(console)).to_have_count(50)
+    with console.page.expect_download() as download:
+        console.button("CSV").click()
+
+    header, *lines = rows_of(text_of(download.value))
+    entries = [dict(zip(header, line, strict=True)) for line in lines]
+    assert download.value.suggested_filename == "audit-log.csv"
+    assert len(entries) == 105
+    assert {(entry["action"], entry["settings"], entry["actor"]) for entry in entries} == {
+        ("connection_changed", "name", "api_key")
+    }
+    assert [entry["at_utc"] for entry in entries] == sorted((entry["at_utc"] for entry in entries), reverse=True)
+
+
+def test_a_search_for_an_action_says_how_far_it_has_looked(console: Console) -> None:
+    service = console.service
+    connection = service.connection()
+    next_position = f"2026-03-14T12:00:00.000000Z~{connection.id}~4"
+    console.page.route(
+        "**/audit_log?action=*limit=50",
+        lambda route: route.fulfill(json={"data": [], "next": next_position}),
+    )
+    console.sign_in(f"/app/connections/{connection.id}/audit_log?action=connection_created")
+
+    console.sees("No entry found yet")
+    console.sees("Searched back to Mar 14, 2026, 8:00:00 AM EDT")
+    console.page.unroute_all()
+    console.button("Show older").click()
+    console.sees("No entry matches")
 
 
 def test_a_read_only_key_reads_the_log(console: Console) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.support import Console, query
+from tests.browser.support import Console, query, unsettled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Download, Route
@@ -90,6 +90,24 @@ def test_a_list_is_exported_with_all_its_pages(console: Console) -> None:
     assert download.value.suggested_filename == "requests.csv"
     assert [dict(zip(header, row, strict=True))["id"] for row in rows] == ids[::-1]
     assert {dict(zip(header, row, strict=True))["state"] for row in rows} == {"waiting"}
+
+
+def test_all_failures_since_monday_are_a_file_after_four_clicks(console: Console) -> None:
+    connection = console.service.connection()
+    failed = unsettled(connection, {"request": {"name": "CustomerAddRq", "children": [CUSTOMER]}})
+    query(connection)
+    console.sign_in("/app")
+    console.page.goto(f"{console.service.base_url}/app")
+
+    console.page.locator(f"a.title[href$='{connection.id}']").click()
+    console.page.get_by_role("navigation", name="Requests by state").get_by_role("link", name="Failed").click()
+    console.page.get_by_label("Time", exact=True).select_option("Since Monday")
+    console.sees("Last change")
+    with console.page.expect_download() as download:
+        console.button("CSV").click()
+
+    header, *rows = rows_of(text_of(download.value))
+    assert [dict(zip(header, row, strict=True))["id"] for row in rows] == [failed]
 
 
 def test_results_are_exported_with_all_rows_and_columns(console: Console) -> None:

@@ -22,24 +22,56 @@ const CONNECTION_COLUMNS = {
   country: (one) => one.country, waiting: (one) => one.counts?.waiting + one.counts?.retryable, failed: (one) => one.counts?.error,
 };
 
+const AUDIT_COLUMNS = {
+  at_utc: (one) => one.at, action: (one) => one.action, actor: (one) => one.actor.type, actor_id: (one) => one.actor.id,
+  connection_id: (one) => one.connection_id, request_id: (one) => one.request_id, credential_id: (one) => one.credential_id,
+  settings: (one) => one.settings.join(" "), counts: (one) => one.counts && Object.entries(one.counts).map(([name, number]) => `${name}=${number}`).join(" "),
+  completed_at_utc: (one) => one.completed_at, id: (one) => one.id,
+};
+
 export const RequestsCsv = ({ connectionId, query }) =>
-  html`<${ListCsv} path="/connections/${connectionId}/queued_requests" query=${{ ...query, bodies: false }} columns=${REQUEST_COLUMNS} name="requests" />`;
+  html`<${ListCsv} pages=${() => numberedPages(`/connections/${connectionId}/queued_requests`, { ...query, bodies: false })} columns=${REQUEST_COLUMNS} name="requests" />`;
 
-export const ConnectionsCsv = () => html`<${ListCsv} path="/connections" query=${{ counts: true }} columns=${CONNECTION_COLUMNS} name="connections" />`;
+export const ConnectionsCsv = () => html`<${ListCsv} pages=${() => numberedPages("/connections", { counts: true })} columns=${CONNECTION_COLUMNS} name="connections" />`;
 
-function ListCsv({ path, query, columns, name }) {
+export const AuditLogCsv = ({ path, query }) => html`<${ListCsv} pages=${() => pagesBehindCursors(path, query)} columns=${AUDIT_COLUMNS} name="audit-log" />`;
+
+/** Yields the rows of each page. Returns whether these are all. */
+async function* numberedPages(path, query) {
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const list = await patiently(() => call("GET", path, { query: { ...query, page, page_size: PAGE_SIZE } }));
+    yield list.data;
+    if (page >= list.total_pages) return true;
+  }
+  return false;
+}
+
+/** Yields the rows of each part of a list. Returns whether these are all. */
+async function* pagesBehindCursors(path, query) {
+  let cursor;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const list = await patiently(() => call("GET", path, { query: { ...query, cursor, limit: PAGE_SIZE } }));
+    yield list.data;
+    if (!list.next) return true;
+    cursor = list.next;
+  }
+  return false;
+}
+
+function ListCsv({ pages, columns, name }) {
   const [read, setRead] = useState(null);
   const press = async () => {
     setRead(0);
     try {
       const rows = [];
-      let isWhole = false;
-      for (let page = 1; page <= MAX_PAGES && !isWhole; page += 1) {
-        const list = await patiently(() => call("GET", path, { query: { ...query, page, page_size: PAGE_SIZE } }));
-        rows.push(...list.data);
+      const parts = pages();
+      let part = await parts.next();
+      while (!part.done) {
+        rows.push(...part.value);
         setRead(rows.length);
-        isWhole = page >= list.total_pages;
+        part = await parts.next();
       }
+      const isWhole = part.value;
       downloadCsv(Object.keys(columns), rows.map((one) => Object.values(columns).map((value) => value(one))), name);
       if (!isWhole) toast(`The file has the first ${count(rows.length)} rows. Filter the list to get the others.`, "amber");
     } catch (error) {

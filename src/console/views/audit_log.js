@@ -1,8 +1,10 @@
 // Who did what: the audit log of the app, or of one connection as a tab of its page.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
-import { url } from "../lib/router.js";
+import { AuditLogCsv } from "../lib/list_export.js";
+import { navigate, url } from "../lib/router.js";
 import { ago, count, fullTime, plural } from "../lib/text.js";
+import { RangeBar, RangeSelect } from "../lib/time_range.js";
 import { Button, Empty, explain, Foreign, Problem, SkeletonRows, toast, useTitle } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection.js";
 
@@ -35,6 +37,9 @@ const ACTIONS = {
   old_webhook_secrets_retired: "Retired the old webhook secrets",
 };
 
+/** Actions that no connection has. */
+const OF_THE_APP = ["app_created", "app_deleted", "limits_changed", "contact_changed", "api_key_created", "api_key_revoked", "webhook_secret_rotated", "old_webhook_secrets_retired"];
+
 const COUNTS = {
   discarded: "discarded",
   in_flight: "left in flight",
@@ -48,20 +53,24 @@ const COUNTS = {
 const words = (name) => name.replaceAll("_", " ").replace("url", "URL");
 
 /** The audit log of a connection, as a tab. Without an id, that of the app. */
-export default function AuditLog({ parts: [id, tab] }) {
-  if (id) return html`<${ConnectionFrame} id=${id} tab=${tab}>${() => html`<${Entries} id=${id} />`}<//>`;
-  return html`<${OfApp} />`;
+export default function AuditLog({ parts: [id, tab], query }) {
+  if (id) return html`<${ConnectionFrame} id=${id} tab=${tab}>${() => html`<${Entries} id=${id} query=${query} />`}<//>`;
+  return html`<${OfApp} query=${query} />`;
 }
 
-function OfApp() {
+function OfApp({ query }) {
   useTitle("Audit log");
   return html`<div class="page"><div class="page-head"><div><h1>Audit log</h1>
-    <p class="sub">Who changed what, in all connections. Entries are kept for a year.</p></div></div><${Entries} /></div>`;
+    <p class="sub">Who changed what, in all connections. Entries are kept for a year.</p></div></div><${Entries} query=${query} /></div>`;
 }
 
-function Entries({ id }) {
+function Entries({ id, query }) {
   const path = id ? `/connections/${id}/audit_log` : "/audit_log";
-  const first = useLoad((signal) => call("GET", path, { query: { limit: LIMIT }, signal }), [path]);
+  const { action, from, to, range } = query;
+  const filters = { action, from, to };
+  const isFiltered = Boolean(action || from || to);
+  const change = (changes) => navigate(url(path, { action, from, to, range, ...changes }));
+  const first = useLoad((signal) => call("GET", path, { query: { ...filters, limit: LIMIT }, signal }), [path, action, from, to]);
   const own = useLoad((signal) => call("GET", "/api_key", { signal }), []).data?.data.key_id;
   const names = useLoad(async (signal) => (id ? {} : namesOf(await call("GET", "/connections", { query: { page_size: 100 }, signal }))), [id]).data;
   const [older, setOlder] = useState({ entries: [] });
@@ -71,7 +80,7 @@ function Entries({ id }) {
   const more = async () => {
     setBusy(true);
     try {
-      const page = await call("GET", path, { query: { limit: LIMIT, cursor: next } });
+      const page = await call("GET", path, { query: { ...filters, limit: LIMIT, cursor: next } });
       setOlder({ entries: [...older.entries, ...page.data], next: page.next });
     } catch (error) {
       toast(explain(error), "red");
@@ -80,15 +89,30 @@ function Entries({ id }) {
   };
   const entries = first.data && [...first.data.data, ...older.entries];
   if (first.error && !entries) return html`<${Problem} error=${first.error} retry=${first.reload} what="The audit log could not be loaded." />`;
+  // The position at which a part ends begins with its time.
+  const searchedTo = action && next && `Searched back to ${fullTime(next.slice(0, next.indexOf("~")))}`;
   return html`<section class="card" aria-label="Audit log" aria-busy=${String(first.loading || busy)}>
-    ${entries?.length === 0 ? html`<${Empty} title="Nothing has been changed yet">New passwords, pauses, discards and other actions appear here. Queued requests are on the page of their connection.<//>`
+    <div class="toolbar">
+      <select aria-label="Action" value=${action ?? ""} onChange=${(event) => change({ action: event.target.value })}><option value="">All actions</option>
+        ${Object.entries(ACTIONS).filter(([key]) => !id || !OF_THE_APP.includes(key)).map(([key, name]) => html`<option value=${key} selected=${key === action}>${name}</option>`)}</select>
+      <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
+      ${isFiltered && html`<${Button} kind="ghost" icon="close" onClick=${() => change({ action: "", from: "", to: "", range: "" })}>Clear<//>`}
+      ${entries?.length > 0 && html`<${AuditLogCsv} path=${path} query=${filters} />`}</div>
+    <${RangeBar} what="Time" from=${from} to=${to} range=${range} change=${change} />
+    ${entries?.length === 0 ? html`<${NoEntries} isFiltered=${isFiltered} searchedTo=${searchedTo} />`
       : html`<div class="table-wrap"><table class="responsive audit"><thead><tr><th scope="col">Action</th>${!id && html`<th scope="col">Connection</th>`}
         <th scope="col">By</th><th scope="col">When</th></tr></thead><tbody>
         ${entries ? entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} own=${own} names=${id ? null : (names ?? {})} />`) : html`<${SkeletonRows} rows=${8} columns=${id ? 3 : 4} />`}</tbody></table></div>`}
-    ${entries?.length > 0 && html`<div class="foot"><span>${plural(entries.length, "entry", "entries")}${next ? ", newest first" : ". This is all of them."}</span>
+    ${(entries?.length > 0 || next) && html`<div class="foot"><span>${plural(entries.length, "entry", "entries")}${searchedTo ? `. ${searchedTo}` : next ? ", newest first" : `. This is all of them${isFiltered ? " that match" : ""}.`}</span>
       <div class="row"><${Button} kind="small" icon="refresh" busy=${first.loading} onClick=${() => first.reload()}>Refresh<//>
         ${next && html`<${Button} kind="small" busy=${busy} onClick=${more}>Show older<//>`}</div></div>`}
   </section>`;
+}
+
+function NoEntries({ isFiltered, searchedTo }) {
+  if (searchedTo) return html`<${Empty} icon="search" title="No entry found yet">${searchedTo}. Choose Show older to search on.<//>`;
+  if (isFiltered) return html`<${Empty} icon="search" title="No entry matches">Choose another action or another time. Entries are kept for a year.<//>`;
+  return html`<${Empty} title="Nothing has been changed yet">New passwords, pauses, discards and other actions appear here. Queued requests are on the page of their connection.<//>`;
 }
 
 const namesOf = ({ data }) => Object.fromEntries(data.map(({ id, name }) => [id, name ?? "Unnamed connection"]));

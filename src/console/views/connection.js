@@ -3,9 +3,10 @@ import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { RequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
+import { RangeBar, RangeSelect } from "../lib/time_range.js";
 import { count, health, hintOf, STATES, waiting, WEBHOOK_STATES, webhookConditions, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Skeleton, SkeletonRows, toast, useTitle } from "../lib/ui.js";
-import { RangeBar, RangeSelect, Row, SearchNote, SharedReason, sharedReason, useDense } from "./request_list.js";
+import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Segmented, Skeleton, SkeletonRows, toast, useTitle } from "../lib/ui.js";
+import { ManyBar, Pick, possible, Row, SearchNote, SharedReason, sharedReason, useDense, useSelection } from "./request_list.js";
 
 /** Eight polls a minute together, as many as `polling.js` allows. */
 const LIST_MILLISECONDS = 12_000;
@@ -82,9 +83,14 @@ function AcceptPath({ connection, load }) {
 }
 
 const CARDS = [["waiting", "Waiting"], ["response_received", "Completed"], ["error", "Failed"]];
+/** The states and webhooks that are listed by their last change: when they failed. */
+const FAILURES = ["error", "failed", "retrying"];
+/** The order that a filter brings along. */
+const orderOf = (filter) => (FAILURES.includes(filter) ? "updated_at" : undefined);
+const TIMES = [["inserted_at", "Queued"], ["updated_at", "Last change"]];
 
 function Numbers({ id, counts, failed, current }) {
-  return html`<nav class="numbers" aria-label="Requests by state">${CARDS.map(([state, name]) => html`<a class="card number-card" href=${url(`/connections/${id}`, state === current ? {} : { state })} aria-current=${state === current ? "true" : undefined}>
+  return html`<nav class="numbers" aria-label="Requests by state">${CARDS.map(([state, name]) => html`<a class="card number-card" href=${url(`/connections/${id}`, state === current ? {} : { state, sort: orderOf(state) })} aria-current=${state === current ? "true" : undefined}>
     <div class="name">${name}</div><div class="value">${counts ? count(state === "waiting" ? waiting(counts) : counts[state]) : failed ? "–" : html`<${Skeleton} width="60px" />`}</div></a>`)}</nav>`;
 }
 
@@ -103,6 +109,8 @@ function Requests({ id, query, held }) {
   );
   const change = (changes, options) => navigate(url(`/connections/${id}`, { ...query, page: undefined, ...changes }), options);
   const requests = list.data?.data;
+  const idsOnPage = requests?.map((one) => one.id) ?? [];
+  const selection = useSelection([id, state, webhookState, search, from, to].join(" "));
   const filtered = Boolean(state || webhookState || search || from || to);
   const shared = sharedReason(requests ?? []);
   const heading = (column, text) => html`<th scope="col" class="when" aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}>
@@ -112,22 +120,26 @@ function Requests({ id, query, held }) {
     <section class="card request-list ${dense ? "dense" : ""}" aria-label="Requests" aria-busy=${String(list.loading)}>
     <div class="toolbar">
       <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
-      <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value })} />
-      <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value })} />
+      <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value, sort: orderOf(value) })} />
+      <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value, sort: orderOf(value) ?? orderOf(state) })} />
       <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
       ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change(NO_FILTERS)}>Clear<//>`}
-      <div class="row tools">${session.canChange && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
+      <div class="row tools">${session.canChange && possible(query).length > 0 && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
       ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} query=${{ sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to }} />`}
       <${Button} kind="ghost density" aria-pressed=${String(dense)} title="More rows on the screen" onClick=${() => setDense(!dense)}>Dense<//></div>
     </div>
-    <${RangeBar} from=${from} to=${to} range=${range} sort=${sort} change=${change} />
+    <${RangeBar} what=${TIMES.find(([key]) => key === sort)[1]} from=${from} to=${to} range=${range} change=${change}>
+      <${Segmented} label="The time that is meant" options=${TIMES} value=${sort} onChange=${(value) => change({ sort: value })} /><//>
     ${search && list.data && html`<${SearchNote} phrase=${search} total=${list.data.total} />`}
     ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}
+    ${session.canChange && html`<${ManyBar} id=${id} query=${query} total=${list.data?.total ?? 0} isFiltered=${filtered} selection=${selection} done=${list.reload} />`}
     ${list.error && !requests ? html`<div class="body"><${Problem} error=${list.error} retry=${list.reload} what="The requests could not be loaded." /></div>`
       : requests?.length === 0 ? html`<${Nothing} id=${id} filtered=${filtered} page=${page} change=${change} />`
-      : html`<div class="table-wrap"><table class="responsive requests"><thead><tr><th scope="col">Request</th><th scope="col" class="state">State</th><th scope="col" class="webhook">Webhook</th>${heading("inserted_at", "Queued")}
+      : html`<div class="table-wrap"><table class="responsive requests"><thead><tr>${session.canChange && html`<th scope="col" class="pick"><${Pick} label="Select all on this page" checked=${idsOnPage.length > 0 && idsOnPage.every(selection.has)} isPartial=${idsOnPage.some(selection.has) && !idsOnPage.every(selection.has)} onChange=${(isSelected) => selection.set(idsOnPage, isSelected, idsOnPage)} /></th>`}
+          <th scope="col">Request</th><th scope="col" class="state">State</th><th scope="col" class="webhook">Webhook</th>${heading("inserted_at", "Queued")}
           <th scope="col" class="number took waited" title="How long the request waited before it was sent">Waited</th><th scope="col" class="number took executed" title="How long QuickBooks took">QuickBooks</th>${heading("updated_at", "Last change")}</tr></thead>
-        <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} phrase=${search} shared=${shared ?? held} />`) : html`<${SkeletonRows} rows=${8} columns=${7} />`}</tbody></table></div>`}
+        <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} phrase=${search} shared=${shared ?? held} isSelected=${selection.has(one.id)}
+          select=${session.canChange && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))} />`) : html`<${SkeletonRows} rows=${8} columns=${session.canChange ? 8 : 7} />`}</tbody></table></div>`}
     ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
     ${requests?.length > 0 && html`<${Pager} page=${page} totalPages=${list.data.total_pages} go=${(to) => change({ page: to })}>
       <label class="row plain"><span>Rows</span><select class="compact" value=${pageSize} onChange=${(event) => change({ page_size: event.target.value })}>${PAGE_SIZES.map((size) => html`<option value=${size} selected=${size === pageSize}>${size}</option>`)}</select></label><//>`}

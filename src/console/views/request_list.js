@@ -1,8 +1,8 @@
-// The parts of a connection's list of requests: rows, the range of time, and what a search covers.
-import { html, useState } from "../vendor/preact.js";
+// The parts of a connection's list of requests: rows, those that are selected, and what a search covers.
+import { html, useEffect, useState } from "../vendor/preact.js";
 import { navigate, url } from "../lib/router.js";
-import { duration, fullTime, localZone, millisecondsBetween, plural, requestTitle, webhookState, withLocalTimes } from "../lib/text.js";
-import { Ago, Foreign, StateBadge, WebhookBadge } from "../lib/ui.js";
+import { count, duration, fullTime, millisecondsBetween, plural, requestTitle, webhookState, withLocalTimes } from "../lib/text.js";
+import { Ago, Button, Foreign, StateBadge, toast, WebhookBadge } from "../lib/ui.js";
 
 const DENSE = "qbxml-queue.dense";
 
@@ -22,14 +22,16 @@ export function sharedReason(requests) {
   return reasons.length > 1 && reasons.every(({ message }) => message === reasons[0].message) ? reasons[0] : null;
 }
 
-export function Row({ request, phrase, shared }) {
+/** A row. With `select`, it has a check box. */
+export function Row({ request, phrase, shared, isSelected, select }) {
   const address = url(`/queued_requests/${request.id}`);
-  const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
+  const follow = (event) => !event.target.closest("a, .pick") && !String(getSelection()) && navigate(address);
   const { sent_at: sentAt, responded_at: respondedAt, waiting_reason: reason } = request;
   const lastCall = request.webhook_attempts.at(-1);
   const why = request.error?.message ?? (reason && reason.message !== shared?.message ? withLocalTimes(reason.message) : null);
   const found = phrase && whereFound(request, phrase);
-  return html`<tr class="clickable" onClick=${follow}>
+  return html`<tr class="clickable ${isSelected ? "selected" : ""}" onClick=${follow}>
+    ${select && html`<td class="pick"><${Pick} label=${["Select", requestTitle(request.request_name), request.subject].filter(Boolean).join(" ")} checked=${isSelected} onChange=${select} /></td>`}
     <td class="about" title=${[requestTitle(request.request_name), request.subject, request.label].filter(Boolean).join(" · ")}><a class="title" href=${address}>${requestTitle(request.request_name)}</a>${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
       ${request.subject && html` <span class="subject"><${Foreign} text=${request.subject} /></span>`}${request.label && html` <span class="tag"><${Foreign} text=${request.label} /></span>`}${found && html` <span class="tag new">in ${found}</span>`}</td>
     <td class="full"><${StateBadge} state=${request.state} />${why && html` <span class="why muted small" title=${why}><${Foreign} text=${why} /></span>`}</td>
@@ -62,53 +64,58 @@ export function SearchNote({ phrase, total }) {
 
 export const SharedReason = ({ reason }) => html`<div class="search-note small" role="status"><span class="strong">Why they wait:</span> <${Foreign} text=${withLocalTimes(reason.message)} /></div>`;
 
-// --- The range of time ---------------------------------------------------------------------------------------------
+// --- Many requests -------------------------------------------------------------------------------------------------
 
-const HOUR = 3_600_000;
-
-/** The ranges to choose. Days begin at midnight of the reader's time zone. */
-const RANGES = {
-  hour: ["Last hour", () => [new Date(Date.now() - HOUR)]],
-  today: ["Today", () => [dayBegin(0)]],
-  yesterday: ["Yesterday", () => [dayBegin(-1), dayBegin(0)]],
-  week: ["Last 7 days", () => [dayBegin(-6)]],
-  month: ["Last 30 days", () => [dayBegin(-29)]],
+/** What can be done with many requests, in which states, and with which webhooks. The dialog (`many.js`) does it. */
+export const ACTIONS = {
+  discard: { name: "Discard", states: ["waiting", "retryable"] },
+  queue_again: { name: "Queue again", states: ["error", "discarded"] },
+  redeliver: { name: "Redeliver webhooks", states: ["response_received", "error", "discarded"], webhooks: ["pending", "retrying", "failed"] },
 };
 
-function dayBegin(days) {
-  const now = new Date();
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
-}
+/** Returns the names of the actions that the filters of a list leave. */
+export const possible = ({ state, webhook_state: webhook }) => Object.entries(ACTIONS)
+  .filter(([, { states, webhooks }]) => (!state || states.includes(state)) && (!webhook || !webhooks || webhooks.includes(webhook))).map(([name]) => name);
 
-export function RangeSelect({ from, to, range, change }) {
-  const choose = (event) => {
-    const chosen = event.target.value;
-    if (chosen === "custom") return change({ range: "custom", from: from ?? dayBegin(0).toISOString(), to: to ?? "" });
-    const [first, last] = RANGES[chosen]?.[1]() ?? [];
-    return change({ range: chosen, from: first?.toISOString(), to: last?.toISOString() });
+/**
+ * Returns which requests of a list are selected: `{ids, isAll, has, set, clear, selectAll}`. `isAll` means all that match,
+ * also on other pages. The selection ends when the list shows other requests, so when `list` changes.
+ */
+export function useSelection(list) {
+  const [{ ids, isAll }, select] = useState({ ids: [], isAll: false });
+  const clear = () => select({ ids: [], isAll: false });
+  useEffect(clear, [list]);
+  return {
+    ids, isAll, clear,
+    selectAll: () => select({ ids: [], isAll: true }),
+    has: (id) => isAll || ids.includes(id),
+    /** Selects some requests or not. `page` has the ids on the screen: one that is left out of all leaves those. */
+    set: (some, isSelected, page) => {
+      const others = (isAll ? page : ids).filter((id) => !some.includes(id));
+      select({ ids: isSelected ? [...others, ...some] : others, isAll: false });
+    },
   };
-  const value = from || to ? (RANGES[range] ? range : "custom") : "";
-  return html`<select aria-label="Time" value=${value} onChange=${choose}><option value="" selected=${!value}>Any time</option>
-    ${Object.entries(RANGES).map(([key, [name]]) => html`<option value=${key} selected=${key === value}>${name}</option>`)}
-    <option value="custom" selected=${value === "custom"}>From … to …</option></select>`;
 }
 
-/** Says which range of time is listed. A custom range can be changed. */
-export function RangeBar({ from, to, range, sort, change }) {
-  if (!from && !to) return null;
-  const what = sort === "updated_at" ? "Last change" : "Queued";
-  const set = (name) => (event) => {
-    const moment = event.target.value && new Date(event.target.value);
-    change({ range: "custom", [name]: moment ? moment.toISOString() : "" });
-  };
-  const input = (name, label, value) => html`<label class="row plain"><span>${label}</span><input type="datetime-local" step="60" aria-label="${what} ${label}" value=${value ? localInput(value) : ""} onChange=${set(name)} /></label>`;
-  return html`<div class="search-note small range"><span class="strong">${what}</span>
-    ${RANGES[range] ? html`<span>${from && `from ${fullTime(from)}`}${to && ` to before ${fullTime(to)}`}</span>`
-      : html`${input("from", "from", from)}${input("to", "to before", to)}<span class="muted">${localZone()}</span>`}</div>`;
+/** A check box whose whole cell can be pressed. `isPartial`: some of what it stands for is selected. */
+export function Pick({ label, checked, isPartial, onChange }) {
+  const mark = (box) => { if (box) box.indeterminate = Boolean(isPartial); };
+  return html`<label><input type="checkbox" aria-label=${label} checked=${checked} ref=${mark} onChange=${(event) => onChange(event.target.checked)} /></label>`;
 }
 
-/** Returns a moment as an input of the reader's local time has it. */
-function localInput(iso) {
-  const moment = new Date(iso);
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+/** What can be done with the rows that are selected, or with all requests that match the filters. */
+export function ManyBar({ id, query, total, isFiltered, selection, done }) {
+  const [dialog, setDialog] = useState(null);
+  const { ids, isAll, clear, selectAll } = selection;
+  const open = (action) => import("./many.js").then((module) => setDialog({ view: module.default, action, ids: ids.length ? ids : null }), () => toast("The dialog could not be loaded. Reload the page.", "red"));
+  const close = () => { setDialog(null); clear(); done(); };
+  const names = possible(query);
+  // The dialog stays when the list becomes empty.
+  return html`${total > 0 && (ids.length > 0 || isAll || (isFiltered && names.length > 0)) && html`<div class="search-note many-bar" role="group" aria-label="Many requests">
+      <span class="strong" role="status">${ids.length ? `${count(ids.length)} selected` : `All ${plural(total, "request")}${isFiltered ? " that match" : ""}`}</span>
+      ${names.map((name) => html`<${Button} kind="small" onClick=${() => open(name)}>${ACTIONS[name].name}<//>`)}
+      ${names.length === 0 && html`<span class="muted">Nothing can be done with them together.</span>`}
+      ${ids.length > 0 && ids.length < total && html`<${Button} kind="small ghost" onClick=${selectAll}>Select all ${count(total)}${isFiltered ? " that match" : ""}<//>`}
+      ${(ids.length > 0 || isAll) && html`<${Button} kind="small ghost" onClick=${clear}>Select none<//>`}</div>`}
+    ${dialog && html`<${dialog.view} id=${id} query=${query} ids=${dialog.ids} action=${dialog.action} onClose=${close} />`}`;
 }

@@ -1,0 +1,57 @@
+// The range of time of a list: ranges to choose, and one that the reader enters.
+import { html } from "../vendor/preact.js";
+import { fullTime, localZone } from "./text.js";
+
+const HOUR = 3_600_000;
+
+/** The ranges to choose. Days begin at midnight of the reader's time zone, weeks on Monday. */
+const RANGES = {
+  hour: ["Last hour", () => [new Date(Date.now() - HOUR)]],
+  today: ["Today", () => [dayBegin(0)]],
+  night: ["Last night (18:00 – 8:00)", () => [dayBegin(-1, 18), dayBegin(0, 8)]],
+  yesterday: ["Yesterday", () => [dayBegin(-1), dayBegin(0)]],
+  monday: ["Since Monday", () => [dayBegin(-((new Date().getDay() + 6) % 7))]],
+  week: ["Last 7 days", () => [dayBegin(-6)]],
+  month: ["Last 30 days", () => [dayBegin(-29)]],
+};
+
+function dayBegin(days, hour = 0) {
+  const now = new Date();
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
+}
+
+/** A choice of ranges. `change` receives `range`, `from` and `to`, of which an empty one has no bound. */
+export function RangeSelect({ from, to, range, change }) {
+  const choose = (event) => {
+    const chosen = event.target.value;
+    if (chosen === "custom") return change({ range: "custom", from: from ?? dayBegin(0).toISOString(), to: to ?? "" });
+    const [first, last] = RANGES[chosen]?.[1]() ?? [];
+    return change({ range: chosen, from: first?.toISOString(), to: last?.toISOString() });
+  };
+  const value = from || to ? (RANGES[range] ? range : "custom") : "";
+  return html`<select aria-label="Time" value=${value} onChange=${choose}><option value="" selected=${!value}>Any time</option>
+    ${Object.entries(RANGES).map(([key, [name]]) => html`<option value=${key} selected=${key === value}>${name}</option>`)}
+    <option value="custom" selected=${value === "custom"}>From … to …</option></select>`;
+}
+
+/** Says which range of time is listed, and which time (`what`) is meant. A range that the reader entered can be changed. */
+export function RangeBar({ what, from, to, range, change, children }) {
+  if (!from && !to) return null;
+  const set = (name) => (event) => {
+    const moment = event.target.value && new Date(event.target.value);
+    change({ range: "custom", [name]: moment ? moment.toISOString() : "" });
+  };
+  const input = (name, label, value) => html`<label class="row plain"><span>${label}</span><input type="datetime-local" step="60" aria-label="${what} ${label}" value=${value ? localInput(value) : ""} onChange=${set(name)} /></label>`;
+  return html`<div class="search-note small range"><span class="strong">${what}</span>
+    ${RANGES[range] ? html`<span>${inWords(from, to)}</span>`
+      : html`${input("from", "from", from)}${input("to", "to before", to)}<span class="muted">${localZone()}</span>`}${children}</div>`;
+}
+
+/** Returns a range as words: "from … to before …". */
+export const inWords = (from, to) => [from && `from ${fullTime(from)}`, to && `${from ? "to " : ""}before ${fullTime(to)}`].filter(Boolean).join(" ");
+
+/** Returns a moment in the form of `datetime-local`, in the reader's time zone. */
+export function localInput(moment) {
+  const one = new Date(moment);
+  return new Date(one.getTime() - one.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
