@@ -22,6 +22,7 @@ const VIEWS = [
   { pattern: /^\/connections\/new$/, changes: true, load: () => import("./views/new_connection.js") },
   { pattern: new RegExp(`^/connections/${ID}$`), view: Connection },
   { pattern: new RegExp(`^/connections/${ID}/(settings)$`), load: () => import("./views/connection_settings.js") },
+  { pattern: /^\/search$/, load: () => import("./views/search.js") },
   { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/(audit_log)$`), load: () => import("./views/audit_log.js") },
@@ -117,7 +118,7 @@ function Shell({ path, open, children }) {
         <${Brand} href=${url("/")} />
         <${Button} kind="icon menu-button" icon="menu" aria-label="Menu" aria-expanded=${String(menu)} onClick=${() => setMenu(!menu)} />
         <nav class="nav" aria-label="Main">
-          ${link(url("/"), "plug", "Connections", path === "/" || path.startsWith("/connections") || path.startsWith("/queued_requests"))}
+          ${link(url("/"), "plug", "Connections", path === "/" || path === "/search" || path.startsWith("/connections") || path.startsWith("/queued_requests"))}
           ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
           ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
           ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}

@@ -387,6 +387,8 @@ VIEWS: Mapping[str, View] = {
             "**/api/v1/connections?*", lambda route: route.fulfill(json={"data": [], "page": 1, "total_pages": 0})
         ),
     ),
+    "connections-filtered": View("/app?sort=failed"),
+    "search": View("/app/search?search=customer"),
     "new-connection": View("/app/connections/new"),
     "new-connection-password": View("/app/connections/new", act=create_connection),
     "new-connection-wait": View("/app/connections/new", act=wait_for_contact),
@@ -402,8 +404,8 @@ VIEWS: Mapping[str, View] = {
     "requests-none": View("/app/connections/{empty}"),
     "requests-many": View("/app/connections/{connection}?state=waiting", act=click("Many at once")),
     "requests-selected": View("/app/connections/{connection}", act=select_rows),
-    "requests-failed-webhooks": View(
-        "/app/connections/{connection}?webhook_state=failed&sort=updated_at&range=night&from=2020-01-01T00:00:00.000Z"
+    "requests-retrying-webhooks": View(
+        "/app/connections/{connection}?webhook_state=retrying&sort=updated_at&range=night&from=2020-01-01T00:00:00.000Z"
     ),
     "requests-many-asked": View("/app/connections/{connection}?state=error", act=click("Queue again")),
     "requests-no-match": View("/app/connections/{connection}?search=zebra&state=error"),

@@ -35,6 +35,8 @@ VIEWS: Mapping[str, str] = {
     "requests": "/app/connections/{connection}",
     "no requests": "/app/connections/{empty}",
     "no match": "/app/connections/{connection}?search=zebra",
+    "requests that match": "/app/connections/{connection}?state=waiting&range=custom&from=2020-01-01T00:00:00.000Z",
+    "search": "/app/search?search=customer",
     "settings": "/app/connections/{connection}/settings",
     "overview": "/app/overview?days=8",
     "overview of a connection": "/app/connections/{connection}/overview",

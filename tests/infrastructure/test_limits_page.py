@@ -19,7 +19,7 @@ from domain.qbxml import references
 from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
-from domain.queueing import many, new_request, waiting_calls
+from domain.queueing import many, new_request, selection, waiting_calls
 from domain.records import audit, batch, session
 from domain.records.app import Limits
 from domain.records.connection import MAX_BATCH_SIZE
@@ -30,6 +30,7 @@ from domain.web_connector.protocol import soap
 from domain.web_connector.session import admission, polling, sending, sets
 from domain.webhooks import defaults as webhooks
 from domain.webhooks.trial import TRIAL_REDELIVERIES
+from handlers.list_audit_log import MAX_LOOKED_AT
 from handlers.list_events import MAX_ANSWER_BYTES
 from handlers.rest import models, request_checks, responses
 from handlers.rest.new_queued_request import NewBatchRequest
@@ -126,6 +127,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "`subject`": [f"{subject.MAX_SUBJECT_BYTES} bytes"],
     "events in an answer of the feed": [allowed(models.EventParameters, "limit"), size(MAX_ANSWER_BYTES)],
     "entries in an answer of the audit log": [allowed(models.AuditLogParameters, "limit")],
+    "entries that a call of the audit log": [f"{MAX_LOOKED_AT:,}"],
+    "`ids` in the `filter`": [f"1 to {selection.MAX_IDS}"],
     "`days` of statistics": [allowed(models.StatisticsParameters, "days")],
     "connections in `GET /statistics`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "entries that a list": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"],

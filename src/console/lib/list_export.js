@@ -32,9 +32,15 @@ const AUDIT_COLUMNS = {
 export const RequestsCsv = ({ connectionId, query }) =>
   html`<${ListCsv} pages=${() => numberedPages(`/connections/${connectionId}/queued_requests`, { ...query, bodies: false })} columns=${REQUEST_COLUMNS} name="requests" />`;
 
-export const ConnectionsCsv = () => html`<${ListCsv} pages=${() => numberedPages("/connections", { counts: true })} columns=${CONNECTION_COLUMNS} name="connections" />`;
+/** All connections, or those in `rows`. */
+export const ConnectionsCsv = ({ rows }) => html`<${ListCsv} pages=${() => (rows ? onePage(rows) : numberedPages("/connections", { counts: true }))} columns=${CONNECTION_COLUMNS} name="connections" />`;
 
 export const AuditLogCsv = ({ path, query }) => html`<${ListCsv} pages=${() => pagesBehindCursors(path, query)} columns=${AUDIT_COLUMNS} name="audit-log" />`;
+
+async function* onePage(rows) {
+  yield rows;
+  return true;
+}
 
 /** Yields the rows of each page. Returns whether these are all. */
 async function* numberedPages(path, query) {

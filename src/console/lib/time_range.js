@@ -4,11 +4,11 @@ import { fullTime, localZone } from "./text.js";
 
 const HOUR = 3_600_000;
 
-/** The ranges to choose. Days begin at midnight of the reader's time zone, weeks on Monday. */
+/** The ranges to choose, in the reader's time zone. A night is from 18:00 to 8:00, and a week begins on Monday. */
 const RANGES = {
   hour: ["Last hour", () => [new Date(Date.now() - HOUR)]],
   today: ["Today", () => [dayBegin(0)]],
-  night: ["Last night (18:00 – 8:00)", () => [dayBegin(-1, 18), dayBegin(0, 8)]],
+  night: ["Last night", () => [dayBegin(-1, 18), dayBegin(0, 8)]],
   yesterday: ["Yesterday", () => [dayBegin(-1), dayBegin(0)]],
   monday: ["Since Monday", () => [dayBegin(-((new Date().getDay() + 6) % 7))]],
   week: ["Last 7 days", () => [dayBegin(-6)]],
@@ -34,7 +34,10 @@ export function RangeSelect({ from, to, range, change }) {
     <option value="custom" selected=${value === "custom"}>From … to …</option></select>`;
 }
 
-/** Says which range of time is listed, and which time (`what`) is meant. A range that the reader entered can be changed. */
+/**
+ * Says which range of time is listed. A range that the reader entered can be changed. `what` names the time that is meant;
+ * `children`, if there are any, show it.
+ */
 export function RangeBar({ what, from, to, range, change, children }) {
   if (!from && !to) return null;
   const set = (name) => (event) => {
@@ -42,9 +45,9 @@ export function RangeBar({ what, from, to, range, change, children }) {
     change({ range: "custom", [name]: moment ? moment.toISOString() : "" });
   };
   const input = (name, label, value) => html`<label class="row plain"><span>${label}</span><input type="datetime-local" step="60" aria-label="${what} ${label}" value=${value ? localInput(value) : ""} onChange=${set(name)} /></label>`;
-  return html`<div class="search-note small range"><span class="strong">${what}</span>
+  return html`<div class="search-note small range">${children ?? html`<span class="strong">${what}</span>`}
     ${RANGES[range] ? html`<span>${inWords(from, to)}</span>`
-      : html`${input("from", "from", from)}${input("to", "to before", to)}<span class="muted">${localZone()}</span>`}${children}</div>`;
+      : html`${input("from", "from", from)}${input("to", "to before", to)}<span class="muted">${localZone()}</span>`}</div>`;
 }
 
 /** Returns a range as words: "from … to before …". */

@@ -108,6 +108,8 @@ function Requests({ id, query, held }) {
     { refresh: search ? 0 : LIST_MILLISECONDS },
   );
   const change = (changes, options) => navigate(url(`/connections/${id}`, { ...query, page: undefined, ...changes }), options);
+  /** The order after a filter was chosen: the one that it or the other filter brings along, or that of the reader. */
+  const sortAfter = (chosen, other, former) => orderOf(chosen) ?? orderOf(other) ?? (orderOf(former) ? undefined : query.sort);
   const requests = list.data?.data;
   const idsOnPage = requests?.map((one) => one.id) ?? [];
   const selection = useSelection([id, state, webhookState, search, from, to].join(" "));
@@ -120,8 +122,8 @@ function Requests({ id, query, held }) {
     <section class="card request-list ${dense ? "dense" : ""}" aria-label="Requests" aria-busy=${String(list.loading)}>
     <div class="toolbar">
       <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
-      <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value, sort: orderOf(value) })} />
-      <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value, sort: orderOf(value) ?? orderOf(state) })} />
+      <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value, sort: sortAfter(value, webhookState, state) })} />
+      <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value, sort: sortAfter(value, state, webhookState) })} />
       <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
       ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change(NO_FILTERS)}>Clear<//>`}
       <div class="row tools">${session.canChange && possible(query).length > 0 && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}

@@ -1,36 +1,95 @@
 // The list of connections: health, last contact, and the numbers of waiting and failed requests.
-import { html } from "../vendor/preact.js";
+import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
-import { count, health, waiting, withLocalTimes } from "../lib/text.js";
-import { Ago, Badge, Empty, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
+import { count, health, plural, waiting, withLocalTimes } from "../lib/text.js";
+import { Ago, Badge, Button, Empty, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
 const REFRESH_MILLISECONDS = 15_000;
+/** A list that is filtered or sorted is read whole, up to this many pages of 100. One poll then makes several calls. */
+const MAX_PAGES = 10;
+const TYPING_MILLISECONDS = 300;
+const WHOLE_PAGE_SIZE = 100;
+const WHOLE_REFRESH_MILLISECONDS = 60_000;
+
+const HEALTH = {
+  problems: { name: "With problems", matches: (one) => health(one).tone === "red" || one.counts.error > 0 || isSilent(one) },
+  attention: { name: "QuickBooks or password", matches: (one) => health(one).tone === "red" },
+  silent: { name: "No contact for a day", matches: (one) => isSilent(one) },
+  waiting: { name: "With waiting requests", matches: (one) => waiting(one.counts) > 0 },
+  failed: { name: "With failed requests", matches: (one) => one.counts.error > 0 },
+  paused: { name: "Paused", matches: (one) => Boolean(one.paused_at) },
+  new: { name: "Never connected", matches: (one) => one.status === "never_connected" },
+};
+const SORTS = {
+  name: { name: "By name", compare: (one, other) => (one.name ?? "").localeCompare(other.name ?? "") },
+  silent: { name: "Longest silence first", compare: (one, other) => (lastContact(one) < lastContact(other) ? -1 : Number(lastContact(one) > lastContact(other))) },
+  waiting: { name: "Most waiting first", compare: (one, other) => waiting(other.counts) - waiting(one.counts) },
+  failed: { name: "Most failed first", compare: (one, other) => other.counts.error - one.counts.error },
+};
+
+const lastContact = (one) => (one.last_connected_at ? new Date(one.last_connected_at).getTime() : Infinity);
+const isSilent = (one) => one.last_connected_at && !one.paused_at && lastContact(one) < Date.now() - 86_400_000;
+
+/** Returns the page of the list that is shown: `{data, total_pages}`, and of a whole list also `rows`, `known`, `isAll`. */
+async function load(page, { search, health: filter, sort }, signal) {
+  if (!search && !HEALTH[filter] && !SORTS[sort]) return call("GET", "/connections", { query: { page, page_size: PAGE_SIZE, counts: true }, signal });
+  const all = [];
+  let list;
+  for (let number = 1; number <= MAX_PAGES && (!list || number <= list.total_pages); number += 1) {
+    list = await call("GET", "/connections", { query: { page: number, page_size: WHOLE_PAGE_SIZE, counts: true }, signal });
+    all.push(...list.data);
+  }
+  const phrase = (search ?? "").trim().toLowerCase();
+  const matching = all.filter((one) => (HEALTH[filter]?.matches(one) ?? true) && [one.name, one.id, one.company_name, one.company_file].some((text) => text?.toLowerCase().includes(phrase)));
+  const rows = SORTS[sort] ? matching.toSorted(SORTS[sort].compare) : matching;
+  const shown = Math.min(page, Math.max(Math.ceil(rows.length / PAGE_SIZE), 1));
+  return { data: rows.slice((shown - 1) * PAGE_SIZE, shown * PAGE_SIZE), page: shown, total_pages: Math.ceil(rows.length / PAGE_SIZE), rows, known: all.length, isAll: list.total_pages <= MAX_PAGES };
+}
 
 export default function Connections({ query }) {
   const page = Number(query.page) || 1;
+  const { search, health: filter, sort } = query;
+  const isWhole = Boolean(search || filter || sort);
   useTitle("Connections");
-  const list = useLoad(
-    (signal) => call("GET", "/connections", { query: { page, page_size: PAGE_SIZE, counts: true }, signal }),
-    [page],
-    { refresh: REFRESH_MILLISECONDS },
-  );
+  const list = useLoad((signal) => load(page, query, signal), [page, search, filter, sort], { refresh: isWhole ? WHOLE_REFRESH_MILLISECONDS : REFRESH_MILLISECONDS });
   const connections = list.data?.data;
+  const change = (changes, options) => navigate(url("/", { ...query, page: undefined, ...changes }), options);
+  const choose = (name, options, all) => html`<select aria-label=${name === "health" ? "Health" : "Order"} value=${query[name] ?? ""} onChange=${(event) => change({ [name]: event.target.value })}>
+    <option value="">${all}</option>${Object.entries(options).map(([key, one]) => html`<option value=${key} selected=${key === query[name]}>${one.name}</option>`)}</select>`;
+  const { rows, known, isAll } = list.data ?? {};
+  const isEmpty = connections?.length === 0;
   return html`<div class="page">
     <div class="page-head"><div><h1>Connections</h1><p class="sub">Each connection is one QuickBooks company file.</p></div>
-      <div class="row">${connections?.length > 0 && html`<${ConnectionsCsv} />`}
+      <div class="row">${connections?.length > 0 && html`<${ConnectionsCsv} rows=${rows} />`}
         ${session.canChange && html`<a class="button primary" href=${url("/connections/new")}><${Icon} name="plus" />New connection</a>`}</div></div>
     ${list.error && html`<${Problem} error=${list.error} retry=${list.reload} what="The connections could not be loaded." />`}
     ${(!list.error || connections) && html`<section class="card" aria-label="Connections" aria-busy=${String(list.loading)}>
-      ${connections?.length === 0 ? html`<${None} />` : html`
+      ${(!isEmpty || isWhole) && html`<div class="toolbar"><${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
+        ${choose("health", HEALTH, "Any health")}${choose("sort", SORTS, "Oldest first")}
+        ${isWhole && html`<${Button} kind="ghost" icon="close" onClick=${() => navigate(url("/"))}>Clear<//>`}
+        <a class="button ghost" href=${url("/search", { search })}><${Icon} name="search" />Search requests</a></div>`}
+      ${rows && html`<div class="search-note small muted" role="status"><span class="strong">${count(rows.length)} of ${plural(known, "connection")}.</span>${!isAll && ` Only the oldest ${count(known)} are searched and sorted.`}</div>`}
+      ${isEmpty ? (isWhole ? html`<${Empty} icon="search" title="No connection matches">Names, company names and files, and ids are searched. To find a request, choose Search requests.<//>` : html`<${None} />`) : html`
         <div class="table-wrap"><table class="responsive"><thead><tr><th scope="col">Connection</th><th scope="col">Health</th>
           <th scope="col">Last contact</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Failed</th></tr></thead>
         <tbody>${connections ? connections.map((one) => html`<${Row} key=${one.id} connection=${one} />`) : html`<${SkeletonRows} columns=${5} />`}</tbody></table></div>`}
-      <${Pager} page=${page} totalPages=${list.data?.total_pages ?? 1} go=${(to) => navigate(url("/", { page: to }))} />
+      <${Pager} page=${list.data?.page ?? page} totalPages=${list.data?.total_pages ?? 1} go=${(to) => change({ page: to })} />
     </section>`}
   </div>`;
+}
+
+function SearchBox({ value, change }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return undefined;
+    const timer = setTimeout(() => change(text), TYPING_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return html`<div class="search"><${Icon} name="search" /><input type="search" aria-label="Search connections" placeholder="Name, company or ID" value=${text} onInput=${(event) => setText(event.target.value)} /></div>`;
 }
 
 const None = () => html`<${Empty} icon="plug" title="Connect your first company file"

@@ -4,22 +4,23 @@ import { call, session, useLoad } from "../lib/api.js";
 import { Bars, Numbers } from "../lib/chart.js";
 import { navigate, url } from "../lib/router.js";
 import { ago, count, fullTime, health, plural, requestTitle, withLocalTimes } from "../lib/text.js";
-import { Ago, Badge, Empty, Foreign, Icon, Pager, Problem, Segmented, SkeletonCard, useTitle } from "../lib/ui.js";
+import { ActionButton, Ago, Badge, Empty, Foreign, Icon, Pager, Problem, Segmented, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection.js";
 
 const REFRESH_MILLISECONDS = 60_000;
 const PERIODS = [[1, "Today"], [2, "2 days"], [8, "8 days"]];
 const PAGE_SIZE = 20;
+const ALL_EVENTS = "connection.*";
 /** The rows of a short list. */
 const SHOWN = 5;
 
 /** The overview of all connections, or of the one in the address. */
 export default function Overview({ parts: [id], query }) {
   if (!id) return html`<div class="page"><${Period} query=${query} /></div>`;
-  return html`<${ConnectionFrame} id=${id} tab="overview">${(connection) => html`<${Period} id=${id} query=${query} connection=${connection} />`}<//>`;
+  return html`<${ConnectionFrame} id=${id} tab="overview">${(connection, load) => html`<${Period} id=${id} query=${query} connection=${connection} reload=${load.reload} />`}<//>`;
 }
 
-function Period({ id, query, connection }) {
+function Period({ id, query, connection, reload }) {
   const days = PERIODS.some(([value]) => value === Number(query.days)) ? Number(query.days) : 2;
   const path = id ? `/connections/${id}/statistics` : "/statistics";
   const load = useLoad(async (signal) => (await call("GET", path, { query: { days }, signal })).data, [path, days], { refresh: REFRESH_MILLISECONDS });
@@ -30,7 +31,7 @@ function Period({ id, query, connection }) {
     <div class="page-head">${id ? html`<p class="muted">${asOf && `Activity ${asOf}`}</p>` : html`<${Heading} asOf=${asOf} />`}
       <${Segmented} label="Period" options=${PERIODS} value=${days} onChange=${(value) => change({ days: value })} /></div>
     ${load.error && html`<${Problem} error=${load.error} retry=${load.reload} what="The overview could not be loaded." />`}
-    ${data ? html`<${Content} data=${data} id=${id} query=${query} change=${change} connection=${connection} />` : !load.error && html`<${SkeletonCard} /><${SkeletonCard} />`}`;
+    ${data ? html`<${Content} data=${data} id=${id} query=${query} change=${change} connection=${connection} reload=${reload} />` : !load.error && html`<${SkeletonCard} /><${SkeletonCard} />`}`;
 }
 
 function Heading({ asOf }) {
@@ -41,18 +42,18 @@ function Heading({ asOf }) {
 const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 const total = (hours, key) => hours.reduce((sum, hour) => sum + hour[key], 0);
 
-function Content({ data, id, query, change, connection }) {
+function Content({ data, id, query, change, connection, reload }) {
   const { hours, webhooks, oldest_waiting_request: oldest } = data;
   const failed = total(hours, "error");
   const ended = failed + total(hours, "response_received");
-  const failing = webhooks.retrying + webhooks.failed;
+  const undelivered = webhooks.retrying + webhooks.failed;
   const stopped = data.connections?.filter((one) => one.stopped_calling);
   return html`
     <section class="figures" aria-label="Figures">
       <${Figure} name="Queued" value=${count(total(hours, "queued"))} detail=${`since ${fullTime(data.since)}`} />
       <${Figure} name="Failed" value=${count(failed)} tone=${failed ? "red" : ""} detail=${ended ? `${share(failed, ended)} of ${plural(ended, "ended request")}` : "No request has ended"} />
       <${Figure} name="Oldest waiting request" value=${oldest ? ago(oldest.inserted_at).replace(" ago", "") : "None"} detail=${oldest ? html`<a href=${url(`/queued_requests/${oldest.id}`)}>${requestTitle(oldest.request_name)}</a>` : "The queue is empty"} />
-      <${Figure} name="Webhooks not delivered" value=${count(failing)} tone=${failing ? "red" : ""} detail=${failing ? `${count(webhooks.retrying)} tried again, ${count(webhooks.failed)} given up` : `${count(webhooks.succeeded)} delivered`} />
+      <${Figure} name="Webhooks not delivered" value=${count(undelivered)} tone=${undelivered ? "red" : ""} detail=${undelivered ? `${count(webhooks.retrying)} tried again, ${count(webhooks.failed)} given up` : `${count(webhooks.succeeded)} delivered`} />
     </section>
     <section class="card" aria-labelledby="activity"><header><h2 id="activity">Activity by hour</h2><span class="small muted">Times in ${zone()}</span></header>
       <div class="body"><${Activity} hours=${hours} /></div></section>
@@ -65,15 +66,22 @@ function Content({ data, id, query, change, connection }) {
         ${stopped.length ? html`<ul class="items">${stopped.slice(0, SHOWN).map((one) => html`<li key=${one.id} class="row between"><a class="strong break" href=${url(`/connections/${one.id}`)}>${one.name ?? "Unnamed connection"}</a><span class="muted">Last call <${Ago} at=${one.last_connected_at} /></span></li>`)}
           ${stopped.length > SHOWN && html`<li><a href=${url("/overview", { ...query, health: "stopped" })}>All ${count(stopped.length)}</a></li>`}</ul>`
           : html`<p class="body muted">Every machine called in the last 24 hours, is paused, or has never called.</p>`}</section>`
-        : html`<${Alerts} connection=${connection} />`}
-      <section class="card" aria-labelledby="receivers"><header><h2 id="receivers">Failing receivers</h2></header>
+        : connection && html`<${Alerts} connection=${connection} reload=${reload} />`}
+      <section class="card" aria-labelledby="receivers"><header><h2 id="receivers">Failing receivers</h2>${data.failing_receivers.length > 0 && html`<span class="small muted">Of the ${RECORDS} newest failing webhooks${id ? "" : " of each connection"}</span>`}</header>
         ${data.failing_receivers.length ? html`<ul class="items">${data.failing_receivers.slice(0, SHOWN).map((one) => html`<li key=${one.origin}><div class="row between"><span class="strong break"><${Foreign} text=${one.origin} /></span><${Ago} at=${one.last_attempt_at} /></div>
-          <div class="muted small break">${one.last_status_code ? `Status ${one.last_status_code}` : "No response"}${one.last_response ? html`: <${Foreign} text=${one.last_response.slice(0, 160)} />` : ""}</div></li>`)}</ul>
-          ${id && html`<p class="foot"><a href=${url(`/connections/${id}`, { webhook_state: "failed" })}>Show failed webhooks</a></p>`}`
+          <div class="muted small break">${plural(one.requests, "request")}, the last: ${one.last_status_code ? `Status ${one.last_status_code}` : "No response"}${one.last_response ? html`: <${Foreign} text=${one.last_response.slice(0, 160)} />` : ""}</div></li>`)}</ul>
+          <p class="foot row">${id ? html`<a href=${failing(id, "failed", data)}>Show all ${count(webhooks.failed)} failed</a><a href=${failing(id, "retrying", data)}>and ${count(webhooks.retrying)} retrying</a>`
+            : html`<a href=${url("/overview", { ...query, health: "webhooks" })}>Show the connections with failing webhooks</a>`}</p>`
           : html`<p class="body muted">No webhook of this period is failing.</p>`}</section>
     </div>
     ${data.connections && html`<${Connections} data=${data} query=${query} change=${change} />`}`;
 }
+
+/** The newest requests with a failing webhook of which the API returns the receivers. */
+const RECORDS = 10;
+
+/** Returns the address of the requests whose webhook is in this state since the beginning of the statistics. */
+const failing = (id, state, { since }) => url(`/connections/${id}`, { webhook_state: state, sort: "updated_at", range: "custom", from: since });
 
 const share = (part, whole) => `${((part * 100) / whole).toFixed(part * 10 < whole ? 1 : 0)} %`;
 
@@ -138,11 +146,30 @@ function filled(buckets) {
   return all;
 }
 
-function Alerts({ connection }) {
-  const events = connection?.webhook_events ?? [];
+function Alerts({ connection, reload }) {
+  const { id, webhook_events: events, webhook_url: receiver } = connection;
+  const isAll = events.includes(ALL_EVENTS);
+  const subscribe = (webhookEvents, said) => async () => {
+    reload({ data: await call("PATCH", `/connections/${id}`, { body: { webhook_events: webhookEvents } }) });
+    toast(said);
+  };
   return html`<section class="card" aria-labelledby="alerts"><header><h2 id="alerts">Alerts</h2></header><div class="body stack">
-    <p class="muted">${events.length ? html`The webhook of this connection gets <code class="break">${events.join(", ")}</code>.` : "The webhook of this connection can tell you when the machine stops calling, and when it is back."}</p>
-    ${session.canChange && html`<p><a href=${url(`/connections/${connection?.id ?? ""}/settings`)}>${events.length ? "Change the alerts" : "Choose the alerts"}</a></p>`}</div></section>`;
+    <p class="muted">${events.length && receiver ? html`${isAll ? "Every event of this connection is sent to" : html`<code class="break">${events.join(", ")}</code>: sent to`} <code class="break">${origin(receiver)}</code>.`
+      : receiver ? html`A signed webhook to <code class="break">${origin(receiver)}</code> can tell you when the machine stops calling, and when it is back, or when another company file is open.`
+        : "A webhook can tell you when the machine stops calling. This connection has no webhook URL."}</p>
+    ${session.canChange && html`<div class="row">
+      ${receiver && !isAll && html`<${ActionButton} label=${events.length ? "Alert me of all events" : "Alert me"} kind="primary" action=${subscribe([ALL_EVENTS], "The webhook gets the events of this connection.")} />`}
+      ${receiver && isAll && html`<${ActionButton} label="Stop the alerts" action=${subscribe([], "The webhook gets no events of this connection.")} />`}
+      <a class="button ghost" href=${url(`/connections/${id}/settings`)}>${receiver ? "Choose events" : "Set a webhook URL"}</a></div>`}</div></section>`;
+}
+
+/** Returns the scheme and host of a URL. Its path may be secret. */
+function origin(address) {
+  try {
+    return new URL(address).origin;
+  } catch {
+    return address;
+  }
 }
 
 const FILTERS = {
@@ -179,19 +206,19 @@ function Connections({ data, query, change }) {
     ${shown.length === 0 ? html`<${Empty} icon="search" title="No connection matches">Change the search or the health.<//>` : html`
     <div class="table-wrap" tabindex="0" role="region" aria-label="Connections"><table class="responsive"><thead><tr><th scope="col">Connection</th><th scope="col">Health</th><th scope="col">Last contact</th><th scope="col">Oldest waiting</th>
       <th scope="col" class="number">Queued</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Webhooks failing</th></tr></thead>
-      <tbody>${shown.slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE).map((one) => html`<${Row} key=${one.id} one=${one} />`)}</tbody></table></div>`}
+      <tbody>${shown.slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE).map((one) => html`<${Row} key=${one.id} one=${one} data=${data} />`)}</tbody></table></div>`}
     <${Pager} page=${current} totalPages=${pages} go=${setPage} /></section>`;
 }
 
-function Row({ one }) {
+function Row({ one, data }) {
   const { name, tone } = one.stopped_calling ? { name: "Stopped calling", tone: "red" } : health(one);
   const why = tone !== "green" && withLocalTimes(one.waiting_reason?.message);
-  const failing = one.webhooks_retrying + one.webhooks_failed;
+  const number = one.webhooks_retrying + one.webhooks_failed;
   return html`<tr><td class="full"><a class="title break" href=${url(`/connections/${one.id}/overview`)}>${one.name ?? "Unnamed connection"}</a></td>
     <td class="full"><${Badge} tone=${tone}>${name}<//>${why && html`<div class="why muted small break"><${Foreign} text=${why} /></div>`}</td>
     <td data-label="Last contact"><${Ago} at=${one.last_connected_at} /></td>
     <td data-label="Oldest waiting">${one.oldest_waiting_at ? html`<${Ago} at=${one.oldest_waiting_at} />` : html`<span class="muted">None</span>`}</td>
     <td class="number" data-label="Queued">${count(one.queued)}</td>
     <td class="number" data-label="Failed"><span class=${one.error ? "failed strong" : "muted"}>${count(one.error)}</span></td>
-    <td class="number" data-label="Webhooks failing"><span class=${failing ? "failed strong" : "muted"}>${count(failing)}</span></td></tr>`;
+    <td class="number" data-label="Webhooks failing">${number ? html`<a class="failed strong" href=${failing(one.id, one.webhooks_failed ? "failed" : "retrying", data)}>${count(number)}</a>` : html`<span class="muted">0</span>`}</td></tr>`;
 }

@@ -1,0 +1,126 @@
+// A search of the requests of several connections: up to 20 of them, or for five seconds, and then the next ones.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { call } from "../lib/api.js";
+import { navigate, url } from "../lib/router.js";
+import { count, duration, plural, requestTitle } from "../lib/text.js";
+import { Ago, Button, Empty, explain, Foreign, Icon, Note, StateBadge, useTitle } from "../lib/ui.js";
+
+const MAX_CONNECTIONS = 20;
+const MAX_MILLISECONDS = 5000;
+/** Searches that run at the same time. An app may have more, but other callers need some of them. */
+const PARALLEL = 3;
+const SHOWN = 5;
+/** The connections that are known here. */
+const MAX_PAGES = 10;
+const PAGE_SIZE = 100;
+
+export default function Search({ query }) {
+  const phrase = (query.search ?? "").trim();
+  const [text, setText] = useState(phrase);
+  useTitle("Search");
+  useEffect(() => setText(phrase), [phrase]);
+  const submit = (event) => {
+    event.preventDefault();
+    if (text.trim()) navigate(url("/search", { search: text.trim() }));
+  };
+  return html`<div class="page"><div class="page-head"><div><h1>Search</h1><p class="sub">The requests of all connections. Those with the latest contact are searched first.</p></div></div>
+    <form class="card" role="search" onSubmit=${submit}><div class="toolbar plain"><div class="search"><${Icon} name="search" /><input type="search" aria-label="Search the requests of all connections" placeholder="Customer, number, label, “invoice add”, error" maxlength="200" value=${text} onInput=${(event) => setText(event.target.value)} /></div>
+      <${Button} kind="primary" type="submit" disabled=${!text.trim()}>Search<//></div></form>
+    ${phrase && html`<${Results} key=${phrase} phrase=${phrase} />`}</div>`;
+}
+
+function Results({ phrase }) {
+  const [state, setState] = useState({ isRunning: true, results: [], left: [], isAll: true });
+  const running = useRef(null);
+  const run = async (former) => {
+    const controller = new AbortController();
+    running.current = controller;
+    const begun = performance.now();
+    const { results = [] } = former;
+    let { left, isAll = true } = former;
+    const show = (more) => { if (running.current === controller) setState({ results, left, isAll, ...more }); };
+    show({ isRunning: true, left: left ?? [] });
+    try {
+      if (!left) ({ connections: left, isAll } = await everyConnection(controller.signal));
+      const stopped = await searchSome(left, results, phrase, controller, begun + MAX_MILLISECONDS, () => show({ isRunning: true }));
+      show({ isRunning: false, milliseconds: performance.now() - begun, stopped });
+    } catch (error) {
+      show({ isRunning: false, milliseconds: performance.now() - begun, stopped: error, left: left ?? [] });
+    }
+  };
+  useEffect(() => {
+    run({});
+    return () => { const { current } = running; running.current = null; current?.abort(); };
+  }, []);
+  const { results, left, isAll, isRunning, milliseconds, stopped } = state;
+  const found = results.filter((one) => one.total > 0);
+  const total = found.reduce((sum, one) => sum + one.total, 0);
+  const failed = results.filter((one) => one.error);
+  const known = results.length + left.length;
+  return html`<section class="stack" aria-label="Results" aria-busy=${String(isRunning)}>
+    <p role="status"><span class="strong">${plural(total, "request")} in ${plural(found.length, "connection")}.</span>${" "}
+      ${isRunning ? "Searching …" : `Searched ${count(results.length - failed.length)} of ${isAll ? "" : "more than "}${plural(known, "connection")} in ${duration(milliseconds)}.`}</p>
+    ${!isRunning && stopped && html`<${Note} tone=${stopped === "late" ? "amber" : "red"} role="alert" title=${stopped === "late" ? "The search took five seconds and was stopped." : "The search was interrupted."}>${stopped !== "late" && html`<p>${explain(stopped)}</p>`}<//>`}
+    ${failed.map((one) => html`<${Note} tone="amber" title=${html`<${Name} connection=${one.connection} /> was not searched.`}><p>${explain(one.error)}</p><//>`)}
+    ${!isRunning && left.length > 0 && html`<div class="card"><div class="body row between"><div><span class="strong">Not searched yet: ${plural(left.length, "connection")}.</span>
+      <div class="muted small break">${left.slice(0, SHOWN).map(({ name }, index) => html`${index ? ", " : ""}<${Foreign} text=${name ?? "Unnamed connection"} />`)}${left.length > SHOWN && ` and ${count(left.length - SHOWN)} more`}${!isAll && ". Of your connections, the oldest 1,000 are known here."}</div></div>
+      <${Button} onClick=${() => run({ results, left, isAll })}>Search the next ${count(Math.min(left.length, MAX_CONNECTIONS))}<//></div></div>`}
+    ${found.map((one) => html`<${Found} key=${one.connection.id} one=${one} phrase=${phrase} />`)}
+    ${!isRunning && found.length === 0 && html`<div class="card"><${Empty} icon="search" title="Nothing was found">Searched: names, ids, labels, errors, texts of requests, and names, ids and numbers in responses.<//></div>`}
+  </section>`;
+}
+
+/** Returns connections, those with the latest contact first, and whether these are all. */
+async function everyConnection(signal) {
+  const connections = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const list = await call("GET", "/connections", { query: { page, page_size: PAGE_SIZE }, signal });
+    connections.push(...list.data);
+    if (page >= list.total_pages) return { connections: latestFirst(connections), isAll: true };
+  }
+  return { connections: latestFirst(connections), isAll: false };
+}
+
+const latestFirst = (connections) => connections.toSorted((one, other) => (other.last_connected_at ?? "").localeCompare(one.last_connected_at ?? ""));
+
+/**
+ * Searches the first connections of `left` until MAX_CONNECTIONS are done or the deadline is over, and moves them to
+ * `results`. Returns why it stopped early: "late", or an error that the next search would meet too.
+ */
+async function searchSome(left, results, phrase, controller, deadline, show) {
+  const chosen = left.slice(0, MAX_CONNECTIONS);
+  let stopped = null;
+  const late = setTimeout(() => { stopped ??= "late"; controller.abort(); }, Math.max(deadline - performance.now(), 0));
+  const worker = async () => {
+    while (chosen.length && !stopped) {
+      const connection = chosen.shift();
+      const result = { connection, total: 0, hits: [] };
+      try {
+        const query = { search_phrase: phrase, page_size: SHOWN, bodies: false };
+        const list = await call("GET", `/connections/${connection.id}/queued_requests`, { query, signal: controller.signal });
+        Object.assign(result, { total: list.total, hits: list.data });
+      } catch (error) {
+        if (stopped || controller.signal.aborted) return;
+        // A limit of the app, or no network: the others would fail too.
+        if (error.status === 429 || error.status === 0 || error.status === 401) { stopped = error; return; }
+        result.error = error;
+      }
+      results.push(result);
+      left.splice(left.indexOf(connection), 1);
+      show();
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  clearTimeout(late);
+  return stopped;
+}
+
+const Name = ({ connection }) => html`<${Foreign} text=${connection.name ?? "Unnamed connection"} />`;
+
+function Found({ one: { connection, total, hits }, phrase }) {
+  const all = url(`/connections/${connection.id}`, { search: phrase });
+  return html`<section class="card"><header><h2><a class="break" href=${all}><${Name} connection=${connection} /></a></h2><span class="small muted">${plural(total, "request")}</span></header>
+    <ul class="items">${hits.map((hit) => html`<li key=${hit.id} class="row between"><span class="break"><a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>${hit.subject && html` <${Foreign} text=${hit.subject} />`}${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}</span>
+      <span class="row"><${StateBadge} state=${hit.state} /><span class="muted small"><${Ago} at=${hit.inserted_at} /></span></span></li>`)}</ul>
+    ${total > hits.length && html`<p class="foot"><a href=${all}>Show all ${count(total)}</a></p>`}</section>`;
+}

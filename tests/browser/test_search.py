@@ -1,0 +1,232 @@
+"""A search of several connections, and the list of connections: searched, sorted and filtered by health."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.support import HOSTILE, query
+from tests.browser.test_exports import rows_of, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Route
+
+    from tests.browser.support import Console
+
+NOON = "2026-03-14T12:00:00.000000Z"
+
+
+def a_connection(number: int, **fields: Any) -> dict[str, Any]:
+    """Return the item of a connection."""
+    return {
+        "id": f"c0000000-0000-4000-8000-{number:012}",
+        "name": f"Company {number:03}",
+        "status": "connected",
+        "waiting_reason": None,
+        "last_error": None,
+        "last_connected_at": NOON,
+        "paused_at": None,
+        "quickbooks_status": "connected",
+        "counts": {"waiting": 0, "retryable": 0, "error": 0},
+    } | fields
+
+
+def with_connections(console: Console, connections: list[dict[str, Any]]) -> list[str]:
+    """Let the list of connections have these, in pages. Return the addresses of its calls, as they are made."""
+    calls: list[str] = []
+
+    def answer(route: Route) -> None:
+        calls.append(route.request.url)
+        asked = dict(re.findall(r"\b(page|page_size)=(\d+)", route.request.url))
+        page, size = int(asked.get("page", 1)), int(asked["page_size"])
+        data = connections[(page - 1) * size : page * size]
+        route.fulfill(json={"data": data, "page": page, "total_pages": -(-len(connections) // size)})
+
+    console.page.route(re.compile(r"/api/v1/connections\?"), answer)
+    return calls
+
+
+def a_list(total: int) -> dict[str, Any]:
+    """Return a list of requests with this total and no items."""
+    return {"data": [], "page": 1, "total_pages": 1, "total": total, "counts": {}}
+
+
+def test_a_search_of_all_connections_says_where_the_requests_are(console: Console) -> None:
+    service = console.service
+    phrase = f"Zebra {service.connection().id[:8]}"
+    connections = [service.connection() for _ in range(3)]
+    service.call("PATCH", connections[0].path, {"name": HOSTILE})
+    body = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": 2}]}}}
+    for connection, number in zip(connections, (7, 1, 0), strict=True):
+        for _ in range(number):
+            connection.queue(body | {"label": phrase})
+        query(connection)
+    console.sign_in("/app")
+
+    console.link("Search requests").click()
+    console.page.get_by_role("searchbox").fill(phrase.lower())
+    console.page.keyboard.press("Enter")
+
+    # The stack has connections of other tests too, at most 20 of which are searched at once.
+    results = console.page.get_by_role("region", name="Results")
+    expect(results).to_have_attribute("aria-busy", "false")
+    while console.button("Search the next").count():
+        console.button("Search the next").click()
+        expect(results).to_have_attribute("aria-busy", "false")
+    expect(results.get_by_role("status")).to_contain_text("8 requests in 2 connections.")
+    first = results.locator("section.card").filter(has_text=HOSTILE)
+    expect(first.locator("li")).to_have_count(5)
+    first.get_by_role("link", name="Show all 7").click()
+    expect(console.page.locator("table.requests tbody tr")).to_have_count(7)
+
+
+def test_a_search_ends_after_20_connections_and_continues_with_the_next(console: Console) -> None:
+    console.sign_in("/app/audit_log")
+    with_connections(console, [a_connection(number) for number in range(50)])
+    running, most, searched = [0], [0], []
+
+    def answer(route: Route) -> None:
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        searched.append(route.request.url)
+        running[0] -= 1
+        route.fulfill(json=a_list(2 if "000000000007" in route.request.url else 0))
+
+    console.page.route("**/queued_requests?*search_phrase=*", answer)
+    console.open("/app/search?search=Ann")
+
+    console.sees("2 requests in 1 connection.")
+    expect(console.page.get_by_role("status").filter(has_text="Searched 20 of 50 connections")).to_be_visible()
+    console.sees("Not searched yet: 30 connections.")
+    assert len(searched) == len(set(searched)) == 20
+    for _ in range(2):
+        console.button("Search the next").click()
+    console.sees("Searched 50 of 50 connections")
+    assert len(searched) == len(set(searched)) == 50
+    assert console.button("Search the next").count() == 0
+
+
+def limited(route: Route) -> None:
+    """Answer that a limit of the app is used up."""
+    error = {"code": "quota_exceeded", "message": "This app may make 60 searches per minute.", "details": {}}
+    route.fulfill(status=429, headers={"Retry-After": "30"}, json={"error": error})
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (limited, "60 searches per minute. Try again in 30 seconds."),
+        (lambda route: None, "The search took five seconds and was stopped."),  # noqa: ARG005 - it never answers
+    ],
+)
+def test_a_search_that_is_slow_or_limited_stops_and_says_what_it_left_out(
+    console: Console, answer: Callable[[Route], None], said: str
+) -> None:
+    console.sign_in("/app/audit_log")
+    with_connections(console, [a_connection(number) for number in range(8)])
+    calls: list[str] = []
+
+    def handle(route: Route) -> None:
+        calls.append(route.request.url)
+        if len(calls) <= 4:
+            route.fulfill(json=a_list(1))
+        else:
+            answer(route)
+
+    console.page.route("**/queued_requests?*search_phrase=*", handle)
+    console.open("/app/search?search=Ann")
+
+    console.sees(said)
+    console.sees("Searched 4 of 8 connections")
+    console.sees("Not searched yet: 4 connections.")
+    assert len(calls) <= 7, "no more calls than may run at once"
+
+
+def test_a_connection_that_cannot_be_searched_is_named_and_the_others_are_searched(console: Console) -> None:
+    console.sign_in("/app/audit_log")
+    with_connections(console, [a_connection(number) for number in range(3)])
+
+    def answer(route: Route) -> None:
+        if "000000000001" in route.request.url:
+            error = {"code": "invalid_request", "message": "The search took longer than 20 seconds.", "details": {}}
+            route.fulfill(status=400, json={"error": error})
+        else:
+            route.fulfill(json=a_list(1))
+
+    console.page.route("**/queued_requests?*search_phrase=*", answer)
+    console.open("/app/search?search=Ann")
+
+    console.sees("2 requests in 2 connections.")
+    console.sees("Company 001 was not searched.")
+    console.sees("Searched 2 of 3 connections")
+
+
+def test_connections_are_searched_sorted_filtered_and_exported_as_they_are_shown(console: Console) -> None:
+    console.sign_in("/app/audit_log")
+    connections = [
+        a_connection(number, counts={"waiting": number % 3, "retryable": 0, "error": number % 5})
+        for number in range(120)
+    ]
+    connections[42] |= {"company_name": "Bluewater Dental LLC"}
+    connections[7] |= {"status": "error"}
+    calls = with_connections(console, connections)
+    rows = console.page.locator("tbody tr")
+    console.open("/app")
+    expect(rows).to_have_count(20)
+
+    console.page.get_by_label("Search connections").fill("bluewater")
+    console.sees("1 of 120 connections.")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("Company 042")
+    console.button("Clear").click()
+    console.page.get_by_label("Health", exact=True).select_option("QuickBooks or password")
+    console.sees("1 of 120 connections.")
+    expect(rows).to_contain_text("Company 007")
+    console.page.get_by_label("Health", exact=True).select_option("With failed requests")
+    console.page.get_by_label("Order", exact=True).select_option("Most failed first")
+    console.sees("96 of 120 connections.")
+    expect(rows.first).to_contain_text("Company 004")
+    before = len(calls)
+    with console.page.expect_download() as download:
+        console.button("CSV").click()
+
+    header, *lines = rows_of(text_of(download.value))
+    failed = [int(dict(zip(header, line, strict=True))["failed"]) for line in lines]
+    assert failed == sorted(failed, reverse=True)
+    assert len(failed) == 96
+    assert len(calls) == before
+
+
+def test_a_webhook_is_subscribed_to_the_events_of_a_connection_with_one_click(console: Console) -> None:
+    service = console.service
+    connection = service.connection()
+    console.sign_in(f"/app/connections/{connection.id}/overview")
+    console.sees("This connection has no webhook URL.")
+    assert console.button("Alert me").count() == 0
+    service.call("PATCH", connection.path, {"webhook_url": "https://shop.example/hooks/secret"})
+    console.page.reload()
+
+    console.button("Alert me").click()
+    console.sees("Every event of this connection is sent to https://shop.example.")
+    events = service.call("GET", connection.path).json["data"]["webhook_events"]
+    assert events == ["connection.*"]
+    console.button("Stop the alerts").click()
+    expect(console.button("Alert me")).to_be_visible()
+    assert service.call("GET", connection.path).json["data"]["webhook_events"] == []
+
+
+def test_failing_webhooks_are_counted_and_lead_to_their_requests(console: Console) -> None:
+    connection = console.service.connection()
+    query(connection, webhook_url="http://127.0.0.1:9/refused")
+    connection.run_session()
+    console.sign_in(f"/app/connections/{connection.id}/overview")
+    console.sees("Of the 10 newest failing webhooks")
+
+    console.page.get_by_role("link", name="and 1 retrying").click()
+    expect(console.page.locator("table.requests tbody tr")).to_have_count(1)
+    expect(console.page.get_by_label("Webhook", exact=True)).to_have_value("retrying")
