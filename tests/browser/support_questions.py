@@ -7,6 +7,7 @@ that a person needs to read and to decide.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tempfile
@@ -252,10 +253,56 @@ def whether_a_write_may_be_sent_again(walk: Walk) -> None:
     expect(check).to_contain_text("Do not queue it again", timeout=ANSWER_MILLISECONDS)
 
 
+def with_failed_webhooks(page: Page) -> None:
+    """Let the webhooks of the connection have failed last night: the service's own clock cannot be changed."""
+
+    def listed(route: Route) -> None:
+        route.continue_(url=re.sub(r"&(webhook_state|from|to)=[^&]*", "", route.request.url))
+
+    def sent_again(route: Route) -> None:
+        body = json.loads(route.request.post_data or "{}")
+        assert body["filter"].keys() == {"webhook_state", "updated_since", "updated_before"}
+        began, ended = (
+            datetime.fromisoformat(body["filter"][name]).astimezone(ZoneInfo(ZONE))
+            for name in ("updated_since", "updated_before")
+        )
+        assert (began.hour, ended.hour) == (18, 8)
+        route.fulfill(status=202, json={"data": {"redelivered": 3}, "next": None})
+
+    page.route("**/queued_requests?*webhook_state=failed*", listed)
+    page.route("**/redeliver", sent_again)
+
+
+def send_failed_webhooks_again(walk: Walk) -> None:
+    """Choose them in the list, and send all that match."""
+    walk.open("Bluewater Dental")
+    webhooks = walk.page.get_by_label("Webhook", exact=True)
+    walk.choose("webhook: failed last night", webhooks, "Failed last night")
+    expect(webhooks).to_have_value("failed")
+    expect(walk.page.get_by_label("Time", exact=True)).to_have_value("night")
+    redeliver = walk.page.get_by_role("group", name="Many requests").get_by_role("button", name="Redeliver webhooks")
+    walk.click("Redeliver webhooks", redeliver)
+    walk.sees("Send 3 webhooks again?")
+    walk.click("Redeliver webhooks", walk.page.get_by_role("dialog").get_by_role("button", name="Redeliver webhooks"))
+    walk.sees("3 webhooks sent again.")
+
+
+def all_failures_as_a_file(walk: Walk) -> None:
+    """Export the list of failed requests of this week."""
+    walk.open("Bluewater Dental")
+    walk.click("Failed", walk.page.get_by_role("link", name="Failed"))
+    walk.choose("time: since Monday", walk.page.get_by_label("Time", exact=True), "Since Monday")
+    expect(walk.row("1042")).to_be_visible()
+    with walk.page.expect_download() as download:
+        walk.click("CSV", walk.page.get_by_role("button", name="CSV"))
+    assert "1042" in download.value.path().read_text(encoding="utf-8")
+
+
 QUESTIONS = (
     Question("Why has invoice 1042 not arrived?", why_an_invoice_has_not_arrived),
     Question("What was sent yesterday at 14:00?", what_was_sent_in_an_hour_of_yesterday, a_day_later),
     Question("Which machines are offline since yesterday?", which_machines_are_offline, with_a_silent_machine),
+    Question("Send again all webhooks that failed last night", send_failed_webhooks_again, with_failed_webhooks),
     Question("The exact XML for Intuit", the_exact_xml, note_copies),
     Question("Who changed the password?", who_changed_the_password),
     Question("Cancel what was queued by mistake", cancel_what_was_queued_by_mistake),
@@ -263,6 +310,7 @@ QUESTIONS = (
     Question("Is QuickBooks or the receiver at fault?", whether_quickbooks_or_the_receiver_is_at_fault),
     Question("Why is this company waiting?", why_a_company_is_waiting),
     Question("May I send this write again?", whether_a_write_may_be_sent_again),
+    Question("All failures since Monday as CSV", all_failures_as_a_file),
 )
 
 

@@ -227,6 +227,6 @@ def test_failing_webhooks_are_counted_and_lead_to_their_requests(console: Consol
     console.sign_in(f"/app/connections/{connection.id}/overview")
     console.sees("Of the 10 newest failing webhooks")
 
-    console.page.get_by_role("link", name="and 1 retrying").click()
+    console.page.get_by_role("link", name="Show all that are tried again (1)").click()
     expect(console.page.locator("table.requests tbody tr")).to_have_count(1)
     expect(console.page.get_by_label("Webhook", exact=True)).to_have_value("retrying")

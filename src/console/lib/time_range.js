@@ -20,13 +20,18 @@ function dayBegin(days, hour = 0) {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
 }
 
+/** Returns one of the ranges as parameters of a list: `{range, from, to}`. */
+export function rangeOf(key) {
+  const [from, to] = RANGES[key]?.[1]() ?? [];
+  return { range: key, from: from?.toISOString(), to: to?.toISOString() };
+}
+
 /** A choice of ranges. `change` receives `range`, `from` and `to`, of which an empty one has no bound. */
 export function RangeSelect({ from, to, range, change }) {
   const choose = (event) => {
     const chosen = event.target.value;
     if (chosen === "custom") return change({ range: "custom", from: from ?? dayBegin(0).toISOString(), to: to ?? "" });
-    const [first, last] = RANGES[chosen]?.[1]() ?? [];
-    return change({ range: chosen, from: first?.toISOString(), to: last?.toISOString() });
+    return change(rangeOf(chosen));
   };
   const value = from || to ? (RANGES[range] ? range : "custom") : "";
   return html`<select aria-label="Time" value=${value} onChange=${choose}><option value="" selected=${!value}>Any time</option>

@@ -3,7 +3,7 @@ import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { RequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
-import { RangeBar, RangeSelect } from "../lib/time_range.js";
+import { RangeBar, rangeOf, RangeSelect } from "../lib/time_range.js";
 import { count, health, hintOf, STATES, waiting, WEBHOOK_STATES, webhookConditions, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Segmented, Skeleton, SkeletonRows, toast, useTitle } from "../lib/ui.js";
 import { ManyBar, Pick, possible, Row, SearchNote, SharedReason, sharedReason, useDense, useSelection } from "./request_list.js";
@@ -87,6 +87,9 @@ const CARDS = [["waiting", "Waiting"], ["response_received", "Completed"], ["err
 const FAILURES = ["error", "failed", "retrying"];
 /** The order that a filter brings along. */
 const orderOf = (filter) => (FAILURES.includes(filter) ? "updated_at" : undefined);
+/** What many people ask for in the morning: a webhook state and a range of time in one choice. */
+const LAST_NIGHT = "failed_last_night";
+const WEBHOOK_CHOICES = { ...WEBHOOK_STATES, [LAST_NIGHT]: { name: "Failed last night" } };
 const TIMES = [["inserted_at", "Queued"], ["updated_at", "Last change"]];
 
 function Numbers({ id, counts, failed, current }) {
@@ -123,7 +126,8 @@ function Requests({ id, query, held }) {
     <div class="toolbar">
       <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
       <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value, sort: sortAfter(value, webhookState, state) })} />
-      <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_STATES} all="All webhooks" change=${(value) => change({ webhook_state: value, sort: sortAfter(value, state, webhookState) })} />
+      <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_CHOICES} all="All webhooks"
+        change=${(value) => change(value === LAST_NIGHT ? { webhook_state: "failed", sort: "updated_at", ...rangeOf("night") } : { webhook_state: value, sort: sortAfter(value, state, webhookState) })} />
       <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
       ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change(NO_FILTERS)}>Clear<//>`}
       <div class="row tools">${session.canChange && possible(query).length > 0 && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}

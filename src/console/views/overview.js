@@ -70,7 +70,8 @@ function Content({ data, id, query, change, connection, reload }) {
       <section class="card" aria-labelledby="receivers"><header><h2 id="receivers">Failing receivers</h2>${data.failing_receivers.length > 0 && html`<span class="small muted">Of the ${RECORDS} newest failing webhooks${id ? "" : " of each connection"}</span>`}</header>
         ${data.failing_receivers.length ? html`<ul class="items">${data.failing_receivers.slice(0, SHOWN).map((one) => html`<li key=${one.origin}><div class="row between"><span class="strong break"><${Foreign} text=${one.origin} /></span><${Ago} at=${one.last_attempt_at} /></div>
           <div class="muted small break">${plural(one.requests, "request")}, the last: ${one.last_status_code ? `Status ${one.last_status_code}` : "No response"}${one.last_response ? html`: <${Foreign} text=${one.last_response.slice(0, 160)} />` : ""}</div></li>`)}</ul>
-          <p class="foot row">${id ? html`<a href=${failing(id, "failed", data)}>Show all ${count(webhooks.failed)} failed</a><a href=${failing(id, "retrying", data)}>and ${count(webhooks.retrying)} retrying</a>`
+          <p class="foot start">${id ? [["failed", "Show all that failed"], ["retrying", "Show all that are tried again"]].filter(([state]) => webhooks[state])
+              .map(([state, text]) => html`<a href=${failing(id, state, data)}>${text} (${count(webhooks[state])})</a>`)
             : html`<a href=${url("/overview", { ...query, health: "webhooks" })}>Show the connections with failing webhooks</a>`}</p>`
           : html`<p class="body muted">No webhook of this period is failing.</p>`}</section>
     </div>
@@ -160,7 +161,7 @@ function Alerts({ connection, reload }) {
     ${session.canChange && html`<div class="row">
       ${receiver && !isAll && html`<${ActionButton} label=${events.length ? "Alert me of all events" : "Alert me"} kind="primary" action=${subscribe([ALL_EVENTS], "The webhook gets the events of this connection.")} />`}
       ${receiver && isAll && html`<${ActionButton} label="Stop the alerts" action=${subscribe([], "The webhook gets no events of this connection.")} />`}
-      <a class="button ghost" href=${url(`/connections/${id}/settings`)}>${receiver ? "Choose events" : "Set a webhook URL"}</a></div>`}</div></section>`;
+      <a class="button ${receiver ? "ghost" : ""}" href=${url(`/connections/${id}/settings`)}>${receiver ? "Choose events" : "Set a webhook URL"}</a></div>`}</div></section>`;
 }
 
 /** Returns the scheme and host of a URL. Its path may be secret. */

@@ -68,7 +68,8 @@ export const SharedReason = ({ reason }) => html`<div class="search-note small" 
 
 /** What can be done with many requests, in which states, and with which webhooks. The dialog (`many.js`) does it. */
 export const ACTIONS = {
-  discard: { name: "Discard", states: ["waiting", "retryable"] },
+  // No webhook is sent before its request has ended.
+  discard: { name: "Discard", states: ["waiting", "retryable"], webhooks: ["not_applicable", "pending"] },
   queue_again: { name: "Queue again", states: ["error", "discarded"] },
   redeliver: { name: "Redeliver webhooks", states: ["response_received", "error", "discarded"], webhooks: ["pending", "retrying", "failed"] },
 };
@@ -112,7 +113,7 @@ export function ManyBar({ id, query, total, isFiltered, selection, done }) {
   const names = possible(query);
   // The dialog stays when the list becomes empty.
   return html`${total > 0 && (ids.length > 0 || isAll || (isFiltered && names.length > 0)) && html`<div class="search-note many-bar" role="group" aria-label="Many requests">
-      <span class="strong" role="status">${ids.length ? `${count(ids.length)} selected` : `All ${plural(total, "request")}${isFiltered ? " that match" : ""}`}</span>
+      <span class="strong" role="status">${ids.length ? `${count(ids.length)} selected` : total === 1 ? `1 request${isFiltered ? " matches" : ""}` : `All ${count(total)} requests${isFiltered ? " that match" : ""}`}</span>
       ${names.map((name) => html`<${Button} kind="small" onClick=${() => open(name)}>${ACTIONS[name].name}<//>`)}
       ${names.length === 0 && html`<span class="muted">Nothing can be done with them together.</span>`}
       ${ids.length > 0 && ids.length < total && html`<${Button} kind="small ghost" onClick=${selectAll}>Select all ${count(total)}${isFiltered ? " that match" : ""}<//>`}
