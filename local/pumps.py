@@ -178,7 +178,7 @@ class StreamPump(Pump):
                 continue
             if self.stopped.is_set():
                 return False  # the next run delivers the records
-            records = [_stream_record(record, self._stream_arn) for record in response["Records"]]
+            records = [stream_record(record, self._stream_arn) for record in response["Records"]]
             if records:
                 self._deliver_to_lanes(shard, records)
             self._iterators[shard] = response.get("NextShardIterator")
@@ -447,7 +447,7 @@ def _failures(result: Any, source: Mapping[str, Any]) -> list[str]:
     return [failure["itemIdentifier"] for failure in result.get("batchItemFailures") or []]
 
 
-def _stream_record(record: dict[str, Any], stream_arn: str) -> dict[str, Any]:
+def stream_record(record: dict[str, Any], stream_arn: str) -> dict[str, Any]:
     """Return a record in Lambda's form: binary values in base64, time in seconds, identity in lower camel case."""
     change = dict(record["dynamodb"])
     identity = record.get("userIdentity")

@@ -141,6 +141,16 @@ def test_no_use_is_lost_when_many_are_added_at_once(store: AnyStore) -> None:
     assert sorted(totals) == list(range(2, 82, 2))
 
 
+def test_a_removed_app_leaves_no_counter_and_no_other_app_loses_one(store: AnyStore) -> None:
+    for app_id in (APP_ID, OTHER_APP_ID):
+        store.add_usage(app_id, "waiting", 10)
+
+    store.remove_app(APP_ID)
+
+    assert store.add_usage(APP_ID, "waiting", 1) == Usage(1)
+    assert store.add_usage(OTHER_APP_ID, "waiting", 1) == Usage(11)
+
+
 def test_a_removed_app_leaves_no_key_and_no_other_app_loses_one(store: AnyStore) -> None:
     for app_id in (APP_ID, OTHER_APP_ID):
         store.commit(Put(None, App(app_id, "Shop", timestamp(NOON), ("whsec_a",))))

@@ -540,7 +540,8 @@ class FakeStore:
         return sorted(mine, key=lambda key: (key.inserted_at, key.hash))
 
     def remove_app(self, app_id: str) -> None:
-        """Remove an app after its API keys and its log of events."""
+        """Remove an app after its API keys, its counters and its log of events."""
+        self.usages = {key: usage for key, usage in self.usages.items() if key[0] != app_id}
         self.events = {key: group for key, group in self.events.items() if group.app_id != app_id}
         for key in self.api_keys_of(app_id):
             del self.api_keys[key.hash]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from adapters.dynamodb.events import Events
     from adapters.dynamodb.keys import Item
+    from adapters.dynamodb.usages import Usages
     from domain.storage.changes import Put, RemoveApp
 
 KEY_OF = "key_of"
@@ -35,9 +36,10 @@ API_KEYS = Codec(ApiKey, renamed={"hash": keys.ID, "app_id": KEY_OF})
 class Apps:
     """Reads apps and API keys, and converts their changes into operations."""
 
-    def __init__(self, dynamodb: DynamoDB, events: Events) -> None:
+    def __init__(self, dynamodb: DynamoDB, events: Events, usages: Usages) -> None:
         self._dynamodb = dynamodb
         self._events = events
+        self._usages = usages
 
     def app(self, app_id: str) -> App | None:
         """Return an app with one read."""
@@ -65,8 +67,9 @@ class Apps:
         return [API_KEYS.entity(item) for item in self._dynamodb.query(query)]
 
     def remove_app(self, app_id: str) -> None:
-        """Delete the log of events of an app, its API keys and the app, with one call for each key."""
+        """Delete the log of events of an app, its counters, its API keys and the app, with one call for each key."""
         self._events.remove_log(app_id)
+        self._usages.remove_usages(app_id)
         for item_id in [*(key.hash for key in self.api_keys_of(app_id)), app_id]:
             self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.apps, Key=keys.id_key(item_id))
 

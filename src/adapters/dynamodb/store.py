@@ -94,7 +94,12 @@ class DynamoDBStore:
         self.event_groups_from = events.event_groups_from
         self.let_event_group_expire = events.let_event_group_expire
 
-        apps = Apps(dynamodb, events)
+        usages = Usages(dynamodb, deletes)
+        self.add_usage = usages.add_usage
+        self.set_usage = usages.set_usage
+        self.take_lease, self.release_lease = usages.take_lease, usages.release_lease
+
+        apps = Apps(dynamodb, events, usages)
         self.app = apps.app
         self.app_ids = apps.app_ids
         self.apps_by_age = apps.apps_by_age
@@ -104,11 +109,6 @@ class DynamoDBStore:
 
         audit_log = AuditLog(dynamodb)
         self.audit_entries = audit_log.audit_entries
-
-        usages = Usages(dynamodb)
-        self.add_usage = usages.add_usage
-        self.set_usage = usages.set_usage
-        self.take_lease, self.release_lease = usages.take_lease, usages.release_lease
 
         counts = Counts(dynamodb, transactions)
         self.day_counts = counts.day_counts

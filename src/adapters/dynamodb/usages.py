@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import keys
+from adapters.dynamodb.client import key_query
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.transactions import LOST_ANSWERS, Outcome, outcome_of
 from domain.errors import Conflict
@@ -15,6 +16,7 @@ from domain.storage.ports import Usage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
     from domain.storage.changes import CountBeginning
@@ -46,8 +48,9 @@ def lease_key(lease: Lease) -> Item:
 class Usages:
     """Adds to counters, which are not entities, with plain writes."""
 
-    def __init__(self, dynamodb: DynamoDB) -> None:
+    def __init__(self, dynamodb: DynamoDB, deletes: BatchDeletes) -> None:
         self._dynamodb = dynamodb
+        self._deletes = deletes
 
     def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:
         """Add to a counter with one call, and return it."""
@@ -115,6 +118,12 @@ class Usages:
                 raise
             return False
         return True
+
+    def remove_usages(self, app_id: str) -> None:
+        """Delete the counters of an app in batches. Raises TooManyRequests."""
+        table = self._dynamodb.tables.usages
+        query = key_query(table, {keys.APP_ID: app_id}, attributes=(keys.APP_ID, COUNTER), consistent=True)
+        self._deletes.delete(table, self._dynamodb.query(query))
 
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter with one call."""

@@ -285,7 +285,7 @@ class Database(Protocol):
         """Return the key with this hash, revoked or not."""
 
     def remove_app(self, app_id: str) -> None:
-        """Remove the log of events, the API keys and then the app, as far as they exist.
+        """Remove the log of events, the counters, the API keys and then the app, as far as they exist.
 
         May be interrupted and repeated. The audit log stays until it expires.
         """

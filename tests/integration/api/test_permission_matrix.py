@@ -181,6 +181,7 @@ def operates(recorder: Recorder) -> None:
     recorder.store.add_to_counts({CountKey(CONNECTION_ID, day, INSERTED, State.WAITING, ListedWebhookState.PENDING): 1})
     recorder.store.commit(Put(None, App(OTHER_APP_ID, "Old shop", timestamp(NOON), ("secret",))))
     log_an_event(recorder, REQUEST_ID, app_id=OTHER_APP_ID)
+    recorder.store.add_usage(OTHER_APP_ID, "waiting", 1)
     recorder.store.commit(Put(None, ApiKey("ab" * 32, OTHER_APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON))))
     invoke(
         recorder,

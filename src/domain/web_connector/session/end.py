@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 
 
 def session_end(session: Session, now: datetime, reason: str | None) -> Put[Session]:
-    """Return the change that ends a session. A late `getLastError` returns `reason`."""
-    last_error = reason or session.last_error
-    return Put(session, session.called(now, ended=True, in_flight=None, connection=None, last_error=last_error))
+    """Return the change that ends a session. A late `getLastError` returns `reason`.
+
+    An ended session outlives its connection and its requests for up to a day, so it has none of their content.
+    """
+    last_response = session.last_response and replace(session.last_response, request_label="", iterator_id=None)
+    after = session.called(now, ended=True, in_flight=None, connection=None, last_response=last_response)
+    return Put(session, replace(after, connection_error=None, last_error=reason or session.last_error))
 
 
 def release(held: HeldRequest, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
