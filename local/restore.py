@@ -35,8 +35,14 @@ RESTORED = "restored-"
 """Prefix of the names of restored tables."""
 
 TABLES = ("queued_requests", "queue", "payloads", "counts", "connections", "apps")
-"""The tables that are restored. Sessions are removed. Idempotency keys are kept: a call that is repeated with
-the key of a request that is gone returns 404 and queues nothing."""
+"""The tables that are restored."""
+
+EMPTIED = ("sessions", "events")
+"""The tables that `local/rebuild.py` empties. The next login begins a session, and the next event a log."""
+
+KEPT = ("idempotency_keys", "usages", "audit_log")
+"""The tables that stay as they are. A call that is repeated with the idempotency key of a request that is gone returns
+404 and queues nothing. What was done after the moment of the restore was done."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

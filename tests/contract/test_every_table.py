@@ -1,0 +1,94 @@
+"""A restore says of every table of the template what happens to it, and the data model says what is lost with it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from local.emulated_dynamodb import emulated_dynamodb
+from local.restore import EMPTIED, KEPT, RESTORED, TABLES, copy_table, prepare
+from local.tables import make_tables
+from local.template import Template
+from tests.contract.conftest import CREDENTIALS, dynamodb_client
+from tests.support.random_history import RandomHistory
+from tests.support.services import using
+from tests.support.whole_service import WholeService
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = 40
+
+
+def logical_ids(*names: str) -> set[str]:
+    """Return the logical ids of tables by their names in the code."""
+    return {f"{name.title().replace('_', '')}Table" for name in names}
+
+
+@pytest.fixture
+def service() -> Iterator[WholeService]:
+    with emulated_dynamodb(), mock_aws():
+        client = dynamodb_client()
+        service = WholeService(client, boto3.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
+        with using(service.services):
+            yield service
+
+
+def contents(service: WholeService, *names: str) -> dict[str, list[Any]]:
+    """Return the items of tables by their names in the code."""
+    return {name: sorted(service.items(service.store.tables.name_of(name)), key=str) for name in names}
+
+
+def test_a_restore_restores_empties_or_keeps_every_table() -> None:
+    tables = Template.load().resources("AWS::DynamoDB::Table")
+    with_recovery = {name for name, table in tables.items() if "PointInTimeRecoverySpecification" in table}
+
+    assert sorted(logical_ids(*TABLES, *EMPTIED, *KEPT)) == sorted(tables)
+    assert len(TABLES) + len(EMPTIED) + len(KEPT) == len(tables)
+    assert with_recovery == logical_ids(*TABLES, "audit_log")
+
+
+def test_what_a_restore_does_with_each_table(service: WholeService) -> None:
+    history = RandomHistory(service, seed=1)
+    for _ in range(STEPS):
+        history.step()
+    history.queue()
+    service.read_streams()
+    before = contents(service, *TABLES, *EMPTIED, *KEPT)
+    assert [name for name, items in before.items() if not items] == []
+    make_tables(service.client, RESTORED)
+    for name in TABLES:
+        for item in before[name]:
+            service.client.put_item(TableName=RESTORED + service.store.tables.name_of(name), Item=item)
+    for _ in range(STEPS):
+        history.step()
+    at_the_restore = contents(service, *KEPT)
+
+    dynamodb = boto3.resource("dynamodb", **CREDENTIALS)
+    for table in map(service.store.tables.name_of, TABLES):
+        copy_table(dynamodb, RESTORED + table, table)
+    prepare(service.client, service.store.tables, service.clock())
+
+    assert not any(contents(service, *EMPTIED).values())
+    assert contents(service, *KEPT) == at_the_restore
+    after = contents(service, *TABLES)
+    for name in ("queued_requests", "connections"):
+        assert {item["id"]["S"] for item in after[name]} == {item["id"]["S"] for item in before[name]}
+    assert after["apps"] == before["apps"]
+
+
+def test_the_data_model_says_of_every_table_what_is_lost_with_it() -> None:
+    page = (ROOT / "docs/data-model.md").read_text(encoding="utf-8")
+    section = page.partition("## What is lost with a table\n")[2].partition("\n## ")[0]
+
+    rows = re.findall(r"^\| `(\w+)` \| (restored|emptied|kept) \| (.+) \| (.+) \|$", section, re.MULTILINE)
+
+    treated = {"restored": TABLES, "emptied": EMPTIED, "kept": KEPT}
+    documented = {word: {f"{name}Table" for name, treatment, *_ in rows if treatment == word} for word in treated}
+    assert documented == {word: logical_ids(*names) for word, names in treated.items()}
