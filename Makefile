@@ -251,6 +251,10 @@ generate: openapi error-reasons ## Write every file that is made from the code: 
 	$(BIN)/python -m tools.permissions_page
 	$(BIN)/python -m local.sam_environment --write
 
+.PHONY: keep-release
+keep-release: .venv/.installed ## Keep the tables, data and answers of this version in tests/releases/kept, before its tag (docs/releasing.md)
+	PYTHONPATH=src $(BIN)/python -m tests.releases
+
 .PHONY: lint-openapi
 lint-openapi: ## Lint docs/openapi.json with Redocly and Spectral, which need Node
 	npx --yes @redocly/cli lint docs/openapi.json

@@ -14,6 +14,8 @@ from tests.support.web_connector.quickbooks import hcp
 from tests.support.whole_service import PASSWORD
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tests.support.api_response import ApiResponse
     from tests.support.whole_service import WholeService
 
@@ -29,11 +31,25 @@ MAX_EXCHANGES = 6
 
 
 class RandomHistory:
-    """An app with two connections. `seed` decides what happens."""
+    """An app with two connections. `seed` decides what happens.
 
-    def __init__(self, service: WholeService, seed: int) -> None:
+    `noise` makes some responses large, and some requests if it is NOISE: other texts could be compressed too well.
+    With `state`, the history continues one that was stored.
+    """
+
+    def __init__(
+        self, service: WholeService, seed: int, state: Mapping[str, Any] | None = None, noise: str = NOISE
+    ) -> None:
         self.service = service
         self.chance = random.Random(seed)
+        self._noise = noise
+        self.request_words: set[str] = set()
+        """The words of all requests, also of those that were deleted."""
+        if state:
+            self._last_word, self.app_word = state["last_word"], state["app_word"]
+            self.app_id, self.connections = state["app_id"], dict(state["connections"])
+            self.api = service.client_of(self.app_id)
+            return
         self._last_word = 0
         self.app_word = self._word("a")
         self.app_id = service.operate("create_app", name=self.app_word)["app_id"]
@@ -44,8 +60,15 @@ class RandomHistory:
         self.api = service.client_of(self.app_id)
         self.connections = {self._connect(word): word for word in (self._word("c"), self._word("c"))}
         """The id of each connection, and its word."""
-        self.request_words: set[str] = set()
-        """The words of all requests, also of those that were deleted."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what another program needs to continue the history."""
+        return {
+            "last_word": self._last_word,
+            "app_word": self.app_word,
+            "app_id": self.app_id,
+            "connections": self.connections,
+        }
 
     def _word(self, kind: str) -> str:
         self._last_word += 1
@@ -103,7 +126,8 @@ class RandomHistory:
     def queue(self) -> None:
         """Queue a request with a word in every text."""
         connection_id, word = self._some_connection(), self._request_word()
-        (kind,) = self.chance.choices(["read", "write", "pages", "query", "large"], [3, 3, 3, 3, 1])
+        weights = {"read": 3, "write": 3, "pages": 3, "query": 3, "large": 1 if self._noise == NOISE else 0}
+        (kind,) = self.chance.choices(list(weights), list(weights.values()))
         if kind == "query":
             # The parameters of a convenience query are the only texts of it. The label is `requestID`.
             self._call("GET", f"/connections/{connection_id}/customers?name={word}")
@@ -182,7 +206,7 @@ class RandomHistory:
                 customer = ""
             else:
                 status = 'statusCode="0" statusSeverity="Info" statusMessage="Status OK"'
-                noise = NOISE if self.chance.random() < 0.15 else ""
+                noise = self._noise if self.chance.random() < 0.15 else ""
                 customer = (
                     f"<CustomerRet><ListID>80000001-1</ListID><EditSequence>1</EditSequence><Name>{word}</Name>"
                     f"<Notes>{noise}{word}</Notes></CustomerRet>"

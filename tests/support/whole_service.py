@@ -85,6 +85,24 @@ class _StreamReader:
 
     def read(self, removed_by_time_to_live: Sequence[Any]) -> bool:
         """Deliver the records since the last read. Return whether there were any."""
+        records = self._new_records()
+        for record in records:
+            if record["eventName"] == "REMOVE" and record["dynamodb"]["Keys"] in removed_by_time_to_live:
+                record["userIdentity"] = REMOVED_BY_TIME_TO_LIVE
+        events = [stream_record(record, self._stream_arn) for record in records]
+        events = [event for event in events if passes(event, self._patterns)]
+        for start in range(0, len(events), self._batch_size):
+            batch = {"Records": events[start : start + self._batch_size]}
+            result = self._handler(json.loads(json.dumps(batch)), LambdaContext())
+            assert result == {"batchItemFailures": []}
+        return bool(records)
+
+    def skip(self) -> None:
+        """Read everything without delivering it."""
+        while self._new_records():
+            pass
+
+    def _new_records(self) -> list[dict[str, Any]]:
         description = self._streams.describe_stream(StreamArn=self._stream_arn)["StreamDescription"]
         records: list[dict[str, Any]] = []
         for shard in (shard["ShardId"] for shard in description["Shards"]):
@@ -97,16 +115,7 @@ class _StreamReader:
                 response = self._streams.get_records(ShardIterator=iterator, Limit=1000)
                 self._iterators[shard] = response.get("NextShardIterator")
                 records += response["Records"]
-        for record in records:
-            if record["eventName"] == "REMOVE" and record["dynamodb"]["Keys"] in removed_by_time_to_live:
-                record["userIdentity"] = REMOVED_BY_TIME_TO_LIVE
-        events = [stream_record(record, self._stream_arn) for record in records]
-        events = [event for event in events if passes(event, self._patterns)]
-        for start in range(0, len(events), self._batch_size):
-            batch = {"Records": events[start : start + self._batch_size]}
-            result = self._handler(json.loads(json.dumps(batch)), LambdaContext())
-            assert result == {"batchItemFailures": []}
-        return bool(records)
+        return records
 
 
 class WholeService:
@@ -166,6 +175,11 @@ class WholeService:
         """Let the functions of all streams catch up."""
         while any([reader.read(self._removed_by_time_to_live) for reader in self._readers]):  # noqa: C419 - all of them
             pass
+
+    def skip_streams(self) -> None:
+        """Take what the streams contain as read."""
+        for reader in self._readers:
+            reader.skip()
 
     def deliver_messages(self) -> None:
         """Make the attempts that are planned now. Those that they plan wait for the next call."""

@@ -1,0 +1,1 @@
+"""What released versions have stored, and tests that every later version works with it (docs/releasing.md)."""

@@ -1,0 +1,239 @@
+"""Later versions upgrade the stacks of released ones, and both work on the same data while an upgrade runs.
+
+`tests/releases/kept` has a folder for each release, which `make keep-release` writes (docs/releasing.md).
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.maintenance.recount import count_differences
+from local.template import Template
+from tests.releases.kept import ROOT, answers, kept, kept_versions, order, version
+from tests.releases.service_in_file import opened, stored_form
+from tests.releases.tables import Tables, tables_of, update
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.random_history import RandomHistory
+
+VERSIONS = kept_versions()
+TODAY = tables_of(Template.load())
+TURNS = 2
+STEPS_A_TURN = 8
+
+WORDED = frozenset({"message", "hint", "waiting_reason"})
+"""Members whose texts a later version may word differently."""
+
+
+# --- The version
+
+
+def test_every_part_of_the_project_has_the_version_of_pyproject() -> None:
+    texts = {
+        "template.yaml": r"^  qbxml-queue (\S+): ",
+        "clients/python/pyproject.toml": r'^version = "(.+)"',
+        "clients/typescript/package.json": r'^  "version": "(.+)"',
+        "README.md": r"^\*\*Status\.\*\* Version (\S+) ",
+    }
+    found = {
+        path: re.findall(pattern, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+        for path, pattern in texts.items()
+    }
+    assert found == {path: [version()] for path in texts}
+
+
+def test_the_changelog_has_every_kept_version_with_its_date_below_an_unreleased_section() -> None:
+    headings = re.findall(r"^## (.+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert headings[0] == "[Unreleased]"
+    dated = [re.fullmatch(r"\[?([0-9.]+)\]? - \d{4}-\d\d-\d\d", heading) for heading in headings[1:]]
+    assert all(dated), headings
+    released = [match[1] for match in dated if match]
+    assert released == sorted(released, key=order, reverse=True)
+    # The newest release is kept before its section gets its date.
+    assert set(VERSIONS) - {version()} <= set(released) <= set(VERSIONS)
+
+
+# --- Tables
+
+
+def test_the_kept_tables_of_this_version_are_those_of_the_template() -> None:
+    if version() in VERSIONS:
+        assert kept(version(), "tables") == TODAY, (
+            f"The template has changed since version {version()} was kept. If this version is released, raise the "
+            "version in pyproject.toml. If it is not, run make keep-release."
+        )
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_an_update_replaces_and_loses_no_table_of_a_release(name: str) -> None:
+    assert update(kept(name, "tables"), TODAY).problems == ()
+
+
+def test_an_update_from_the_newest_release_changes_at_most_one_index_of_a_table() -> None:
+    steps = update(kept(VERSIONS[-1], "tables"), TODAY).steps
+
+    assert len(steps) <= 1, f"DynamoDB changes one index of a table at a time. Release these steps one by one: {steps}"
+
+
+def changed_tables(change: Callable[[dict[str, Any]], object], name: str = "QueuedRequestsTable") -> Tables:
+    """Return today's tables after a change of one of them."""
+    tables = copy.deepcopy(TODAY)
+    change(tables[name])
+    return tables
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda table: table.update(keys=["HASH id", "RANGE inserted_at"]), "is replaced .* its key"),
+        (lambda table: table.update(name="Requests"), "is replaced .* its name"),
+        (lambda table: table.update(local_indexes=[{"IndexName": "x"}]), "is replaced .* its local indexes"),
+        (lambda table: table["types"].update(id="N"), "is replaced .* the type of id"),
+        (lambda table: table["indexes"].pop("by_label"), "by_label .* is gone"),
+        (lambda table: table["indexes"]["by_label"].update(projection="ALL"), "by_label .* changes"),
+        (lambda table: table["indexes"]["by_label"].update(keys=["HASH l_label"]), "by_label .* changes"),
+        (lambda table: table.update(stream="NEW_IMAGE"), "The stream"),
+        (lambda table: table.update(stream=None), "The stream"),
+        (lambda table: table.update(expires_by="removed_at"), "time to live"),
+        (lambda table: table.update(expires_by=None), "time to live"),
+        (lambda table: table.update(has_recovery=False), "recovery"),
+        (lambda table: table.update(policies=[None, None]), "policies"),
+    ],
+)
+def test_what_an_update_must_not_change_is_named(change: Callable[[dict[str, Any]], object], problem: str) -> None:
+    (found,) = update(TODAY, changed_tables(change)).problems
+
+    assert re.search(problem, found)
+
+
+def test_a_table_that_is_gone_is_named() -> None:
+    (problem,) = update(TODAY, {name: table for name, table in TODAY.items() if name != "AppsTable"}).problems
+
+    assert problem.startswith("AppsTable is gone")
+
+
+def test_new_tables_attributes_and_one_index_of_each_table_are_one_update() -> None:
+    after = copy.deepcopy(TODAY)
+    for table in after.values():
+        table["types"]["customer"] = "S"
+        table["indexes"]["by_customer"] = {"keys": ["HASH customer"], "projection": "ALL", "is_read": True}
+    after["CustomersTable"] = copy.deepcopy(TODAY["AppsTable"])
+
+    found = update(TODAY, after)
+
+    assert found.problems == ()
+    assert [len(step) for step in found.steps] == [len(TODAY)]
+
+
+def test_several_indexes_of_a_table_are_steps_and_the_new_ones_come_first() -> None:
+    unread = changed_tables(lambda table: table["indexes"]["by_label"].update(is_read=False))
+    after = copy.deepcopy(unread)
+    indexes = after["QueuedRequestsTable"]["indexes"]
+    new = {"keys": ["HASH connection_id"], "projection": "ALL", "is_read": True}
+    del indexes["by_label"]
+    indexes |= {"by_customer": new, "by_amount": new}
+
+    found = update(unread, after)
+
+    assert found.problems == ()
+    assert found.steps == (
+        ("create the index by_customer of QueuedRequestsTable",),
+        ("create the index by_amount of QueuedRequestsTable",),
+        ("delete the index by_label of QueuedRequestsTable",),
+    )
+
+
+# --- Data
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_the_kept_data_have_items_of_every_kind(name: str) -> None:
+    tables = kept(name, "service")["tables"]
+    parts = {item["part"]["S"].partition("#")[0] for item in tables["PayloadsTable"]}
+    states = {item.get("state", {"S": "deleted"})["S"] for item in tables["QueuedRequestsTable"]}
+
+    assert [table for table, items in tables.items() if not items] == []
+    assert {"body", "response", "texts"} <= parts
+    assert {"waiting", "response_received", "error", "deleted"} <= states
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_data_of_a_release_look_the_same_and_the_app_lives_on(name: str) -> None:
+    with opened(kept(name, "service"), seed=1) as history:
+        assert differences(kept(name, "answers"), answers(history)) == []
+
+    with opened(kept(name, "service"), seed=2) as history:
+        for _ in range(2 * STEPS_A_TURN):
+            history.step()
+        history.service.live(1)
+        check(history)
+
+
+def differences(before: Any, now: Any, path: str = "") -> list[str]:
+    """Return what an answer of a release has and today's has not. Today's may have more members."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        members = before.keys() - WORDED
+        return [line for name in members for line in differences(before[name], now.get(name), f"{path}.{name}")]
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        return [line for pair in zip(before, now, strict=True) for line in differences(*pair, f"{path}[]")]
+    return [] if before == now else [f"{path}: {now!r} instead of {before!r}"]
+
+
+def check(history: RandomHistory) -> None:
+    """Check that the counts of a history are those of its records, and that all of it can be read."""
+    for connection_id in history.connections:
+        assert count_differences(history.service.store, connection_id) == {}
+    assert {answer["status"] for answer in answers(history).values()} <= {200, 410}
+
+
+def code_of(name: str, folder: Path) -> Path:
+    """Return the folder with the code of a release: that of its tag, or of the working tree if it has none yet.
+
+    Skips the test if the release has a tag in its changelog but not here, as in a shallow clone.
+    """
+    tag = subprocess.run(["git", "archive", f"v{name}"], cwd=ROOT, capture_output=True, check=False)  # noqa: S603, S607
+    if tag.returncode == 0:
+        with tarfile.open(fileobj=BytesIO(tag.stdout)) as archive:
+            archive.extractall(folder, filter="data")
+        return folder
+    if name != version():
+        pytest.skip(f"this clone has no tag v{name}: fetch it with git fetch --tags")
+    return ROOT
+
+
+@pytest.mark.parametrize("name", VERSIONS[-1:])
+def test_both_versions_work_on_the_same_data_in_turns(name: str, tmp_path: Path) -> None:
+    """So an upgrade, during which both versions run, and a rollback afterwards lose nothing."""
+    code = code_of(name, tmp_path / "code")
+    file = tmp_path / "service.json"
+    stored = kept(name, "service")
+    for turn in range(TURNS):
+        with opened(stored, seed=10 + turn) as history:
+            for _ in range(STEPS_A_TURN):
+                history.step()
+            stored = stored_form(history)
+        file.write_text(json.dumps(stored), encoding="utf-8")
+        subprocess.run(  # noqa: S603 - code of this repository
+            [sys.executable, "-m", "tests.releases.service_in_file", file, str(20 + turn), str(STEPS_A_TURN)],
+            cwd=code,
+            env=os.environ | {"PYTHONPATH": f"{code / 'src'}{os.pathsep}{code}"},
+            check=True,
+            capture_output=True,
+        )
+        stored = json.loads(file.read_text(encoding="utf-8"))
+    with opened(stored, seed=30) as history:
+        check(history)
