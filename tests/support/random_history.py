@@ -47,7 +47,8 @@ class RandomHistory:
         """The words of all requests, also of those that were deleted."""
         if state:
             self._last_word, self.app_word = state["last_word"], state["app_word"]
-            self.app_id, self.connections = state["app_id"], dict(state["connections"])
+            self.app_id: str = state["app_id"]
+            self.connections: dict[str, str] = dict(state["connections"])
             self.api = service.client_of(self.app_id)
             return
         self._last_word = 0
