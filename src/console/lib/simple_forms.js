@@ -2,7 +2,8 @@
 // and the order of elements come from the schema.
 //
 // A field: `{path, label}` and, if needed, `help`, `wide` (the whole width), `offers` (names from earlier responses) and
-// `isToday` (a new form has today's date). Of the lines, `columns` has a list of fields for each cell.
+// `isToday` (a new form has today's date). Of the lines, `columns` are the fields of the table, and `below` is a field under
+// them.
 
 import { cents, decimal, moneyText, product } from "./money.js";
 import { plural } from "./text.js";
@@ -73,11 +74,12 @@ export const SIMPLE_FORMS = {
       /** Lines that the form does not show. They count in the total. */
       others: ["InvoiceLineGroupAdd", "DiscountLineAdd", "SalesTaxLineAdd", "ShippingLineAdd"],
       columns: [
-        { label: "Item and description", fields: [{ path: "ItemRef/FullName", label: "Item", offers: "items" }, { path: "Desc", label: "Description" }] },
-        { label: "Quantity", fields: [{ path: "Quantity", label: "Quantity" }] },
-        { label: "Rate", fields: [{ path: "Rate", label: "Rate" }] },
-        { label: "Amount", fields: [{ path: "Amount", label: "Amount" }] },
+        { path: "ItemRef/FullName", label: "Item", offers: "items" },
+        { path: "Quantity", label: "Quantity" },
+        { path: "Rate", label: "Rate" },
+        { path: "Amount", label: "Amount" },
       ],
+      below: { path: "Desc", label: "Description" },
       computed: "Amount",
       /** What belongs to one line only: a copy does not have it. */
       unique: ["LinkToTxn", "SerialNumber"],
@@ -108,9 +110,9 @@ export const SIMPLE_FORMS = {
         options: [["true", "The oldest open invoices"], ["false", "No invoice yet: it stays a credit of the customer"]],
       },
       columns: [
-        { label: "Invoice", fields: [{ path: "TxnID", label: "TxnID of the invoice", offers: "invoices" }] },
-        { label: "Payment", fields: [{ path: "PaymentAmount", label: "Payment" }] },
-        { label: "Discount", fields: [{ path: "DiscountAmount", label: "Discount" }] },
+        { path: "TxnID", label: "TxnID of the invoice", offers: "invoices" },
+        { path: "PaymentAmount", label: "Payment" },
+        { path: "DiscountAmount", label: "Discount" },
       ],
       unique: ["TxnID", "TxnLineDetail", "SetCredit"],
       amountOf: (line) => (line.is("PaymentAmount") ? numberOf(line.text("PaymentAmount")) : null),
@@ -121,7 +123,7 @@ export const SIMPLE_FORMS = {
 
 /** All fields of a form that are outside its lines. */
 export const fieldsOf = (form) => form.sections.flatMap(({ fields }) => fields);
-export const lineFieldsOf = (form) => form.lines?.columns.flatMap(({ fields }) => fields) ?? [];
+export const lineFieldsOf = (form) => (form.lines ? [...form.lines.columns, ...(form.lines.below ? [form.lines.below] : [])] : []);
 
 /** Returns the names for people of a form's elements: `CustomerRef` is "Customer". */
 export function labelsOf(form) {

@@ -156,7 +156,7 @@ function Lines({ form, type, tree, facts, at, edit }) {
   };
   return html`<section class="stack" aria-label="Lines" ref=${table}>
     ${lines.instead && html`<${Instead} lines=${lines} root=${root} rows=${rows} at=${at} edit=${edit} create=${() => newLine(form, type)} />`}
-    ${rows.length > 0 && html`<table class="line-table"><thead><tr>${lines.columns.map(({ label, fields: [{ path }] }) => html`<th scope="col" class=${isNumeric(facts.get(path)) ? "number" : ""}>${label}</th>`)}<th scope="col"><span class="hidden-visually">Actions</span></th></tr></thead>
+    ${rows.length > 0 && html`<table class="line-table"><thead><tr>${lines.columns.map(({ label, path }) => html`<th scope="col" class=${isNumeric(facts.get(path)) ? "number" : ""}>${label}</th>`)}<th scope="col"><span class="hidden-visually">Actions</span></th></tr></thead>
       ${rows.map((line, n) => html`<${Line} key=${n} form=${form} line=${line} number=${n + 1} facts=${facts} at=${at}
         clone=${() => insert(n, clonedLine(form, type, line))} remove=${() => remove(n)} />`)}</table>
       <div class="row"><${Button} kind="small" icon="plus" onClick=${() => insert(-1, newLine(form, type))}>Add line<//></div>`}
@@ -166,25 +166,26 @@ function Lines({ form, type, tree, facts, at, edit }) {
 const isNumeric = ({ base }) => /AMT|PRICE|QUAN/.test(base);
 
 function Line({ form, line, number, facts, at, clone, remove }) {
-  const { columns, computed } = form.lines;
+  const { columns, below, computed } = form.lines;
   const problems = at.problems.filter(({ element }) => element === line).map(({ message }) => message);
   const hidden = hiddenIn(line, lineFieldsOf(form).map(({ path }) => path));
   const amount = amountOf(form, line, at.offers);
   // A cell with a number is too narrow for a sentence, so its problem is shown below the line.
-  const below = columns.flatMap((column) => column.fields).filter(({ path }) => isNumeric(facts.get(path)))
+  const wrong = columns.filter(({ path }) => isNumeric(facts.get(path)))
     .map((field) => ({ field, id: `line-${number}-${field.path}`, problem: problemOf(line, field, facts.get(field.path), at) })).filter(({ problem }) => problem);
   const cell = (field) => {
     const label = `${field.label} of line ${number}`;
     // QuickBooks computes the amount of a line with a rate. A person enters it only in its place.
     if (field.path === computed && !textAt(line, computed) && textAt(line, "Rate")) return html`<output class="computed" aria-label=${label}>${amount === null ? "–" : moneyText(amount)}</output>`;
-    return html`<${FormField} field=${field} tree=${line} facts=${facts.get(field.path)} at=${at} label=${label} isCell=${true} helpId=${below.find((one) => one.field === field)?.id} />`;
+    return html`<${FormField} field=${field} tree=${line} facts=${facts.get(field.path)} at=${at} label=${label} isCell=${true} helpId=${wrong.find((one) => one.field === field)?.id} />`;
   };
   return html`<tbody><tr aria-label="Line ${number}">
-      ${columns.map((column) => html`<td data-label=${column.label} class=${isNumeric(facts.get(column.fields[0].path)) ? "number" : "text"}><div class="stack tight">${column.fields.map(cell)}</div></td>`)}
+      ${columns.map((column) => html`<td data-label=${column.label} class=${isNumeric(facts.get(column.path)) ? "number" : "text"}>${cell(column)}</td>`)}
       <td class="actions"><div class="row oneline"><${Button} kind="icon ghost" icon="copy" aria-label="Clone line ${number}" title="Clone this line" onClick=${clone} /><${Button} kind="icon ghost" icon="close" aria-label="Remove line ${number}" title="Remove this line" onClick=${remove} /></div></td></tr>
-    ${(problems.length > 0 || hidden.length > 0 || below.length > 0) && html`<tr class="about-line"><td colspan=${columns.length + 1}>
+    ${below && html`<tr class="about-line"><td colspan=${columns.length}>${cell(below)}</td></tr>`}
+    ${(problems.length > 0 || hidden.length > 0 || wrong.length > 0) && html`<tr class="about-line"><td colspan=${columns.length + 1}>
       ${problems.map((message) => html`<p class="problem" tabindex="-1" data-found>${message}</p>`)}
-      ${below.map(({ id, field, problem }) => html`<p class="problem" id=${id}>${problem.startsWith(field.label) ? problem : `${field.label}: ${problem}`}</p>`)}
+      ${wrong.map(({ id, field, problem }) => html`<p class="problem" id=${id}>${problem.startsWith(field.label) ? problem : `${field.label}: ${problem}`}</p>`)}
       ${hidden.length > 0 && html`<p class="muted small">Also has ${hidden.join(", ")}. See All fields.</p>`}</td></tr>`}</tbody>`;
 }
 
