@@ -9,6 +9,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -205,7 +206,9 @@ def code_of(name: str, folder: Path) -> Path:
 
     Skips the test if the release has a tag in its changelog but not here, as in a shallow clone.
     """
-    tag = subprocess.run(["git", "archive", f"v{name}"], cwd=ROOT, capture_output=True, check=False)  # noqa: S603, S607
+    git = shutil.which("git")
+    command = [git, "archive", f"v{name}"] if git else ["false"]
+    tag = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)  # noqa: S603 - code of this repository
     if tag.returncode == 0:
         with tarfile.open(fileobj=BytesIO(tag.stdout)) as archive:
             archive.extractall(folder, filter="data")
