@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simulator.requests.responses import Response
     from simulator.schema import Element
 
-SCHEMA = "the schemas of qbXML 13.0 to 16.0"
+SCHEMA = "the schemas of qbXML 13.0 and 14.0, the request types and some responses of 16.0"
 REFERENCE = "Intuit, QuickBooks Desktop API Reference"
 GUIDE = "Intuit, QuickBooks Desktop Developer's Guide"
 TEXTS = "texts_of_refusals"

@@ -190,6 +190,12 @@ TABLE: tuple[Row, ...] = (
     Fails("*", r'make sam DO="local .*', "needs Docker", message="Do you have Docker"),
     CheckedBy("*", r"curl .*http://localhost:3001/.*", "needs Docker", test="tests/sam_local/test_sam_local.py"),
     CheckedBy("*", BENCHMARK, "takes minutes", test="tests/benchmarks/test_benchmarks.py"),
+    CheckedBy(
+        "*",
+        r"\.venv/bin/python -m tests\.browser\.support_questions",
+        "takes a minute, and needs Chromium",
+        test="tests/browser/test_support_questions.py",
+    ),
     Fails(
         "simulator/README.md",
         r"qbxml-simulator .*--script bad-day .*",

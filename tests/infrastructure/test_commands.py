@@ -34,6 +34,8 @@ INTERNAL = {
 }
 """Variables that one program of the repository sets for another."""
 
+FILE = "test_commands.py"
+
 OF_THE_SYSTEM = {"PATH", "HOME"}
 
 
@@ -190,6 +192,13 @@ def test_every_option_that_make_can_pass_to_a_program_is_documented() -> None:
     assert [
         (module, names) for module, names in found if not any(re.search(rf"{name}(?![a-z-])", text) for name in names)
     ] == []
+
+
+def test_no_program_reads_a_variable_in_a_way_that_this_test_does_not_see() -> None:
+    """`os.environ` may be passed on as `environment`; anything else could hide a name."""
+    aliases = re.compile(r"\bgetenv\b|\benviron as\b|^\s*\w+ = os\.environ$", re.MULTILINE)
+
+    assert [str(path) for path in trees() if aliases.search(path.read_text("utf-8")) and path.name != FILE] == []
 
 
 @pytest.mark.parametrize(

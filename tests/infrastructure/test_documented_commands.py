@@ -12,11 +12,12 @@ from botocore.session import Session
 
 from local.programs import ROOT
 from local.template import Template
+from tests.documents.pages import pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+PAGES = [ROOT / page for page in pages()]
 GLOBAL_OPTIONS = {"--region", "--profile", "--query", "--output"}
 
 WRITTEN_BY_THE_CLI = {
