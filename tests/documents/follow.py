@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 COMMAND_SECONDS = 240
 """How long a command may take. The longest ones install packages."""
 
-FAILURE_SECONDS = 20
-"""Within this time a command has to say that it cannot work here."""
+FAILURE_SECONDS = 60
+"""Within this time a command has to say that it cannot work here, also on a machine that does much else."""
 
 READY_SECONDS = 120
 SLOW_SECONDS = 5
