@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 STOP_SECONDS = 30
 """How long a program may take to end after Ctrl-C."""
 
+PRESSES = 3
+
 LOOK_SECONDS = 0.1
 
 
@@ -121,11 +123,15 @@ class Shell:
         return terminal
 
     def stop(self, terminal: Terminal) -> bool:
-        """Press Ctrl-C. Return whether this ended the program; end it in any case."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(terminal.group, signal.SIGINT)
-        if wait_until(lambda: not terminal.is_running, self._stop_seconds):
-            return True
+        """Press Ctrl-C. Return whether this ended the program; end it in any case.
+
+        A program that is just being started by the shell can miss it, so press again, as a person would.
+        """
+        for _ in range(PRESSES):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(terminal.group, signal.SIGINT)
+            if wait_until(lambda: not terminal.is_running, self._stop_seconds / PRESSES):
+                return True
         with contextlib.suppress(ProcessLookupError):
             os.killpg(terminal.group, signal.SIGKILL)
         return False

@@ -281,7 +281,7 @@ def test_a_program_that_survives_ctrl_c_is_reported_and_killed(place: Place) -> 
 
 
 def has_ended(process: int) -> bool:
-    """Return whether a process is gone, or waits to be collected by its parent, which may never happen in a container."""
+    """Return whether a process is gone, or has ended and its parent has not collected it, as in a container."""
     listed = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)  # noqa: S603, S607
     return listed.stdout.strip()[:1] in {"", "Z"}
 
