@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 
+BUILT = {"node_modules", "build"}
+"""Folders of what was installed or built, beside those whose names begin with a dot."""
+
 COMMANDS = {"sh", "console"}
 """The languages of blocks that a reader pastes into a terminal."""
 
@@ -75,10 +78,9 @@ class Group:
 
 
 def pages(root: Path = ROOT) -> list[str]:
-    """Return the paths of all Markdown files that belong to the repository, the README first."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"]
-    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own
-    names = {name for name in listed.split("\0") if name and (root / name).exists()}
+    """Return the paths of all Markdown files that belong to the repository, the README first. It needs no git."""
+    paths = [path.relative_to(root) for path in root.rglob("*.md")]
+    names = [path.as_posix() for path in paths if not any(part.startswith(".") or part in BUILT for part in path.parts)]
     return sorted(names, key=lambda name: (name != "README.md", name))
 
 
