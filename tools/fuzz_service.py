@@ -99,7 +99,7 @@ PATHS = (
     *("connections", "connections/{c}", "connections/{c}/queued_requests"),
     *(f"connections/{{c}}/{query}" for query in QUERIES),
     *("connections/{c}/qwc", "queued_requests/{r}", "queued_requests/{r}/discard", "queued_requests/{r}/redeliver"),
-    *("connections/{c}/queued_requests/{r}", "connections/{c}/password", "connections/{c}/pause", "x"),
+    *("connections/{c}/queued_requests/{r}", "connections/{c}/password", "connections/{c}/pause", "contact", "x"),
     *(
         "connections/{c}/queued_requests/discard",
         "connections/{c}/queued_requests/queue_again",
@@ -121,7 +121,17 @@ PARAMETERS = (
         "é",
     ),
 )
-SETTINGS = ("name", "company_file", "webhook_url", "sync_window", "linger_seconds", "batch_size", "x")
+SETTINGS = (
+    "name",
+    "company_file",
+    "webhook_url",
+    "sync_window",
+    "linger_seconds",
+    "batch_size",
+    "logo_url",
+    "phone",
+    "x",
+)
 METHODS = ("GET", "POST", "PATCH", "DELETE", "PUT", "OPTIONS", "HEAD")
 CONTENT_TYPES = ("application/json", "text/xml; charset=utf-8", "text/xml; charset=utf-16", "image/png", "x", "")
 ENCODINGS = ("gzip", "identity", "*;q=0", "br;q=1.0, gzip;q=0.000", "x" * 5_000)

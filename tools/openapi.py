@@ -70,6 +70,7 @@ SERVERS = [
 TAGS = {
     "API keys": "The app and the scope of an API key.",
     "Audit log": "Who did what, and when.",
+    "Contact": "What customers see of the app on the onboarding page.",
     "Connections": "Company files, and the Web Connectors that reach them.",
     "Events": "What has ended, in one order, to be read by polling.",
     "Queries": "Queries that are built from URL parameters and queued.",

@@ -16,7 +16,7 @@ from domain.events.feed import Cursor, FeedEvent
 from domain.listing.overview import ConnectionOverview, Overview
 from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
-from domain.records.app import Scope
+from domain.records.app import Contact, Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
 from domain.records.event import LoggedEvent, Outcome
@@ -29,6 +29,7 @@ from domain.webhooks.ports import PlannedEvent
 from handlers.views.audit_log import audit_entry_view
 from handlers.views.connection_event import connection_event_body
 from handlers.views.connections import connection
+from handlers.views.contact import contact_view
 from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
 from handlers.views.statistics import app_statistics, statistics
@@ -163,6 +164,7 @@ def _audit_log() -> list[AuditEntryView]:
     return [audit_entry_view(entry) for entry in (discard, password)]
 
 
+_CONTACT = Contact("Bluewater Books", "https://bluewater.example/logo.png", "+1 555 010 0199", "help@bluewater.example")
 _AN_ACTOR = Actor(ActorType.API_KEY, "key_3b1f0c9d5e7a2468")
 _LINK_ID = "link_9c1d0b7e35a2f468"
 _ENDED = StoredRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)
@@ -196,6 +198,8 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
     "ApiKeyResponse": {"full": {"data": {"app_id": _CONNECTION.app_id, "scope": Scope.FULL, "key_id": _AN_ACTOR.id}}},
     "AuditLog": {"entries": {"data": _audit_log(), "next": None}},
+    "ChangedContact": {"phone": {"phone": "+1 555 010 0199"}, "no_logo": {"logo_url": None}},
+    "ContactResponse": {"contact": {"data": contact_view(_CONTACT)}},
     "ChangedConnection": {"sync_window": {"sync_window": _SYNC_WINDOW}, "no_webhook": {"webhook_url": None}},
     "CompletedEvent": {"completed": _event(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)},
     "ConnectionPage": {"connections": {"data": [_CONNECTION_VIEW], **_ONE_PAGE}},

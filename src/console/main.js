@@ -26,6 +26,7 @@ const VIEWS = [
   { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/(audit_log)$`), load: () => import("./views/audit_log.js") },
+  { pattern: /^\/contact$/, load: () => import("./views/contact.js") },
   { pattern: /^\/audit_log$/, load: () => import("./views/audit_log.js") },
   { pattern: new RegExp(`^/queued_requests/${ID}$`), view: Request },
   { pattern: /^\/compose$/, load: () => import("./views/compose.js") },
@@ -122,6 +123,7 @@ function Shell({ path, open, children }) {
           ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
           ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
           ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}
+          ${!open && link(url("/contact"), "phone", "Your contact", path === "/contact")}
           ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
           ${link(`${ROOT}/docs`, "code", "API reference", path === "/docs")}
         </nav>

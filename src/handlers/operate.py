@@ -126,7 +126,7 @@ def set_contact(
     """Change what customers see of an app on the onboarding page. An empty text removes a field."""
     texts = {"name": name, "logo_url": logo_url, "phone": phone, "email": email}
     changes = {field: text for field, text in texts.items() if text is not None}
-    return _app(services().administration.set_contact(app_id, **changes))
+    return _app(services().administration.set_contact(app_id, changes))
 
 
 def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:

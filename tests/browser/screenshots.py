@@ -373,6 +373,17 @@ def no_entries(page: Page) -> None:
     page.route("**/api/v1/audit_log*", lambda route: route.fulfill(json={"data": [], "next": None}))
 
 
+def with_contact(page: Page) -> None:
+    """Answer with a contact whose texts are long, foreign and hostile."""
+    contact = {
+        "name": f"Böttcher & Söhne {HOSTILE} شركة الأمل",
+        "logo_url": f"https://{'long-host-name-' * 4}example.com/logo.png",
+        "phone": "+49 (30) 555 010 0199 x 1042",
+        "email": f"{'quickbooks-help-' * 4}@example.com",
+    }
+    page.route("**/api/v1/contact", lambda route: route.fulfill(json={"data": contact}))
+
+
 VIEWS: Mapping[str, View] = {
     "overview": View("/app/overview?days=8", with_statistics(connections=1_000)),
     "overview-two-days": View("/app/overview"),
@@ -416,6 +427,9 @@ VIEWS: Mapping[str, View] = {
     "settings-hostile": View("/app/connections/{connection}/settings", with_name(HOSTILE * 4)),
     "settings-read-only": View("/app/connections/{connection}/settings", scope="read_only"),
     "settings-dialog": View("/app/connections/{connection}/settings", act=click("New password")),
+    "contact": View("/app/contact", with_contact),
+    "contact-none": View("/app/contact"),
+    "contact-read-only": View("/app/contact", with_contact, scope="read_only"),
     "audit-log": View("/app/audit_log"),
     "audit-log-connection": View("/app/connections/{paused}/audit_log"),
     "audit-log-filtered": View("/app/audit_log?action=connection_created&range=custom&from=2020-01-01T00:00:00.000Z"),

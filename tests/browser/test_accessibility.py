@@ -40,6 +40,7 @@ VIEWS: Mapping[str, str] = {
     "settings": "/app/connections/{connection}/settings",
     "overview": "/app/overview?days=8",
     "overview of a connection": "/app/connections/{connection}/overview",
+    "contact": "/app/contact",
     "audit log": "/app/audit_log",
     "audit log of a connection": "/app/connections/{connection}/audit_log",
     "request": "/app/queued_requests/{request}",

@@ -23,6 +23,7 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.statistics import statistics_of
 from domain import qbxml
+from domain.apps.administration import Administration
 from domain.connections.passwords import hash_password
 from domain.connections.service import ConnectionService
 from domain.events.feed import Feed
@@ -696,6 +697,19 @@ def test_pausing_is_two_calls_and_three_with_a_session(bench: Bench) -> None:
     bench.connections.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     assert bench.calls.take() == 3
+
+
+def test_a_contact_is_one_call_and_its_change_two_and_one_if_nothing_changes(bench: Bench) -> None:
+    bench.store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
+    administration = Administration(bench.store, bench.clock, SequentialIds(), counting_bytes)
+    bench.calls.take()
+
+    administration.app(APP_ID)
+    assert bench.calls.take() == 1
+
+    for calls in (2, 1):
+        administration.set_contact(APP_ID, {"phone": "+1 555 010 0199"}, actor=AN_ACTOR)
+        assert bench.calls.take() == calls
 
 
 def test_the_statistics_of_a_connection_are_three_calls_and_three_more_with_a_queue_and_failures(bench: Bench) -> None:

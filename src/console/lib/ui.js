@@ -25,6 +25,7 @@ const PATHS = {
   download: "M12 4v11M7 11l5 5 5-5M5 20h14",
   pause: "M8 5v14M16 5v14",
   play: "M7 4l13 8-13 8z",
+  phone: "M6 3h4l2 5-2.5 1.5a11 11 0 0 0 5 5L16 12l5 2v4a2 2 0 0 1-2 2A16 16 0 0 1 4 5a2 2 0 0 1 2-2z",
   history: "M4 4v5h5M4.6 9A8 8 0 1 1 4 13M12 8v5l3 2",
   external: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
 };

@@ -1,4 +1,4 @@
-"""The operations of the operator: create apps, and manage their API keys and webhook secrets.
+"""The operations of the operator: create apps, and manage their API keys, webhook secrets and contacts.
 
 The rules are in docs/reference/service-contract.md, Authentication.
 """
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from domain.apps.contacts import changed_contact
 from domain.errors import Conflict, InvalidRequest, TooManyRequests
 from domain.records.app import ApiKey, App, Scope, api_key_hash
-from domain.records.audit import OPERATOR, Action, Subject, audit_entry
+from domain.records.audit import OPERATOR, Action, Actor, Subject, audit_entry
 from domain.records.ownership import not_found
 from domain.storage.changes import Put, RemoveApp
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from domain.ports import Clock, IdSource, SecretSource
     from domain.records.audit import AuditEntry
@@ -49,7 +49,7 @@ class NewKey:
 
 
 class Administration:
-    """The operator's use cases. Those that take an id can raise NotFound.
+    """The operator's use cases. Those that take an id can raise NotFound. The contact can also be changed with a key.
 
     A change is stored together with its entry in the audit log.
     """
@@ -100,16 +100,17 @@ class Administration:
             settings=tuple(sorted(limits)),
         )
 
-    def set_contact(self, app_id: str, **texts: str) -> App:
+    def set_contact(self, app_id: str, texts: Mapping[str, str], *, actor: Actor = OPERATOR) -> App:
         """Change fields of what customers see of an app, and return the app. An empty text removes a field.
 
-        Raises InvalidRequest.
+        API keys with full scope can do this too. Raises InvalidRequest.
         """
         return self._change(
             app_id,
             Action.CONTACT_CHANGED,
             lambda app: replace(app, contact=changed_contact(app.contact, texts)),
             settings=tuple(sorted(texts)),
+            actor=actor,
         )
 
     def create_key(self, app_id: str, scope: Scope = Scope.FULL) -> NewKey:
@@ -159,7 +160,15 @@ class Administration:
             lambda app: replace(app, webhook_secrets=app.webhook_secrets[:1]),
         )
 
-    def _change(self, app_id: str, action: Action, change: Callable[[App], App], settings: tuple[str, ...] = ()) -> App:
+    def _change(
+        self,
+        app_id: str,
+        action: Action,
+        change: Callable[[App], App],
+        *,
+        settings: tuple[str, ...] = (),
+        actor: Actor = OPERATOR,
+    ) -> App:
         """Change an app and return it. If nothing changes, store nothing."""
 
         def attempt(_: Conflict | None) -> App:
@@ -168,17 +177,23 @@ class Administration:
             if changed == before:
                 return before
             after = replace(changed, revision=before.revision + 1)
-            self._store.commit(Put(before, after), self._entry(action, after, settings=settings))
+            self._store.commit(Put(before, after), self._entry(action, after, settings=settings, actor=actor))
             return after
 
         return commit_with_retry(attempt, _CONTENDED)
 
     def _entry(
-        self, action: Action, app: App, revision: int | None = None, settings: tuple[str, ...] = ()
+        self,
+        action: Action,
+        app: App,
+        revision: int | None = None,
+        *,
+        settings: tuple[str, ...] = (),
+        actor: Actor = OPERATOR,
     ) -> Put[AuditEntry]:
         """Return the entry of the change that made a revision of an app, by default the one that it has."""
         subject = Subject(app.id, app.id, revision or app.revision)
-        return Put(None, audit_entry(action, OPERATOR, subject, self._now(), settings=settings))
+        return Put(None, audit_entry(action, actor, subject, self._now(), settings=settings))
 
     def _key_entry(self, action: Action, key: ApiKey) -> Put[AuditEntry]:
         subject = Subject(key.app_id, key.id, key.revision)

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, Problem
 from domain.webhooks.addresses import parse_url
 
 if TYPE_CHECKING:
     from domain.records.app import Contact
 
 MAX_NAME_CHARACTERS = 80
+MAX_PHONE_CHARACTERS = 40
+MAX_EMAIL_CHARACTERS = 315
+"""The lengths that the patterns below allow."""
 
 _PHONE = re.compile(r"[0-9+(][0-9+() ./x-]{3,38}[0-9]")
 _EMAIL = re.compile(r"[^\s@<>,;?&%]{1,64}@[^\s@<>,;?&%]{1,186}\.[^\s@<>,;?&%.]{2,63}")
@@ -22,10 +25,19 @@ _Check: TypeAlias = Callable[[str], None]
 
 
 def changed_contact(contact: Contact, texts: Mapping[str, str]) -> Contact:
-    """Return the contact with some fields changed. An empty text removes a field. Raises InvalidRequest."""
+    """Return the contact with some fields changed. An empty text removes a field.
+
+    Raises InvalidRequest with the problem of each wrong field.
+    """
+    problems: list[Problem] = []
     for field, text in texts.items():
-        if text:
-            _CHECKS[field](text)
+        try:
+            if text:
+                _CHECKS[field](text)
+        except InvalidRequest as error:
+            problems += error.problems
+    if problems:
+        raise InvalidRequest(problems)
     return replace(contact, **{field: text or None for field, text in texts.items()})
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from domain.apps.contacts import MAX_EMAIL_CHARACTERS, MAX_NAME_CHARACTERS, MAX_PHONE_CHARACTERS
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.errors import InvalidRequest
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
@@ -60,6 +61,10 @@ Password = Annotated[
     WithJsonSchema({"type": "string", "minLength": MIN_PASSWORD_LENGTH, "maxLength": MAX_PASSWORD_LENGTH}),
 ]
 
+ContactName = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_NAME_CHARACTERS})]
+LogoUrl = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_URL_LENGTH})]
+Phone = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_PHONE_CHARACTERS})]
+Email = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_EMAIL_CHARACTERS})]
 
 Label = Annotated[
     str,
@@ -170,6 +175,25 @@ class NewConnection(Body):
 
 class ChangedConnection(NewConnection):
     """The settings to change. A setting that is not given stays as it is."""
+
+
+class ChangedContact(Body):
+    """The fields to change. A field that is not given stays as it is; null or an empty text clears it."""
+
+    name: ContactName | None = Field(
+        default=None, description="The name under which customers know the app.", examples=["Bluewater Books"]
+    )
+    logo_url: LogoUrl | None = Field(
+        default=None,
+        description="An https URL of a picture. The browser of the customer loads it.",
+        examples=["https://bluewater.example/logo.png"],
+    )
+    phone: Phone | None = Field(default=None, examples=["+1 555 010 0199"])
+    email: Email | None = Field(default=None, examples=["help@bluewater.example"])
+
+    def texts(self) -> dict[str, str]:
+        """Return the fields in the body, and an empty text for null."""
+        return {field: text or "" for field, text in self.model_dump(exclude_unset=True).items()}
 
 
 class NewPassword(Body):

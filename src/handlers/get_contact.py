@@ -1,0 +1,14 @@
+"""GET /contact: what customers see of the app."""
+
+from domain.errors import NotFound
+from handlers.rest import Call, Data, endpoint, services
+from handlers.views.contact import ContactView, contact_view
+
+
+@endpoint("Contact", "GET /contact", errors=(NotFound,))
+def handler(call: Call) -> Data[ContactView]:
+    """Get the contact that customers see.
+
+    The onboarding page shows it: who asks for access, and whom to phone.
+    """
+    return {"data": contact_view(services().administration.app(call.app_id).contact)}
