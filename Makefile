@@ -103,7 +103,7 @@ restore: .venv/.run ## Put tables that point-in-time recovery restored into use 
 
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python
-	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore tests/browser
 
 .PHONY: test-simulator
 test-simulator: .venv/.installed ## Run the simulator's tests alone; make test includes them
@@ -118,19 +118,21 @@ e2e: .venv/.installed ## Run the end-to-end tests alone (STACK=credentials.json 
 	$(BIN)/python -m pytest -q tests/e2e
 
 .PHONY: test-browser
-test-browser: .venv/.installed ## Run the browser tests alone (Chromium; skipped without it)
+test-browser: .venv/.installed ## Run the console's tests in a browser (Chromium; skipped without it)
 	$(BIN)/python -m pytest -q tests/browser
 
 .PHONY: screenshots
 screenshots: .venv/.installed ## Write screenshots of every view, light, dark and phone, to .local/screenshots (Chromium; PICTURES=on replaces docs/images)
 	$(BIN)/python -m tests.browser.screenshots $(if $(filter on,$(PICTURES)),--pictures) .local/screenshots
 
-# The nightly sync tests the books of the simulated company, takes two minutes, and is in make test.
+# The end-to-end tests whose results depend on the database. `make test` and `make deploy-local` run all of them.
+DATABASE_RUNS := $(addprefix tests/e2e/test_,main_job.py kept_data.py batches.py fault_script.py retention.py)
+
 .PHONY: test-dynamodb
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local 0 \
 		sh -c '$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile -m dynamodb_local tests/contract && \
-			$(BIN)/python -m pytest -q tests/e2e --ignore tests/e2e/test_nightly_sync.py'
+			$(BIN)/python -m pytest -q $(DATABASE_RUNS)'
 
 .PHONY: test-benchmarks
 test-benchmarks: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run every benchmark with a tiny size (Java, Maven)

@@ -32,4 +32,4 @@ def pytest_configure() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the files that take minutes first, so that no worker waits for one at the end. The rest stays shuffled."""
-    items.sort(key=lambda item: item.path.parent.name not in {"e2e", "browser"})
+    items.sort(key=lambda item: item.path.parent.name != "e2e")
