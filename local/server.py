@@ -26,6 +26,9 @@ MAX_TRAILERS = 100
 
 _DIGITS = re.compile("[0-9A-Fa-f]{1,16}", re.ASCII)
 
+THREAD_NAME = "http"
+"""The thread that accepts connections."""
+
 IDLE_SECONDS = 75
 """How long a connection stays open without a request."""
 
@@ -151,7 +154,7 @@ class Server:
         """Bind a port; 0 selects a free one. Raises OSError when it is in use."""
         self._server = _Listener((HOST, port), _Handler)
         self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name="http", daemon=True
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.1}, name=THREAD_NAME, daemon=True
         )
 
     @property

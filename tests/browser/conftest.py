@@ -39,7 +39,7 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """Yield a separate stack without QuickBooks. The tests run the sessions."""
     del browser  # without Chromium there is no need to start a stack
