@@ -8,6 +8,7 @@ import select
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -23,6 +24,13 @@ STOP_SECONDS = 30
 PRESSES = 3
 
 LOOK_SECONDS = 0.1
+
+# A program that a script started with `&` ignores Ctrl-C, as does all that it starts. A reader's shell does not.
+START_BASH = """\
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execlp("bash", "bash", "--noprofile", "--norc")
+"""
 
 
 class Hanging(Exception):
@@ -75,8 +83,8 @@ class Shell:
         self._terminals: list[Terminal] = []
         self._answers, answers = os.pipe()
         self._says = f">&{answers}"
-        self._process = subprocess.Popen(
-            ["bash", "--noprofile", "--norc"],  # noqa: S607 - the reader's shell
+        self._process = subprocess.Popen(  # noqa: S603 - our own arguments
+            [sys.executable, "-c", START_BASH],
             cwd=folder,
             env=dict(environment),
             stdin=subprocess.PIPE,

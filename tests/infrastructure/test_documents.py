@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -278,6 +279,15 @@ def test_a_program_that_survives_ctrl_c_is_reported_and_killed(place: Place) -> 
         assert not shell.stop(terminal)
 
         assert wait_until(lambda: not terminal.is_running, 10)
+
+
+def test_ctrl_c_works_in_a_run_of_the_tests_that_ignores_it(place: Place) -> None:
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Shell(place.clone, place.environment, place.scratch) as shell:
+            assert shell.stop(shell.start("sleep 60"))
+    finally:
+        signal.signal(signal.SIGINT, former)
 
 
 def has_ended(process: int) -> bool:
