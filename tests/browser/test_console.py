@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.support import HOSTILE, Console, large_response, query
+from tests.browser.support import HOSTILE, Console, large_response, query, seed_session
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Route
@@ -707,6 +707,34 @@ def test_a_signed_in_reader_tries_calls_without_entering_the_key_and_confirms_ea
     console.confirm("Send")
     expect(operation.locator(".live-responses-table tbody .response-col_status")).to_contain_text("201")
     assert [bool(key) for method, key in sent if method == "POST"] == [True]
+
+
+def test_the_api_reference_confirms_a_query_that_is_queued_with_get(console: Console) -> None:
+    connection = console.service.connection()
+    console.keep_signed_in()
+    console.open("/docs#/Queries/query_customers")
+    operation = console.page.locator(".opblock.is-open")
+    operation.get_by_role("button", name="Try it out").click()
+    operation.get_by_placeholder("connection_id").fill(connection.id)
+    operation.get_by_role("button", name="Execute").click()
+
+    console.sees("Send this call?")
+    console.confirm("Cancel")
+
+    expect(operation.locator(".live-responses-table")).to_contain_text("The call was not sent.")
+    assert console.service.call("GET", f"{connection.path}/queued_requests").json["data"] == []
+
+
+def test_the_api_reference_offers_a_read_only_key_the_calls_that_it_may_make(console: Console) -> None:
+    seed_session(console.page, console.service.api_key, "read_only")
+    console.open("/docs")
+    console.sees("It is read-only: you cannot try calls that queue or change something.")
+
+    for operation, is_offered in (("query_customers", False), ("post_connection_qwc", True)):
+        block = console.page.locator(f".opblock[id$='-{operation}']")
+        block.locator(".opblock-summary-control").click()
+        expect(block.get_by_role("heading", name="Responses")).to_be_visible()
+        assert block.get_by_role("button", name="Try it out").count() == is_offered, operation
 
 
 def test_the_api_reference_is_in_the_shell_and_leaves_it_by_loading_a_page(console: Console) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 import re
 import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -110,30 +112,172 @@ def test_all_failures_since_monday_are_a_file_after_four_clicks(console: Console
     assert [dict(zip(header, row, strict=True))["id"] for row in rows] == [failed]
 
 
-def test_results_are_exported_with_all_rows_and_columns(console: Console) -> None:
-    connection = console.service.connection()
-    record = query(connection)
-    customers = [{"ListID": f"{n}", "Name": "=HYPERLINK(1)", "Balance": "-97.50", "IsActive": True} for n in range(70)]
+def with_response(console: Console, record: str, responses: dict[str, Any]) -> None:
+    """Show a request with these members of its response."""
 
     def answered(route: Route) -> None:
         response = json.loads(route.fetch().text())
-        tree = [{"QBXMLMsgsRs": {"CustomerQueryRs": {"CustomerRet": customers}}}]
+        tree = [{"QBXMLMsgsRs": responses}]
         response["data"].update(state="response_received", response_xml="<QBXML/>", response_json=tree)
         route.fulfill(json=response)
 
     console.page.route(f"**/api/v1/queued_requests/{record}", answered)
     console.sign_in(f"/app/queued_requests/{record}")
+
+
+def saved_results(console: Console) -> tuple[str, list[list[str]]]:
+    """Save the results as CSV, and return the name and the cells of the file."""
     with console.page.expect_download() as download:
         console.page.get_by_role("region", name="Results").get_by_role("button", name="CSV").click()
+    return download.value.suggested_filename, rows_of(text_of(download.value))
 
-    header, *rows = rows_of(text_of(download.value))
-    assert len(rows) == 70
-    assert dict(zip(header, rows[3], strict=True)) == {
-        "ListID": "3",
-        "Name": "'=HYPERLINK(1)",
-        "Balance": "-97.50",
-        "IsActive": "Yes",
+
+def test_results_are_exported_with_all_rows_and_with_columns_that_only_the_last_object_has(console: Console) -> None:
+    customers = [{"ListID": f"{n}", "Name": "=HYPERLINK(1)", "Balance": "-97.50", "IsActive": True} for n in range(300)]
+    customers.append({"ListID": "300", "Name": "Ann", "BillAddress": {"City": "Bayshore"}, "Email": "ann@example.com"})
+    with_response(console, query(console.service.connection()), {"CustomerQueryRs": {"CustomerRet": customers}})
+
+    name, (header, *rows) = saved_results(console)
+
+    assert name == "CustomerRet.csv"
+    assert header == ["Name", "Balance", "Email", "IsActive", "BillAddress.City", "ListID"]
+    assert len(rows) == 301
+    assert rows[3] == ["'=HYPERLINK(1)", "-97.50", "", "Yes", "", "3"]
+    assert rows[300] == ["Ann", "", "ann@example.com", "", "Bayshore", "300"]
+    shown = console.page.get_by_role("region", name="CustomerRet").get_by_role("columnheader")
+    assert set(shown.all_inner_texts()) == {"Name", "Balance", "Email", "IsActive", "BillAddress", "ListID"}
+
+
+def test_a_file_has_a_row_for_each_line_and_loses_no_text_of_a_list(console: Console) -> None:
+    line = {"ItemRef": {"ListID": "I1", "FullName": "Soap"}, "Amount": "1.00"}
+    group = {"ItemGroupRef": {"FullName": "Set"}, "InvoiceLineRet": [line, line | {"Amount": "2.00", "Desc": "=1+1"}]}
+    links = [{"TxnID": "T1", "Amount": "-5.00"}, {"TxnID": "T2", "Amount": "-6.00"}]
+    invoices = [
+        {"RefNumber": "1", "Subtotal": "9.00", "InvoiceLineRet": [line, line], "InvoiceLineGroupRet": [group]},
+        {"RefNumber": "2", "Subtotal": "0.00", "LinkedTxn": links, "Notes": ["one", "two"]},
+        {"RefNumber": "3", "Shipping": {"InvoiceLineRet": [{"Amount": "3.00"}]}},
+    ]
+    with_response(console, query(console.service.connection()), {"InvoiceQueryRs": {"InvoiceRet": invoices}})
+    console.sees("The CSV has a row for each line")
+
+    _, (header, *cells) = saved_results(console)
+
+    rows = [{name: text for name, text in zip(header, row, strict=True) if text} for row in cells]
+    first, item = {"RefNumber": "1", "Subtotal": "9.00"}, {"ItemRef": "Soap", "ItemRef.ListID": "I1"}
+    alone = {f"InvoiceLineRet.{name}": text for name, text in (item | {"Amount": "1.00"}).items()}
+    in_group = {f"InvoiceLineGroupRet.InvoiceLineRet.{name}": text for name, text in item.items()}
+    in_group |= {"InvoiceLineGroupRet.ItemGroupRef": "Set"}
+    amount = "InvoiceLineGroupRet.InvoiceLineRet.Amount"
+    assert rows == [
+        {"Line": "1", **first, **alone},
+        {"Line": "2", **first, **alone},
+        {"Line": "3", **first, **in_group, amount: "1.00"},
+        {"Line": "4", **first, **in_group, amount: "2.00", "InvoiceLineGroupRet.InvoiceLineRet.Desc": "'=1+1"},
+        {
+            "Line": "1",
+            "RefNumber": "2",
+            "Subtotal": "0.00",
+            "LinkedTxn": "TxnID: T1, Amount: -5.00; TxnID: T2, Amount: -6.00",
+            "Notes": "one; two",
+        },
+        {"Line": "1", "RefNumber": "3", "Shipping.InvoiceLineRet.Amount": "3.00"},
+    ]
+
+
+def generated(chance: random.Random, texts: list[str], depth: int = 0) -> Any:
+    """Return a value of a response: an object, a list or a text, all of whose texts differ."""
+    kind = chance.random()
+    names = ("InvoiceLineRet", "InvoiceLineGroupRet", "DataExtRet", "CustomerRef", "FullName", "Name", "#text", "A.B")
+    if depth == 0 or (depth < 5 and kind < 0.5):
+        return {name: generated(chance, texts, depth + 1) for name in chance.sample(names, chance.randrange(1, 5))}
+    if depth < 5 and kind < 0.7:
+        return [generated(chance, texts, depth + 1) for _ in range(chance.randrange(3))]
+    texts.append(f"text{len(texts)}")
+    return texts[-1]
+
+
+def test_a_file_has_every_text_of_any_objects(console: Console) -> None:
+    console.sign_in()
+    chance = random.Random(1)
+    texts: list[str] = []
+    results = [["XRet", [generated(chance, texts) for _ in range(chance.randrange(1, 8))]] for _ in range(80)]
+
+    files: list[str] = console.page.evaluate(
+        "async ([address, results]) => { const { resultCsv } = await import(address);"
+        " return Promise.all(results.map(resultCsv)); }",
+        [module(console, "lib/csv.js").replace("csv.js", "result_file.js"), results],
+    )
+
+    for file in files:
+        header, *rows = rows_of(file)
+        assert all(len(row) == len(header) for row in rows)
+        assert len(set(header)) == len(header)
+    assert len(texts) > 1000
+    assert set(texts) == {text for file in files for text in re.findall(r"text\d+", file)}
+
+
+def test_a_report_is_a_table_and_a_file_with_its_columns_and_rows_in_their_order(console: Console) -> None:
+    connection = console.service.connection()
+    kind = {"name": "GeneralSummaryReportType", "text": "BalanceSheetStandard"}
+    report = {"request": {"name": "GeneralSummaryReportQueryRq", "children": [kind]}}
+    record = str(connection.queue({"request_json": report})["id"])
+    connection.run_session()
+    console.sign_in(f"/app/queued_requests/{record}")
+    console.sees("Balance Sheet · ")
+
+    name, (header, *rows) = saved_results(console)
+
+    assert name == "Balance Sheet All Transactions.csv"
+    assert header[0] == "Label"
+    assert header[2:] == ["Row type", "Object type", "Object"]
+    xml = ET.fromstring(connection.record(record)["response_xml"])  # noqa: S314 - a response of our simulator
+    sent = list(xml.iterfind(".//ReportData/*"))
+    types = {"TextRow": "Heading", "DataRow": "Data", "SubtotalRow": "Subtotal", "TotalRow": "Total"}
+    assert len(sent) > 10
+    assert [row[2] for row in rows] == [types[one.tag] for one in sent]
+    for row, one in zip(rows, sent, strict=True):
+        texts = [cell.get("value") for cell in one.iterfind("ColData")] or [one.get("value")]
+        assert [text for text in row[:2] if text] == texts
+        assert row[4] == next((data.get("value") for data in one.iterfind("RowData")), "")
+
+
+def test_a_report_keeps_cells_of_unknown_columns_and_titles_of_several_rows(console: Console) -> None:
+    titles = [{"@titleRow": 1, "@value": "Jan 26"}, {"@titleRow": 2, "@value": "Amount"}]
+    report = {
+        "ReportTitle": "Profit & Loss",
+        "ColDesc": [
+            {"@colID": "1", "@dataType": "STRTYPE", "ColTitle": [{"@titleRow": 1}], "ColType": "Label"},
+            {"@colID": "2", "@dataType": "AMTTYPE", "ColTitle": titles, "ColType": "Amount"},
+        ],
+        "ReportData": {
+            "DataRow": [
+                {"@rowNumber": 10, "ColData": [{"@colID": "2", "@value": "-4.00"}, {"@colID": "7", "@value": "=A1"}]},
+                {"@rowNumber": 2, "ColData": [{"@colID": "1", "@value": "Sales"}]},
+            ],
+            "TextRow": [{"@rowNumber": 1, "@value": "Income"}],
+        },
     }
+    with_response(console, query(console.service.connection()), {"GeneralSummaryReportQueryRs": {"ReportRet": report}})
+
+    name, (header, *rows) = saved_results(console)
+
+    assert name == "Profit & Loss.csv"
+    assert header[:4] == ["Label", "Jan 26 Amount", "Column 7", "Row type"]
+    assert [row[:4] for row in rows] == [
+        ["Income", "", "", "Heading"],
+        ["Sales", "", "", "Data"],
+        ["", "-4.00", "'=A1", "Data"],
+    ]
+
+
+def test_a_file_of_results_that_would_be_too_large_is_not_saved(console: Console) -> None:
+    """Every line repeats the fields of its object, so a response of 1 MB can make a file of gigabytes."""
+    invoice = {"Memo": "x" * 500_000, "InvoiceLineRet": [{}] * 20_000}
+    with_response(console, query(console.service.connection()), {"InvoiceQueryRs": {"InvoiceRet": [invoice]}})
+
+    console.page.get_by_role("region", name="Results").get_by_role("button", name="CSV").click()
+
+    console.sees("The CSV would be larger than 50 MB. Get the response from the API instead.")
 
 
 def run(language: str, code: str, key: str) -> str:

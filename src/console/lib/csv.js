@@ -11,8 +11,10 @@ function cell(value) {
   return `"${(isSafe ? text : `'${text}`).replaceAll('"', '""')}"`;
 }
 
+export const csvLine = (cells) => `${cells.map(cell).join(",")}\r\n`;
+
 /** Returns CSV (RFC 4180) with a byte order mark, without which Excel does not read UTF-8. `rows` are arrays. */
-export const toCsv = (columns, rows) => `\ufeff${[columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
+export const toCsv = (columns, rows) => `\ufeff${[columns, ...rows].map(csvLine).join("")}`;
 
 export function download(text, name, type = "text/plain") {
   const link = document.createElement("a");

@@ -1,5 +1,5 @@
 // The query that finds out whether QuickBooks executed a write: built from the write, and read together with it.
-import { resultsOf } from "./result_table.js";
+import { resultsOf } from "./result_rows.js";
 import { fromXml, namesIn, requestNames, requestType, toXml } from "./schema.js";
 import { partsOf, requestTitle } from "./text.js";
 

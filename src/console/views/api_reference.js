@@ -30,15 +30,29 @@ function followColours() {
 const PlainText = (_, { React }) => ({ text }) => React.createElement("span", null, text);
 const Nothing = () => () => null;
 
-/** Loads Swagger UI into an element. `confirm` is asked before a call that changes something. */
+const METHODS = ["get", "post", "put", "patch", "delete"];
+
+/** Whether an operation queues or changes something: the document has 403 for what a read-only key may not call. */
+const isChange = (operation) => Boolean(operation.responses[403]);
+
+/** Returns a function that says whether a call surely changes nothing. */
+function readsOf({ paths }) {
+  const reads = Object.entries(paths).flatMap(([path, item]) => METHODS.filter((method) => item[method] && !isChange(item[method]))
+    .map((method) => ({ method: method.toUpperCase(), pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, "[^/]+")}$`) })));
+  return ({ method, url }) => reads.some((read) => read.method === method && read.pattern.test(new URL(url).pathname.slice(ROOT.length)));
+}
+
+/** Loads Swagger UI into an element. `confirm` is asked before a call that queues or changes something. */
 async function show(element, confirm) {
   await Promise.all([style("vendor/swagger-ui.min.css").then(() => style("docs.css")), script("vendor/swagger-ui-bundle.min.js")]);
   const specification = await (await fetch(`${ROOT}/openapi.json`)).json();
   specification.servers = [{ url: location.origin + ROOT }];
   const { key } = session;
+  const isRead = readsOf(specification);
+  const mayTry = (path, method) => !key || session.canChange || !isChange(specification.paths[path][method]);
   const signedIn = key ? { AuthorizeBtnContainer: Nothing, authorizeOperationBtn: Nothing } : {};
   const authorized = async (request) => {
-    if (request.method !== "GET" && !(await confirm(request))) throw new Error("The call was not sent.");
+    if (!isRead(request) && !(await confirm(request))) throw new Error("The call was not sent.");
     return { ...request, headers: { ...request.headers, Authorization: `Basic ${btoa(`${key}:`)}` } };
   };
   globalThis.SwaggerUIBundle({
@@ -52,9 +66,16 @@ async function show(element, confirm) {
     validatorUrl: null,
     persistAuthorization: false,
     ...(key ? { requestInterceptor: authorized, showMutatedRequest: false } : {}),
-    ...(key && !session.canChange ? { supportedSubmitMethods: ["get"] } : {}),
-    plugins: [() => ({ wrapComponents: { DeepLink: PlainText, ServersContainer: Nothing, ...signedIn } })],
+    plugins: [() => ({
+      wrapComponents: { DeepLink: PlainText, ServersContainer: Nothing, ...signedIn },
+      statePlugins: { spec: { wrapSelectors: { allowTryItOutFor: () => (_, path, method) => mayTry(path, method) } } },
+    })],
   });
+}
+
+function note() {
+  if (!session.key) return "Sign in to try calls without entering your key again.";
+  return `Calls use the API key with which you signed in.${session.canChange ? "" : " It is read-only: you cannot try calls that queue or change something."}`;
 }
 
 export default function ApiReference() {
@@ -68,7 +89,7 @@ export default function ApiReference() {
   }, []);
   const answer = (isSent) => () => { asking.resolve(isSent); setAsking(null); };
   return html`<div class="page api-reference">
-    <div class="page-head"><div><h1>API reference</h1><p class="sub">${session.key ? "Calls use the API key with which you signed in." : "Sign in to try calls without entering your key again."}</p></div>
+    <div class="page-head"><div><h1>API reference</h1><p class="sub">${note()}</p></div>
       <a class="button" href="${ROOT}/openapi.json">OpenAPI document</a></div>
     ${failed && html`<${Note} tone="red" role="alert" title="The API reference could not be loaded."><p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p><//>`}
     <div ref=${element}>${!failed && html`<p class="boot" role="status">Loading the API reference…</p>`}</div>

@@ -4,7 +4,8 @@ import { ApiError, call, session, useFreshnessOf, useLoad, usePolling } from "..
 import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
 import { editAddress, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
-import { ResultTable, resultsOf } from "../lib/result_table.js";
+import { resultsOf } from "../lib/result_rows.js";
+import { ResultTable } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
 import { duration, ENDED, fullTime, hintOf, isRead, millisecondsBetween, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Button, CopyIcon, Empty, Foreign, Icon, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";

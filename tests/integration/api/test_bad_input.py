@@ -11,6 +11,7 @@ import pytest
 
 from domain.records.app import api_key_hash
 from handlers.common.settings import Settings
+from local.programs import ROOT
 from tests.support.api_client import REQUEST_ID, ApiClient, basic
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
 
@@ -443,6 +444,19 @@ def test_a_read_only_key_changes_nothing(deployment: Deployment, method: str, pa
 
     assert (response.status, response.code) == (403, "forbidden")
     assert stored_ids(deployment) == []
+
+
+def test_the_openapi_document_has_403_for_exactly_the_calls_that_a_read_only_key_may_not_make(
+    deployment: Deployment,
+) -> None:
+    """The API reference in the console derives from it which calls it offers and which it confirms."""
+    document = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))
+
+    for path, operations in document["paths"].items():
+        for method in operations.keys() & {"get", "post", "put", "patch", "delete"}:
+            address = path.format(connection_id=CONNECTION_ID, request_id=NOBODYS_ID)
+            response = deployment.readonly.call(method.upper(), address, {} if method in {"post", "patch"} else None)
+            assert (response.status == 403) == ("403" in operations[method]["responses"]), f"{method} {path}"
 
 
 @pytest.mark.parametrize(
