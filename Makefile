@@ -183,10 +183,11 @@ smoke: .venv/.run ## Check a deployed stack, first thing after a deployment (STA
 	@exec $(BIN)/python -m local.smoke $(DEPLOYMENT)
 
 .PHONY: sam
-sam: .venv/.run $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue"
+sam: .venv/.run $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue" (REGION=…, PROFILE=…)
 	@$(if $(filter local,$(firstword $(DO))),$(BIN)/python -m local.build --check-machine)
 	@$(if $(filter local,$(firstword $(DO))),SAM_TEMPLATE_FILE=.aws-sam/build/sam-local.yaml) \
-		SAM_CLI_TELEMETRY=0 exec $(TOOLS)/sam/bin/sam $(or $(DO),--help)
+		$(if $(or $(REGION),$(AWS_REGION)),AWS_DEFAULT_REGION="$(or $(REGION),$(AWS_REGION))") \
+		$(if $(PROFILE),AWS_PROFILE="$(PROFILE)") SAM_CLI_TELEMETRY=0 exec $(TOOLS)/sam/bin/sam $(or $(DO),--help)
 
 .PHONY: sam-local
 sam-local: .venv/.run $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Run database and queue with sample records for make sam DO="local …" (Docker; HOST=172.17.0.1, PORT=8129)

@@ -128,6 +128,9 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
 }
 """The cause and the remedy of each error of a call."""
 
+STATUSES_OF_THE_GATEWAY = {HTTP_STATUSES[InternalError]: "500, 502, 504"}
+"""API Gateway answers with the same code if a function fails (502) or does not end in time (504)."""
+
 METHOD_NOT_ALLOWED = (
     405,
     "`method_not_allowed`",
@@ -265,7 +268,8 @@ def document() -> str:
     ]
     calls = [(HTTP_STATUSES[error], f"`{error.code}`", *texts) for error, texts in REMEDIES_OF_CALLS.items()]
     rows_of_calls = [
-        (str(status), *texts) for status, *texts in sorted([*calls, METHOD_NOT_ALLOWED], key=itemgetter(0))
+        (STATUSES_OF_THE_GATEWAY.get(status, str(status)), *texts)
+        for status, *texts in sorted([*calls, METHOD_NOT_ALLOWED], key=itemgetter(0))
     ]
     requests = [(f"`{code}`", *texts) for code, texts in REMEDIES_OF_REQUESTS.items()]
     return "\n".join(

@@ -10,6 +10,7 @@ the document: queueing it twice within 24 hours queues nothing new.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -19,23 +20,23 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "first_sync"))
 
 from qbxml_queue import Api, run
 
-PROLOGUE = '<?xml version="1.0"?><?qbxml version="{version}"?>'
 
-
-def single_requests(document: str, version: str = "13.0") -> Iterator[str]:
-    """Yield a document with one request for each request of `document`.
+def single_requests(document: str) -> Iterator[str]:
+    """Yield a document with one request for each request of `document`, with its declaration of the qbXML version.
 
     The ids of message sets are removed: the service sets them, because it uses them to recover lost responses.
     """
     messages = ET.fromstring(document).find("QBXMLMsgsRq")
     if messages is None:
         raise ValueError("the document has no QBXMLMsgsRq")
+    declaration = re.search(r"<\?qbxml\s[^<>]*\?>", document)
+    version = declaration[0] if declaration else ""
     attributes = {"onError": messages.get("onError", "stopOnError")}
     for request in messages:
         root = ET.Element("QBXML")
         ET.SubElement(root, "QBXMLMsgsRq", attributes).append(request)
         request.tail = None
-        yield PROLOGUE.format(version=version) + ET.tostring(root, encoding="unicode")
+        yield f'<?xml version="1.0"?>{version}' + ET.tostring(root, encoding="unicode")
 
 
 def main() -> None:

@@ -6,9 +6,15 @@
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";
 
-declare const process: { env: Record<string, string> };
+declare const process: { env: Record<string, string>; exit(status: number): never };
 type QueuedRequest = components["schemas"]["QueuedRequest"];
 
+for (const name of ["BASE_URL", "API_KEY", "CONNECTION_ID"]) {
+  if (!process.env[name]) {
+    console.error(`${name} is not set. In the folder of the project, run: set -a; . .local/env; set +a`);
+    process.exit(1);
+  }
+}
 const { BASE_URL, API_KEY, CONNECTION_ID } = process.env;
 const client = createClient<paths>({
   baseUrl: BASE_URL,

@@ -1,6 +1,6 @@
 // Queue a request, receive its webhook, verify the signature and print two customers.
 // Node 18 or newer, without packages: node first_request.mjs
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import process from "node:process";
@@ -58,7 +58,7 @@ await once(receiver, "listening");
 const arrival = once(receiver, "event");
 
 const webhookUrl = `http://127.0.0.1:${receiver.address().port}/`;
-const record = await queue({ CustomerQueryRq: { MaxReturned: 2 } }, webhookUrl, crypto.randomUUID());
+const record = await queue({ CustomerQueryRq: { MaxReturned: 2 } }, webhookUrl, randomUUID());
 console.log(record.request_name, record.state);
 
 const [event] = await arrival;

@@ -4,6 +4,14 @@
 //   npx tsc --strict --module nodenext --target es2022 first_call.mts && node first_call.mjs
 import { Client, QuickBooksError } from "qbxml-queue";
 
+declare const process: { env: Record<string, string | undefined>; exit(status: number): never };
+
+for (const name of ["BASE_URL", "API_KEY", "CONNECTION_ID"]) {
+  if (!process.env[name]) {
+    console.error(`${name} is not set. In the folder of the project, run: set -a; . .local/env; set +a`);
+    process.exit(1);
+  }
+}
 const books = Client.fromEnvironment();
 try {
   const { CustomerRet: added } = await books.execute({ CustomerAddRq: { CustomerAdd: { Name: "Blue Note Records" } } });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 from local.programs import ROOT
+from tests.documents.pages import groups_of, pages
 
 SECONDS = 60
 """A benchmark of a tiny size takes a few seconds, the first one on a busy machine more."""
@@ -49,6 +51,32 @@ def test_every_benchmark_has_a_tiny_size() -> None:
     programs = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - NOT_A_PROGRAM
 
     assert programs == TINY.keys() | ON_DYNAMODB_LOCAL.keys()
+
+
+DOCUMENTED = sorted(
+    {
+        (name, arguments)
+        for page in pages()
+        for group in groups_of(page, (ROOT / page).read_text(encoding="utf-8"))
+        for command in group.commands
+        for name, arguments in re.findall(r"\S*python -m benchmarks\.(\w+)(.*)", command.text)
+    }
+)
+
+
+def test_the_documents_have_commands_of_benchmarks() -> None:
+    assert {"costs", "line", "listing_times"} <= {name for name, _ in DOCUMENTED}
+
+
+@pytest.mark.parametrize(("name", "arguments"), DOCUMENTED)
+def test_a_benchmark_accepts_the_arguments_of_the_documents(name: str, arguments: str) -> None:
+    """`make test-documents` does not run benchmarks. A parser reads the arguments before `--help` ends the program."""
+    if "argparse" not in (ROOT / "benchmarks" / f"{name}.py").read_text(encoding="utf-8"):
+        assert all(argument.isdecimal() for argument in arguments.split())
+        return
+    command = [sys.executable, "-m", f"benchmarks.{name}", *arguments.split(), "--help"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)  # noqa: S603
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.skipif("DYNAMODB_ENDPOINT" not in os.environ, reason="make test-benchmarks runs them on DynamoDB Local")

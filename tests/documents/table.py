@@ -203,5 +203,5 @@ TABLE: tuple[Row, ...] = (
         message="CustomerAddRq was to be executed 5 times",
     ),
     Instead("*", r"python3 \.\./shop/shop\.py \. 300", "takes a minute", command="python3 ../shop/shop.py . 20"),
-    Instead("*", r"git checkout PREVIOUS_VERSION", "needs the name of a version", command="git checkout HEAD"),
+    Instead("*", r"git checkout v[0-9.]+", "needs the tag of a release", command="git checkout HEAD"),
 )

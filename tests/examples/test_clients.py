@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,22 @@ needs_typescript = pytest.mark.skipif(
 def output_of(command: list[str | Path], folder: Path, **variables: str) -> str:
     """Run a command with more variables and return its output. It must succeed."""
     return guide.output_of([str(part) for part in command], folder, {**os.environ, **variables})
+
+
+def check_that_a_missing_variable_is_named(program: Path) -> None:
+    """Run a program without one of its variables: it ends with a sentence, not with a stack trace."""
+    variables = {"PATH": os.environ["PATH"], "BASE_URL": "http://127.0.0.1:1", "API_KEY": "none"}
+    ended = subprocess.run(  # noqa: S603 - our own example
+        ["node", program.name],  # noqa: S607 - the reader's Node
+        cwd=program.parent,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=guide.SCRIPT_SECONDS,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "CONNECTION_ID is not set. In the folder of the project, run: set -a; . .local/env; set +a\n"
 
 
 def variables_of(run: Run) -> dict[str, str]:
@@ -78,6 +95,7 @@ def test_generated_typescript_types_compile_and_make_the_first_call(run: Run, tm
     output = output_of(["node", "first_call.mjs"], tmp_path, **variables_of(run))
 
     types = (tmp_path / "api.d.ts").read_text(encoding="utf-8")
+    check_that_a_missing_variable_is_named(tmp_path / "first_call.mjs")
     assert "Record<string, never>" not in types.partition("export type $defs")[0]
     assert re.fullmatch(CUSTOMERS, output), output
 
@@ -109,6 +127,7 @@ def test_the_typed_typescript_client_writes_and_reads_every_page(run: Run, tmp_p
 
     assert re.fullmatch(r"Blue Note Records since 20\d\d, balance 0\.00\n\d\d+ customers\n", first), first
     assert re.fullmatch(r"3100 name_in_use\n\d\d+ customers\n", second), second
+    check_that_a_missing_variable_is_named(tmp_path / "first_call.mjs")
 
 
 @needs_python_tools

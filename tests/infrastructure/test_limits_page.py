@@ -27,7 +27,7 @@ from domain.records.search_text import MAX_TEXT_BYTES
 from domain.storage.statistics import KEPT_DAYS
 from domain.web_connector.outcomes import lost_response, pages
 from domain.web_connector.protocol import soap
-from domain.web_connector.session import admission, polling, sending, sets
+from domain.web_connector.session import admission, backoff, polling, sending, sets
 from domain.webhooks import defaults as webhooks
 from domain.webhooks.trial import TRIAL_REDELIVERIES
 from handlers.list_audit_log import MAX_LOOKED_AT
@@ -164,7 +164,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "message set of several requests": [size(sets.MAX_REQUEST_BYTES)],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [
-        f"{polling.MIN_USER_INTERVAL_SECONDS // 60} to {polling.MAX_POSTPONEMENT_SECONDS // 60} minutes"
+        f"{polling.MIN_USER_INTERVAL_SECONDS // 60} to {polling.MAX_POSTPONEMENT_SECONDS // 60} minutes",
+        f"up to {backoff.MAX_PAUSE.total_seconds() * (1 + polling.SPREAD) / 60:g} after a backoff",
     ],
     "`webhook_url`": [f"{webhooks.MAX_URL_LENGTH:,} characters"],
     "time of an attempt": [

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from domain.errors import ServiceError
 from domain.records.connection import HELD_BY_COMPANY_FILE
 from domain.records.request import ErrorCode
-from handlers.rest.errors import STATUSES
+from handlers.rest.errors import STATUSES, InternalError
+from local.template import Template
 from tools.error_reasons import (
     METHOD_NOT_ALLOWED,
     REMEDIES_OF_CALLS,
@@ -64,11 +66,24 @@ def test_every_error_of_a_connection_is_on_the_page() -> None:
     assert on_page == {ErrorCode.QUICKBOOKS_CONNECTION_ERROR.value, *HELD_BY_COMPANY_FILE}
 
 
+def statuses_of_the_gateway() -> set[int]:
+    """Return the statuses with which API Gateway answers in place of a function that failed: 502, or the template's."""
+    resource: Any = Template.load().resources("AWS::Serverless::Api")["Api"]
+    responses = {
+        name: response for name, response in resource["GatewayResponses"].items() if InternalError.code in str(response)
+    }
+    assert "DEFAULT_5XX" in responses
+    return {502, *(response["StatusCode"] for response in responses.values() if "StatusCode" in response)}
+
+
 def test_the_contract_has_the_same_errors_of_calls_and_requests() -> None:
-    calls = {(int(row[0].replace("5xx", "500")), *codes(row[1])) for row in rows(CONTRACT, "Errors")}
+    calls = {(row[0], *codes(row[1])) for row in rows(CONTRACT, "Errors")}
     requests = {code for row in rows(CONTRACT, "Error codes of a request") for code in codes(row[0])}
 
-    assert calls == {(status, error.code) for error, status in STATUSES.items()} | {
-        (METHOD_NOT_ALLOWED[0], METHOD_NOT_ALLOWED[1].strip("`"))
+    assert calls == {(row[0], *codes(row[1])) for row in rows(document(), "Errors of a call")}
+    assert {(int(status), code) for statuses, code in calls for status in statuses.split(", ")} == {
+        (METHOD_NOT_ALLOWED[0], METHOD_NOT_ALLOWED[1].strip("`")),
+        *((status, error.code) for error, status in STATUSES.items()),
+        *((status, InternalError.code) for status in statuses_of_the_gateway()),
     }
     assert requests == {code.value for code in ErrorCode}
