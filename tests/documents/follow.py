@@ -13,7 +13,7 @@ from tests.documents.shell import Ended, Hanging, Shell, Terminal, wait_until
 from tests.documents.table import CheckedBy, Fails, Instead, NeedsAws, Reader, UntilStopped, row_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tests.documents.pages import Group
     from tests.documents.place import Place
@@ -54,6 +54,22 @@ class Report:
     problems: list[Problem] = field(default_factory=list)
 
 
+def started_twice(groups: Sequence[Group], rows: Sequence[Row], reader: Reader) -> Iterator[tuple[Command, str]]:
+    """Yield each command that starts a program while one of its kind runs and the page does not say to stop it."""
+    running = set[str]()
+    for text in reader.before:
+        row = row_of(rows, Command(groups[0].block.page, 0, text))
+        running |= {row.kind} if isinstance(row, UntilStopped) else set()
+    for group in groups:
+        started = [(command, row_of(rows, command)) for command in group.commands]
+        for command, row in started:
+            if isinstance(row, UntilStopped):
+                if row.kind in running and not group.asks_to_stop(row.kind):
+                    yield command, row.kind
+                running.add(row.kind)
+        running -= {row.kind for _, row in started if isinstance(row, UntilStopped) and row.ends_with_block}
+
+
 class Follower:
     """A reader of one page, with a terminal and the programs that they started in others."""
 
@@ -73,6 +89,8 @@ class Follower:
             shell = self._terminal(terminals)
             for text in self._reader.before:
                 self._run(shell, Command(groups[0].block.page, 0, text))
+            for command, kind in started_twice(groups, self._rows, self._reader):
+                self._problem(command, f"{kind} is still running. Say so in this block: # Stop {kind} …", "")
             for group in groups:
                 own = self._terminal(terminals) if group.has_own_terminal else shell
                 try:

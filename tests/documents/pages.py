@@ -2,7 +2,8 @@
 
 A `sh` block has commands, and a `text` block directly after it shows what they print. A `console` block has commands
 behind `$ ` and their output below each. `text terminal` shows what a program in another terminal prints.
-A `sh` block that begins with `# terminal 2` belongs into a new terminal.
+A `sh` block that begins with `# terminal 2` belongs into a new terminal. A block that starts a program again, which an
+earlier block of the page has started, says so with a comment: `# Stop make run …`.
 """
 
 from __future__ import annotations
@@ -75,6 +76,10 @@ class Group:
     def has_own_terminal(self) -> bool:
         """Return whether the page asks for a new terminal."""
         return _TERMINAL.match(self.block.text) is not None
+
+    def asks_to_stop(self, kind: str) -> bool:
+        """Return whether a comment of the block asks the reader to stop a program first."""
+        return re.search(rf"(?m)^# Stop {re.escape(kind)}\b", self.block.text) is not None
 
 
 def pages(root: Path = ROOT) -> list[str]:

@@ -189,6 +189,7 @@ TABLE: tuple[Row, ...] = (
     ),
     Fails("*", r'make sam DO="local .*', "needs Docker", message="Do you have Docker"),
     CheckedBy("*", r"curl .*http://localhost:3001/.*", "needs Docker", test="tests/sam_local/test_sam_local.py"),
+    CheckedBy("docs/releasing.md", r"sed .*", "changes files", test="tests/releases/test_releases.py"),
     CheckedBy("*", BENCHMARK, "takes minutes", test="tests/benchmarks/test_benchmarks.py"),
     CheckedBy(
         "*",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.examples.guide import ROOT
@@ -24,12 +25,18 @@ def test_every_action_is_pinned_to_a_commit() -> None:
     assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in actions)
 
 
-def test_the_workflow_of_this_repository_runs_ci_with_pinned_actions_and_few_permissions() -> None:
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [("ci", "bash .ci/run"), ("documents", "make test-documents PYTHON=python${{ matrix.python }}")],
+)
+def test_the_workflows_of_this_repository_run_one_command_with_pinned_actions_and_few_permissions(
+    name: str, command: str
+) -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
     (job,) = workflow["jobs"].values()
 
     assert workflow["permissions"] == {"contents": "read"}
-    assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
+    assert [step["run"] for step in job["steps"] if "run" in step] == [command]
     assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"]) for step in job["steps"] if "uses" in step)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.documents.follow import Follower
+from tests.documents.follow import Follower, started_twice
 from tests.documents.pages import (
     Command,
     Malformed,
@@ -99,6 +100,16 @@ def test_every_variable_that_a_page_gives_to_make_is_one_that_it_knows() -> None
 
     assert len(given) > 50
     assert [(page, name) for page, name in given if name not in known] == []
+
+
+def test_no_page_starts_a_program_again_without_saying_that_the_former_one_has_to_be_stopped() -> None:
+    found = []
+    for page, text in TEXTS.items():
+        reader = next((reader for reader in READERS if fnmatch(page, reader.page)), Reader("*", ""))
+        if groups := groups_of(page, text):
+            found += [f"{command}: # Stop {kind} …" for command, kind in started_twice(groups, TABLE, reader)]
+
+    assert found == []
 
 
 # --- Reading a page
@@ -257,6 +268,18 @@ def test_a_program_runs_beside_the_next_commands_and_ends_with_the_page(place: P
     text = f"```sh\n{STARTS}\nserver & # in another terminal\necho beside\n```\n```text terminal\nready\n```\n"
 
     assert followed(place, text, SERVER).problems == []
+
+
+def test_a_program_that_is_started_while_it_runs_is_reported_unless_the_block_asks_to_stop_it(place: Place) -> None:
+    text = f"```sh\n{STARTS}\nserver &\n```\n```sh\nserver\n```\n"
+    before = Reader("a.md", "has a server", before=(STARTS, "server"))
+
+    [again] = followed(place, text, SERVER).problems
+    [after_the_reader] = followed(place, "```sh\nserver\n```\n", SERVER, reader=before).problems
+
+    assert "a.md:6: server\n  server is still running" in str(again)
+    assert "a.md:2: server\n  server is still running" in str(after_the_reader)
+    assert followed(place, text.replace("sh\nserver\n", "sh\n# Stop server first.\nserver\n"), SERVER).problems == []
 
 
 def test_a_program_that_ends_or_says_something_else_is_reported(place: Place) -> None:

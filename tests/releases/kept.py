@@ -13,6 +13,8 @@ from tests.releases.service_in_file import opened, stored_form
 from tests.releases.tables import tables_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.support.random_history import RandomHistory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +37,17 @@ def version() -> str:
 def order(name: str) -> tuple[int, ...]:
     """Return a version as numbers, by which versions are ordered."""
     return tuple(map(int, name.split(".")))
+
+
+def upgradable(versions: Sequence[str], to: str) -> list[str]:
+    """Return the versions from which an operator may upgrade to another one (docs/upgrading.md), in their order.
+
+    They are the former ones with the same first two numbers, and all of the pair of numbers before that.
+    """
+    former = [name for name in versions if order(name) < order(to)]
+    pairs = {order(name)[:2] for name in former} - {order(to)[:2]}
+    allowed = {order(to)[:2], max(pairs, default=(0, 0))}
+    return [name for name in former if order(name)[:2] in allowed]
 
 
 def kept_versions() -> list[str]:

@@ -17,15 +17,17 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from domain.maintenance.recount import count_differences
 from local.template import Template
-from tests.releases.kept import ROOT, answers, kept, kept_versions, order, version
+from tests.documents.pages import groups_of
+from tests.releases.kept import ROOT, answers, kept, kept_versions, order, upgradable, version
 from tests.releases.service_in_file import opened, stored_form
 from tests.releases.tables import Tables, tables_of, update
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from tests.support.random_history import RandomHistory
@@ -42,18 +44,75 @@ WORDED = frozenset({"message", "hint", "waiting_reason"})
 # --- The version
 
 
+PARTS = {
+    "pyproject.toml": r'^version = "(.+)"',
+    "template.yaml": r"^  qbxml-queue (\S+): ",
+    "clients/python/pyproject.toml": r'^version = "(.+)"',
+    "clients/typescript/package.json": r'^  "version": "(.+)"',
+    "README.md": r"^\*\*Status\.\*\* Version (\S+) ",
+}
+"""The files with the version of the project, and how each names it."""
+
+
+def versions_in(folder: Path) -> dict[str, list[str]]:
+    """Return the versions that each part of a checkout names."""
+    return {
+        path: re.findall(pattern, (folder / path).read_text(encoding="utf-8"), re.MULTILINE)
+        for path, pattern in PARTS.items()
+    }
+
+
+def dates_in(folder: Path) -> dict[str, str]:
+    """Return the date of each version in the changelog of a checkout."""
+    changelog = (folder / "CHANGELOG.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^## \[(\S+)\] - (\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE))
+
+
+def status_in(folder: Path) -> str:
+    """Return what the README says about its version: `of 2026-11-23`."""
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    (status,) = re.findall(r"^\*\*Status\.\*\* Version \S+ (of \S+|is not released yet)\.", readme, re.MULTILINE)
+    return str(status)
+
+
 def test_every_part_of_the_project_has_the_version_of_pyproject() -> None:
-    texts = {
-        "template.yaml": r"^  qbxml-queue (\S+): ",
-        "clients/python/pyproject.toml": r'^version = "(.+)"',
-        "clients/typescript/package.json": r'^  "version": "(.+)"',
-        "README.md": r"^\*\*Status\.\*\* Version (\S+) ",
-    }
-    found = {
-        path: re.findall(pattern, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
-        for path, pattern in texts.items()
-    }
-    assert found == {path: [version()] for path in texts}
+    assert versions_in(ROOT) == {path: [version()] for path in PARTS}
+
+
+def test_the_readme_has_the_date_of_its_version_in_the_changelog() -> None:
+    date = dates_in(ROOT).get(version())
+
+    assert status_in(ROOT) == (f"of {date}" if date else "is not released yet")
+
+
+@pytest.mark.parametrize("status", ["of 2026-01-01", "is not released yet"])
+def test_the_commands_of_the_page_change_every_part_to_any_version_with_one_date(status: str, tmp_path: Path) -> None:
+    for path in [*PARTS, "CHANGELOG.md"]:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, tmp_path / path)
+    readme = tmp_path / "README.md"
+    readme.write_text(readme.read_text("utf-8").replace(f" {status_in(ROOT)}.", f" {status}.", 1), encoding="utf-8")
+    page = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
+    commands = [command.text for group in groups_of("docs/releasing.md", page) for command in group.commands]
+
+    assert commands[0].startswith("V=")
+    script = "\n".join(["set -eu", "V=98.76.54", *commands[1:]])
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, check=True)  # noqa: S603, S607 - the commands of our page
+
+    assert versions_in(tmp_path) == {path: ["98.76.54"] for path in PARTS}
+    assert status_in(tmp_path) == f"of {dates_in(tmp_path)['98.76.54']}"
+    assert [*dates_in(tmp_path)] == ["98.76.54", *dates_in(ROOT)]
+    assert "\n## [Unreleased]\n\n## [98.76.54]" in (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_ci_has_the_tags_of_all_releases() -> None:
+    """Without them, the test with turns would be skipped."""
+    for workflow in [*ROOT.glob(".github/workflows/*.yml"), ROOT / "examples" / "github_actions" / "deploy.yml"]:
+        for job in yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values():
+            commands = " ".join(step.get("run", "") for step in job["steps"])
+            (checkout,) = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+            if re.search(r"\.ci/run|make( \S+)* test( |$)", commands):
+                assert checkout["with"].get("fetch-depth") == 0, workflow.name
 
 
 def test_the_changelog_has_every_kept_version_with_its_date_below_an_unreleased_section() -> None:
@@ -84,10 +143,45 @@ def test_an_update_replaces_and_loses_no_table_of_a_release(name: str) -> None:
     assert update(kept(name, "tables"), TODAY).problems == ()
 
 
-def test_an_update_from_the_newest_release_changes_at_most_one_index_of_a_table() -> None:
-    steps = update(kept(VERSIONS[-1], "tables"), TODAY).steps
+def several_steps(releases: Mapping[str, Tables], after: Tables) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the releases from which an update would change several indexes of a table, with its steps."""
+    steps = {name: update(before, after).steps for name, before in releases.items()}
+    return {name: changes for name, changes in steps.items() if len(changes) > 1}
 
-    assert len(steps) <= 1, f"DynamoDB changes one index of a table at a time. Release these steps one by one: {steps}"
+
+def test_an_update_from_each_release_before_changes_at_most_one_index_of_a_table() -> None:
+    """The first release has none before it. It passes without a comparison."""
+    releases = {name: kept(name, "tables") for name in upgradable(VERSIONS, version())}
+
+    assert several_steps(releases, TODAY) == {}, (
+        "DynamoDB changes one index of a table at a time. Release these steps one by one."
+    )
+
+
+def test_a_kept_version_with_two_new_indexes_is_compared_with_those_before_it() -> None:
+    new = {"keys": ["HASH connection_id"], "projection": "ALL", "is_read": True}
+    after = changed_tables(lambda table: table["indexes"].update(by_customer=new, by_amount=new))
+
+    found = several_steps(dict.fromkeys(upgradable(["0.1.0", "0.2.0"], "0.2.0"), TODAY), after)
+
+    assert {name: len(steps) for name, steps in found.items()} == {"0.1.0": 2}
+
+
+@pytest.mark.parametrize(
+    ("to", "expected"),
+    [
+        ("0.1.0", []),
+        ("0.1.1", ["0.1.0"]),
+        ("0.2.0", ["0.1.0", "0.1.1"]),
+        ("0.2.1", ["0.1.0", "0.1.1", "0.2.0"]),
+        ("0.10.0", ["0.2.0", "0.2.1"]),
+        ("1.0.0", ["0.10.0"]),
+    ],
+)
+def test_an_upgrade_is_allowed_from_the_same_second_number_and_from_the_one_before(
+    to: str, expected: list[str]
+) -> None:
+    assert upgradable(["0.1.0", "0.1.1", "0.2.0", "0.2.1", "0.10.0", "1.0.0"], to) == expected
 
 
 def changed_tables(change: Callable[[dict[str, Any]], object], name: str = "QueuedRequestsTable") -> Tables:
@@ -202,25 +296,32 @@ def check(history: RandomHistory) -> None:
 
 
 def code_of(name: str, folder: Path) -> Path:
-    """Return the folder with the code of a release: that of its tag, or of the working tree if it has none yet.
+    """Return the folder with the code of a release: that of its tag, or of the working tree before it is tagged.
 
-    Skips the test if the release has a tag in its changelog but not here, as in a shallow clone.
+    Skips the test in a clone without tags, where nobody can tell whether the version of the working tree has one.
     """
-    git = shutil.which("git")
-    command = [git, "archive", f"v{name}"] if git else ["false"]
-    tag = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)  # noqa: S603 - code of this repository
+    tag = git("archive", f"v{name}")
     if tag.returncode == 0:
         with tarfile.open(fileobj=BytesIO(tag.stdout)) as archive:
             archive.extractall(folder, filter="data")
         return folder
-    if name != version():
-        pytest.skip(f"this clone has no tag v{name}: fetch it with git fetch --tags")
-    return ROOT
+    if name == version() and git("rev-parse", "--is-shallow-repository").stdout.strip() == b"false":
+        return ROOT
+    pytest.skip(f"this clone has no tag v{name}: git fetch --tags, and --unshallow if it is shallow")
 
 
-@pytest.mark.parametrize("name", VERSIONS[-1:])
+def git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git in this repository. Without git, it fails."""
+    command = [shutil.which("git") or "false", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False)  # noqa: S603 - our own commands
+
+
+@pytest.mark.parametrize("name", [*upgradable(VERSIONS, version()), *({version()} & {*VERSIONS})])
 def test_both_versions_work_on_the_same_data_in_turns(name: str, tmp_path: Path) -> None:
-    """So an upgrade, during which both versions run, and a rollback afterwards lose nothing."""
+    """So an upgrade, during which both versions run, and a rollback afterwards lose nothing.
+
+    A version that is kept and not tagged yet takes turns with itself. For the first release, that is all.
+    """
     code = code_of(name, tmp_path / "code")
     file = tmp_path / "service.json"
     stored = kept(name, "service")
