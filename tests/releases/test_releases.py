@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +126,12 @@ def test_the_changelog_has_every_kept_version_with_its_date_below_an_unreleased_
     assert released == sorted(released, key=order, reverse=True)
     # The newest release is kept before its section gets its date.
     assert set(VERSIONS) - {version()} <= set(released) <= set(VERSIONS)
+
+
+def test_the_changelog_of_the_simulator_has_its_version_with_a_date() -> None:
+    project = tomllib.loads((ROOT / "simulator" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert next(iter(dates_in(ROOT / "simulator"))) == project["version"]
 
 
 # --- Tables
