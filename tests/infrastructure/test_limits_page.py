@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import fields
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb.records import TOMBSTONE_DAYS
 from domain import labels
-from domain.apps import quotas
+from domain.apps import administration, contacts, quotas
 from domain.connections import onboarding
 from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
-from domain.events import log
+from domain.events import feed, log
 from domain.listing import lists, overview, search
 from domain.qbxml import references
 from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
-from domain.queueing import many, new_request, selection, waiting_calls
-from domain.records import audit, batch, session
+from domain.queueing import many, new_request, selection, waiting_calls, waiting_reason
+from domain.records import audit, batch, request, session
 from domain.records.app import Limits
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.search_text import MAX_TEXT_BYTES
 from domain.storage.statistics import KEPT_DAYS
-from domain.web_connector.outcomes import lost_response, pages
+from domain.web_connector.outcomes import lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
 from domain.web_connector.session import admission, backoff, polling, sending, sets
 from domain.webhooks import defaults as webhooks
@@ -111,6 +114,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "`ref` in a batch": [longest(NewBatchRequest, "ref")],
     "references of a request": [str(references.MAX_REFERENCES), size(references.MAX_VALUES_BYTES)],
     "requests that depend on one directly": [str(batch.MAX_DEPENDANTS)],
+    "message of QuickBooks in an error": [f"{request.MAX_MESSAGE_CHARACTERS:,} characters"],
+    "requests ahead that a waiting reason counts": [str(waiting_reason.MAX_COUNTED_AHEAD)] * 2,
     "pages of an iterated query": [f"{pages.MAX_PAGES:,}"],
     "objects on a page of a query": [str(iteration.PAGE_SIZE)],
     "HTTP response": [size(responses.MAX_RESPONSE_BYTES)],
@@ -126,6 +131,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     ],
     "`subject`": [f"{subject.MAX_SUBJECT_BYTES} bytes"],
     "events in an answer of the feed": [allowed(models.EventParameters, "limit"), size(MAX_ANSWER_BYTES)],
+    "stored groups of events": [f"{feed.MAX_GROUPS:,}"],
+    "responses in the answer to a repeated batch": [size(new_request.MAX_RESPONSES_BYTES)],
     "entries in an answer of the audit log": [allowed(models.AuditLogParameters, "limit")],
     "entries that a call of the audit log": [f"{MAX_LOOKED_AT:,}"],
     "`ids` in the `filter`": [f"1 to {selection.MAX_IDS}"],
@@ -134,6 +141,10 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "entries that a list": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"],
     "`name`, `company_file`": [
         f"{longest(models.NewConnection, 'name')} and {longest(models.NewConnection, 'company_file')} characters"
+    ],
+    "`name`, `phone`, `email`, `logo_url` of the [contact]": [
+        f"{contacts.MAX_NAME_CHARACTERS}, {contacts.MAX_PHONE_CHARACTERS}, {contacts.MAX_EMAIL_CHARACTERS} and",
+        f"{webhooks.MAX_URL_LENGTH:,} characters",
     ],
     "password that the caller chooses": [
         f"{connections.MIN_PASSWORD_LENGTH} to {connections.MAX_PASSWORD_LENGTH} characters"
@@ -161,6 +172,13 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "time without a call in a session": [f"{session.SILENCE_SECONDS // 60} minutes"],
     "sessions in which a read is sent": [str(lost_response.MAX_SESSIONS)],
     "sessions that ask for the stored response": [str(lost_response.MAX_RECOVERY_SESSIONS)],
+    "sessions in which QuickBooks may fail for a request": [str(request.MAX_FAILED_SESSIONS_IN_TURN)],
+    "pause of a connection for which QuickBooks fails": [
+        f"{backoff.MAX_PAUSE.total_seconds() / 60:g} minutes",
+        f"{backoff.MAX_PAUSE_WHILE_UNAVAILABLE.total_seconds() / 60:g} while",
+    ],
+    "time in which failed attempts do not count": [f"{processor_exception.MAX_UNCOUNTED.days} days"],
+    "company name, version and path of QuickBooks": [f"{request.MAX_FACT_CHARACTERS} characters"],
     "message set of several requests": [size(sets.MAX_REQUEST_BYTES)],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [
@@ -168,6 +186,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
         f"up to {backoff.MAX_PAUSE.total_seconds() * (1 + polling.SPREAD) / 60:g} after a backoff",
     ],
     "`webhook_url`": [f"{webhooks.MAX_URL_LENGTH:,} characters"],
+    "valid webhook secrets of an app": [str(administration.MAX_ACTIVE_SECRETS)],
     "time of an attempt": [
         seconds(webhooks.ATTEMPT_TIMEOUT_SECONDS),
         f"{webhooks.FIRST_ATTEMPT_TIMEOUT_SECONDS:g} second",
@@ -225,6 +244,56 @@ FIGURES: Mapping[str, Sequence[str]] = {
 }
 """The figures of each row in their order. A row is named by the beginning of its first cell."""
 
+NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
+    "bounds the memory or the parallel work of a function": {
+        *("handlers.common.bootstrap.MAX_CONNECTIONS", "handlers.rest.responses.MAX_TEXT_BYTES"),
+        *("handlers.rest.responses.MAX_GROWTH", "handlers.common.http.MIN_COMPRESSED_CHARACTERS"),
+        *("handlers.list_events.MAX_DATA_BYTES", "domain.listing.page_range.MAX_PARALLEL_READS"),
+        *("domain.listing.page_range.MIN_PART_RECORDS", "domain.listing.connection_counts.MAX_PARALLEL_CONNECTIONS"),
+        *("domain.apps.quotas.MAX_PARALLEL_COUNTS", "domain.apps.quotas.MAX_CACHED_PORTIONS"),
+        *("domain.connections.cache.MAX_AGE", "domain.connections.cache.MAX_CACHED_CONNECTIONS"),
+        *("domain.webhooks.defaults.MAX_PARALLEL_ATTEMPTS", "domain.webhooks.defaults.MAX_PARALLEL_READS"),
+        *("domain.webhooks.defaults.MAX_REMEMBERED_HOSTS", "domain.webhooks.defaults.MAX_REMEMBERED_APPS"),
+        *("domain.webhooks.defaults.MAX_EVENT_WAIT_SECONDS", "domain.webhooks.defaults.MAX_INTERIM_RESPONSES"),
+        *("domain.qbxml.subject.MAX_VALUE_CHARACTERS", "domain.qbxml.response.host_facts.MAX_CHARACTERS"),
+        *("domain.web_connector.session.dependants.MAX_READ_BYTES", "handlers.sweep.MAX_LOGGED_CONNECTIONS"),
+        *("domain.web_connector.session.sets.MAX_RESPONSE_BYTES", "domain.web_connector.session.sets.MAX_SECONDS"),
+    },
+    "bounds how often something is tried again": {
+        *("domain.storage.retry.MAX_ATTEMPTS", "domain.events.log.MAX_TRIES", "domain.queueing.many.MAX_CONFLICTS"),
+        *("domain.queueing.waiting_calls.MAX_READS", "domain.queueing.waiting_calls.MAX_TRIES"),
+        *("domain.webhooks.delivery.MAX_COMMITS", "domain.web_connector.session.claims.MAX_CLAIMS"),
+        *("domain.web_connector.session.service.MAX_UNWRITABLE", "domain.web_connector.session.backoff.MIN_FAILURES"),
+        *("domain.web_connector.session.backoff.MAX_FAILURES", "domain.web_connector.session.backoff.MAX_DOUBLINGS"),
+        "domain.web_connector.session.backoff.MAX_FAILED_CHECKS",
+        "domain.web_connector.session.backoff.MAX_REPEATED_FAILURES",
+        "domain.web_connector.outcomes.lost_response.MAX_SESSIONS_OF_ONE_SIZE",
+    },
+    "is part of another limit, or follows from it": {
+        *("domain.qbxml.request.limits.MAX_PROBLEMS", "domain.labels.MAX_METADATA_TEXT"),
+        *("domain.records.session.MAX_EXECUTION_SECONDS", "domain.records.sync_window.MAX_HORIZON"),
+        *("domain.connections.passwords.MIN_DISTINCT_CHARACTERS", "domain.connections.passwords.MIN_OTHER_CHARACTERS"),
+        *(
+            "domain.web_connector.session.polling.MIN_INTERVAL_SECONDS",
+            "domain.web_connector.session.polling.MAX_DELAY",
+        ),
+        *("domain.web_connector.session.login.MIN_INTERVAL", "domain.queueing.selection.MAX_CURSOR_LENGTH"),
+        "domain.web_connector.session.admission.MIN_SESSIONS_OF_A_SHARD",
+        "domain.web_connector.session.admission.MAX_READING_SECONDS",
+        "domain.web_connector.outcomes.error_reasons.MAX_HRESULT_CHARACTERS",
+        "domain.web_connector.protocol.qwc.MAX_DESCRIPTION_CHARACTERS",
+    },
+    "decides how a problem is worded": {
+        *("handlers.rest.request_checks.MAX_COMPARED_LENGTH", "domain.qbxml.request.problems.MIN_SIMILARITY"),
+        "domain.qbxml.request.diagnosis.MIN_SIMILARITY_IN_NEWER",
+    },
+    "is a limit of the operator's commands": {
+        *("handlers.operate.MAX_LIMIT", "handlers.operate.MAX_LISTED_WEBHOOKS", "handlers.operate.MAX_LOOKING"),
+        *("handlers.operate.MAX_LISTED_CONNECTIONS", "handlers.operate.MAX_LISTED_ENTRIES"),
+    },
+}
+"""Bounds that a user of the API does not have to know, by the reason for that."""
+
 _ROW = re.compile(r"(?m)^\| (?!what|limit|---)(.+) \|$")
 _LINK_TARGET = re.compile(r"(?<=\])\([^)]*\)")
 _NOT_A_LIMIT = re.compile(r"\b4\d\d (?=`)|UTF-8")
@@ -250,6 +319,36 @@ def test_every_figure_of_the_page_is_that_of_the_code() -> None:
 
     assert sorted(name for name, _ in rows) == sorted(FIGURES), "add the row to FIGURES, or mend its name"
     assert {name: figure for name, row in rows if (figure := wrong_figure(row, FIGURES[name]))} == {}
+
+
+def bounds() -> set[str]:
+    """Return the names of all constants MAX_… and MIN_… of the domain and the handlers, with their modules."""
+    found = set()
+    for path in [*(ROOT / "src" / "domain").rglob("*.py"), *(ROOT / "src" / "handlers").rglob("*.py")]:
+        module = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+        names = re.findall(r"(?m)^((?:MAX|MIN)_[A-Z_]+)\b[^=\n]*=", path.read_text(encoding="utf-8"))
+        found |= {f"{module}.{name}" for name in names}
+    return found
+
+
+def compared() -> set[str]:
+    """Return the constants that this file names, with their modules."""
+    found = set()
+    for node in ast.walk(ast.parse(Path(__file__).read_text(encoding="utf-8"))):
+        match node:
+            case ast.ImportFrom(module=str(module)):
+                found |= {f"{module}.{alias.name}" for alias in node.names}
+            case ast.Attribute(value=ast.Name(id=name)) if isinstance(module := globals().get(name), ModuleType):
+                found.add(f"{module.__name__}.{node.attr}")
+    return found
+
+
+def test_every_bound_of_the_code_is_on_the_page_or_of_no_interest_to_a_user() -> None:
+    left_out = {name for names in NOT_ON_THE_PAGE.values() for name in names}
+
+    assert bounds() - compared() - left_out == set(), "add a row to docs/limits.md, or a name to NOT_ON_THE_PAGE"
+    assert left_out - bounds() == set(), "these do not exist any more"
+    assert left_out & compared() == set(), "these are on the page"
 
 
 def test_every_limit_of_an_app_is_on_the_page() -> None:
