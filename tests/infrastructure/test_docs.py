@@ -110,6 +110,16 @@ def test_every_page_is_found_from_the_readme() -> None:
     assert [page.name for page in pages if page not in reachable] == []
 
 
+def test_the_list_of_documents_has_every_page() -> None:
+    """Decisions are listed as a folder."""
+    folder = ROOT / "docs"
+    links = re.findall(r"\]\(([^)#\s]+)", (folder / "README.md").read_text(encoding="utf-8"))
+    listed = {Path(os.path.normpath(folder / link)) for link in links if "://" not in link}
+    pages = [page for page in PAGES if page.parent in {ROOT, *(folder / name for name in ("", "guides", "reference"))}]
+
+    assert [str(page.relative_to(ROOT)) for page in pages if page.name != "README.md" and page not in listed] == []
+
+
 def test_the_glossary_explains_each_term_once() -> None:
     glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     rows = re.findall(r"(?m)^\| (?!term)([^|]+) \| ([^|]+) \|$", glossary)
