@@ -338,8 +338,8 @@ def compared() -> set[str]:
         match node:
             case ast.ImportFrom(module=str(module)):
                 found |= {f"{module}.{alias.name}" for alias in node.names}
-            case ast.Attribute(value=ast.Name(id=name)) if isinstance(module := globals().get(name), ModuleType):
-                found.add(f"{module.__name__}.{node.attr}")
+            case ast.Attribute(value=ast.Name(id=name)) if isinstance(owner := globals().get(name), ModuleType):
+                found.add(f"{owner.__name__}.{node.attr}")
     return found
 
 
