@@ -221,3 +221,27 @@ def test_no_call_is_made_before_the_time_that_the_service_asks_to_wait(console: 
 
     assert tab.calls
     expect(console.page.get_by_text("Not updated since")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("view", "call"), [("?search=customer", "search_phrase"), ("/audit_log", "audit_log")])
+def test_rows_that_do_not_poll_show_their_age_and_are_loaded_on_request(console: Console, view: str, call: str) -> None:
+    connection = console.service.connection()
+    query(connection)
+    tab = opened(console, f"/app/connections/{connection.id}{view}")
+    rows = console.page.locator("tbody tr")
+    former_rows = rows.count()
+    age = console.page.locator(".as-of time")
+    former_age = age.inner_text()
+    tab.calls.clear()
+
+    tab.wait(2 * MINUTE)
+    assert tab.calls, "the frame of the connection polls"
+    assert not any(call in address for address in tab.calls)
+    assert age.inner_text() == former_age
+    query(connection)
+    console.service.call("POST", f"{connection.path}/pause")
+    console.button("Update", exact=True).click()
+    tab.wait(1)
+
+    expect(rows).to_have_count(former_rows + 1)
+    expect(age).not_to_have_text(former_age)

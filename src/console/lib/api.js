@@ -1,5 +1,5 @@
 // Calls the REST API. The API key is kept in the tab's session storage and never in a URL.
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { clearDrafts } from "./drafts.js";
 import { blockPolls, noteLoad, poll, watchCall } from "./polling.js";
 import { ROOT } from "./router.js";
@@ -137,44 +137,52 @@ export function usePolling(run, wait, dependencies) {
 
 /**
  * Loads something for a component, and again about every `refresh` milliseconds (`polling.js` decides when).
- * Returns `{data, error, loading, reload}`. While it reloads, it keeps the old data.
+ * Returns `{data, error, loading, reload}`. While it reloads, it keeps the old data. The dependencies are the question:
+ * once they change, neither data nor an error of the former ones is returned. With `showsAge` the shell says how old the
+ * data are, and can load them again, also if they do not poll.
  */
-export function useLoad(load, dependencies, { refresh = 0 } = {}) {
-  const [state, setState] = useState({ loading: true });
-  const latest = useRef(load);
-  latest.current = load;
+export function useLoad(load, dependencies, { refresh = 0, showsAge = Boolean(refresh) } = {}) {
+  const question = useMemo(() => Symbol("question"), dependencies);
+  const [state, setState] = useState({ question, loading: true });
+  const latest = useRef();
+  latest.current = { load, question };
   const running = useRef(null);
   const reload = useCallback(async (changes) => {
+    const { load: run, question: asked } = latest.current;
     if (changes?.data) {
-      setState({ data: changes.data, loading: false, at: Date.now() });
+      setState({ question: asked, data: changes.data, loading: false, at: Date.now() });
       return;
     }
     running.current?.abort();
     const controller = new AbortController();
     controller.signal.isPoll = Boolean(changes?.isPoll);
     running.current = controller;
-    setState((former) => (former.loading ? former : { ...former, loading: true }));
+    setState((former) => {
+      if (former.question !== asked) return { question: asked, loading: true };
+      return former.loading ? former : { ...former, loading: true };
+    });
     try {
-      const data = await latest.current(controller.signal);
-      if (!controller.signal.aborted) setState({ data, loading: false, at: Date.now() });
+      const data = await run(controller.signal);
+      if (!controller.signal.aborted) setState({ question: asked, data, loading: false, at: Date.now() });
     } catch (error) {
-      if (!controller.signal.aborted) setState((former) => ({ data: former.data, at: former.at, error, loading: false }));
+      if (!controller.signal.aborted) setState(({ data, at }) => ({ question: asked, data, at, error, loading: false }));
     }
   }, []);
   // Start the call before the browser draws the skeleton.
   useLayoutEffect(() => {
-    setState((former) => (former.error ? { data: former.data, at: former.at, loading: true } : former));
     reload();
     return () => running.current?.abort();
   }, dependencies);
   usePolling(() => reload({ isPoll: true }), refresh ? () => refresh : null, [refresh, ...dependencies]);
-  useFreshnessOf(Boolean(refresh), state);
-  return { ...state, reload };
+  const { data, error, loading, at } = state.question === question ? state : { loading: true };
+  // Without data, the component itself shows the error.
+  useFreshnessOf(showsAge, { at, error: at && error, reload: refresh ? undefined : reload });
+  return { data, error, loading, reload };
 }
 
-/** Lets the shell say how old the data of a component are. */
-export function useFreshnessOf(isShown, { at, error }) {
+/** Lets the shell say how old the data of a component are. With `reload`, it can load them again; a poll needs none. */
+export function useFreshnessOf(isShown, { at, error, reload }) {
   const [key] = useState(() => Symbol("load"));
-  useEffect(() => { if (isShown) noteLoad(key, { at, error }); }, [isShown, at, error]);
+  useEffect(() => { if (isShown) noteLoad(key, { at, error, reload }); }, [isShown, at, error, reload]);
   useEffect(() => () => noteLoad(key, null), [isShown]);
 }

@@ -44,17 +44,21 @@ export function watchCall() {
   };
 }
 
-/** Notes what a load that polls shows: `at`, the time of its data, and `error`, why they are not newer. */
+/**
+ * Notes what a load shows: `at`, the time of its data, and `error`, why they are not newer. `reload` loads them again if
+ * they do not poll.
+ */
 export function noteLoad(key, state) {
   if (state) loads.set(key, state);
   else loads.delete(key);
   notify();
 }
 
-/** Loads everything that polls at once: at the reader's wish, so the budget does not hold. */
+/** Loads everything at once whose age is shown: at the reader's wish, so the budget does not hold. */
 export function pollNow() {
   usedAt = Date.now();
   for (const one of polls) start(one);
+  for (const { reload } of loads.values()) reload?.();
 }
 
 /** Makes every poll due: the reader comes back from another window. The budget holds. */
@@ -76,11 +80,11 @@ export function useFreshness() {
   }, []);
   const all = [...loads.values()];
   const times = all.map(({ at }) => at).filter(Boolean);
-  const error = all.find((one) => one.error)?.error;
+  const failed = all.find((one) => one.error);
   return {
     at: times.length ? Math.min(...times) : undefined,
-    error,
-    nextAt: error && polls.size ? Math.min(...[...polls].map(({ next }) => next)) : undefined,
+    error: failed?.error,
+    nextAt: failed && !failed.reload && polls.size ? Math.min(...[...polls].map(({ next }) => next)) : undefined,
     isSlow: slowCalls > 0,
     isPaused: polls.size > 0 && isIdle(),
   };

@@ -240,10 +240,11 @@ export function Segmented({ label, options, value, onChange }) {
     <button type="button" aria-pressed=${String(key === value)} onClick=${() => onChange(key)}>${name}</button>`)}</div>`;
 }
 
+/** The pages of a list. `totalPages` is undefined while the list loads. */
 export function Pager({ page, totalPages, go, children }) {
-  if (totalPages <= 1 && !children) return null;
+  if ((totalPages ?? page) <= 1 && !children) return null;
   return html`<nav class="foot" aria-label="Pages"><div class="row">${children}</div><div class="row">
-    <span class="num">Page ${page} of ${Math.max(totalPages, 1)}</span>
+    <span class="num">Page ${page}${totalPages === undefined ? "" : ` of ${Math.max(totalPages, 1)}`}</span>
     <${Button} kind="small" disabled=${page <= 1} onClick=${() => go(page - 1)}>Previous<//>
     <${Button} kind="small" disabled=${page >= totalPages} onClick=${() => go(page + 1)}>Next<//></div></nav>`;
 }

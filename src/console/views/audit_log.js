@@ -1,5 +1,5 @@
 // Who did what: the audit log of the app, or of one connection as a tab of its page.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useRef, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { AuditLogCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
@@ -70,25 +70,28 @@ function Entries({ id, query }) {
   const filters = { action, from, to };
   const isFiltered = Boolean(action || from || to);
   const change = (changes) => navigate(url(path, { action, from, to, range, ...changes }));
-  const first = useLoad((signal) => call("GET", path, { query: { ...filters, limit: LIMIT }, signal }), [path, action, from, to]);
+  const first = useLoad((signal) => call("GET", path, { query: { ...filters, limit: LIMIT }, signal }), [path, action, from, to], { showsAge: true });
   const own = useLoad((signal) => call("GET", "/api_key", { signal }), []).data?.data.key_id;
   const names = useLoad(async (signal) => (id ? {} : namesOf(await call("GET", "/connections", { query: { page_size: 100 }, signal }))), [id]).data;
-  const [older, setOlder] = useState({ entries: [] });
+  const [added, setAdded] = useState({});
   const [busy, setBusy] = useState(false);
-  useEffect(() => setOlder({ entries: [] }), [first.data]);
-  const next = older.next === undefined ? first.data?.next : older.next;
+  // Older entries continue the newest ones that they were loaded behind, and no others.
+  const newest = useRef();
+  newest.current = first.data;
+  const older = added.behind === first.data ? added : { entries: [], next: first.data?.next };
+  const { next } = older;
   const more = async () => {
+    const behind = first.data;
     setBusy(true);
     try {
       const page = await call("GET", path, { query: { ...filters, limit: LIMIT, cursor: next } });
-      setOlder({ entries: [...older.entries, ...page.data], next: page.next });
+      if (newest.current === behind) setAdded({ behind, entries: [...older.entries, ...page.data], next: page.next });
     } catch (error) {
       toast(explain(error), "red");
     }
     setBusy(false);
   };
   const entries = first.data && [...first.data.data, ...older.entries];
-  if (first.error && !entries) return html`<${Problem} error=${first.error} retry=${first.reload} what="The audit log could not be loaded." />`;
   // The position at which a part ends begins with its time.
   const searchedTo = action && next && `Searched back to ${fullTime(next.slice(0, next.indexOf("~")))}`;
   return html`<section class="card" aria-label="Audit log" aria-busy=${String(first.loading || busy)}>
@@ -99,10 +102,12 @@ function Entries({ id, query }) {
       ${isFiltered && html`<${Button} kind="ghost" icon="close" onClick=${() => change({ action: "", from: "", to: "", range: "" })}>Clear<//>`}
       ${entries?.length > 0 && html`<${AuditLogCsv} path=${path} query=${filters} />`}</div>
     <${RangeBar} what="Time" from=${from} to=${to} range=${range} change=${change} />
-    ${entries?.length === 0 ? html`<${NoEntries} isFiltered=${isFiltered} searchedTo=${searchedTo} />`
+    ${first.error && !entries ? html`<div class="body"><${Problem} error=${first.error} retry=${first.reload} what="The audit log could not be loaded." /></div>`
+      : entries?.length === 0 ? html`<${NoEntries} isFiltered=${isFiltered} searchedTo=${searchedTo} />`
       : html`<div class="table-wrap"><table class="responsive audit"><thead><tr><th scope="col">Action</th>${!id && html`<th scope="col">Connection</th>`}
         <th scope="col">By</th><th scope="col">When</th></tr></thead><tbody>
         ${entries ? entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} own=${own} names=${id ? null : (names ?? {})} />`) : html`<${SkeletonRows} rows=${8} columns=${id ? 3 : 4} />`}</tbody></table></div>`}
+    ${first.error && entries && html`<div class="foot" role="status">The log could not be updated; it shows the last state. ${explain(first.error)}</div>`}
     ${(entries?.length > 0 || next) && html`<div class="foot"><span>${plural(entries.length, "entry", "entries")}${searchedTo ? `. ${searchedTo}` : next ? ", newest first" : `. This is all of them${isFiltered ? " that match" : ""}.`}</span>
       <div class="row"><${Button} kind="small" icon="refresh" busy=${first.loading} onClick=${() => first.reload()}>Refresh<//>
         ${next && html`<${Button} kind="small" busy=${busy} onClick=${more}>Show older<//>`}</div></div>`}

@@ -1,11 +1,11 @@
 // One connection: its health and its requests with filters and search, and the frame that its settings share.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { RequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
 import { RangeBar, rangeOf, RangeSelect } from "../lib/time_range.js";
-import { count, health, hintOf, STATES, waiting, WEBHOOK_STATES, webhookConditions, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, Badge, Button, Empty, Foreign, Icon, Note, Pager, Problem, Segmented, Skeleton, SkeletonRows, toast, useTitle } from "../lib/ui.js";
+import { count, health, hintOf, STATES, WEBHOOK_STATES, webhookConditions, withLocalTimes } from "../lib/text.js";
+import { ActionButton, Ago, Badge, Button, Empty, explain, Foreign, Icon, Note, Pager, Problem, Segmented, Skeleton, SkeletonRows, toast, useTitle } from "../lib/ui.js";
 import { ManyBar, Pick, possible, Row, SearchNote, SharedReason, sharedReason, useDense, useSelection } from "./request_list.js";
 
 /** Eight polls a minute together, as many as `polling.js` allows. */
@@ -82,7 +82,8 @@ function AcceptPath({ connection, load }) {
   return html`<div class="row"><${ActionButton} label="Accept this path" kind="small" question="Accept this path?" explanation=${explanation} confirm="Accept" action=${accept} /></div>`;
 }
 
-const CARDS = [["waiting", "Waiting"], ["response_received", "Completed"], ["error", "Failed"]];
+/** The states whose requests are counted. Each number is that of the requests which its link lists. */
+const CARDS = ["waiting", "retryable", "response_received", "error"];
 /** The states and webhooks that are listed by their last change: when they failed. */
 const FAILURES = ["error", "failed", "retrying"];
 /** The order that a filter brings along. */
@@ -93,8 +94,8 @@ const WEBHOOK_CHOICES = { ...WEBHOOK_STATES, [LAST_NIGHT]: { name: "Failed last 
 const TIMES = [["inserted_at", "Queued"], ["updated_at", "Last change"]];
 
 function Numbers({ id, counts, failed, current }) {
-  return html`<nav class="numbers" aria-label="Requests by state">${CARDS.map(([state, name]) => html`<a class="card number-card" href=${url(`/connections/${id}`, state === current ? {} : { state, sort: orderOf(state) })} aria-current=${state === current ? "true" : undefined}>
-    <div class="name">${name}</div><div class="value">${counts ? count(state === "waiting" ? waiting(counts) : counts[state]) : failed ? "–" : html`<${Skeleton} width="60px" />`}</div></a>`)}</nav>`;
+  return html`<nav class="numbers" aria-label="Requests by state">${CARDS.filter((state) => state !== "retryable" || counts?.retryable > 0 || current === state).map((state) => html`<a class="card number-card" href=${url(`/connections/${id}`, state === current ? {} : { state, sort: orderOf(state) })} aria-current=${state === current ? "true" : undefined}>
+    <div class="name">${STATES[state].name}</div><div class="value">${counts ? count(counts[state]) : failed ? "–" : html`<${Skeleton} width="60px" />`}</div></a>`)}</nav>`;
 }
 
 function Requests({ id, query, held }) {
@@ -108,20 +109,23 @@ function Requests({ id, query, held }) {
     (signal) => call("GET", `/connections/${id}/queued_requests`, {
       query: { page, page_size: pageSize, sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to, bodies: false }, signal }),
     [id, page, pageSize, sort, direction, state, webhookState, search, from, to],
-    { refresh: search ? 0 : LIST_MILLISECONDS },
+    { refresh: search ? 0 : LIST_MILLISECONDS, showsAge: true },
   );
+  // They count all requests of the connection, so they stay while another filter or page loads.
+  const counts = useRef();
+  counts.current = list.data?.counts ?? (list.error ? undefined : counts.current);
   const change = (changes, options) => navigate(url(`/connections/${id}`, { ...query, page: undefined, ...changes }), options);
   /** The order after a filter was chosen: the one that it or the other filter brings along, or that of the reader. */
   const sortAfter = (chosen, other, former) => orderOf(chosen) ?? orderOf(other) ?? (orderOf(former) ? undefined : query.sort);
   const requests = list.data?.data;
   const idsOnPage = requests?.map((one) => one.id) ?? [];
-  const selection = useSelection([id, state, webhookState, search, from, to].join(" "));
+  const selection = useSelection([id, state, webhookState, search, from, to, sort].join(" "));
   const filtered = Boolean(state || webhookState || search || from || to);
   const shared = sharedReason(requests ?? []);
   const heading = (column, text) => html`<th scope="col" class="when" aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}>
     <button type="button" onClick=${() => change({ sort: column, sort_direction: sort === column && direction === "desc" ? "asc" : "desc" })}>${text}
       <span aria-hidden="true">${sort === column ? (direction === "asc" ? "↑" : "↓") : ""}</span></button></th>`;
-  return html`<${Numbers} id=${id} counts=${list.data?.counts} failed=${list.error} current=${state} />
+  return html`<${Numbers} id=${id} counts=${counts.current} failed=${list.error} current=${state} />
     <section class="card request-list ${dense ? "dense" : ""}" aria-label="Requests" aria-busy=${String(list.loading)}>
     <div class="toolbar">
       <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
@@ -146,8 +150,8 @@ function Requests({ id, query, held }) {
           <th scope="col" class="number took waited" title="How long the request waited before it was sent">Waited</th><th scope="col" class="number took executed" title="How long QuickBooks took">QuickBooks</th>${heading("updated_at", "Last change")}</tr></thead>
         <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} phrase=${search} shared=${shared ?? held} isSelected=${selection.has(one.id)}
           select=${session.canChange && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))} />`) : html`<${SkeletonRows} rows=${8} columns=${session.canChange ? 8 : 7} />`}</tbody></table></div>`}
-    ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
-    ${requests?.length > 0 && html`<${Pager} page=${page} totalPages=${list.data.total_pages} go=${(to) => change({ page: to })}>
+    ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. ${explain(list.error)} <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
+    ${(requests ? requests.length > 0 : !list.error) && html`<${Pager} page=${page} totalPages=${list.data?.total_pages} go=${(to) => change({ page: to })}>
       <label class="row plain"><span>Rows</span><select class="compact" value=${pageSize} onChange=${(event) => change({ page_size: event.target.value })}>${PAGE_SIZES.map((size) => html`<option value=${size} selected=${size === pageSize}>${size}</option>`)}</select></label><//>`}
   </section>`;
 }

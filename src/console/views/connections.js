@@ -66,18 +66,18 @@ export default function Connections({ query }) {
       <div class="row">${connections?.length > 0 && html`<${ConnectionsCsv} rows=${rows} />`}
         ${session.canChange && html`<a class="button primary" href=${url("/connections/new")}><${Icon} name="plus" />New connection</a>`}</div></div>
     ${list.error && html`<${Problem} error=${list.error} retry=${list.reload} what="The connections could not be loaded." />`}
-    ${(!list.error || connections) && html`<section class="card" aria-label="Connections" aria-busy=${String(list.loading)}>
+    <section class="card" aria-label="Connections" aria-busy=${String(list.loading)}>
       ${(!isEmpty || isWhole) && html`<div class="toolbar"><${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
         ${choose("health", HEALTH, "Any health")}${choose("sort", SORTS, "Oldest first")}
         ${isWhole && html`<${Button} kind="ghost" icon="close" onClick=${() => navigate(url("/"))}>Clear<//>`}
         <a class="button ghost" href=${url("/search", { search })}><${Icon} name="search" />Search requests</a></div>`}
       ${rows && html`<div class="search-note small muted" role="status"><span class="strong">${count(rows.length)} of ${plural(known, "connection")}.</span>${!isAll && ` Only the oldest ${count(known)} are searched and sorted.`}</div>`}
-      ${isEmpty ? (isWhole ? html`<${Empty} icon="search" title="No connection matches">Names, company names and files, and ids are searched. To find a request, choose Search requests.<//>` : html`<${None} />`) : html`
+      ${list.error && !connections ? "" : isEmpty ? (isWhole ? html`<${Empty} icon="search" title="No connection matches">Names, company names and files, and ids are searched. To find a request, choose Search requests.<//>` : html`<${None} />`) : html`
         <div class="table-wrap"><table class="responsive"><thead><tr><th scope="col">Connection</th><th scope="col">Health</th>
           <th scope="col">Last contact</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Failed</th></tr></thead>
         <tbody>${connections ? connections.map((one) => html`<${Row} key=${one.id} connection=${one} />`) : html`<${SkeletonRows} columns=${5} />`}</tbody></table></div>`}
-      <${Pager} page=${list.data?.page ?? page} totalPages=${list.data?.total_pages ?? 1} go=${(to) => change({ page: to })} />
-    </section>`}
+      <${Pager} page=${list.data?.page ?? page} totalPages=${list.error && !connections ? 1 : list.data?.total_pages} go=${(to) => change({ page: to })} />
+    </section>
   </div>`;
 }
 
@@ -106,14 +106,16 @@ function Row({ connection }) {
       <div class="muted small">${[connection.quickbooks_product_name, connection.country].filter(Boolean).join(" · ") || html`<code>${connection.id.slice(0, 8)}</code>`}</div></td>
     <td class="full"><${Badge} tone=${tone}>${name}<//>${why && tone !== "green" && html`<div class="why muted small break">${why}</div>`}</td>
     <td>${connection.last_connected_at ? html`<${Ago} at=${connection.last_connected_at} />` : html`<span class="muted nowrap">No contact yet</span>`}</td>
-    <td class="number" data-label="Waiting"><${Count} id=${connection.id} state="waiting" counts=${connection.counts} /></td>
+    <td class="number" data-label="Waiting"><${Count} id=${connection.id} state="waiting" counts=${connection.counts} /><${Retryable} id=${connection.id} number=${connection.counts.retryable} /></td>
     <td class="number" data-label="Failed"><${Count} id=${connection.id} state="error" counts=${connection.counts} tone="red" /></td>
   </tr>`;
 }
 
 /** The number of a connection's requests in a state, as a link to these requests. */
 function Count({ id, state, counts, tone }) {
-  const number = state === "waiting" ? waiting(counts) : counts[state];
+  const number = counts[state];
   if (!number) return html`<span class="muted">0</span>`;
   return html`<a href=${url(`/connections/${id}`, { state })} class=${tone === "red" ? "strong failed" : ""}>${count(number)}</a>`;
 }
+
+const Retryable = ({ id, number }) => number > 0 && html`<div class="small"><a href=${url(`/connections/${id}`, { state: "retryable" })}>${count(number)} to retry</a></div>`;

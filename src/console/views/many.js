@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { url } from "../lib/router.js";
-import { count, plural, STATES, WEBHOOK_STATES, webhookConditions } from "../lib/text.js";
+import { count, localZone, plural, STATES, WEBHOOK_STATES, webhookConditions } from "../lib/text.js";
 import { inWords, localInput } from "../lib/time_range.js";
 import { Button, Dialog, explain, Field, Note } from "../lib/ui.js";
 import { ACTIONS, possible } from "./request_list.js";
@@ -47,7 +47,9 @@ const suggested = (query) => (["failed", "retrying"].includes(query.webhook_stat
  * The dialog. It means the requests with these `ids`, or without them all that match the filters of the list (`query`).
  * With an `action`, it begins to count. Otherwise it lets the reader choose an action and further conditions.
  */
-export default function ManyDialog({ id, query, ids, action: given, onClose }) {
+export default function ManyDialog({ id, query: listed, ids, action: given, onClose }) {
+  // The Back button can change the list behind the dialog, but not what the dialog means.
+  const [query] = useState(listed);
   const [action, setAction] = useState(given ?? suggested(query));
   const [conditions, setConditions] = useState({
     request_name: "", label_prefix: "",
@@ -149,7 +151,7 @@ const added = (sums, more) => Object.fromEntries(Object.entries(more).map(([name
 const filled = (conditions) => Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined && value !== ""));
 
 /** Returns the filters of the list as conditions of the API. */
-function listed({ state, webhook_state: webhook, from, to, sort }) {
+function conditionsOf({ state, webhook_state: webhook, from, to, sort }) {
   const time = sort === "updated_at" ? "updated" : "queued";
   return filled({ state, ...(webhook ? webhookConditions(webhook) : {}), [`${time}_since`]: from, [`${time}_before`]: to });
 }
@@ -161,7 +163,7 @@ function listed({ state, webhook_state: webhook, from, to, sort }) {
 async function meantBy({ id, query, ids, action, conditions }, patient) {
   const { request_name: name, label_prefix: prefix, since, tooPending } = conditions;
   const more = action === "redeliver" ? { ...filled({ failed_since: timeOf(since)?.toISOString() }), include_pending: tooPending } : {};
-  const filter = { ...(ids ? {} : listed(query)), ...filled({ request_name: name.trim(), label_prefix: prefix.trim() }) };
+  const filter = { ...(ids ? {} : conditionsOf(query)), ...filled({ request_name: name.trim(), label_prefix: prefix.trim() }) };
   if (!ids && !query.search) {
     // Without a condition, a time in the future means every request.
     const every = { queued_before: new Date(Date.now() + DAY_MILLISECONDS).toISOString() };
@@ -205,7 +207,7 @@ function Choice({ query, action, setAction, conditions, setConditions }) {
     <fieldset class="options"><legend class="hidden-visually">Action</legend>
       ${possible(query).map((name) => html`<label class="option"><input type="radio" name="action" value=${name} checked=${name === action} onChange=${() => setAction(name)} />
         <span><span class="strong">${ACTIONS[name].name}</span><span class="muted small">${WORDS[name].explanation}</span></span></label>`)}</fieldset>
-    ${action === "redeliver" && html`<${Field} label="Failed since (optional)" help="In your time zone.">${(names) => html`<input type="datetime-local" ...${names} value=${conditions.since} onInput=${change("since")} />`}<//>
+    ${action === "redeliver" && html`<${Field} label="Failed since (optional)" help=${`In your time zone, ${localZone()}.`}>${(names) => html`<input type="datetime-local" ...${names} value=${conditions.since} onInput=${change("since")} />`}<//>
       <label class="check"><input type="checkbox" checked=${conditions.tooPending} onChange=${change("tooPending")} />Also webhooks that are pending or retrying</label>`}
     <div class="columns"><${Field} label="Request type (optional)" help="For example InvoiceAddRq">${(names) => html`<input ...${names} value=${conditions.request_name} maxlength="100" autocomplete="off" spellcheck="false" onInput=${change("request_name")} />`}<//>
       <${Field} label="Label begins with (optional)">${(names) => html`<input ...${names} value=${conditions.label_prefix} maxlength="50" autocomplete="off" onInput=${change("label_prefix")} />`}<//></div>
