@@ -55,11 +55,14 @@ function whereFound(request, phrase) {
   return places.find(([, text]) => text?.toLowerCase().includes(folded))?.[0] ?? "the request or response";
 }
 
-/** How many requests a search found, and what it does not cover. */
+/** What a search covers, and what not (docs/reference/service-contract.md, Search). */
+export const Searched = () => html`Searched: names, subjects, ids, labels, errors, texts of requests, and names, ids and numbers in responses.
+  Of a long request only the first 8,192 characters are searched, and of its response 2 KB.
+  Not searched: states, times, webhooks, metadata, and amounts in responses.`;
+
+/** How many requests a search found, and what it covers. */
 export function SearchNote({ phrase, total }) {
-  return html`<div class="search-note small muted" role="status"><span class="strong">${plural(total, "request")} with “<${Foreign} text=${phrase} />”.</span>${" "}
-    Searched: names, ids, labels, errors, texts of requests, and names, ids and numbers in responses.
-    Not searched: states, times, webhooks, metadata, and amounts in responses.</div>`;
+  return html`<div class="search-note small muted" role="status"><span class="strong">${plural(total, "request")} with “<${Foreign} text=${phrase} />”.</span> <${Searched} /></div>`;
 }
 
 export const SharedReason = ({ reason }) => html`<div class="search-note small" role="status"><span class="strong">Why they wait:</span> <${Foreign} text=${withLocalTimes(reason.message)} /></div>`;

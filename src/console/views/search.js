@@ -4,6 +4,7 @@ import { call } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { count, duration, plural, requestTitle } from "../lib/text.js";
 import { Ago, Button, Empty, explain, Foreign, Icon, Note, StateBadge, useTitle } from "../lib/ui.js";
+import { Searched } from "./request_list.js";
 
 const MAX_CONNECTIONS = 20;
 const MAX_MILLISECONDS = 5000;
@@ -66,7 +67,7 @@ function Results({ phrase }) {
       <div class="muted small break">${left.slice(0, SHOWN).map(({ name }, index) => html`${index ? ", " : ""}<${Foreign} text=${name ?? "Unnamed connection"} />`)}${left.length > SHOWN && ` and ${count(left.length - SHOWN)} more`}${!isAll && ". Of your connections, the oldest 1,000 are known here."}</div></div>
       <${Button} onClick=${() => run({ results, left, isAll })}>Search the next ${count(Math.min(left.length, MAX_CONNECTIONS))}<//></div></div>`}
     ${found.map((one) => html`<${Found} key=${one.connection.id} one=${one} phrase=${phrase} />`)}
-    ${!isRunning && found.length === 0 && html`<div class="card"><${Empty} icon="search" title="Nothing was found">Searched: names, ids, labels, errors, texts of requests, and names, ids and numbers in responses.<//></div>`}
+    ${!isRunning && found.length === 0 && html`<div class="card"><${Empty} icon="search" title="Nothing was found"><${Searched} /><//></div>`}
   </section>`;
 }
 

@@ -28,9 +28,10 @@ from domain.qbxml.response.reader import (
 )
 from domain.qbxml.response.to_json import response_to_json
 from domain.qbxml.search_text import search_text
-from domain.qbxml.subject import subject
+from domain.qbxml.subject import BETWEEN_PARTS, subject
 
 __all__ = [
+    "BETWEEN_PARTS",
     "PAGE_SIZE",
     "ROLLBACK_ON_ERROR",
     "BadReference",

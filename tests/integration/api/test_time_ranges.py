@@ -202,7 +202,7 @@ INVOICE = {
         "InvoiceAdd": {
             "CustomerRef": {"FullName": "Kristy Abercrombie"},
             "RefNumber": "1042",
-            "InvoiceLineAdd": [{"Amount": "248.50"}],
+            "InvoiceLineAdd": [{"Amount": "100.00"}, {"Amount": "148.50"}],
         }
     }
 }
@@ -215,7 +215,9 @@ def test_a_request_and_its_list_item_show_its_subject(deployment: Deployment) ->
     assert queued["subject"] == item["subject"] == "Kristy Abercrombie · 1042 · 248.50"
 
 
-@pytest.mark.parametrize("phrase", ["Invoice add", "INVOICEADDRQ", "kristy aber", "1042", "nightly RUN", "248.50"])
+@pytest.mark.parametrize(
+    "phrase", ["Invoice add", "INVOICEADDRQ", "kristy aber", "1042", "nightly RUN", "148.50", "248.50"]
+)
 def test_a_search_finds_what_a_list_shows(deployment: Deployment, phrase: str) -> None:
     deployment.queue()
     call = {"request_json": INVOICE, "label": "Nightly run"}
