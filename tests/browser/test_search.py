@@ -36,14 +36,19 @@ def a_connection(number: int, **fields: Any) -> dict[str, Any]:
     } | fields
 
 
-def with_connections(console: Console, connections: list[dict[str, Any]]) -> list[str]:
-    """Let the list of connections have these, in pages. Return the addresses of its calls, as they are made."""
+def with_connections(console: Console, connections: list[dict[str, Any]], readable: int | None = None) -> list[str]:
+    """Let the list of connections have these, in pages. Return the addresses of its calls, as they are made.
+
+    Only the first `readable` pages are answered.
+    """
     calls: list[str] = []
 
     def answer(route: Route) -> None:
         calls.append(route.request.url)
         asked = dict(re.findall(r"\b(page|page_size)=(\d+)", route.request.url))
         page, size = int(asked.get("page", 1)), int(asked["page_size"])
+        if readable is not None and page > readable:
+            return
         data = connections[(page - 1) * size : page * size]
         route.fulfill(json={"data": data, "page": page, "total_pages": -(-len(connections) // size)})
 
@@ -145,6 +150,24 @@ def test_a_search_that_is_slow_or_limited_stops_and_says_what_it_left_out(
     console.sees("Searched 4 of 8 connections")
     console.sees("Not searched yet: 4 connections.")
     assert len(calls) <= 7, "no more calls than may run at once"
+
+
+def test_the_five_seconds_include_the_reading_of_connections_and_the_next_run_reads_on(console: Console) -> None:
+    console.sign_in("/app/audit_log")
+    connections = [a_connection(number) for number in range(450)]
+    console.page.route("**/queued_requests?*search_phrase=*", lambda route: route.fulfill(json=a_list(0)))
+
+    with_connections(console, connections, readable=0)
+    console.open("/app/search?search=Ann")
+    console.sees("The search took five seconds and was stopped.")
+    console.sees("No connection was searched.")
+    with_connections(console, connections, readable=2)
+    console.button("Continue").click()
+    console.sees("Searched 20 of more than 200 connections")
+    console.sees("The list of your connections was not read to its end.")
+    with_connections(console, connections)
+    console.button("Search the next 20").click()
+    console.sees("Searched 40 of 450 connections")
 
 
 def test_a_connection_that_cannot_be_searched_is_named_and_the_others_are_searched(console: Console) -> None:

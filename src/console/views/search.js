@@ -8,11 +8,11 @@ import { Searched } from "./request_list.js";
 
 const MAX_CONNECTIONS = 20;
 const MAX_MILLISECONDS = 5000;
+/** The part of this time in which the list of connections is read. The next run reads on. */
+const MAX_LIST_MILLISECONDS = 2500;
 /** Searches that run at the same time. An app may have more, but other callers need some of them. */
 const PARALLEL = 3;
 const SHOWN = 5;
-/** The connections that are known here. */
-const MAX_PAGES = 10;
 const PAGE_SIZE = 100;
 
 export default function Search({ query }) {
@@ -31,77 +31,90 @@ export default function Search({ query }) {
 }
 
 function Results({ phrase }) {
-  const [state, setState] = useState({ isRunning: true, results: [], left: [], isAll: true });
+  const [state, setState] = useState({ isRunning: true, results: [], left: [], nextPage: 1 });
   const running = useRef(null);
-  const run = async (former) => {
+  /** Reads connections and searches some of them, within MAX_MILLISECONDS. Goes on where the former run ended. */
+  const run = async ({ results, left, nextPage }) => {
     const controller = new AbortController();
     running.current = controller;
     const begun = performance.now();
-    const { results = [] } = former;
-    let { left, isAll = true } = former;
-    const show = (more) => { if (running.current === controller) setState({ results, left, isAll, ...more }); };
-    show({ isRunning: true, left: left ?? [] });
+    const progress = { results, left, nextPage };
+    const show = (more) => { if (running.current === controller) setState({ ...progress, ...more }); };
+    show({ isRunning: true });
+    const late = setTimeout(() => controller.abort(), MAX_MILLISECONDS);
+    let stopped = null;
     try {
-      if (!left) ({ connections: left, isAll } = await everyConnection(controller.signal));
-      const stopped = await searchSome(left, results, phrase, controller, begun + MAX_MILLISECONDS, () => show({ isRunning: true }));
-      show({ isRunning: false, milliseconds: performance.now() - begun, stopped });
+      await readConnections(progress, controller.signal);
+      stopped = await searchSome(progress, phrase, controller.signal, () => show({ isRunning: true }));
     } catch (error) {
-      show({ isRunning: false, milliseconds: performance.now() - begun, stopped: error, left: left ?? [] });
+      stopped = error;
     }
+    clearTimeout(late);
+    show({ isRunning: false, milliseconds: performance.now() - begun, stopped: controller.signal.aborted ? "late" : stopped });
   };
   useEffect(() => {
-    run({});
+    run(state);
     return () => { const { current } = running; running.current = null; current?.abort(); };
   }, []);
-  const { results, left, isAll, isRunning, milliseconds, stopped } = state;
+  const { results, left, nextPage, isRunning, milliseconds, stopped } = state;
+  const isAll = nextPage === null;
   const found = results.filter((one) => one.total > 0);
   const total = found.reduce((sum, one) => sum + one.total, 0);
   const failed = results.filter((one) => one.error);
   const known = results.length + left.length;
   return html`<section class="stack" aria-label="Results" aria-busy=${String(isRunning)}>
     <p role="status"><span class="strong">${plural(total, "request")} in ${plural(found.length, "connection")}.</span>${" "}
-      ${isRunning ? "Searching …" : `Searched ${count(results.length - failed.length)} of ${isAll ? "" : "more than "}${plural(known, "connection")} in ${duration(milliseconds)}.`}</p>
+      ${isRunning ? "Searching …" : known === 0 && !isAll ? "No connection was searched." : `Searched ${count(results.length - failed.length)} of ${isAll ? "" : "more than "}${plural(known, "connection")} in ${duration(milliseconds)}.`}</p>
     ${!isRunning && stopped && html`<${Note} tone=${stopped === "late" ? "amber" : "red"} role="alert" title=${stopped === "late" ? "The search took five seconds and was stopped." : "The search was interrupted."}>${stopped !== "late" && html`<p>${explain(stopped)}</p>`}<//>`}
     ${failed.map((one) => html`<${Note} tone="amber" title=${html`<${Name} connection=${one.connection} /> was not searched.`}><p>${explain(one.error)}</p><//>`)}
-    ${!isRunning && left.length > 0 && html`<div class="card"><div class="body row between"><div><span class="strong">Not searched yet: ${plural(left.length, "connection")}.</span>
-      <div class="muted small break">${left.slice(0, SHOWN).map(({ name }, index) => html`${index ? ", " : ""}<${Foreign} text=${name ?? "Unnamed connection"} />`)}${left.length > SHOWN && ` and ${count(left.length - SHOWN)} more`}${!isAll && ". Of your connections, the oldest 1,000 are known here."}</div></div>
-      <${Button} onClick=${() => run({ results, left, isAll })}>Search the next ${count(Math.min(left.length, MAX_CONNECTIONS))}<//></div></div>`}
+    ${!isRunning && (left.length > 0 || !isAll) && html`<div class="card"><div class="body row between"><div><span class="strong">Not searched yet: ${left.length ? `${isAll ? "" : "more than "}${plural(left.length, "connection")}` : "other connections"}.</span>
+      <div class="muted small break">${left.slice(0, SHOWN).map(({ name }, index) => html`${index ? ", " : ""}<${Foreign} text=${name ?? "Unnamed connection"} />`)}${left.length > SHOWN && ` and ${count(left.length - SHOWN)} more`}</div>
+      ${!isAll && html`<div class="muted small">The list of your connections was not read to its end. The next search reads on.</div>`}</div>
+      <${Button} onClick=${() => run(state)}>${left.length ? `Search the next ${count(Math.min(left.length, MAX_CONNECTIONS))}` : "Continue"}<//></div></div>`}
     ${found.map((one) => html`<${Found} key=${one.connection.id} one=${one} phrase=${phrase} />`)}
-    ${!isRunning && found.length === 0 && html`<div class="card"><${Empty} icon="search" title="Nothing was found"><${Searched} /><//></div>`}
+    ${!isRunning && found.length === 0 && (isAll || results.length > 0) && html`<div class="card"><${Empty} icon="search" title="Nothing was found"><${Searched} /><//></div>`}
   </section>`;
 }
 
-/** Returns connections, those with the latest contact first, and whether these are all. */
-async function everyConnection(signal) {
-  const connections = [];
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const list = await call("GET", "/connections", { query: { page, page_size: PAGE_SIZE }, signal });
-    connections.push(...list.data);
-    if (page >= list.total_pages) return { connections: latestFirst(connections), isAll: true };
+/**
+ * Reads connections into `progress.left`, those with the latest contact first, until `signal` or, once some are known,
+ * MAX_LIST_MILLISECONDS end it. `progress.nextPage` is where the next run reads on, or null if all are known.
+ */
+async function readConnections(progress, signal) {
+  const short = AbortSignal.any([signal, AbortSignal.timeout(MAX_LIST_MILLISECONDS)]);
+  while (progress.nextPage) {
+    const isFirst = progress.left.length === 0;
+    if (short.aborted && !isFirst) return;
+    try {
+      const query = { page: progress.nextPage, page_size: PAGE_SIZE };
+      const list = await call("GET", "/connections", { query, signal: isFirst ? signal : short });
+      progress.left = latestFirst([...progress.left, ...list.data]);
+      progress.nextPage = progress.nextPage < list.total_pages ? progress.nextPage + 1 : null;
+    } catch (error) {
+      if (isFirst || !short.aborted) throw error;
+    }
   }
-  return { connections: latestFirst(connections), isAll: false };
 }
 
 const latestFirst = (connections) => connections.toSorted((one, other) => (other.last_connected_at ?? "").localeCompare(one.last_connected_at ?? ""));
 
 /**
- * Searches the first connections of `left` until MAX_CONNECTIONS are done or the deadline is over, and moves them to
- * `results`. Returns why it stopped early: "late", or an error that the next search would meet too.
+ * Searches the first connections of `left` until MAX_CONNECTIONS are done or `signal` ends it, and moves them to
+ * `results`. Returns the error that the next search would meet too, or null.
  */
-async function searchSome(left, results, phrase, controller, deadline, show) {
+async function searchSome({ left, results }, phrase, signal, show) {
   const chosen = left.slice(0, MAX_CONNECTIONS);
   let stopped = null;
-  const late = setTimeout(() => { stopped ??= "late"; controller.abort(); }, Math.max(deadline - performance.now(), 0));
   const worker = async () => {
-    while (chosen.length && !stopped) {
+    while (chosen.length && !stopped && !signal.aborted) {
       const connection = chosen.shift();
       const result = { connection, total: 0, hits: [] };
       try {
         const query = { search_phrase: phrase, page_size: SHOWN, bodies: false };
-        const list = await call("GET", `/connections/${connection.id}/queued_requests`, { query, signal: controller.signal });
+        const list = await call("GET", `/connections/${connection.id}/queued_requests`, { query, signal });
         Object.assign(result, { total: list.total, hits: list.data });
       } catch (error) {
-        if (stopped || controller.signal.aborted) return;
+        if (stopped || signal.aborted) return;
         // A limit of the app, or no network: the others would fail too.
         if (error.status === 429 || error.status === 0 || error.status === 401) { stopped = error; return; }
         result.error = error;
@@ -112,7 +125,6 @@ async function searchSome(left, results, phrase, controller, deadline, show) {
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
-  clearTimeout(late);
   return stopped;
 }
 
