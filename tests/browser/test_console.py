@@ -522,6 +522,25 @@ def test_an_inline_script_would_be_stopped_by_the_policy(console: Console) -> No
     assert ran in {"refused", "undefined"}
 
 
+@pytest.mark.parametrize(
+    ("path", "script", "loaded"),
+    [
+        ("/app", "lib/text.js", "Sign in"),
+        ("/onboarding#x", "onboarding.js", "This link"),
+        ("/support", "support.js", "The service is up"),
+    ],
+)
+def test_a_page_whose_script_does_not_arrive_says_so_and_can_be_reloaded(
+    console: Console, path: str, script: str, loaded: str
+) -> None:
+    console.page.route(f"**/{script}", lambda route: route.abort())
+    console.open(path)
+    expect(console.page.get_by_role("alert")).to_contain_text("could not be loaded")
+    console.page.unroute(f"**/{script}")
+    console.button("Reload").click()
+    console.sees(loaded)
+
+
 @pytest.mark.parametrize("trouble", ["status 500", "no answer"])
 def test_trouble_of_the_service_offers_a_retry_that_works(console: Console, trouble: str) -> None:
     connection = console.service.connection()

@@ -91,7 +91,7 @@ def test_the_support_page_and_each_of_its_files_are_served(mapping: str) -> None
 
     assert page["statusCode"] == 200
     assert f'src="app/assets/{version}/support.js"' in page["body"]
-    for name in ("support.js", "style.css", "theme.js", "icon.svg"):
+    for name in ("support.js", "style.css", "theme.js", "loading.js", "icon.svg"):
         path = f"{version}/{name}"
         event = http_api_event("GET /app/assets/{path+}", f"{mapping}/app/assets/{path}", pathParameters={"path": path})
         assert serve_console.handler(event, None)["statusCode"] == 200, name
