@@ -81,6 +81,18 @@ def seed_session(page: Page, api_key: str, scope: str = "full") -> None:
     )
 
 
+def library(console: Console, script: str, argument: object = None) -> Any:
+    """Run a script in the page. It gets `load(name)`, which imports a module of the console, and the argument."""
+    console.open("/app")
+    address = console.page.evaluate(
+        "performance.getEntriesByType('resource').map(({ name }) => name).find((one) => /lib\\/api.js$/.test(one))"
+    )
+    return console.page.evaluate(
+        f"([address, argument]) => ({script})((name) => import(address.replace('api.js', name)), argument)",
+        [address, argument],
+    )
+
+
 LARGE_BYTES = 5 * 1024 * 1024
 
 

@@ -160,13 +160,33 @@ def test_a_text_that_the_console_cannot_read_is_asked_for_like_a_write(console: 
     connection = console.service.connection()
     compose(console, connection, "CustomerQueryRq")
     console.button("JSON", exact=True).first.click()
-    console.page.get_by_label("JSON of the request").fill('{"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}}')
+    # The whole tree, as client libraries send it.
+    customer = {"name": "CustomerAdd", "children": [{"name": "Name", "text": "Ada"}]}
+    request = {"name": "CustomerAddRq", "children": [customer]}
+    message_set = {"name": "QBXMLMsgsRq", "attributes": {"onError": "stopOnError"}, "children": [request]}
+    tree = {"request": [{"name": "QBXML", "children": [message_set]}]}
+    console.page.get_by_label("JSON of the request").fill(json.dumps(tree))
 
     console.button("Queue request in Test").click()
     console.confirm("Queue request")
 
     console.page.wait_for_url("**/app/queued_requests/*")
     assert requests_of(connection) == ["CustomerAddRq"]
+
+
+def test_the_json_of_the_documents_is_read_and_a_query_in_it_is_queued_without_a_question(console: Console) -> None:
+    connection = console.service.connection()
+    compose(console, connection, "CustomerQueryRq")
+    console.button("JSON", exact=True).first.click()
+    editor = console.page.get_by_label("JSON of the request")
+    expect(editor).to_contain_text(re.compile(r'^\s*{\s*"CustomerQueryRq":'))
+    editor.fill('{"CustomerQueryRq": {"MaxReturned": 2}}')
+    expect(console.page.get_by_label("Preview").last).to_contain_text("<MaxReturned>2</MaxReturned>")
+
+    console.button("Queue customer query in Test").click()
+
+    console.page.wait_for_url("**/app/queued_requests/*")
+    assert requests_of(connection) == ["CustomerQueryRq"]
 
 
 def test_an_invoice_is_composed_from_the_form_of_the_schema(console: Console) -> None:
@@ -415,6 +435,9 @@ def test_a_failed_request_is_edited_and_sent_again(console: Console) -> None:
     console.link("Edit and queue again").click()
     expect(textbox(console, "Name")).to_have_value("Ada")
     console.sees("stays as it is")
+    console.button("curl", exact=True).click()
+    sample = console.page.get_by_label("Preview").last
+    expect(sample).to_contain_text(re.compile(r'"label": "order 7",\s*"metadata": {\s*"order": "7"'))
     console.page.get_by_label("Job of").fill("")
     textbox(console, "Name").fill("Zoe Nightingale")
     console.page.reload()
@@ -431,10 +454,12 @@ def test_a_failed_request_is_edited_and_sent_again(console: Console) -> None:
     assert connection.record(failed)["state"] == "error"
 
 
-def test_a_copy_of_a_change_keeps_the_empty_elements_that_clear_fields(console: Console) -> None:
+def test_a_copy_of_a_change_keeps_the_empty_elements_that_clear_fields_and_its_on_error(console: Console) -> None:
     connection = console.service.connection()
-    fields = {"ListID": "80000001-1", "EditSequence": "1", "Phone": ""}
-    wrong = connection.queue({"request_json": {"CustomerModRq": {"CustomerMod": fields}}})["id"]
+    fields = "<ListID>80000001-1</ListID><EditSequence>1</EditSequence><Phone></Phone>"
+    change = f"<CustomerModRq><CustomerMod>{fields}</CustomerMod></CustomerModRq>"
+    xml = f'<QBXML><QBXMLMsgsRq onError="rollbackOnError">{change}</QBXMLMsgsRq></QBXML>'
+    wrong = connection.queue({"request_xml": xml})["id"]
     connection.run_session()
     assert connection.record(wrong)["state"] == "error"
     console.sign_in(f"/app/queued_requests/{wrong}")
@@ -442,10 +467,13 @@ def test_a_copy_of_a_change_keeps_the_empty_elements_that_clear_fields(console: 
     console.link("Edit and queue again").click()
 
     expect(console.page.get_by_label("XML of the request")).to_contain_text(re.compile("<Phone"))
+    console.page.get_by_role("group", name="Edit as").get_by_role("button", name="JSON").click()
+    console.sees("Only XML can hold these attributes of QBXMLMsgsRq.")
     console.button("Change customer in Test").click()
     console.confirm("Change customer")
     console.page.wait_for_url("**/app/queued_requests/*")
-    assert "Phone" in connection.record(console.page.url.rpartition("/")[2])["request_xml"]
+    copy = connection.record(console.page.url.rpartition("/")[2])["request_xml"]
+    assert re.sub(' requestID="[^"]*"', "", copy) == xml
 
 
 def test_a_hostile_name_of_a_connection_is_text_in_the_button_and_the_question(console: Console) -> None:

@@ -411,7 +411,8 @@ def test_every_example_of_the_reference_is_accepted_by_the_service(console: Cons
     )
     examples: dict[str, Any] = console.page.evaluate(
         """async (address) => {
-            const { referenceData, sampleTree, shortForm } = await import(address);
+            const { referenceData, sampleTree } = await import(address);
+            const { shortForm } = await import(address.replace("reference_data", "request_json"));
             const { requestNames, requestType } = await import(address.replace("reference_data", "schema"));
             const names = await requestNames();
             const { samples } = await referenceData();

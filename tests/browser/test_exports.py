@@ -302,8 +302,10 @@ def test_a_sample_queues_the_same_request_once(console: Console, language: str) 
     if shutil.which("node" if language == "javascript" else language.replace("python", "sh")) is None:
         pytest.skip(f"needs {language}")
     connection = console.service.connection()
-    body = {"request_json": {"request": {"name": "CustomerAddRq", "children": [CUSTOMER]}}}
-    record = console.service.call("POST", f"{connection.path}/queued_requests", body).json["data"]
+    console.service.call("PATCH", connection.path, {"webhook_url": "http://127.0.0.1:9/production"})
+    tree = {"version": "16.0", "request": {"name": "CustomerAddRq", "children": [CUSTOMER]}}
+    settings = {"label": "it's: null,", "metadata": {"order": "7: null"}, "webhook_url": None}
+    record = connection.queue({"request_json": tree, **settings})
     console.sign_in(f"/app/queued_requests/{record['id']}")
     console.button({"curl": "curl", "python": "Python", "javascript": "JavaScript"}[language], exact=True).click()
     with console.page.expect_download() as download:
@@ -317,6 +319,8 @@ def test_a_sample_queues_the_same_request_once(console: Console, language: str) 
     stored = connection.record(copy)
     assert copy != record["id"]
     assert without_label(stored["request_xml"]) == without_label(record["request_xml"])
+    assert stored["request_json"]["version"] == "16.0"
+    assert {name: stored[name] for name in settings} == settings
 
 
 def without_label(xml: str) -> str:
@@ -347,8 +351,9 @@ def test_the_short_form_of_every_request_queues_the_same_request(console: Consol
 
     problems = {}
     for record, sample in zip(records, samples, strict=True):
-        (literal,) = re.findall(r"^request = (.*?)^headers = ", sample["python"], re.MULTILINE | re.DOTALL)
-        body = {"request_json": json.loads(literal)}
+        (literal,) = re.findall(r"^const body = (.*?);\nconst response", sample["javascript"], re.MULTILINE | re.DOTALL)
+        body = json.loads(literal)
+        assert list(body["request_json"]) == ["version", record["request_name"]]
         copy = console.service.call("POST", f"{connection.path}/queued_requests", body)
         if copy.status != 201:
             problems[record["request_name"]] = copy.json["error"]["message"]

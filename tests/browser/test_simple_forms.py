@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import expect
 
 from domain import qbxml
-from tests.browser.support import HOSTILE, Console, query
+from tests.browser.support import HOSTILE, Console, library, query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,18 +43,6 @@ def queue(console: Console, action: str) -> None:
     console.button(f"{action} in Test").click()
     console.confirm(action)
     console.page.wait_for_url("**/app/queued_requests/*")
-
-
-def library(console: Console, script: str, argument: object = None) -> Any:
-    """Run a script in the page. It gets `load(name)`, which imports a module of the console, and the argument."""
-    console.open("/app")
-    address = console.page.evaluate(
-        "performance.getEntriesByType('resource').map(({ name }) => name).find((one) => /lib\\/api.js$/.test(one))"
-    )
-    return console.page.evaluate(
-        f"([address, argument]) => ({script})((name) => import(address.replace('api.js', name)), argument)",
-        [address, argument],
-    )
 
 
 # --- Money -------------------------------------------------------------------------------------------------------
@@ -131,7 +119,8 @@ def test_every_filled_form_is_a_request_that_the_service_accepts_without_empty_e
     script = """async (load, [names, number]) => {
         const { clonedLine, factsOf, linesOf, newLine, nodesAt, openedTree, replaced, rootOf, withChildren } =
             await load("form_tree.js");
-        const { formTree, pruned, requestType, toJson, toXml } = await load("schema.js");
+        const { toJson } = await load("request_json.js");
+        const { formTree, pruned, requestType, toXml } = await load("schema.js");
         const { SIMPLE_FORMS, fieldsOf, lineFieldsOf } = await load("simple_forms.js");
         const fill = (name, type, seed) => {
             RANDOM

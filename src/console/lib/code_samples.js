@@ -1,73 +1,56 @@
 // A request as a call of the API in curl, Python and JavaScript, in the short form that the documents teach.
+import { session } from "./api.js";
+import { contentOf } from "./queue_again.js";
+import { fitsInJson, shortForm } from "./request_json.js";
 import { ROOT } from "./router.js";
 
 /** Returns `{curl, python, javascript}` for a record. Running a sample twice within a day queues one request. */
-export function codeSamples(record) {
-  const at = `${location.origin}${ROOT}/api/v1/connections/${record.connection_id}/queued_requests`;
-  const request = shortForm(record);
-  const key = `copy-of-${record.id}`;
-  const json = JSON.stringify(request, null, 2);
+export const codeSamples = (record) => samplesOf(record.connection_id, bodyOf(record), `copy-of-${record.id}`);
+
+/** Returns the body that queues a copy of a record. A generated requestID is left out: it is the ID of the record. */
+function bodyOf(record) {
+  const { request_xml: xml, webhook_url: webhook, ...rest } = contentOf(record);
+  const { version, request } = record.request_json;
+  const { request_id: label, ...others } = request.attributes ?? {};
+  const tree = { ...request, attributes: label === record.id ? others : request.attributes };
+  // A read-only key sees only the origin of the URL. The service refuses this text, so no other address gets the webhook.
+  const shown = webhook && !session.canChange ? `${webhook}/…` : webhook;
+  return { ...(fitsInJson(xml) ? { request_json: shortForm(tree, version) } : { request_xml: xml }), webhook_url: shown, ...rest };
+}
+
+/** Returns `{curl, python, javascript}` for the body of a call. With a `key`, running a sample twice queues one request. */
+export function samplesOf(connection, body, key) {
+  const address = `${location.origin}${ROOT}/api/v1/connections/${connection}/queued_requests`;
+  const json = JSON.stringify(body, null, 2);
   return {
-    curl: `curl -u "$API_KEY:" '${at}' \\
+    curl: `curl -u "$API_KEY:" '${address}' \\
   -H 'Content-Type: application/json' \\
-  -H 'Idempotency-Key: ${key}' \\
-  -d '${JSON.stringify({ request_json: request }, null, 2).replaceAll("'", "'\\''")}'
+${key ? `  -H 'Idempotency-Key: ${key}' \\\n` : ""}  -d '${json.replaceAll("'", "'\\''")}'
 `,
-    // The values of the tree are texts, so its JSON is also Python.
+    // This JSON is Python, except for the null of `webhook_url`. A line with a text ends in a quotation mark or a comma.
     python: `import base64, json, os, urllib.request
 
-request = ${json}
+body = ${json.replace(/: null(?=,?\n)/g, ": None")}
 headers = {
     "Authorization": "Basic " + base64.b64encode(f"{os.environ['API_KEY']}:".encode()).decode(),
     "Content-Type": "application/json",
-    "Idempotency-Key": "${key}",
-}
-body = json.dumps({"request_json": request}).encode()
-url = "${at}"
-with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as response:
+${key ? `    "Idempotency-Key": "${key}",\n` : ""}}
+url = "${address}"
+request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+with urllib.request.urlopen(request, timeout=30) as response:
     print(json.load(response)["data"]["id"])
 `,
-    javascript: `const request = ${json};
-const response = await fetch("${at}", {
+    javascript: `const body = ${json};
+const response = await fetch("${address}", {
   method: "POST",
   headers: {
     Authorization: "Basic " + btoa(\`\${process.env.API_KEY}:\`),
     "Content-Type": "application/json",
-    "Idempotency-Key": "${key}",
-  },
-  body: JSON.stringify({ request_json: request }),
+${key ? `    "Idempotency-Key": "${key}",\n` : ""}  },
+  body: JSON.stringify(body),
 });
+if (!response.ok) throw new Error(await response.text());
 console.log((await response.json()).data.id);
 `,
   };
-}
-
-/** `{CustomerQueryRq: {MaxReturned: "2"}}`. A tree stays as it is if its order would be lost. */
-function shortForm({ id, request_json: { version, request } }) {
-  const { request_id: label, ...attributes } = request.attributes ?? {};
-  // A generated label is the id of the record. The copy gets its own.
-  const labelled = { ...request, attributes: label === undefined || label === id ? attributes : { requestID: label, ...attributes } };
-  if (!isOrdered(request)) return { version, request: labelled };
-  const isEmpty = !request.children?.length && !Object.keys(labelled.attributes).length;
-  return { ...(version === "13.0" ? {} : { version }), [request.name]: isEmpty ? {} : content(labelled) };
-}
-
-function content({ attributes = {}, children = [], text }) {
-  const members = new Map(Object.entries(attributes).map(([name, value]) => [`@${name}`, value]));
-  if (!children.length && !members.size) return text ?? "";
-  if (text) members.set("#text", text);
-  for (const child of children) {
-    const value = content(child);
-    const former = members.get(child.name);
-    if (former === undefined) members.set(child.name, value);
-    else if (Array.isArray(former)) former.push(value);
-    else members.set(child.name, [former, value]);
-  }
-  return Object.fromEntries(members);
-}
-
-/** Whether elements of the same name stand together everywhere, as they do in an array. */
-function isOrdered({ children = [] }) {
-  const runs = children.filter((child, n) => child.name !== children[n - 1]?.name).map(({ name }) => name);
-  return new Set(runs).size === runs.length && children.every(isOrdered);
 }

@@ -2,16 +2,19 @@
 import { call } from "./api.js";
 import { url } from "./router.js";
 import { isRead } from "./text.js";
+import { declarations } from "./versions.js";
 
 /** Whether a request is a write of which nobody knows whether QuickBooks executed it. */
 export const isUnsettled = (record) => record.error?.code === "outcome_unknown" && !isRead(record.request_name);
 
-/** Returns the content of a record as the body of a new request. A generated requestID is left out: it is the ID of the record. */
-export function contentOf(record) {
-  const { id, request_xml: xml, webhook_url: webhook, label, metadata } = record;
+/**
+ * Returns a record as the body of a new request, with the version of QBXML and the webhook URL of the record; null means no
+ * webhook. A generated requestID is left out: it is the ID of the record.
+ */
+export function contentOf({ id, request_xml: xml, request_json: { version }, webhook_url, label, metadata }) {
   return {
-    request_xml: xml.replace(` requestID="${id}"`, ""),
-    ...(webhook ? { webhook_url: webhook } : {}),
+    request_xml: declarations(version) + xml.replace(` requestID="${id}"`, ""),
+    webhook_url,
     ...(label ? { label } : {}),
     ...(metadata && Object.keys(metadata).length ? { metadata } : {}),
   };

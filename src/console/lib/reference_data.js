@@ -1,4 +1,5 @@
 // The texts of the QBXML reference: what messages and fields mean, which editions lack them, and samples to copy.
+import { ofMember } from "./request_json.js";
 import { exampleTree } from "./schema.js";
 import { APP } from "./router.js";
 
@@ -56,25 +57,4 @@ export function editionsText(codes) {
 }
 
 /** Returns the sample of a request type: one that was written for it, or one that follows from the schema. */
-export function sampleTree(type, samples) {
-  return samples[type.name] ? treeOf(type.name, samples[type.name]) : exampleTree(type);
-}
-
-/** Reads the short form: attributes begin with `@`, an element that repeats is an array. */
-function treeOf(name, value) {
-  if (typeof value === "string") return { name, text: value };
-  const attributes = Object.fromEntries(Object.entries(value).filter(([one]) => one.startsWith("@")).map(([one, text]) => [one.slice(1), text]));
-  const children = Object.entries(value).filter(([one]) => !one.startsWith("@")).flatMap(([one, inside]) => [inside].flat().map((part) => treeOf(one, part)));
-  return { name, attributes, children };
-}
-
-/** Returns a tree in the short form. */
-export function shortForm({ name, attributes = {}, text, children }) {
-  if (!children) return { [name]: text };
-  const inside = Object.fromEntries(Object.entries(attributes).map(([one, value]) => [`@${one}`, value]));
-  for (const child of children) {
-    const value = shortForm(child)[child.name];
-    inside[child.name] = child.name in inside ? [inside[child.name], value].flat() : value;
-  }
-  return { [name]: inside };
-}
+export const sampleTree = (type, samples) => (samples[type.name] ? ofMember(type.name, samples[type.name]) : exampleTree(type));

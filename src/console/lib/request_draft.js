@@ -2,7 +2,8 @@
 
 import { openedTree, replaced, rootOf, withoutUnused } from "./form_tree.js";
 import { contentOf } from "./queue_again.js";
-import { formTree, fromJson, fromXml, hasBlanks, pruned, toJson, toXml } from "./schema.js";
+import { fitsInJson, fromJson, shortForm, toJson } from "./request_json.js";
+import { formTree, fromXml, hasBlanks, pruned, toXml } from "./schema.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
 import { firstVersion } from "./versions.js";
 
@@ -11,16 +12,20 @@ export const modesOf = (type) => [...(SIMPLE_FORMS[type] ? [["simple", "Form"], 
 
 export const isForm = (mode) => mode === "simple" || mode === "form";
 
-/** Returns a new draft: an empty form, or the content of an earlier request. `supported` is the version of the connection. */
+/**
+ * Returns a new draft: an empty form, or the content of an earlier request. `supported` is the version of the connection. The
+ * webhook is a URL, "" for that of the connection, or null for none.
+ */
 export function beginning(type, source, supported) {
   const [[mode]] = modesOf(type.name);
   const draft = { mode, version: firstVersion(supported), text: "", webhook: "" };
   if (!source) return { ...draft, tree: dated(type, inForm(type, mode, formTree(type))) };
   const { request_xml: xml, webhook_url: webhook, ...rest } = contentOf(source);
   const { tree, version } = fromXml(xml);
-  const copy = { ...draft, ...rest, tree, version, webhook: webhook ?? "" };
-  // A form leaves out empty elements, which clear fields in a change.
-  return tree.name === type.name && !hasBlanks(tree) ? { ...copy, tree: inForm(type, mode, tree) } : { ...copy, mode: "xml", text: xml };
+  const copy = { ...draft, ...rest, tree, version, webhook };
+  // A form leaves out empty elements, which clear fields in a change, and attributes of the message set.
+  const fits = tree.name === type.name && !hasBlanks(tree) && fitsInJson(xml);
+  return fits ? { ...copy, tree: inForm(type, mode, tree) } : { ...copy, mode: "xml", text: xml };
 }
 
 /** Returns a tree as a form edits it. The form of the schema does not show all empty fields of the form for people. */
@@ -45,25 +50,50 @@ export function today(now = new Date()) {
   return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
 }
 
-export const written = (form, { tree, version }) => (form === "xml" ? toXml(pruned(tree), version) : JSON.stringify(toJson(pruned(tree), version), null, 2));
-
-/** Returns the tree and the version of a draft. Throws Error with a sentence if its text cannot be read. */
-export function read({ mode, tree, version, text }) {
+/**
+ * Returns the tree and the version of a draft. A text without a version has the `assumed` one, that of the connection. Throws
+ * Error with a sentence if the text cannot be read.
+ */
+export function read({ mode, tree, version, text }, assumed) {
   if (isForm(mode)) return { tree, version };
-  return mode === "xml" ? fromXml(text) : fromJson(text);
+  const found = mode === "xml" ? fromXml(text) : fromJson(text);
+  return { ...found, version: found.version ?? assumed };
 }
 
-/** Returns the tree of a draft, or null if its text cannot be read. */
-export function treeOf(draft) {
+/** Returns the tree and the version that a draft queues, or null if its text cannot be read. Only a form leaves out empty elements. */
+export function requestOf(draft, assumed) {
   try {
-    return read(draft);
+    const { tree, version } = read(draft, assumed);
+    return { tree: isForm(draft.mode) ? pruned(tree) : tree, version };
   } catch {
     return null;
   }
 }
 
+const unlessAssumed = (version, assumed) => (version === assumed ? undefined : version);
+
+/** Returns a tree as a text of XML or JSON. The text names the version unless it is the `assumed` one. */
+export function written(form, { tree, version }, assumed) {
+  const named = unlessAssumed(version, assumed);
+  return form === "xml" ? toXml(tree, named) : JSON.stringify(shortForm(tree, named), null, 2);
+}
+
 /** Returns the body that queues a draft. Throws SyntaxError if its JSON is broken. */
-export function bodyOf({ mode, tree, version, text, webhook, label, metadata }) {
+export function bodyOf(draft) {
+  const { mode, tree, version, text } = draft;
   const content = mode === "xml" ? { request_xml: text } : { request_json: mode === "json" ? JSON.parse(text) : toJson(pruned(tree), version) };
-  return { ...content, ...(webhook.trim() ? { webhook_url: webhook.trim() } : {}), ...(label ? { label } : {}), ...(metadata ? { metadata } : {}) };
+  return { ...content, ...settingsOf(draft) };
+}
+
+/** Whether only XML can hold a draft. */
+export const isOnlyXml = ({ mode, text }) => mode === "xml" && !fitsInJson(text);
+
+/** Returns a body that queues the same request, in the short form. The first two arguments are a draft and its `requestOf`. */
+export function sampleBodyOf(draft, { tree, version }, assumed) {
+  return { ...(isOnlyXml(draft) ? { request_xml: draft.text } : { request_json: shortForm(tree, unlessAssumed(version, assumed)) }), ...settingsOf(draft) };
+}
+
+function settingsOf({ webhook, label, metadata }) {
+  const url = webhook?.trim() ?? null;
+  return { ...(url === "" ? {} : { webhook_url: url }), ...(label ? { label } : {}), ...(metadata ? { metadata } : {}) };
 }

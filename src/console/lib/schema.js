@@ -2,6 +2,7 @@
 // requests as trees: {name, attributes, text | children}.
 
 import { APP } from "./router.js";
+import { declarations } from "./versions.js";
 
 const files = new Map();
 
@@ -259,26 +260,15 @@ function element(tree, indent) {
   return [`${space}<${tree.name}${attributes}>`, ...tree.children.map((child) => element(child, indent + 1)), `${space}</${tree.name}>`].join("\n");
 }
 
-/** Returns the request as QBXML. The prologue names a version other than 13.0. */
-export function toXml(tree, version = "13.0") {
-  const prologue = version === "13.0" ? "" : `<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="${version}"?>\n`;
-  return `${prologue}<QBXML>\n  <QBXMLMsgsRq onError="stopOnError">\n${element(tree, 2)}\n  </QBXMLMsgsRq>\n</QBXML>`;
-}
-
-/** Returns the request as the API's JSON. */
-export function toJson(tree, version = "13.0") {
-  const convert = ({ name, attributes, text, children }) => ({
-    name,
-    ...(attributes && Object.values(attributes).some(Boolean) ? { attributes: Object.fromEntries(Object.entries(attributes).filter(([, value]) => value)) } : {}),
-    ...(children ? { children: children.map(convert) } : { text: text ?? "" }),
-  });
-  return { version, request: convert(tree) };
+/** Returns the request as QBXML, with declarations if there is a version. */
+export function toXml(tree, version) {
+  return `${version ? declarations(version) : ""}<QBXML>\n  <QBXMLMsgsRq onError="stopOnError">\n${element(tree, 2)}\n  </QBXMLMsgsRq>\n</QBXML>`;
 }
 
 // The only place where the Content-Security-Policy allows a document from a string. The XML is parsed, never displayed.
 const readable = globalThis.trustedTypes?.createPolicy("read-xml", { createHTML: (xml) => xml });
 
-/** Reads QBXML. Returns `{tree, version}`; throws Error with a sentence. */
+/** Reads QBXML. Returns `{tree, version}`, without a version if the text has no declaration of one; throws Error with a sentence. */
 export function fromXml(xml) {
   const document_ = new DOMParser().parseFromString(readable?.createHTML(xml.trim()) ?? xml.trim(), "application/xml");
   const failed = document_.querySelector("parsererror");
@@ -297,23 +287,7 @@ export function fromXml(xml) {
     return node.children.length || empty ? { ...base, children: [...node.children].map(convert) } : { ...base, text: node.textContent };
   };
   const tree = convert(request);
-  const version = /<\?qbxml\s+version="([\d.]+)"/.exec(xml)?.[1] ?? "13.0";
+  const declaration = [...document_.childNodes].find(({ nodeType, target }) => nodeType === Node.PROCESSING_INSTRUCTION_NODE && target === "qbxml");
+  const version = /version\s*=\s*["']([^"']*)["']/.exec(declaration?.data)?.[1];
   return { tree: { attributes: {}, ...tree }, version };
-}
-
-/** Reads the API's JSON. Returns `{tree, version}`; throws Error with a sentence. */
-export function fromJson(text) {
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`The JSON is broken: ${error.message}.`);
-  }
-  const request = value?.request;
-  if (!request || typeof request.name !== "string") throw new Error('The JSON needs "request" with a "name".');
-  const convert = (node) => {
-    const base = { name: String(node.name), ...(node.attributes ? { attributes: Object.fromEntries(Object.entries(node.attributes).map(([name, one]) => [name, String(one)])) } : {}) };
-    return Array.isArray(node.children) || node === request ? { ...base, children: (node.children ?? []).map(convert) } : { ...base, text: String(node.text ?? "") };
-  };
-  return { tree: { attributes: {}, ...convert(request) }, version: value.version ?? "13.0" };
 }

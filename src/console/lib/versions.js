@@ -26,3 +26,6 @@ export function lackOf(since, version, supported) {
   if (supported && numberOf(since) > numberOf(supported)) return `Needs QBXML ${since}. QuickBooks of this connection supports ${supported}.`;
   return `Needs QBXML ${since}. Choose that version above.`;
 }
+
+/** Returns the declarations at the beginning of a QBXML document. */
+export const declarations = (version) => `<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="${version}"?>\n`;

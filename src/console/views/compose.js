@@ -1,15 +1,16 @@
 // Compose a request: pick a type, fill in a form made from the schema or edit XML or JSON, see the other form, queue it.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { appOfKey, call, session, useLoad } from "../lib/api.js";
+import { samplesOf } from "../lib/code_samples.js";
 import { draftKey, draftsOf, moveDraft, readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
 import { isUnsettled, newKey } from "../lib/queue_again.js";
-import { ROOT, navigate, url } from "../lib/router.js";
-import { beginning, bodyOf, inForm, isForm, modesOf, read, treeOf, written } from "../lib/request_draft.js";
-import { elementAt, missingIn, pruned, requestNames, requestType, toJson, toXml } from "../lib/schema.js";
+import { beginning, bodyOf, inForm, isForm, isOnlyXml, modesOf, read, requestOf, sampleBodyOf, written } from "../lib/request_draft.js";
+import { navigate, url } from "../lib/router.js";
+import { elementAt, missingIn, pruned, requestNames, requestType } from "../lib/schema.js";
 import { inWordsOf, labelsOf, offersIn, SIMPLE_FORMS } from "../lib/simple_forms.js";
 import { actionTitle, fullTime, isRead, plural, requestTitle } from "../lib/text.js";
-import { isTooNew, lackOf, versionsFor } from "../lib/versions.js";
+import { firstVersion, isTooNew, lackOf, versionsFor } from "../lib/versions.js";
 import { Ago, Button, Code, Empty, explain, Field, Foreign, Note, Problem, problemText, Segmented, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { GroupForm } from "./compose_form.js";
 import { ConfirmWrite } from "./confirm_write.js";
@@ -19,6 +20,7 @@ import { SimpleForm, totalsOf } from "./simple_form.js";
 const NO_PROBLEMS = [];
 const NO_OFFERS = [];
 const POPULAR = ["CustomerQueryRq", "InvoiceAddRq", "InvoiceQueryRq", "ItemQueryRq", "CustomerAddRq", "ReceivePaymentAddRq", "BillAddRq", "CompanyQueryRq"];
+const ONLY_XML = "Only XML can hold these attributes of QBXMLMsgsRq.";
 const PAGE_SIZE = 100;
 const MAX_PAGES = 10;
 /** The service keeps idempotency keys for a day. An older one would not prevent a second request. */
@@ -136,7 +138,9 @@ function Draft({ type, place, target, askForTarget, source }) {
   const confirmed = useRef(null);
   const outcome = useRef();
   const { mode, tree, version, text, webhook } = draft;
-  const current = useMemo(() => treeOf(draft), [mode, tree, version, text]);
+  // The service takes this version for a text without one.
+  const assumed = firstVersion(supported);
+  const current = useMemo(() => requestOf(draft, assumed), [mode, tree, version, text, assumed]);
   const simple = SIMPLE_FORMS[type.name];
   const offers = useOffers(target?.id, mode === "simple" ? offersIn(simple) : NO_OFFERS);
 
@@ -147,10 +151,11 @@ function Draft({ type, place, target, askForTarget, source }) {
   const startOver = () => { removeDraft(place); setDraft(beginning(type, source, supported)); setRestoredAt(null); setProblems(NO_PROBLEMS); setError(null); };
   const switchTo = (next) => {
     try {
-      const { tree: nextTree, version: nextVersion } = read(draft);
+      const { tree: nextTree, version: nextVersion } = read(draft, assumed);
       if (isForm(next) && nextTree.name !== type.name) throw new Error(`The form is for ${type.name}; the text holds ${nextTree.name}. Pick that type above.`);
+      if (next !== "xml" && isOnlyXml(draft)) throw new Error(`${ONLY_XML} Write only onError="stopOnError", or stay in XML.`);
       const changed = { tree: inForm(type, next, nextTree), version: nextVersion, mode: next };
-      const after = { ...draft, ...changed, idempotencyKey: null, text: isForm(next) ? "" : written(next, changed) };
+      const after = { ...draft, ...changed, idempotencyKey: null, text: isForm(next) ? "" : written(next, requestOf(draft, assumed), assumed) };
       if (draft.touched) keep(after);
       else setDraft(after);
       setProblems(NO_PROBLEMS);
@@ -223,12 +228,13 @@ function Draft({ type, place, target, askForTarget, source }) {
           ${problems.length > 0 && html`<${Note} tone="red" role="alert" title=${plural(problems.length, "problem")}>
             <ul class="stack tight">${problems.map((one) => html`<li>${one.line && mode !== "json" ? html`<span class="tag">line ${one.line}</span> ` : ""}${one.message}</li>`)}</ul><//>`}
           ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p>${error.status === 0 || error.status >= 500 ? html`<p>Nothing is lost: press the button again. If the request was queued, it is not queued twice.</p>` : ""}<//>`}</div>
-        <${Field} label="Webhook URL (optional)" help="If it is empty, the webhook URL of the connection is used.">${(control) => html`<input ...${control} value=${webhook} inputmode="url" maxlength="2048" placeholder="https://example.com/webhooks/quickbooks" onInput=${(event) => edit({ webhook: event.target.value })} />`}<//>
+        <${Field} label="Webhook URL (optional)" help=${webhook !== null && "If it is empty, the webhook URL of the connection is used."}>${(control) => html`<input ...${control} value=${webhook ?? ""} disabled=${webhook === null} inputmode="url" maxlength="2048" placeholder=${webhook === null ? undefined : "https://example.com/webhooks/quickbooks"} onInput=${(event) => edit({ webhook: event.target.value })} />`}<//>
+        <label class="check"><input type="checkbox" checked=${webhook === null} onChange=${(event) => edit({ webhook: event.target.checked ? null : "" })} />Send no webhook</label>
         ${session.canChange ? html`<${Button} kind="primary block" busy=${busy} onClick=${press}>${books ? html`<span>${action} in <${Foreign} text=${books} /></span>` : action}<//>` : html`<span class="muted">A read-only key cannot queue requests.</span>`}
         <div class="row between"><a href=${url(`/qbxml/${type.name}`)}>${type.name} in the reference</a>
           ${!isKept && html`<span class="failed small" role="status">This draft is too large to be kept in this tab.</span>`}</div>
       </div></section>
-      <${Preview} current=${current} mode=${mode} connection=${target?.id} webhook=${webhook.trim()} />
+      <${Preview} draft=${draft} current=${current} assumed=${assumed} connection=${target?.id} />
     </div></div>
     ${asking && html`<${ConfirmWrite} tree=${current && pruned(current.tree)} target=${books} unanswered=${draft.unanswered} isSame=${Boolean(draft.idempotencyKey)}
       labels=${mode === "simple" ? labelsOf(simple) : undefined} totals=${mode === "simple" ? totalsOf(simple, tree, offers) : []} confirm=${queue} close=${() => setAsking(false)} />`}`;
@@ -285,54 +291,15 @@ function RequestAttributes({ type, tree, change }) {
   </div>`;
 }
 
-function Preview({ current, mode, connection, webhook }) {
+/** `current` is what the draft queues, or null if its text cannot be read. */
+function Preview({ draft, current, assumed, connection = "CONNECTION_ID" }) {
+  const { mode } = draft;
   const [form, setForm] = useState("xml");
   // While one form is edited, the preview shows the other one.
   useEffect(() => { if (mode === form) setForm(mode === "xml" ? "json" : "xml"); }, [mode]);
-  let text = "";
-  if (current) {
-    const tree = pruned(current.tree);
-    const json = toJson(tree, current.version);
-    const body = { ...(webhook ? { webhook_url: webhook } : {}), request_json: json };
-    const address = `${location.origin}${ROOT}/api/v1/connections/${connection ?? "CONNECTION_ID"}/queued_requests`;
-    text = { xml: () => toXml(tree, current.version), json: () => JSON.stringify(json, null, 2), curl: () => curl(address, body), python: () => python(address, body), javascript: () => javascript(address, body) }[form]();
-  }
+  const problem = !current ? "The text cannot be read yet." : form === "json" && isOnlyXml(draft) ? ONLY_XML : null;
+  const text = () => (form === "xml" || form === "json" ? written(form, current, assumed) : samplesOf(connection, sampleBodyOf(draft, current, assumed))[form]);
   return html`<section class="card" aria-label="Preview"><header><h2>Preview</h2>
       <${Segmented} label="Show as" value=${form} onChange=${setForm} options=${[["xml", "XML"], ["json", "JSON"], ["curl", "curl"], ["python", "Python"], ["javascript", "JavaScript"]]} /></header>
-    <div class="body">${current ? html`<${Code} label="Preview" text=${text} />` : html`<p class="muted">The text cannot be read yet.</p>`}</div></section>`;
+    <div class="body">${problem ? html`<p class="muted">${problem}</p>` : html`<${Code} label="Preview" text=${text()} />`}</div></section>`;
 }
-
-const curl = (address, body) => `curl -u "$API_KEY:" ${address} \\
-  -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`;
-
-const python = (address, body) => `import os
-import requests
-
-response = requests.post(
-    "${address}",
-    auth=(os.environ["API_KEY"], ""),
-    json=${pythonValue(body, 1)},
-    timeout=30,
-)
-response.raise_for_status()
-print(response.json()["data"]["id"])`;
-
-function pythonValue(value, depth) {
-  const space = "    ".repeat(depth);
-  if (Array.isArray(value)) return value.length ? `[\n${value.map((one) => `${space}    ${pythonValue(one, depth + 1)},\n`).join("")}${space}]` : "[]";
-  if (value && typeof value === "object") return `{\n${Object.entries(value).map(([name, one]) => `${space}    ${JSON.stringify(name)}: ${pythonValue(one, depth + 1)},\n`).join("")}${space}}`;
-  return JSON.stringify(value);
-}
-
-const javascript = (address, body) => `const response = await fetch("${address}", {
-  method: "POST",
-  headers: {
-    Authorization: "Basic " + btoa(process.env.API_KEY + ":"),
-    "Content-Type": "application/json",
-  },
-  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll("\n", "\n  ")}),
-});
-if (!response.ok) throw new Error(await response.text());
-const { data } = await response.json();
-console.log(data.id);`;

@@ -2,7 +2,8 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { session, useLoad } from "../lib/api.js";
 import { url } from "../lib/router.js";
-import { answersTo, editionsText, referenceData, sampleTree, shortForm } from "../lib/reference_data.js";
+import { answersTo, editionsText, referenceData, sampleTree } from "../lib/reference_data.js";
+import { shortForm } from "../lib/request_json.js";
 import { BASES, fieldIndex, requestNames, requestType, responseFacts, toXml } from "../lib/schema.js";
 import { count, plural, requestTitle } from "../lib/text.js";
 import { Code, Empty, Icon, Problem, Segmented, Skeleton, SkeletonCard, useTitle } from "../lib/ui.js";

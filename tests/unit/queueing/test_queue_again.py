@@ -232,14 +232,16 @@ def test_exactly_the_requests_that_match_and_are_harmless_are_queued_again_once(
     assert (again.queued, again.queued_before) == (0, len(harmless))
 
 
-def test_the_new_request_has_what_its_author_gave_to_the_old_one() -> None:
+@pytest.mark.parametrize("webhook", [Webhook.to(HOOK), Webhook()])
+def test_the_new_request_has_what_its_author_gave_to_the_old_one(webhook: Webhook) -> None:
     bench = Bench()
     labelled = bench.add(
         state=State.DISCARDED,
         request_label="1",
+        qbxml_version="16.0",
         label="import-7",
         metadata={"order": "1007"},
-        webhook=Webhook.to(HOOK),
+        webhook=webhook,
         paging=Paging(may_begin=True),
     )
     bench.clock.advance(seconds=1)
