@@ -16,6 +16,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.browser.support import Console, query, unsettled
+from tests.browser.test_many import queued
 
 if TYPE_CHECKING:
     from playwright.sync_api import Download, Route
@@ -92,6 +93,83 @@ def test_a_list_is_exported_with_all_its_pages(console: Console) -> None:
     assert download.value.suggested_filename == "requests.csv"
     assert [dict(zip(header, row, strict=True))["id"] for row in rows] == ids[::-1]
     assert {dict(zip(header, row, strict=True))["state"] for row in rows} == {"waiting"}
+
+
+def test_rows_that_leave_a_list_while_it_is_exported_do_not_hide_others(console: Console) -> None:
+    connection = console.service.connection()
+    ids = queued(connection, 120, "import")
+    leaving = [*ids[:5], *ids[60:65], *ids[-5:]]
+    answers: list[dict[str, Any]] = []
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        if not answers:
+            body = {"filter": {"ids": leaving}}
+            connection.service.call("POST", f"{connection.path}/queued_requests/discard", body)
+        answers.append(response.json())
+        route.fulfill(response=response)
+
+    console.sign_in(f"/app/connections/{connection.id}?state=waiting")
+    console.button("CSV").wait_for()
+    console.page.route("**/queued_requests?*page_size=100*", answer)
+    with console.page.expect_download() as download:
+        console.button("CSV").click()
+
+    header, *rows = rows_of(text_of(download.value))
+    exported = [dict(zip(header, row, strict=True)) for row in rows]
+    staying = [request_id for request_id in ids[::-1] if request_id not in leaving]
+    assert [one["id"] for one in exported if one["id"] not in leaving] == staying
+
+
+CHANGING_LISTS = """async ([address, seeds]) => {
+    const { overlappingPages } = await import(address);
+    const wrong = [];
+    for (let seed = 1; seed <= seeds; seed += 1) {
+        let state = seed * 7919;
+        const chance = () => { state = (state * 48271) % 2147483647; return state / 2147483647; };
+        const moves = seed % 3 === 0;  // like a list that is sorted by the last change
+        let next = 0, changes = 0;
+        const row = () => ({ id: `row ${next++}`, changed: changes++ });
+        let list = Array.from({ length: Math.floor(chance() * 700) }, row);
+        const always = new Set(list.map(({ id }) => id));
+        const most = chance() * (seed % 2 ? 8 : 60);
+        const change = () => {
+            for (let left = Math.floor(chance() * most); left > 0 && list.length; left -= 1) {
+                const [gone] = list.splice(Math.floor(chance() * list.length), 1);
+                always.delete(gone.id);
+            }
+            for (let come = Math.floor(chance() * most); come > 0; come -= 1) {
+                const place = [0, list.length, Math.floor(chance() * list.length)][Math.floor(chance() * 3)];
+                list.splice(moves ? list.length : place, 0, row());
+            }
+            for (let moved = moves ? Math.floor(chance() * most) : 0; moved > 0 && list.length; moved -= 1) {
+                const [one] = list.splice(Math.floor(chance() * list.length), 1);
+                list.push({ ...one, changed: changes++ });
+            }
+        };
+        const read = async (page, size) => {
+            const data = list.slice((page - 1) * size, page * size);
+            const total_pages = Math.ceil(list.length / size);
+            change();
+            return { data, total_pages };
+        };
+        const rows = new Map();
+        const parts = overlappingPages(read, ({ id, changed }) => `${changed} ${id}`);
+        let part = await parts.next();
+        for (; !part.done; part = await parts.next()) for (const one of part.value) rows.set(one.id, one);
+        const missing = [...always].filter((id) => !rows.has(id)).length;
+        if (part.value && missing) wrong.push({ seed, missing });
+        if (!part.value && most < 9) wrong.push({ seed, unfinished: true });
+    }
+    return wrong;
+}"""
+
+
+def test_every_row_that_stays_in_a_list_is_exported_whatever_changes_between_its_pages(console: Console) -> None:
+    console.sign_in("/app")
+    console.sees_heading("Connections")
+
+    assert console.page.evaluate(CHANGING_LISTS, [module(console, "lib/list_export.js"), 300]) == []
 
 
 def test_all_failures_since_monday_are_a_file_after_four_clicks(console: Console) -> None:

@@ -6,7 +6,13 @@ import { count } from "./text.js";
 import { Button, explain, toast } from "./ui.js";
 
 const PAGE_SIZE = 100;
+const MIN_PAGE_SIZE = 50;
 const MAX_PAGES = 100;
+/** A file has at most about so many rows. A list that changes may take some more calls. */
+const MAX_ROWS = PAGE_SIZE * MAX_PAGES;
+const MAX_CALLS = 2 * MAX_PAGES;
+/** A part of a list begins with so many rows of the part before it. */
+const OVERLAP = 5;
 const MAX_WAIT_SECONDS = 60;
 
 const REQUEST_COLUMNS = {
@@ -19,7 +25,7 @@ const REQUEST_COLUMNS = {
 const CONNECTION_COLUMNS = {
   id: (one) => one.id, name: (one) => one.name, status: (one) => one.status, reason: (one) => one.waiting_reason?.message ?? one.last_error?.message,
   last_contact_utc: (one) => one.last_connected_at, product: (one) => one.quickbooks_product_name, qbxml_version: (one) => one.qbxml_version,
-  country: (one) => one.country, waiting: (one) => one.counts?.waiting + one.counts?.retryable, failed: (one) => one.counts?.error,
+  country: (one) => one.country, waiting: (one) => one.counts?.waiting, waiting_to_retry: (one) => one.counts?.retryable, failed: (one) => one.counts?.error,
 };
 
 const AUDIT_COLUMNS = {
@@ -29,11 +35,20 @@ const AUDIT_COLUMNS = {
   completed_at_utc: (one) => one.completed_at, id: (one) => one.id,
 };
 
-export const RequestsCsv = ({ connectionId, query }) =>
-  html`<${ListCsv} pages=${() => numberedPages(`/connections/${connectionId}/queued_requests`, { ...query, bodies: false })} columns=${REQUEST_COLUMNS} name="requests" />`;
+/**
+ * The requests of a list. A request that changes moves to the end of the last changes, so they are read from the oldest
+ * one. Only of a list that is too long for a file, the first ones are read.
+ */
+export function RequestsCsv({ connectionId, query, total }) {
+  const { sort, sort_direction: direction } = query;
+  const place = (one) => `${one[sort]} ${one.id}`;
+  const order = (one, other) => (direction === "asc" ? 1 : -1) * (place(one) < place(other) ? -1 : 1);
+  const asked = { ...query, bodies: false, sort_direction: total > MAX_ROWS ? direction : "asc" };
+  return html`<${ListCsv} pages=${() => allPages(`/connections/${connectionId}/queued_requests`, asked, place)} order=${order} columns=${REQUEST_COLUMNS} name="requests" />`;
+}
 
 /** All connections, or those in `rows`. */
-export const ConnectionsCsv = ({ rows }) => html`<${ListCsv} pages=${() => (rows ? onePage(rows) : numberedPages("/connections", { counts: true }))} columns=${CONNECTION_COLUMNS} name="connections" />`;
+export const ConnectionsCsv = ({ rows }) => html`<${ListCsv} pages=${() => (rows ? onePage(rows) : allPages("/connections", { counts: true }))} columns=${CONNECTION_COLUMNS} name="connections" />`;
 
 export const AuditLogCsv = ({ path, query }) => html`<${ListCsv} pages=${() => pagesBehindCursors(path, query)} columns=${AUDIT_COLUMNS} name="audit-log" />`;
 
@@ -42,14 +57,39 @@ async function* onePage(rows) {
   return true;
 }
 
-/** Yields the rows of each page. Returns whether these are all. */
-async function* numberedPages(path, query) {
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const list = await patiently(() => call("GET", path, { query: { ...query, page, page_size: PAGE_SIZE } }));
-    yield list.data;
-    if (page >= list.total_pages) return true;
+const allPages = (path, query, place) => overlappingPages((page, size) => patiently(() => call("GET", path, { query: { ...query, page, page_size: size } })), place);
+
+/**
+ * Yields the rows of a list in parts, some of them twice. Returns whether these are all. `read(page, size)` returns a page.
+ * `place` returns a text that a row keeps as long as the order of the list does not move it.
+ *
+ * Rows that come and go meanwhile move the others to other pages. So each part begins with rows of the part before it. If
+ * it does not, the rows between them are unknown, and it is read again from further up.
+ */
+export async function* overlappingPages(read, place = ({ id }) => id) {
+  const known = new Set();
+  let begin = 0;
+  for (let calls = 0; calls < MAX_CALLS && known.size < MAX_ROWS; calls += 1) {
+    const { page, size } = pageAt(begin);
+    const list = await read(page, size);
+    if (page === 1 || list.data.some((one) => known.has(place(one)))) {
+      for (const one of list.data) known.add(place(one));
+      yield list.data;
+      if (page >= list.total_pages) return true;
+      begin = page * size - OVERLAP;
+    } else {
+      begin = Math.max(Math.min(page - 1, list.total_pages) * size - PAGE_SIZE, 0);
+    }
   }
   return false;
+}
+
+/** Returns the page, of any size, that contains the row at this position and the most rows behind it. */
+function pageAt(position) {
+  const sizes = Array.from({ length: PAGE_SIZE - MIN_PAGE_SIZE + 1 }, (_, index) => MIN_PAGE_SIZE + index);
+  const end = (size) => (Math.floor(position / size) + 1) * size;
+  const size = sizes.reduce((best, one) => (end(one) > end(best) ? one : best));
+  return { page: end(size) / size, size };
 }
 
 /** Yields the rows of each part of a list. Returns whether these are all. */
@@ -64,22 +104,24 @@ async function* pagesBehindCursors(path, query) {
   return false;
 }
 
-function ListCsv({ pages, columns, name }) {
+/** `order` compares two rows. Without it, they are in the order in which they are read. */
+function ListCsv({ pages, order, columns, name }) {
   const [read, setRead] = useState(null);
   const press = async () => {
     setRead(0);
     try {
-      const rows = [];
+      const rows = new Map();
       const parts = pages();
       let part = await parts.next();
       while (!part.done) {
-        rows.push(...part.value);
-        setRead(rows.length);
+        for (const one of part.value) rows.set(one.id, one);
+        setRead(rows.size);
         part = await parts.next();
       }
       const isWhole = part.value;
-      downloadCsv(Object.keys(columns), rows.map((one) => Object.values(columns).map((value) => value(one))), name);
-      if (!isWhole) toast(`The file has the first ${count(rows.length)} rows. Filter the list to get the others.`, "amber");
+      const all = order ? [...rows.values()].toSorted(order) : [...rows.values()];
+      downloadCsv(Object.keys(columns), all.map((one) => Object.values(columns).map((value) => value(one))), name);
+      if (!isWhole) toast(`The file has the first ${count(all.length)} rows. Filter the list to get the others.`, "amber");
     } catch (error) {
       toast(explain(error), "red");
     }

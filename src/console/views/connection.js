@@ -135,7 +135,7 @@ function Requests({ id, query, held }) {
       <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
       ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change(NO_FILTERS)}>Clear<//>`}
       <div class="row tools">${session.canChange && possible(query).length > 0 && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
-      ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} query=${{ sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to }} />`}
+      ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} total=${list.data.total} query=${{ sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to }} />`}
       <${Button} kind="ghost density" aria-pressed=${String(dense)} title="More rows on the screen" onClick=${() => setDense(!dense)}>Dense<//></div>
     </div>
     <${RangeBar} what=${TIMES.find(([key]) => key === sort)[1]} from=${from} to=${to} range=${range} change=${change}>
