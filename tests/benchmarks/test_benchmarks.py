@@ -95,3 +95,5 @@ def test_a_benchmark_runs(name: str) -> None:
     assert process.returncode in {0, 1}, process.stderr[-3000:]
     assert "Traceback" not in process.stderr, process.stderr[-3000:]
     assert process.stdout.strip()
+    if name == "console":
+        assert process.stdout.splitlines()[-1].startswith(("All limits are met.", "Missed: ")[process.returncode])

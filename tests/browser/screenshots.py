@@ -423,6 +423,7 @@ VIEWS: Mapping[str, View] = {
     "requests-paused": View("/app/connections/{paused}"),
     "requests-loading": View("/app/connections/{connection}", lambda page: page.route("**/api/v1/**", lambda _: None)),
     "wrong-password": View("/app/connections/{wrong_password}"),
+    "keyboard": View("/app/connections/{connection}", act=lambda page: page.keyboard.press("?")),
     "settings": View("/app/connections/{connection}/settings"),
     "settings-hostile": View("/app/connections/{connection}/settings", with_name(HOSTILE * 4)),
     "settings-read-only": View("/app/connections/{connection}/settings", scope="read_only"),
