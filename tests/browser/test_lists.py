@@ -61,6 +61,7 @@ def test_rows_counts_and_actions_of_another_question_are_not_shown(console: Cons
         ask(console, f"{path}?{question}")
 
         expect(rows(console)).to_have_count(0)
+        expect(console.page.locator("tbody tr[aria-hidden]")).to_have_count(3)
         expect(bar(console)).to_have_count(0)
         expect(console.page.get_by_text("requests with “")).to_have_count(0)
         assert console.button("CSV").count() == 0

@@ -114,6 +114,9 @@ function Requests({ id, query, held }) {
   // They count all requests of the connection, so they stay while another filter or page loads.
   const counts = useRef();
   counts.current = list.data?.counts ?? (list.error ? undefined : counts.current);
+  // While a page loads, the list stays as high as it was, and the pager in its place.
+  const height = useRef(8);
+  height.current = list.data?.data.length || height.current;
   const change = (changes, options) => navigate(url(`/connections/${id}`, { ...query, page: undefined, ...changes }), options);
   /** The order after a filter was chosen: the one that it or the other filter brings along, or that of the reader. */
   const sortAfter = (chosen, other, former) => orderOf(chosen) ?? orderOf(other) ?? (orderOf(former) ? undefined : query.sort);
@@ -149,7 +152,7 @@ function Requests({ id, query, held }) {
           <th scope="col">Request</th><th scope="col" class="state">State</th><th scope="col" class="webhook">Webhook</th>${heading("inserted_at", "Queued")}
           <th scope="col" class="number took waited" title="How long the request waited before it was sent">Waited</th><th scope="col" class="number took executed" title="How long QuickBooks took">QuickBooks</th>${heading("updated_at", "Last change")}</tr></thead>
         <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} phrase=${search} shared=${shared ?? held} isSelected=${selection.has(one.id)}
-          select=${session.canChange && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))} />`) : html`<${SkeletonRows} rows=${8} columns=${session.canChange ? 8 : 7} />`}</tbody></table></div>`}
+          select=${session.canChange && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))} />`) : html`<${SkeletonRows} rows=${height.current} columns=${session.canChange ? 8 : 7} />`}</tbody></table></div>`}
     ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. ${explain(list.error)} <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
     ${(requests ? requests.length > 0 : !list.error) && html`<${Pager} page=${page} totalPages=${list.data?.total_pages} go=${(to) => change({ page: to })}>
       <label class="row plain"><span>Rows</span><select class="compact" value=${pageSize} onChange=${(event) => change({ page_size: event.target.value })}>${PAGE_SIZES.map((size) => html`<option value=${size} selected=${size === pageSize}>${size}</option>`)}</select></label><//>`}

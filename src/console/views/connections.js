@@ -1,5 +1,5 @@
 // The list of connections: health, last contact, and the numbers of waiting and failed requests.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
@@ -56,6 +56,9 @@ export default function Connections({ query }) {
   useTitle("Connections");
   const list = useLoad((signal) => load(page, query, signal), [page, search, filter, sort], { refresh: isWhole ? WHOLE_REFRESH_MILLISECONDS : REFRESH_MILLISECONDS });
   const connections = list.data?.data;
+  // While a page loads, the list stays as high as it was, and the pager in its place.
+  const height = useRef(6);
+  height.current = connections?.length || height.current;
   const change = (changes, options) => navigate(url("/", { ...query, page: undefined, ...changes }), options);
   const choose = (name, options, all) => html`<select aria-label=${name === "health" ? "Health" : "Order"} value=${query[name] ?? ""} onChange=${(event) => change({ [name]: event.target.value })}>
     <option value="">${all}</option>${Object.entries(options).map(([key, one]) => html`<option value=${key} selected=${key === query[name]}>${one.name}</option>`)}</select>`;
@@ -75,7 +78,7 @@ export default function Connections({ query }) {
       ${list.error && !connections ? "" : isEmpty ? (isWhole ? html`<${Empty} icon="search" title="No connection matches">Names, company names and files, and ids are searched. To find a request, choose Search requests.<//>` : html`<${None} />`) : html`
         <div class="table-wrap"><table class="responsive"><thead><tr><th scope="col">Connection</th><th scope="col">Health</th>
           <th scope="col">Last contact</th><th scope="col" class="number">Waiting</th><th scope="col" class="number">Failed</th></tr></thead>
-        <tbody>${connections ? connections.map((one) => html`<${Row} key=${one.id} connection=${one} />`) : html`<${SkeletonRows} columns=${5} />`}</tbody></table></div>`}
+        <tbody>${connections ? connections.map((one) => html`<${Row} key=${one.id} connection=${one} />`) : html`<${SkeletonRows} rows=${height.current} columns=${5} />`}</tbody></table></div>`}
       <${Pager} page=${list.data?.page ?? page} totalPages=${list.error && !connections ? 1 : list.data?.total_pages} go=${(to) => change({ page: to })} />
     </section>
   </div>`;
