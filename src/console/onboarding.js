@@ -139,9 +139,10 @@ function OnPhone({ progress }) {
 function useHappened(progress) {
   const { current: happened } = useRef({});
   const step = progress.state === "problem" ? problemText(progress).step : 0;
-  // The Web Connector calls only after the application was added to it, which needs access to the company file.
-  if (progress.has_called || progress.state === "wrong_password") happened.file = happened.access = true;
-  happened.password = progress.has_called && progress.state !== "wrong_password";
+  // The Web Connector calls only after the application was added to it. That needs QuickBooks with an open company file,
+  // which grants access.
+  if (progress.has_called || progress.state === "wrong_password") happened.opened = happened.file = happened.access = true;
+  happened.password = happened.start = progress.has_called && progress.state !== "wrong_password";
   return { ...happened, again: progress.state === "wrong_password" ? 4 : step };
 }
 
@@ -189,7 +190,7 @@ function Steps({ progress, error }) {
       <p class="muted lead">Five steps on the Windows computer where QuickBooks runs. They take about five minutes.</p></div>
     <${Requester} progress=${progress} full=${true} />
     ${IS_PHONE && html`<${OnPhone} progress=${progress} />`}
-    <${Step} ...${step(1, false)} id="file" title="Open QuickBooks">
+    <${Step} ...${step(1, happened.opened)} id="file" title="Open QuickBooks">
       <p>Open ${progress.company_file ? html`the company file <code class="break">${progress.company_file}</code>` : "the right company file"} as <strong>Admin</strong>, in single-user mode. Close every dialog.</p>
       <p class="muted">The QuickBooks Web Connector comes with QuickBooks Desktop. You find it in the Windows start menu under QuickBooks, or in QuickBooks under File → App Management → Update Web Services.</p><//>
     <${Step} ...${step(2, happened.file)} id="program" title="Download and open the file">
@@ -210,8 +211,9 @@ function Steps({ progress, error }) {
         : html`<p><${Button} icon="plus" busy=${busy} onClick=${makePassword}>Show the password<//></p>${problemOf("password")}<p class="muted">Each new password replaces the one before.</p>`}
       <p>Click the password field of the application in the Web Connector, paste the password and press Enter. When it asks whether to save the password, choose <strong>Yes</strong>.</p>
       <figure><${TypePassword} /><figcaption>The password field in the Web Connector</figcaption></figure><//>
-    <${Step} ...${step(5, false)} id="start" title="Tick Auto-Run and start">
+    <${Step} ...${step(5, happened.start)} id="start" title="Choose Update Selected">
       <p>Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>.</p>
+      <p class="muted">This page cannot see whether Auto-Run is ticked. Without it, the Web Connector calls only when you choose Update Selected.</p>
       <figure><${TickAutoRun} /><figcaption>With Auto-Run, the Web Connector calls by itself</figcaption></figure><//>
     <${Live} progress=${progress} error=${error} hasPassword=${Boolean(password)} newPassword=${newPassword} busy=${busy} explain=${explain} hasMessage=${hasMessage} askForMessage=${() => setHasMessage(true)} />
     <section class="card" id="help" aria-label="If something goes wrong"><header><h2>If something goes wrong</h2></header>

@@ -240,10 +240,12 @@ def with_statistics(*, connections: int) -> Callable[[Page], object]:
         return {
             "id": f"c0000000-0000-4000-8000-{number:012}",
             "name": NAMES[number % len(NAMES)],
-            "status": "error" if number % 7 == 3 else "connected",
+            "status": (status := "error" if number % 7 == 3 else "connected"),
+            "quickbooks_status": "testing" if number % 13 == 1 else status,
             "paused_at": None,
             "last_connected_at": timestamp(hour + timedelta(hours=number)),
             "stopped_calling": number % 9 == 2,
+            "silent_since": timestamp(hour + timedelta(hours=number)) if number % 9 == 2 else None,
             "waiting_reason": None,
             "oldest_waiting_at": timestamp(hour) if number % 4 == 0 else None,
             "queued": chance.randrange(3000),
@@ -385,7 +387,7 @@ def with_contact(page: Page) -> None:
 
 
 VIEWS: Mapping[str, View] = {
-    "overview": View("/app/overview?days=8", with_statistics(connections=1_000)),
+    "overview": View("/app/overview?days=7", with_statistics(connections=1_000)),
     "overview-two-days": View("/app/overview"),
     "overview-connection": View("/app/connections/{connection}/overview"),
     "sign-in": View("/app", scope=None),

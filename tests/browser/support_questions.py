@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -161,14 +161,20 @@ def what_was_sent_in_an_hour_of_yesterday(walk: Walk) -> None:
     expect(walk.row("1042").locator("time").first).to_have_attribute("title", f"{moment:%b %-d, %Y, %-I:%M:%S %p %Z}")
 
 
+def yesterday_evening() -> datetime:
+    """Return 18:00 of yesterday, when people go home."""
+    return datetime.now(tz=ZoneInfo(ZONE)).replace(hour=18, minute=0, second=0, microsecond=0) - timedelta(days=1)
+
+
 def with_a_silent_machine(page: Page) -> None:
-    """Let one connection be silent since yesterday: the service's own clock cannot be changed."""
+    """Let one machine be off since yesterday evening: the service's own clock cannot be changed."""
 
     def change(route: Route) -> None:
         response = route.fetch().json()
         for one in response["data"]["connections"]:
+            assert one["silent_since"] is None
             if one["name"] == "Harbor Street Bakery":
-                one["stopped_calling"] = True
+                one["silent_since"] = yesterday_evening().astimezone(UTC).isoformat()
         route.fulfill(json=response)
 
     page.route("**/api/v1/statistics?*", change)
@@ -177,10 +183,10 @@ def with_a_silent_machine(page: Page) -> None:
 def which_machines_are_offline(walk: Walk) -> None:
     """Read the list in the overview."""
     walk.open("Overview")
-    stopped = walk.page.get_by_role("region", name="Machines that stopped calling")
-    expect(stopped.get_by_role("listitem")).to_have_count(1)
-    expect(stopped).to_contain_text("Harbor Street Bakery")
-    expect(stopped).to_contain_text("Last call")
+    silent = walk.page.get_by_role("region", name="Silent machines")
+    expect(silent.get_by_role("listitem")).to_have_count(1)
+    expect(silent).to_contain_text("Harbor Street Bakery")
+    expect(silent).to_contain_text(f"Silent since {yesterday_evening():%a, %b %-d, %I:%M %p %Z}")
 
 
 def note_copies(page: Page) -> None:

@@ -215,6 +215,9 @@ def test_a_request_is_discarded_queued_again_and_its_webhook_redelivered(console
     console.sees("Webhook delivered")
     console.button("Redeliver webhook").click()
     console.service.webhook_about(request_id)
+    timeline = console.page.get_by_role("region", name="Timeline")
+    expect(timeline.get_by_text("Webhook delivered")).to_have_count(2)
+    assert "failed" not in timeline.inner_text()
     console.button("Queue again").click()
     console.confirm("Queue a copy")
     expect(console.page.locator(".page-head .badge")).to_have_text("Waiting")
@@ -790,6 +793,8 @@ def test_the_overview_finds_connections_by_name_and_health_and_keeps_the_choice_
 
     console.page.get_by_label("Search connections").fill(name.upper())
     expect(rows).to_have_count(2)
+    # The Web Connector has logged in, and QuickBooks has not been asked anything.
+    expect(rows.first).to_contain_text("QuickBooks not tested")
     console.page.get_by_label("Any health").select_option("Never connected")
 
     expect(rows).to_have_count(1)
@@ -806,7 +811,7 @@ def test_a_chart_has_a_table_with_the_same_numbers(console: Console) -> None:
     console.open(f"/app/connections/{connection.id}/overview?days=1")
     card = console.page.locator("section[aria-labelledby=activity]")
 
-    expect(card.get_by_role("img")).to_have_accessible_name(re.compile("^1 requests answered and 0 failed"))
+    expect(card.get_by_role("img")).to_have_accessible_name(re.compile("^1 requests answered and 0 failed in 24 "))
     card.get_by_text("Show as a table").click()
 
     # The last cells: queued, answered, failed.

@@ -82,7 +82,7 @@ def test_a_right_password_is_not_connected_before_quickbooks_answers(console: Co
     come_back(console)
 
     console.sees("The password is right. Testing QuickBooks …")
-    assert happened(console) == [2, 3, 4]
+    assert happened(console) == [1, 2, 3, 4, 5]
     assert console.service.call("GET", connection.path).json["data"]["quickbooks_status"] == "testing"
     connector.run_once()
     come_back(console)
@@ -162,7 +162,7 @@ def test_a_phone_offers_to_send_the_link_to_the_computer(console: Console, brows
 def test_the_drawings_stay_inside_their_windows(console: Console) -> None:
     connection = console.service.connection()
     console.open(onboarding_link(console, connection.path))
-    console.sees_heading("Tick Auto-Run and start")
+    console.sees_heading("Choose Update Selected")
 
     outside = console.page.locator("figure svg").evaluate_all(OUTSIDE)
 
@@ -218,7 +218,7 @@ def test_a_wrong_password_is_reported_live_until_it_is_right(console: Console) -
     come_back(console)
 
     console.sees("The Web Connector called with a wrong password")
-    assert happened(console) == [2, 3]
+    assert happened(console) == [1, 2, 3]
     expect(console.page.get_by_label("Step 4:")).to_contain_text("to do again")
     console.button("Show a new password").click()
     password = console.page.locator(".secret code").inner_text()

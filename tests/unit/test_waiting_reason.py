@@ -162,6 +162,32 @@ def test_a_web_connector_is_not_seen_after_three_of_the_longest_intervals() -> N
     assert code_after(3 * MAX_POSTPONEMENT_SECONDS + 1) == "not_seen"
 
 
+@pytest.mark.parametrize(
+    ("parts", "silent"),
+    [
+        ((), False),
+        ((LONG_AGO,), True),
+        # What a person has to solve, and what ends by itself, do not hide it.
+        ((LONG_AGO, DIALOG, CLOSED), True),
+        ((LONG_AGO, WRONG_PASSWORD), True),
+        ((LONG_AGO, {"last_worked_at": timestamp(NOON)}), False),
+        ((LONG_AGO, {"session_id": "00"}), False),
+        ((LONG_AGO, PAUSED), False),
+        (({"last_connected_at": None},), False),
+    ],
+)
+def test_a_machine_is_silent_since_its_last_call_whatever_else_holds_the_queue(
+    parts: tuple[dict[str, Any], ...], silent: bool
+) -> None:
+    fields: dict[str, Any] = dict(IN_USE)
+    for part in parts:
+        fields |= part
+
+    since = waiting_reason.silent_since(a_connection(**fields), NOON)
+
+    assert since == (LONG_AGO["last_connected_at"] if silent else None)
+
+
 def test_not_seen_mentions_a_wrong_password() -> None:
     """A failed login can be missing from the record, for example after a conflict."""
     waiting = reason(LONG_AGO)

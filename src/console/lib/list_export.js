@@ -23,7 +23,7 @@ const REQUEST_COLUMNS = {
 };
 
 const CONNECTION_COLUMNS = {
-  id: (one) => one.id, name: (one) => one.name, status: (one) => one.status, reason: (one) => one.waiting_reason?.message ?? one.last_error?.message,
+  id: (one) => one.id, name: (one) => one.name, status: (one) => one.status, quickbooks_status: (one) => one.quickbooks_status, reason: (one) => one.waiting_reason?.message ?? one.last_error?.message,
   last_contact_utc: (one) => one.last_connected_at, product: (one) => one.quickbooks_product_name, qbxml_version: (one) => one.qbxml_version,
   country: (one) => one.country, waiting: (one) => one.counts?.waiting, waiting_to_retry: (one) => one.counts?.retryable, failed: (one) => one.counts?.error,
 };

@@ -3,12 +3,14 @@ import { html, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { Bars, Numbers } from "../lib/chart.js";
 import { navigate, url } from "../lib/router.js";
-import { ago, count, fullTime, health, plural, requestTitle, withLocalTimes } from "../lib/text.js";
+import { ago, clock as timeOfDay, count, fullTime, health, localZone, plural, requestTitle, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Badge, Empty, Foreign, Icon, Pager, Problem, Segmented, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection.js";
 
 const REFRESH_MILLISECONDS = 60_000;
-const PERIODS = [[1, "Today"], [2, "2 days"], [8, "8 days"]];
+/** The last hours, in days of 24 hours. The API has days of UTC, so one day more is read and its first hours are left out. */
+const PERIODS = [[1, "24 hours"], [2, "48 hours"], [7, "7 days"]];
+const HOURS_A_DAY = 24;
 const PAGE_SIZE = 20;
 const ALL_EVENTS = "connection.*";
 /** The rows of a short list. */
@@ -23,7 +25,7 @@ export default function Overview({ parts: [id], query }) {
 function Period({ id, query, connection, reload }) {
   const days = PERIODS.some(([value]) => value === Number(query.days)) ? Number(query.days) : 2;
   const path = id ? `/connections/${id}/statistics` : "/statistics";
-  const load = useLoad(async (signal) => (await call("GET", path, { query: { days }, signal })).data, [path, days], { refresh: REFRESH_MILLISECONDS });
+  const load = useLoad(async (signal) => (await call("GET", path, { query: { days: days + 1 }, signal })).data, [path, days], { refresh: REFRESH_MILLISECONDS });
   const change = (changes) => navigate(url(id ? `/connections/${id}/overview` : "/overview", { ...query, ...changes }), { replace: true });
   const data = load.data;
   const asOf = data && `as of ${fullTime(data.until)}`;
@@ -31,7 +33,7 @@ function Period({ id, query, connection, reload }) {
     <div class="page-head">${id ? html`<p class="muted">${asOf && `Activity ${asOf}`}</p>` : html`<${Heading} asOf=${asOf} />`}
       <${Segmented} label="Period" options=${PERIODS} value=${days} onChange=${(value) => change({ days: value })} /></div>
     ${load.error && html`<${Problem} error=${load.error} retry=${load.reload} what="The overview could not be loaded." />`}
-    ${data ? html`<${Content} data=${data} id=${id} query=${query} change=${change} connection=${connection} reload=${reload} />` : !load.error && html`<${SkeletonCard} /><${SkeletonCard} />`}`;
+    ${data ? html`<${Content} data=${data} days=${days} id=${id} query=${query} change=${change} connection=${connection} reload=${reload} />` : !load.error && html`<${SkeletonCard} /><${SkeletonCard} />`}`;
 }
 
 function Heading({ asOf }) {
@@ -39,33 +41,35 @@ function Heading({ asOf }) {
   return html`<div><h1>Overview</h1><p class="sub">All connections${asOf && `, ${asOf}`}</p></div>`;
 }
 
-const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 const total = (hours, key) => hours.reduce((sum, hour) => sum + hour[key], 0);
 
-function Content({ data, id, query, change, connection, reload }) {
-  const { hours, webhooks, oldest_waiting_request: oldest } = data;
+function Content({ data, days, id, query, change, connection, reload }) {
+  const { webhooks, oldest_waiting_request: oldest } = data;
+  const hours = data.hours.slice(-days * HOURS_A_DAY);
   const failed = total(hours, "error");
   const ended = failed + total(hours, "response_received");
   const undelivered = webhooks.retrying + webhooks.failed;
-  const stopped = data.connections?.filter((one) => one.stopped_calling);
+  // The latest first: a machine that was given up months ago does not hide one that is missed today.
+  const silent = data.connections?.filter((one) => one.silent_since).toSorted((a, b) => (a.silent_since < b.silent_since ? 1 : -1));
   return html`
     <section class="figures" aria-label="Figures">
-      <${Figure} name="Queued" value=${count(total(hours, "queued"))} detail=${`since ${fullTime(data.since)}`} />
+      <${Figure} name="Queued" value=${count(total(hours, "queued"))} detail=${`since ${moment(hours[0].hour)}`} />
       <${Figure} name="Failed" value=${count(failed)} tone=${failed ? "red" : ""} detail=${ended ? `${share(failed, ended)} of ${plural(ended, "ended request")}` : "No request has ended"} />
       <${Figure} name="Oldest waiting request" value=${oldest ? ago(oldest.inserted_at).replace(" ago", "") : "None"} detail=${oldest ? html`<a href=${url(`/queued_requests/${oldest.id}`)}>${requestTitle(oldest.request_name)}</a>` : "The queue is empty"} />
       <${Figure} name="Webhooks not delivered" value=${count(undelivered)} tone=${undelivered ? "red" : ""} detail=${undelivered ? `${count(webhooks.retrying)} tried again, ${count(webhooks.failed)} given up` : `${count(webhooks.succeeded)} delivered`} />
     </section>
-    <section class="card" aria-labelledby="activity"><header><h2 id="activity">Activity by hour</h2><span class="small muted">Times in ${zone()}</span></header>
+    <section class="card" aria-labelledby="activity"><header><h2 id="activity">Activity by hour</h2><span class="small muted">Times in ${localZone()}</span></header>
       <div class="body"><${Activity} hours=${hours} /></div></section>
+    <p class="muted small">Everything else is counted by whole days in UTC, here since ${moment(data.since)}.</p>
     <div class="columns level">
       <${Durations} title="Waiting time" help="From the queueing until the request was sent." durations=${data.waiting_time} />
       <${Durations} title="Executing time" help="From sending until QuickBooks answered." durations=${data.executing_time} />
     </div>
     <div class="columns level">
-      ${stopped ? html`<section class="card" aria-labelledby="stopped"><header><h2 id="stopped">Machines that stopped calling</h2></header>
-        ${stopped.length ? html`<ul class="items">${stopped.slice(0, SHOWN).map((one) => html`<li key=${one.id} class="row between"><a class="strong break" href=${url(`/connections/${one.id}`)}>${one.name ?? "Unnamed connection"}</a><span class="muted">Last call <${Ago} at=${one.last_connected_at} /></span></li>`)}
-          ${stopped.length > SHOWN && html`<li><a href=${url("/overview", { ...query, health: "stopped" })}>All ${count(stopped.length)}</a></li>`}</ul>`
-          : html`<p class="body muted">Every machine called in the last 24 hours, is paused, or has never called.</p>`}</section>`
+      ${silent ? html`<section class="card" aria-labelledby="silent"><header><h2 id="silent">Silent machines</h2></header>
+        ${silent.length ? html`<ul class="items">${silent.slice(0, SHOWN).map((one) => html`<li key=${one.id} class="row between"><a class="strong break" href=${url(`/connections/${one.id}`)}>${one.name ?? "Unnamed connection"}</a><span class="muted">Silent since ${moment(one.silent_since)}, <${Ago} at=${one.silent_since} /></span></li>`)}
+          ${silent.length > SHOWN && html`<li><a href=${url("/overview", { ...query, health: "silent" })}>All ${count(silent.length)}</a></li>`}</ul>`
+          : html`<p class="body muted">Every machine has called in the last 45 minutes, is in a session, is paused, or has never called.</p>`}</section>`
         : connection && html`<${Alerts} connection=${connection} reload=${reload} />`}
       <section class="card" aria-labelledby="receivers"><header><h2 id="receivers">Failing receivers</h2>${data.failing_receivers.length > 0 && html`<span class="small muted">Of the ${RECORDS} newest failing webhooks${id ? "" : " of each connection"}</span>`}</header>
         ${data.failing_receivers.length ? html`<ul class="items">${data.failing_receivers.slice(0, SHOWN).map((one) => html`<li key=${one.origin}><div class="row between"><span class="strong break"><${Foreign} text=${one.origin} /></span><${Ago} at=${one.last_attempt_at} /></div>
@@ -93,12 +97,17 @@ const SERIES = [{ name: "Answered by QuickBooks", kind: "good" }, { name: "Faile
 const clock = (iso) => new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" }).format(new Date(iso));
 const weekday = (iso) => new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric" }).format(new Date(iso));
 const dayOf = (iso) => new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short" }).format(new Date(iso));
+/** Returns a moment to the minute, with its zone: "Sun, Nov 22, 06:02 PM EST". */
+const moment = (iso) => `${dayOf(iso)}, ${timeOfDay(iso)}`;
 
 function Activity({ hours }) {
   const every = hours.length > 100 ? 24 : hours.length > 24 ? 6 : 3;
-  const label = (iso, index) => index % every === 0 && (every === 24 || new Date(iso).getHours() < every && index > 0 ? weekday(iso) : clock(iso));
-  const bars = hours.map(({ hour, queued, response_received: answered, error }, index) => ({
-    label: label(hour, index),
+  const label = (iso) => {
+    const hour = new Date(iso).getHours();
+    return hour % every === 0 && (hour === 0 ? weekday(iso) : clock(iso));
+  };
+  const bars = hours.map(({ hour, queued, response_received: answered, error }) => ({
+    label: label(hour),
     title: `${dayOf(hour)}, ${clock(hour)}: ${plural(queued, "request")} queued, ${count(answered)} answered, ${count(error)} failed`,
     values: [answered, error],
   }));
@@ -175,7 +184,7 @@ function origin(address) {
 
 const FILTERS = {
   problems: { name: "With problems", matches: (one) => one.stopped_calling || one.webhooks_retrying + one.webhooks_failed > 0 || health(one).tone === "red" },
-  stopped: { name: "Stopped calling", matches: (one) => one.stopped_calling },
+  silent: { name: "Silent", matches: (one) => Boolean(one.silent_since) },
   quickbooks: { name: "QuickBooks or password", matches: (one) => health(one).tone === "red" },
   webhooks: { name: "Webhooks failing", matches: (one) => one.webhooks_retrying + one.webhooks_failed > 0 },
   paused: { name: "Paused", matches: (one) => Boolean(one.paused_at) },

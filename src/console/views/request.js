@@ -96,6 +96,9 @@ function LoadedCheck(props) {
   return loaded.view ? html`<${loaded.view} ...${props} />` : html`<${SkeletonCard} lines=${3} />`;
 }
 
+/** Whether the receiver accepted the webhook. The attempts are those of all rounds, so any of them may have succeeded. */
+const wasDelivered = ({ status_code: status }) => status >= 200 && status < 300;
+
 function Timeline({ record }) {
   const steps = [{ name: "Queued", at: record.inserted_at, tone: "green" }];
   const { state, sent_at: sentAt, responded_at: respondedAt } = record;
@@ -114,8 +117,7 @@ function Timeline({ record }) {
     steps.push({ name, at, took, tone: { response_received: "green", error: "red", discarded: "grey" }[state] });
   }
   attempts.forEach((attempt, n) => {
-    const last = n === attempts.length - 1;
-    const delivered = last && record.webhook_state === "succeeded";
+    const delivered = wasDelivered(attempt);
     steps.push({ name: delivered ? "Webhook delivered" : `Webhook attempt ${n + 1} failed`, at: attempt.attempted_at, took: attempt.duration_ms !== null && `in ${duration(attempt.duration_ms)}`, text: attempt.response, tone: delivered ? "green" : "red" });
   });
   if (ENDED.has(state) && record.webhook_state === "pending") steps.push({ name: attempts.length ? "Next webhook attempt" : "Webhook on its way", at: attempts.at(-1)?.next_attempt_at, tone: "blue", now: true });

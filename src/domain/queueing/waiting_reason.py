@@ -135,6 +135,17 @@ def _recovering(record: QueuedRequest, now: datetime) -> WaitingReason:
     return WaitingReason("recovering", message, "Do not queue it again: QuickBooks may have executed it.")
 
 
+def silent_since(connection: Connection, now: datetime) -> str | None:
+    """Return when the Web Connector last called, if it has missed two of the longest polling intervals, or None.
+
+    It is None if it never called, while a session is running, and while the connection is paused.
+    """
+    last_call = connection.last_call_at
+    if last_call is None or connection.session_id is not None or connection.paused_at is not None:
+        return None
+    return last_call if last_call < timestamp(now - NOT_SEEN_AFTER) else None
+
+
 def of_connection(connection: Connection, now: datetime) -> WaitingReason | None:
     """Return the reason that blocks all requests of a connection, or None if there is no such reason."""
     url = f"/api/v1/connections/{connection.id}"
@@ -144,10 +155,8 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
         )
     if not_logged_in := _not_logged_in(connection, url):
         return not_logged_in
-    last_seen = connection.last_call_at or ""
-    not_seen = None
-    if connection.session_id is None and last_seen < timestamp(now - NOT_SEEN_AFTER):
-        not_seen = f"The Web Connector was last seen at {last_seen}."
+    last_seen = silent_since(connection, now)
+    not_seen = f"The Web Connector was last seen at {last_seen}." if last_seen else None
     error, backoff = connection.last_error or {}, connection.backoff
     if backoff and timestamp(now) < backoff.until:
         return _backs_off(backoff, error, url)

@@ -10,7 +10,7 @@ from domain.queueing.waiting_reason import next_session_at, of_connection
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.timestamps import timestamp
-from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
+from handlers.views.schema import Moment, QuickBooksStatus, Schema, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -61,14 +61,7 @@ class ConnectionView(TypedDict):
         Schema("When the Web Connector last logged in. Calls that find no work are recorded every ten minutes"),
     ]
     status: Annotated[str, Schema(enum=["never_connected", "connected", "error"])]
-    quickbooks_status: Annotated[
-        str,
-        Schema(
-            "Like `status`, but `connected` means that QuickBooks has answered. `testing`: the Web Connector has "
-            "logged in, and QuickBooks has not answered yet",
-            enum=["never_connected", "testing", "connected", "error"],
-        ),
-    ]
+    quickbooks_status: QuickBooksStatus
     quickbooks_answered_at: Annotated[
         Moment | None,
         Schema(

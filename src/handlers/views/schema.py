@@ -34,6 +34,15 @@ Moment = Annotated[
     Schema("ISO 8601 in UTC with microseconds", format="date-time", examples=["2026-03-14T12:00:00.000000Z"]),
 ]
 
+QuickBooksStatus = Annotated[
+    str,
+    Schema(
+        "Like `status`, but `connected` means that QuickBooks has answered. `testing`: the Web Connector has "
+        "logged in, and QuickBooks has not answered yet",
+        enum=["never_connected", "testing", "connected", "error"],
+    ),
+]
+
 
 class Data(TypedDict, Generic[T]):
     """A response with one object."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 from typing_extensions import TypedDict
 
 from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS, RECORDS_OF_FAILURES
-from domain.queueing.waiting_reason import of_connection
+from domain.queueing.waiting_reason import of_connection, silent_since
 from domain.records.webhook import ListedWebhookState
 from domain.storage.statistics import Series
-from handlers.views.schema import Moment, Schema, Uuid, WaitingReasonView, waiting_reason
+from handlers.views.schema import Moment, QuickBooksStatus, Schema, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -109,10 +109,18 @@ class ConnectionHealthView(TypedDict):
     id: Uuid
     name: str | None
     status: Annotated[str, Schema(enum=["never_connected", "connected", "error"])]
+    quickbooks_status: QuickBooksStatus
     paused_at: Moment | None
     last_connected_at: Moment | None
     stopped_calling: Annotated[
         bool, Schema("Whether the Web Connector called before, but not in the last 24 hours, and is not paused")
+    ]
+    silent_since: Annotated[
+        Moment | None,
+        Schema(
+            "When the Web Connector last called, if it has missed calls since; null if it has not, if it never called, "
+            "while a session is running and while the connection is paused"
+        ),
     ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]
     oldest_waiting_at: Annotated[Moment | None, Schema("When its oldest waiting request was queued")]
@@ -220,9 +228,11 @@ def _health(overview: ConnectionOverview, now: datetime) -> ConnectionHealthView
         "id": connection.id,
         "name": connection.name,
         "status": connection.status,
+        "quickbooks_status": connection.quickbooks_status,
         "paused_at": connection.paused_at,
         "last_connected_at": connection.last_connected_at,
         "stopped_calling": overview.has_stopped_calling,
+        "silent_since": silent_since(connection, now),
         "waiting_reason": waiting_reason(of_connection(connection, now)),
         "oldest_waiting_at": oldest.inserted_at if oldest else None,
         "queued": overview.total(Series.QUEUED),

@@ -64,6 +64,25 @@ def test_an_app_sees_its_connections_and_no_others(deployment: Deployment) -> No
     assert data["omitted_connections"] == 0
 
 
+def test_the_health_of_a_connection_has_the_answer_of_quickbooks_and_the_silence_of_its_machine(
+    deployment: Deployment,
+) -> None:
+    stored = deployment.store.connection(CONNECTION_ID)
+    assert stored
+    calls = stored.changed(timestamp(NOON), last_connected_at=timestamp(NOON))
+    deployment.store.commit(Put(stored, calls))
+
+    (testing,) = statistics(deployment, OF_APP)["connections"]
+
+    assert (testing["status"], testing["quickbooks_status"], testing["silent_since"]) == ("connected", "testing", None)
+    answered = calls.changed(timestamp(NOON), quickbooks_answered_at=timestamp(NOON))
+    deployment.store.commit(Put(calls, answered))
+    deployment.clock.advance(hours=14)
+    (silent,) = statistics(deployment, OF_APP)["connections"]
+    assert (silent["quickbooks_status"], silent["silent_since"]) == ("connected", timestamp(NOON))
+    assert silent["stopped_calling"] is False
+
+
 @pytest.mark.parametrize("path", [OF_CONNECTION, OF_APP])
 @pytest.mark.parametrize("days", ["0", str(KEPT_DAYS + 1), "-1", "1.5", "x", ""])
 def test_another_number_of_days_is_refused(deployment: Deployment, path: str, days: str) -> None:
