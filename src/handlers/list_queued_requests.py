@@ -18,9 +18,11 @@ def handler(call: Call, connection_id: str, parameters: ListParameters) -> Liste
 
     A page past the end is empty.
     """
-    fields = parameters.model_dump(exclude={"sort_direction", "from_", "to"})
+    fields = parameters.model_dump(exclude={"sort_direction", "from_", "to", "sent_since", "sent_before"})
     is_descending = parameters.sort_direction == "desc"
-    query = ListQuery(connection_id, **fields, descending=is_descending, within=parameters.within())
+    query = ListQuery(
+        connection_id, **fields, descending=is_descending, within=parameters.within(), sent=parameters.sent()
+    )
     searching = partial(services().quotas.searching, call.app_id, call.limits, MAX_SEARCH_SECONDS)
     # Read in parallel with the page. The connection determines why its requests wait.
     with ThreadPoolExecutor(1) as parallel:

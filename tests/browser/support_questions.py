@@ -7,7 +7,6 @@ that a person needs to read and to decide.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
 from playwright.sync_api import expect, sync_playwright
@@ -24,6 +24,8 @@ from tests.browser.conftest import CHROMIUM
 from tests.browser.support import query, seed_session, unsettled
 from tests.e2e.conftest import serving
 from tests.e2e.runs import running
+from tests.e2e.support import eventually
+from tests.support.webhook_servers import Exchange, Receiver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +107,13 @@ class Question:
     before: Callable[[Page], object] = lambda _: None
 
 
-def build_world(service: Service) -> World:
+def gone(exchange: Exchange) -> None:
+    """Answer a webhook as a receiver that never wants one again. The service gives up at once."""
+    exchange.read_request()
+    exchange.send(b"HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\ngone")
+
+
+def build_world(service: Service, gone_url: str) -> World:
     """Create an app of its own, so that the first view lists only its connections, and what the questions are about."""
     app_id = service.operate("create_app", name="Support")["app_id"]
     own = replace(service, app_id=app_id, api_key=service.operate("create_key", app_id=app_id)["api_key"])
@@ -122,6 +130,7 @@ def build_world(service: Service) -> World:
     dental, bakery = connection("Bluewater Dental"), connection("Harbor Street Bakery")
     dental.queue(invoice("1042"))
     query(dental, webhook_url=REFUSED, name="VendorQueryRq")
+    query(dental, webhook_url=gone_url, name="AccountQueryRq")
     dental.run_session()
     dental.queue(invoice("1043"))
     query(bakery, webhook_url=REFUSED)
@@ -150,15 +159,16 @@ def a_day_later(page: Page) -> None:
 
 
 def what_was_sent_in_an_hour_of_yesterday(walk: Walk) -> None:
-    """Choose a range of time."""
+    """Choose a range of time. What was only queued in it is not listed."""
     record = walk.world.service.call("GET", f"{walk.world.dental.path}/queued_requests?bodies=false").json["data"][-1]
-    moment = datetime.fromisoformat(record["inserted_at"]).astimezone(ZoneInfo(ZONE))
+    moment = datetime.fromisoformat(record["sent_at"]).astimezone(ZoneInfo(ZONE))
     hour = moment.replace(minute=0)
     walk.open("Bluewater Dental")
-    walk.choose("time: from … to …", walk.page.get_by_label("Time", exact=True), "custom")
-    walk.type("from", walk.page.get_by_label("Queued from"), f"{hour:%Y-%m-%dT%H:%M}")
-    walk.type("to", walk.page.get_by_label("Queued to before"), f"{hour + timedelta(hours=1):%Y-%m-%dT%H:%M}")
-    expect(walk.row("1042").locator("time").first).to_have_attribute("title", f"{moment:%b %-d, %Y, %-I:%M:%S %p %Z}")
+    walk.choose("time: sent from … to …", walk.page.get_by_label("Time", exact=True), "Sent from … to …")
+    walk.type("from", walk.page.get_by_label("Sent from"), f"{hour:%Y-%m-%dT%H:%M}")
+    walk.type("to", walk.page.get_by_label("Sent to before"), f"{hour + timedelta(hours=1):%Y-%m-%dT%H:%M}")
+    expect(walk.page.locator("tbody tr.clickable")).to_have_count(3)
+    expect(walk.row("1042")).to_contain_text(f"{moment:%b %-d, %Y, %-I:%M:%S %p %Z}")
 
 
 def yesterday_evening() -> datetime:
@@ -259,38 +269,32 @@ def whether_a_write_may_be_sent_again(walk: Walk) -> None:
     expect(check).to_contain_text("Do not queue it again", timeout=ANSWER_MILLISECONDS)
 
 
-def with_failed_webhooks(page: Page) -> None:
-    """Let the webhooks of the connection have failed last night: the service's own clock cannot be changed."""
-
-    def listed(route: Route) -> None:
-        route.continue_(url=re.sub(r"&(webhook_state|from|to)=[^&]*", "", route.request.url))
-
-    def sent_again(route: Route) -> None:
-        body = json.loads(route.request.post_data or "{}")
-        assert body["filter"].keys() == {"webhook_state", "updated_since", "updated_before"}
-        began, ended = (
-            datetime.fromisoformat(body["filter"][name]).astimezone(ZoneInfo(ZONE))
-            for name in ("updated_since", "updated_before")
-        )
-        assert (began.hour, ended.hour) == (18, 8)
-        route.fulfill(status=202, json={"data": {"redelivered": 3}, "next": None})
-
-    page.route("**/queued_requests?*webhook_state=failed*", listed)
-    page.route("**/redeliver", sent_again)
-
-
 def send_failed_webhooks_again(walk: Walk) -> None:
-    """Choose them in the list, and send all that match."""
+    """Choose them in the list, and send all that match: one that the service gave up, and one that it tries again."""
+    service, dental = walk.world.service, walk.world.dental
+
+    def given_up() -> list[dict[str, Any]]:
+        path = f"{dental.path}/queued_requests?webhook_state=failed&bodies=false"
+        found: list[dict[str, Any]] = service.call("GET", path).json["data"]
+        return found
+
+    (before,) = eventually(given_up, bool)
     walk.open("Bluewater Dental")
     webhooks = walk.page.get_by_label("Webhook", exact=True)
-    walk.choose("webhook: failed last night", webhooks, "Failed last night")
-    expect(webhooks).to_have_value("failed")
-    expect(walk.page.get_by_label("Time", exact=True)).to_have_value("night")
+    walk.choose("webhook: failed since last night", webhooks, "Failed since last night")
+    expect(webhooks).to_have_value("failing")
+    expect(walk.page.get_by_label("Time", exact=True)).to_have_value("evening")
+    assert f"from={yesterday_evening().astimezone(UTC):%Y-%m-%dT%H:%M}" in unquote(walk.page.url)
+    badges = walk.page.locator("tbody tr.clickable td.webhook .badge")
+    expect(badges).to_have_count(2)
+    assert set(badges.all_inner_texts()) == {"Failed", "Retrying"}
     redeliver = walk.page.get_by_role("group", name="Many requests").get_by_role("button", name="Redeliver webhooks")
     walk.click("Redeliver webhooks", redeliver)
-    walk.sees("Send 3 webhooks again?")
+    walk.sees("Send 2 webhooks again?")
     walk.click("Redeliver webhooks", walk.page.get_by_role("dialog").get_by_role("button", name="Redeliver webhooks"))
-    walk.sees("3 webhooks sent again.")
+    walk.sees("2 webhooks sent again.")
+    number = len(before["webhook_attempts"])
+    eventually(given_up, lambda found: [len(one["webhook_attempts"]) for one in found] == [number + 1])
 
 
 def all_failures_as_a_file(walk: Walk) -> None:
@@ -308,7 +312,7 @@ QUESTIONS = (
     Question("Why has invoice 1042 not arrived?", why_an_invoice_has_not_arrived),
     Question("What was sent yesterday at 14:00?", what_was_sent_in_an_hour_of_yesterday, a_day_later),
     Question("Which machines are offline since yesterday?", which_machines_are_offline, with_a_silent_machine),
-    Question("Send again all webhooks that failed last night", send_failed_webhooks_again, with_failed_webhooks),
+    Question("Send again all webhooks that failed last night", send_failed_webhooks_again),
     Question("The exact XML for Intuit", the_exact_xml, note_copies),
     Question("Who changed the password?", who_changed_the_password),
     Question("Cancel what was queued by mistake", cancel_what_was_queued_by_mistake),
@@ -346,9 +350,10 @@ def main() -> int:
         tempfile.TemporaryDirectory() as state,
         running(Path(state), QUICKBOOKS="off") as run,
         serving(run.credentials) as service,
+        Receiver(gone) as receiver,
         sync_playwright() as playwright,
     ):
-        world = build_world(service)
+        world = build_world(service, f"http://127.0.0.1:{receiver.port}/")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for question in QUESTIONS:
             page = new_page(browser)

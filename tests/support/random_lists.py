@@ -54,13 +54,15 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
     for _ in range(number):
         page = chance.choice([1, 1, 2, 3])
         inserted = NOON + timedelta(days=chance.randrange(5), hours=chance.randint(-2, 2))
+        updated = inserted + timedelta(hours=chance.choice([0, 1, 26]))
         record = a_record(
             id=new_id(),
             connection_id=connection_id,
             inserted_at=timestamp(inserted),
-            updated_at=timestamp(inserted + timedelta(hours=chance.choice([0, 1, 26]))),
+            updated_at=timestamp(updated),
             state=chance.choice(STATES),
             webhook=chance.choice(WEBHOOKS),
+            sent_at=chance.choice([None, timestamp(inserted + (updated - inserted) * chance.choice([0, 0.5, 1]))]),
             label=chance.choice(LABELS),
             paging=Paging(page, chance.choice(QUERY_IDS)) if page > 1 else Paging(),
         )
@@ -97,16 +99,23 @@ queries = st.builds(
     state=st.none() | st.sampled_from(list(State)),
     webhook_state=st.none() | st.sampled_from(list(WebhookState)),
     webhook_retrying=st.sampled_from([None, None, None, None, True, False]),
+    webhook_failing=st.sampled_from([None, None, None, None, True, False]),
     search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
     label=st.none() | st.sampled_from([*LABELS, "Nightly"]),
     query_id=st.none() | st.none() | st.sampled_from(QUERY_IDS),
     within=ranges,
+    sent=st.just(TimeRange()) | ranges,
 )
 
 
 def is_retrying(record: QueuedRequest) -> bool:
     """Whether a webhook of the record failed and is tried again."""
     return record.webhook_state is WebhookState.PENDING and record.webhook.attempts_in_round > 0
+
+
+def is_failing(record: QueuedRequest) -> bool:
+    """Whether the last attempt of the record's webhook failed."""
+    return is_retrying(record) or record.webhook_state is WebhookState.FAILED
 
 
 def is_in(moment: str, within: TimeRange) -> bool:
@@ -147,7 +156,9 @@ def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest]
         and query.label in (None, past.record.label)
         and query.query_id in (None, past.record.query_id)
         and (query.search_phrase or "").casefold() in past.text
+        and query.webhook_failing in (None, is_failing(past.record))
         and is_in(getattr(past.record, query.sort), query.within)
+        and (not query.sent or (past.record.sent_at is not None and is_in(past.record.sent_at, query.sent)))
     ]
     fitting.sort(key=lambda record: (getattr(record, query.sort), record.id), reverse=query.descending)
     start = (query.page - 1) * query.page_size

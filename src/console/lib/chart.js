@@ -33,7 +33,7 @@ export function Bars({ series, bars, summary }) {
             return value ? html`<rect class="bar ${series[which].kind}" x=${index * step + gap / 2} y=${HEIGHT - below} width=${step - gap} height=${height} />` : null;
           })}</g>`;
         })}</svg>
-        <div class="axis small muted" aria-hidden="true">${bars.map(({ label }, index) => label && html`<span class=${labels.indexOf(index) % 2 ? "odd" : ""} style=${{ left: `${((index + 0.5) * 100) / bars.length}%` }}>${label}</span>`)}</div></div></div>
+        <div class="axis small muted" aria-hidden="true">${bars.map(({ label }, index) => label && html`<span class=${index === 0 ? "first" : labels.indexOf(index) % 2 ? "odd" : ""} style=${{ left: `${((index + 0.5) * 100) / bars.length}%` }}>${label}</span>`)}</div></div></div>
     ${series.length > 1 && html`<figcaption class="row small muted">${series.map(({ name, kind }) => html`<span class="legend"><svg viewBox="0 0 10 10" aria-hidden="true"><rect class="bar ${kind}" width="10" height="10" /></svg>${name}</span>`)}</figcaption>`}
   </figure>`;
 }

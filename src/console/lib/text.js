@@ -120,11 +120,15 @@ export const WEBHOOK_STATES = {
   failed: { name: "Failed", tone: "red" },
 };
 
+/** The choices of a filter by webhook: its states, and those of a webhook whose last attempt failed together. */
+export const WEBHOOK_FILTERS = { ...WEBHOOK_STATES, failing: { name: "Failed or retrying" } };
+
 /** Returns the key of WEBHOOK_STATES for a request. A webhook that failed and is tried again is not just pending. */
 export const webhookState = (request) => (request.webhook_retrying ? "retrying" : request.webhook_state);
 
-/** Returns the conditions of the API for a key of WEBHOOK_STATES. */
+/** Returns the conditions of the API for a key of WEBHOOK_FILTERS. */
 export function webhookConditions(key) {
+  if (key === "failing") return { webhook_failing: true };
   if (key === "retrying") return { webhook_retrying: true };
   return key === "pending" ? { webhook_state: key, webhook_retrying: false } : { webhook_state: key };
 }

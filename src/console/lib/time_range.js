@@ -9,6 +9,7 @@ const RANGES = {
   hour: ["Last hour", () => [new Date(Date.now() - HOUR)]],
   today: ["Today", () => [dayBegin(0)]],
   night: ["Last night", () => [dayBegin(-1, 18), dayBegin(0, 8)]],
+  evening: ["Since last night", () => [dayBegin(-1, 18)]],
   yesterday: ["Yesterday", () => [dayBegin(-1), dayBegin(0)]],
   monday: ["Since Monday", () => [dayBegin(-((new Date().getDay() + 6) % 7))]],
   week: ["Last 7 days", () => [dayBegin(-6)]],
@@ -26,17 +27,29 @@ export function rangeOf(key) {
   return { range: key, from: from?.toISOString(), to: to?.toISOString() };
 }
 
-/** A choice of ranges. `change` receives `range`, `from` and `to`, of which an empty one has no bound. */
-export function RangeSelect({ from, to, range, change }) {
+/**
+ * Returns the range of a list as conditions of the API. `time` is "sent" for the time of sending; otherwise the range is of
+ * the time that the list is sorted by.
+ */
+export const rangeConditions = ({ from, to, time }) => (time === "sent" ? { sent_since: from, sent_before: to } : { from, to });
+
+/**
+ * A choice of ranges. `change` receives `range`, `from` and `to`, of which an empty one has no bound. In a list of requests,
+ * which has a `time`, it also receives that: "sent" or nothing (`rangeConditions`).
+ */
+export function RangeSelect({ from, to, range, time, change }) {
+  const entered = { range: "custom", from: from ?? dayBegin(0).toISOString(), to: to ?? "" };
   const choose = (event) => {
     const chosen = event.target.value;
-    if (chosen === "custom") return change({ range: "custom", from: from ?? dayBegin(0).toISOString(), to: to ?? "" });
-    return change(rangeOf(chosen));
+    if (chosen === "sent") return change({ ...entered, time: "sent" });
+    if (chosen === "custom") return change({ ...entered, ...(time === undefined ? {} : { time: "" }) });
+    return change({ ...rangeOf(chosen), ...(chosen || time === undefined ? {} : { time: "" }) });
   };
-  const value = from || to ? (RANGES[range] ? range : "custom") : "";
+  const value = from || to ? (RANGES[range] ? range : time === "sent" ? "sent" : "custom") : "";
   return html`<select aria-label="Time" value=${value} onChange=${choose}><option value="" selected=${!value}>Any time</option>
     ${Object.entries(RANGES).map(([key, [name]]) => html`<option value=${key} selected=${key === value}>${name}</option>`)}
-    <option value="custom" selected=${value === "custom"}>From … to …</option></select>`;
+    <option value="custom" selected=${value === "custom"}>From … to …</option>
+    ${time !== undefined && html`<option value="sent" selected=${value === "sent"}>Sent from … to …</option>`}</select>`;
 }
 
 /**

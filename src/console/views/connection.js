@@ -3,8 +3,8 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { RequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
-import { RangeBar, rangeOf, RangeSelect } from "../lib/time_range.js";
-import { count, health, hintOf, STATES, WEBHOOK_STATES, webhookConditions, withLocalTimes } from "../lib/text.js";
+import { RangeBar, rangeConditions, rangeOf, RangeSelect } from "../lib/time_range.js";
+import { count, health, hintOf, STATES, WEBHOOK_FILTERS, webhookConditions, withLocalTimes } from "../lib/text.js";
 import { ActionButton, Ago, Badge, Button, Empty, explain, Foreign, Icon, Note, Pager, Problem, Segmented, Skeleton, SkeletonRows, toast, useTitle } from "../lib/ui.js";
 import { ManyBar, Pick, possible, Row, SearchNote, SharedReason, sharedReason, useDense, useSelection } from "./request_list.js";
 
@@ -13,7 +13,7 @@ const LIST_MILLISECONDS = 12_000;
 const CONNECTION_MILLISECONDS = 20_000;
 const TYPING_MILLISECONDS = 300;
 const PAGE_SIZES = [20, 50, 100];
-const NO_FILTERS = { state: "", webhook_state: "", search: "", from: "", to: "", range: "" };
+const NO_FILTERS = { state: "", webhook_state: "", search: "", from: "", to: "", range: "", time: "" };
 
 export default function Connection({ parts: [id], query }) {
   return html`<${ConnectionFrame} id=${id}>${(connection) => html`<${Requests} id=${id} query=${query} held=${connection?.waiting_reason} />`}<//>`;
@@ -85,13 +85,16 @@ function AcceptPath({ connection, load }) {
 /** The states whose requests are counted. Each number is that of the requests which its link lists. */
 const CARDS = ["waiting", "retryable", "response_received", "error"];
 /** The states and webhooks that are listed by their last change: when they failed. */
-const FAILURES = ["error", "failed", "retrying"];
+const FAILURES = ["error", "failed", "retrying", "failing"];
 /** The order that a filter brings along. */
 const orderOf = (filter) => (FAILURES.includes(filter) ? "updated_at" : undefined);
-/** What many people ask for in the morning: a webhook state and a range of time in one choice. */
+/**
+ * What many people ask for in the morning: the webhooks that failed in one choice. A webhook that failed in the evening may
+ * have been tried again in the morning, so the range has no end.
+ */
 const LAST_NIGHT = "failed_last_night";
-const WEBHOOK_CHOICES = { ...WEBHOOK_STATES, [LAST_NIGHT]: { name: "Failed last night" } };
-const TIMES = [["inserted_at", "Queued"], ["updated_at", "Last change"]];
+const WEBHOOK_CHOICES = { ...WEBHOOK_FILTERS, [LAST_NIGHT]: { name: "Failed since last night" } };
+const TIMES = [["inserted_at", "Queued"], ["sent", "Sent"], ["updated_at", "Last change"]];
 
 function Numbers({ id, counts, failed, current }) {
   return html`<nav class="numbers" aria-label="Requests by state">${CARDS.filter((state) => state !== "retryable" || counts?.retryable > 0 || current === state).map((state) => html`<a class="card number-card" href=${url(`/connections/${id}`, state === current ? {} : { state, sort: orderOf(state) })} aria-current=${state === current ? "true" : undefined}>
@@ -105,11 +108,14 @@ function Requests({ id, query, held }) {
   const sort = query.sort === "updated_at" ? "updated_at" : "inserted_at";
   const direction = query.sort_direction === "asc" ? "asc" : "desc";
   const { state, webhook_state: webhookState, search, from, to, range } = query;
+  const time = query.time === "sent" ? "sent" : "";
+  const showsSent = Boolean(time && (from || to));
+  const conditions = { sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, ...rangeConditions({ from, to, time }) };
   const list = useLoad(
     (signal) => call("GET", `/connections/${id}/queued_requests`, {
-      query: { page, page_size: pageSize, sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to, bodies: false }, signal }),
-    [id, page, pageSize, sort, direction, state, webhookState, search, from, to],
-    { refresh: search ? 0 : LIST_MILLISECONDS, showsAge: true },
+      query: { ...conditions, page, page_size: pageSize, bodies: false }, signal }),
+    [id, page, pageSize, sort, direction, state, webhookState, search, from, to, time],
+    { refresh: search || showsSent ? 0 : LIST_MILLISECONDS, showsAge: true },
   );
   // They count all requests of the connection, so they stay while another filter or page loads.
   const counts = useRef();
@@ -122,7 +128,7 @@ function Requests({ id, query, held }) {
   const sortAfter = (chosen, other, former) => orderOf(chosen) ?? orderOf(other) ?? (orderOf(former) ? undefined : query.sort);
   const requests = list.data?.data;
   const idsOnPage = requests?.map((one) => one.id) ?? [];
-  const selection = useSelection([id, state, webhookState, search, from, to, sort].join(" "));
+  const selection = useSelection([id, state, webhookState, search, from, to, sort, time].join(" "));
   const filtered = Boolean(state || webhookState || search || from || to);
   const shared = sharedReason(requests ?? []);
   const heading = (column, text) => html`<th scope="col" class="when" aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}>
@@ -134,25 +140,25 @@ function Requests({ id, query, held }) {
       <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
       <${Select} label="State" value=${state} options=${STATES} all="All states" change=${(value) => change({ state: value, sort: sortAfter(value, webhookState, state) })} />
       <${Select} label="Webhook" value=${webhookState} options=${WEBHOOK_CHOICES} all="All webhooks"
-        change=${(value) => change(value === LAST_NIGHT ? { webhook_state: "failed", sort: "updated_at", ...rangeOf("night") } : { webhook_state: value, sort: sortAfter(value, state, webhookState) })} />
-      <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
+        change=${(value) => change(value === LAST_NIGHT ? { webhook_state: "failing", sort: "updated_at", time: "", ...rangeOf("evening") } : { webhook_state: value, sort: sortAfter(value, state, webhookState) })} />
+      <${RangeSelect} from=${from} to=${to} range=${range} time=${time} change=${change} />
       ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change(NO_FILTERS)}>Clear<//>`}
       <div class="row tools">${session.canChange && possible(query).length > 0 && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
-      ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} total=${list.data.total} query=${{ sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, from, to }} />`}
+      ${requests?.length > 0 && html`<${RequestsCsv} connectionId=${id} total=${list.data.total} query=${conditions} />`}
       <${Button} kind="ghost density" aria-pressed=${String(dense)} title="More rows on the screen" onClick=${() => setDense(!dense)}>Dense<//></div>
     </div>
-    <${RangeBar} what=${TIMES.find(([key]) => key === sort)[1]} from=${from} to=${to} range=${range} change=${change}>
-      <${Segmented} label="The time that is meant" options=${TIMES} value=${sort} onChange=${(value) => change({ sort: value })} /><//>
+    <${RangeBar} what=${TIMES.find(([key]) => key === (time || sort))[1]} from=${from} to=${to} range=${range} change=${change}>
+      <${Segmented} label="The time that is meant" options=${TIMES} value=${time || sort} onChange=${(value) => change(value === "sent" ? { time: value } : { time: "", sort: value })} /><//>
     ${search && list.data && html`<${SearchNote} phrase=${search} total=${list.data.total} />`}
     ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}
     ${session.canChange && html`<${ManyBar} id=${id} query=${query} total=${list.data?.total ?? 0} isFiltered=${filtered} selection=${selection} done=${list.reload} />`}
     ${list.error && !requests ? html`<div class="body"><${Problem} error=${list.error} retry=${list.reload} what="The requests could not be loaded." /></div>`
       : requests?.length === 0 ? html`<${Nothing} id=${id} filtered=${filtered} page=${page} change=${change} />`
       : html`<div class="table-wrap"><table class="responsive requests"><thead><tr>${session.canChange && html`<th scope="col" class="pick"><${Pick} label="Select all on this page" checked=${idsOnPage.length > 0 && idsOnPage.every(selection.has)} isPartial=${idsOnPage.some(selection.has) && !idsOnPage.every(selection.has)} onChange=${(isSelected) => selection.set(idsOnPage, isSelected, idsOnPage)} /></th>`}
-          <th scope="col">Request</th><th scope="col" class="state">State</th><th scope="col" class="webhook">Webhook</th>${heading("inserted_at", "Queued")}
+          <th scope="col">Request</th><th scope="col" class="state">State</th><th scope="col" class="webhook">Webhook</th>${heading("inserted_at", "Queued")}${showsSent && html`<th scope="col" class="when">Sent</th>`}
           <th scope="col" class="number took waited" title="How long the request waited before it was sent">Waited</th><th scope="col" class="number took executed" title="How long QuickBooks took">QuickBooks</th>${heading("updated_at", "Last change")}</tr></thead>
-        <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} phrase=${search} shared=${shared ?? held} isSelected=${selection.has(one.id)}
-          select=${session.canChange && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))} />`) : html`<${SkeletonRows} rows=${height.current} columns=${session.canChange ? 8 : 7} />`}</tbody></table></div>`}
+        <tbody>${requests ? requests.map((one) => html`<${Row} key=${one.id} request=${one} phrase=${search} shared=${shared ?? held} showsSent=${showsSent} isSelected=${selection.has(one.id)}
+          select=${session.canChange && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))} />`) : html`<${SkeletonRows} rows=${height.current} columns=${(session.canChange ? 8 : 7) + Number(showsSent)} />`}</tbody></table></div>`}
     ${list.error && requests && html`<div class="foot" role="status">The list could not be updated; it shows the last state. ${explain(list.error)} <${Button} kind="small" onClick=${() => list.reload()}>Try again<//></div>`}
     ${(requests ? requests.length > 0 : !list.error) && html`<${Pager} page=${page} totalPages=${list.data?.total_pages} go=${(to) => change({ page: to })}>
       <label class="row plain"><span>Rows</span><select class="compact" value=${pageSize} onChange=${(event) => change({ page_size: event.target.value })}>${PAGE_SIZES.map((size) => html`<option value=${size} selected=${size === pageSize}>${size}</option>`)}</select></label><//>`}

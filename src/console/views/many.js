@@ -2,8 +2,8 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { url } from "../lib/router.js";
-import { count, localZone, plural, STATES, WEBHOOK_STATES, webhookConditions } from "../lib/text.js";
-import { inWords, localInput } from "../lib/time_range.js";
+import { count, localZone, plural, STATES, WEBHOOK_FILTERS, webhookConditions } from "../lib/text.js";
+import { inWords, localInput, rangeConditions } from "../lib/time_range.js";
 import { Button, Dialog, explain, Field, Note } from "../lib/ui.js";
 import { ACTIONS, possible } from "./request_list.js";
 
@@ -41,7 +41,7 @@ const WORDS = {
 };
 
 /** Returns the action that the filters of the list suggest. */
-const suggested = (query) => (["failed", "retrying"].includes(query.webhook_state) ? "redeliver" : possible(query)[0]);
+const suggested = (query) => (["failed", "retrying", "failing"].includes(query.webhook_state) ? "redeliver" : possible(query)[0]);
 
 /**
  * The dialog. It means the requests with these `ids`, or without them all that match the filters of the list (`query`).
@@ -54,7 +54,7 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
   const [conditions, setConditions] = useState({
     request_name: "", label_prefix: "",
     since: given || query.from || query.to ? "" : localInput(Date.now() - DAY_MILLISECONDS),
-    tooPending: Boolean(ids) || ["pending", "retrying"].includes(query.webhook_state),
+    tooPending: Boolean(ids) || ["pending", "retrying", "failing"].includes(query.webhook_state),
   });
   const [run, setRun] = useState({ phase: given ? "counting" : "choose" });
   const stopping = useRef(new AbortController());
@@ -151,9 +151,9 @@ const added = (sums, more) => Object.fromEntries(Object.entries(more).map(([name
 const filled = (conditions) => Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined && value !== ""));
 
 /** Returns the filters of the list as conditions of the API. */
-function conditionsOf({ state, webhook_state: webhook, from, to, sort }) {
-  const time = sort === "updated_at" ? "updated" : "queued";
-  return filled({ state, ...(webhook ? webhookConditions(webhook) : {}), [`${time}_since`]: from, [`${time}_before`]: to });
+function conditionsOf({ state, webhook_state: webhook, from, to, sort, time }) {
+  const name = time === "sent" ? "sent" : sort === "updated_at" ? "updated" : "queued";
+  return filled({ state, ...(webhook ? webhookConditions(webhook) : {}), [`${name}_since`]: from, [`${name}_before`]: to });
 }
 
 /**
@@ -177,10 +177,10 @@ async function meantBy({ id, query, ids, action, conditions }, patient) {
 }
 
 /** Returns the ids that a search finds, the oldest first, up to MAX_RESULTS, and their total. */
-async function results(id, { state, webhook_state: webhook, search, from, to, sort }, patient) {
+async function results(id, { state, webhook_state: webhook, search, sort, ...range }, patient) {
   const ids = new Set();
   for (let page = 1; ; page += 1) {
-    const query = { page, page_size: 100, sort, sort_direction: "asc", state, ...webhookConditions(webhook), search_phrase: search, from, to, bodies: false };
+    const query = { page, page_size: 100, sort, sort_direction: "asc", state, ...webhookConditions(webhook), search_phrase: search, ...rangeConditions(range), bodies: false };
     const list = await patient(() => call("GET", `/connections/${id}/queued_requests`, { query }));
     if (!list) return null;
     for (const one of list.data) ids.add(one.id);
@@ -189,12 +189,12 @@ async function results(id, { state, webhook_state: webhook, search, from, to, so
 }
 
 /** Returns in words which requests are meant. */
-function describe({ state, webhook_state: webhook, search, from, to, sort }, ids, action, { request_name: name, label_prefix: prefix, since, tooPending }) {
+function describe({ state, webhook_state: webhook, search, from, to, sort, time }, ids, action, { request_name: name, label_prefix: prefix, since, tooPending }) {
   const failed = action !== "redeliver" ? "Requests" : `Webhooks that failed${timeOf(since) ? ` since ${timeOf(since).toLocaleString(undefined, MINUTE_AND_ZONE)}` : ""}${tooPending ? " or are not delivered yet" : ""}, for requests`;
   if (ids) return `${failed} that you selected: ${count(ids.length)}.`;
   const parts = [
-    search && `that the search “${search}” finds`, state && `in the state ${STATES[state].name}`, webhook && action !== "redeliver" && `with the webhook ${WEBHOOK_STATES[webhook].name}`,
-    (from || to) && `${sort === "updated_at" ? "changed last" : "queued"} ${inWords(from, to)}`,
+    search && `that the search “${search}” finds`, state && `in the state ${STATES[state].name}`, webhook && action !== "redeliver" && `with the webhook ${WEBHOOK_FILTERS[webhook].name}`,
+    (from || to) && `${time === "sent" ? "sent" : sort === "updated_at" ? "changed last" : "queued"} ${inWords(from, to)}`,
     name.trim() && `of the type ${name.trim()}`, prefix.trim() && `whose label begins with “${prefix.trim()}”`,
   ].filter(Boolean);
   const names = action !== "redeliver" && !state && `in the states ${ACTIONS[action].states.map((one) => STATES[one].name).join(" or ")}`;

@@ -22,8 +22,8 @@ export function sharedReason(requests) {
   return reasons.length > 1 && reasons.every(({ message }) => message === reasons[0].message) ? reasons[0] : null;
 }
 
-/** A row. With `select`, it has a check box. */
-export function Row({ request, phrase, shared, isSelected, select }) {
+/** A row. With `select`, it has a check box, and with `showsSent` the time of sending. */
+export function Row({ request, phrase, shared, showsSent, isSelected, select }) {
   const address = url(`/queued_requests/${request.id}`);
   const follow = (event) => !event.target.closest("a, .pick") && !String(getSelection()) && navigate(address);
   const { sent_at: sentAt, responded_at: respondedAt, waiting_reason: reason } = request;
@@ -37,6 +37,7 @@ export function Row({ request, phrase, shared, isSelected, select }) {
     <td class="full"><${StateBadge} state=${request.state} />${why && html` <span class="why muted small" title=${why}><${Foreign} text=${why} /></span>`}</td>
     <td class="webhook narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${webhookState(request)} />${lastCall?.duration_ms != null && html` <span class="muted small took" title=${`The receiver took this long, ${fullTime(lastCall.attempted_at)}`}>${duration(lastCall.duration_ms)}</span>`}`}</td>
     <td><${Ago} at=${request.inserted_at} short=${true} /></td>
+    ${showsSent && html`<td class="nowrap"><time datetime=${sentAt}>${fullTime(sentAt)}</time></td>`}
     <td class="number took waited" title=${sentAt ? `Sent ${fullTime(sentAt)}` : undefined}>${sentAt && duration(millisecondsBetween(request.inserted_at, sentAt))}</td>
     <td class="number took" title=${respondedAt ? `Responded ${fullTime(respondedAt)}` : undefined}>${respondedAt && duration(millisecondsBetween(sentAt, respondedAt))}</td>
     <td class="narrow-hide"><${Ago} at=${request.updated_at} short=${true} /></td></tr>`;
@@ -74,7 +75,7 @@ export const ACTIONS = {
   // No webhook is sent before its request has ended.
   discard: { name: "Discard", states: ["waiting", "retryable"], webhooks: ["not_applicable", "pending"] },
   queue_again: { name: "Queue again", states: ["error", "discarded"] },
-  redeliver: { name: "Redeliver webhooks", states: ["response_received", "error", "discarded"], webhooks: ["pending", "retrying", "failed"] },
+  redeliver: { name: "Redeliver webhooks", states: ["response_received", "error", "discarded"], webhooks: ["pending", "retrying", "failed", "failing"] },
 };
 
 /** Returns the names of the actions that the filters of a list leave. */

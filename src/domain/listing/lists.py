@@ -15,7 +15,7 @@ from domain.errors import InvalidRequest
 from domain.listing.cut_days import counted, cut_days, days_within
 from domain.listing.in_flight import Window, with_records_in_flight
 from domain.listing.page_range import MIN_PART_RECORDS, index_days, locate, matching_days
-from domain.listing.search import MAX_SEARCH_SECONDS, Search
+from domain.listing.search import MAX_READ_RECORDS, MAX_SEARCH_SECONDS, Search
 from domain.records.ownership import owned, owned_connection
 from domain.records.request import IN_FLIGHT, ListedRequest
 from domain.storage.counts import records_by_state
@@ -64,12 +64,19 @@ class Lists:
     """Returns pages of a connection's requests."""
 
     def __init__(
-        self, store: Database, clock: Clock, *, few_hits: int = FEW_HITS, min_part: int = MIN_PART_RECORDS
+        self,
+        store: Database,
+        clock: Clock,
+        *,
+        few_hits: int = FEW_HITS,
+        min_part: int = MIN_PART_RECORDS,
+        max_read: int = MAX_READ_RECORDS,
     ) -> None:
         self._store = store
         self._clock = clock
         self._few_hits = few_hits
         self._min_part = min_part
+        self._max_read = max_read
 
     def page(
         self, app_id: str, query: ListQuery, searching: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -89,7 +96,8 @@ class Lists:
                 counts = self._store.day_counts(connection_id)
                 in_flight = self._in_flight(ids.result())
                 requests = sum(records_by_state(counts, ()).values())
-                with searching() if query.search_phrase or requests > MAX_UNCOUNTED_ENTRIES else nullcontext():
+                is_costly = query.search_phrase or query.sent or requests > MAX_UNCOUNTED_ENTRIES
+                with searching() if is_costly else nullcontext():
                     items, total = self._search(query, days_within(counts, query), in_flight)
             else:
                 ids = parallel.submit(self._store.in_flight_ids, connection_id)
@@ -161,7 +169,9 @@ class Lists:
         """Return the items of the page and the number of hits that match the filters."""
         if not counts or not (matching_days(counts, query) or any(map(query.matches, in_flight))):
             return [], 0
-        search = Search(self._store, self._clock, query, counts, in_flight, min_part=self._min_part)
+        search = Search(
+            self._store, self._clock, query, counts, in_flight, min_part=self._min_part, max_read=self._max_read
+        )
         if query.group:
             entries, total = search.page_of_group(query.group)
             return self._items(query, entries), total

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from domain.errors import NotFound
 from domain.records.ownership import owned_connection
 from domain.records.request import ENDED
-from domain.records.webhook import ListedWebhookState
+from domain.records.webhook import FAILING, ListedWebhookState
 from domain.storage.counts import UPDATED
 from domain.storage.ports import IndexDays
 from domain.storage.statistics import HOURS_A_DAY, Durations, Series, Slot, first_day
@@ -43,8 +43,6 @@ PARALLEL_CONNECTIONS = 16
 
 RECORDS_OF_FAILURES = 10
 """The number of records with a failed webhook that are read for a connection, the newest first."""
-
-FAILING = (ListedWebhookState.RETRYING, ListedWebhookState.FAILED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from domain.records.webhook import ListedWebhookState
+from domain.records.webhook import FAILING, ListedWebhookState
 from domain.storage.ports import Group
 from domain.timestamps import ANY_TIME, TimeRange
 
@@ -20,8 +20,10 @@ Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 class ListQuery:
     """The parameters of a list. `page` counts from 1. `search_phrase` is a substring; `label` and `query_id` are exact.
 
-    `within` is a range of the time that the list is sorted by. `webhook_retrying`: only requests whose webhook failed
-    and is tried again, or only the others. `bodies`: whether the items have their request and response XML.
+    `within` is a range of the time that the list is sorted by, and `sent` one of `sent_at`. `webhook_retrying`: only
+    requests whose webhook failed and is tried again, or only the others. `webhook_failing`: only requests whose webhook
+    failed, whether or not it is tried again, or only the others. `bodies`: whether the items have their request and
+    response XML.
     """
 
     connection_id: str
@@ -32,17 +34,20 @@ class ListQuery:
     state: State | None = None
     webhook_state: WebhookState | None = None
     webhook_retrying: bool | None = None
+    webhook_failing: bool | None = None
     search_phrase: str | None = None
     label: str | None = None
     query_id: str | None = None
     within: TimeRange = ANY_TIME
+    sent: TimeRange = ANY_TIME
     bodies: bool = True
 
     @property
     def has_filter(self) -> bool:
         """Whether a listing index is needed to select records: by their pairs, or by the time of the last change."""
-        has_pairs = self.state or self.webhook_state or self.webhook_retrying is not None
-        return bool(has_pairs or (self.within and not self.inserted_within))
+        conditions = (self.state, self.webhook_state, self.webhook_retrying, self.webhook_failing)
+        has_pairs = any(condition is not None for condition in conditions)
+        return has_pairs or bool(self.within and not self.inserted_within)
 
     @property
     def inserted_within(self) -> TimeRange:
@@ -52,12 +57,14 @@ class ListQuery:
     @property
     def is_search(self) -> bool:
         """Whether records are selected by something that is not in the counts."""
-        return bool(self.search_phrase or self.label or self.query_id)
+        return bool(self.search_phrase or self.label or self.query_id or self.sent)
 
     @property
     def group(self) -> Group | None:
         """The requests of a label if the list is exactly these, sorted by insertion."""
-        is_whole = not (self.has_filter or self.search_phrase or self.query_id) and self.sort == "inserted_at"
+        is_whole = (
+            not (self.has_filter or self.search_phrase or self.query_id or self.sent) and self.sort == "inserted_at"
+        )
         return Group("label", self.label) if self.label and is_whole else None
 
     def includes(self, pair: Pair) -> bool:
@@ -67,6 +74,7 @@ class ListQuery:
             self.state in (None, state)
             and self.webhook_state in (None, webhook_state.webhook_state)
             and self.webhook_retrying in (None, webhook_state is ListedWebhookState.RETRYING)
+            and self.webhook_failing in (None, webhook_state in FAILING)
         )
 
     def matches(self, record: QueuedRequest) -> bool:
@@ -76,7 +84,12 @@ class ListQuery:
             and self.label in (None, record.label)
             and self.query_id in (None, record.query_id)
             and self.time_of(record) in self.within
+            and self.has_sent(record)
         )
+
+    def has_sent(self, record: QueuedRequest) -> bool:
+        """Whether the record was sent in the range of time, or at any time or never if there is none."""
+        return not self.sent or (record.sent_at is not None and record.sent_at in self.sent)
 
     def lists(self, record: QueuedRequest) -> bool:
         """Whether the entry of the record is in the partitions and the range of time of the list."""

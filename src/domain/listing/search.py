@@ -1,19 +1,29 @@
-"""Finds the requests of a connection with a phrase in their search text, with a label, or of one query.
+"""Finds the requests of a connection with a phrase in their search text, with a label, of one query, or sent in a time.
 
 The search texts and two indexes give the ids and insertion times of the hits. If there are too many hits to read their
 records, an index provides the values for the other filters and the order by `updated_at`. A list of all requests with a
-label, in the order of insertion, reads no hits but those of its page.
+label, in the order of insertion, reads no hits but those of its page. No index has the time of sending, so the records
+that changed since then are read.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
+from domain.listing.cut_days import days_within
 from domain.listing.in_flight import entries_of, in_order
-from domain.listing.page_range import DayTotal, index_days, locate, matching_days, split_points
+from domain.listing.page_range import (
+    MAX_PARALLEL_READS,
+    DayTotal,
+    index_days,
+    locate,
+    matching_days,
+    split_points,
+)
 from domain.listing.query import ListQuery
 from domain.qbxml.request.limits import MAX_WIRE_BYTES
 from domain.records.request import State
@@ -21,6 +31,7 @@ from domain.records.search_text import normalized_phrase
 from domain.records.session import HeldRequest
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group, IndexDays, IndexEntry
+from domain.timestamps import TimeRange
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -35,6 +46,12 @@ if TYPE_CHECKING:
 MAX_SEARCH_SECONDS = 20
 """The function may take 25 seconds, and the gateway waits 29 seconds."""
 
+MAX_READ_RECORDS = 50_000
+"""How many records a list with a range of the time of sending may read."""
+
+RECORDS_PER_READ = 100
+"""DynamoDB returns so many in one batch."""
+
 
 class Search:
     """One search. Its methods raise InvalidRequest after MAX_SEARCH_SECONDS."""
@@ -48,6 +65,7 @@ class Search:
         in_flight: Sequence[QueuedRequest],
         *,
         min_part: int,
+        max_read: int = MAX_READ_RECORDS,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -55,12 +73,13 @@ class Search:
         self._counts = counts
         self._in_flight = in_flight
         self._min_part = min_part
+        self._max_read = max_read
         self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
 
     def hits(self) -> Hits:
-        """Return (inserted_at, id) of the requests with the phrase, the label and the query.
+        """Return (inserted_at, id) of the requests with the phrase, the label and the query, sent in the range of time.
 
-        Filters do not apply, but for a range of the time of insertion.
+        Other filters do not apply, but for a range of the time of insertion.
         """
         query = self._query
         selections: list[Hits] = []
@@ -74,6 +93,13 @@ class Search:
             within = query.inserted_within
             found = set(self._store.search_matches(query.connection_id, phrase, points, self._check_time, within))
             selections.append(found - self._not_committed(found, phrase))
+        if query.sent and all(selections):
+            ids = (
+                {id_ for _, id_ in set.intersection(*map(set, selections))}
+                if selections
+                else self._changed_since_then()
+            )
+            selections.append(self._sent_of(ids))
         hits = set.intersection(*map(set, selections))
         return {hit for hit in hits if hit[0] in query.inserted_within}
 
@@ -106,6 +132,40 @@ class Search:
     def _entries_of(self, group: Group) -> Hits:
         entries = self._store.all_index_entries(self._days_of(group), self._points(), self._check_time)
         return [(entry.moment, entry.id) for entry in entries]
+
+    def _changed_since_then(self) -> set[str]:
+        """Return the ids of the requests that changed since the range of sending begins, and of those in flight.
+
+        A request changes when it is sent, or later. Only the entries of those in flight are older.
+        """
+        query = replace(self._query, sort="updated_at", within=TimeRange(self._query.sent.start))
+        counts = days_within(self._counts, query)
+        days = sorted(matching_days(counts, query))
+        ids = {record.id for record in self._in_flight}
+        if days:
+            entries = index_days(query, counts, days[0].day, days[-1].day)
+            points = split_points(days, self._min_part)
+            ids |= {entry.id for entry in self._store.all_index_entries(entries, points, self._check_time)}
+        return ids
+
+    def _sent_of(self, ids: Collection[str]) -> Hits:
+        """Return those of these requests that were sent in the range of time. Reads their records."""
+        if len(ids) > self._max_read:
+            raise InvalidRequest.of(
+                "sent_since",
+                f"would need more than {self._max_read:,} requests to be read: those that changed since then. Give a "
+                "later time, or also filter by state or label",
+            )
+
+        def read(some: Sequence[str]) -> list[tuple[str, str]]:
+            self._check_time()
+            records = self._store.records_by_id(some)
+            return [(record.inserted_at, record.id) for record in records if self._query.has_sent(record)]
+
+        ordered = sorted(ids)
+        parts = [ordered[at : at + RECORDS_PER_READ] for at in range(0, len(ordered), RECORDS_PER_READ)]
+        with ThreadPoolExecutor(MAX_PARALLEL_READS) as readers:
+            return {hit for hits in readers.map(read, parts) for hit in hits}
 
     def _days_of(self, group: Group, number: int = 0) -> IndexDays:
         """Return the entries of a group in the range of time, which has this number of them."""
@@ -174,6 +234,12 @@ class Search:
 
     def _check_time(self) -> None:
         if self._clock() >= self._deadline:
+            if self._query.sent:
+                raise InvalidRequest.of(
+                    "sent_since",
+                    f"needs more than {MAX_SEARCH_SECONDS} seconds, because very many requests changed since then. "
+                    "Give a later time, or also filter by state or label",
+                )
             if not self._query.search_phrase:
                 raise InvalidRequest.of(
                     "label",

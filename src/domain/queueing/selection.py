@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest
+from domain.records.webhook import FAILING
 from domain.storage.ports import IndexEntry, IndexStretch
 from domain.timestamps import AFTER_ALL, TimeRange, timestamp
 
@@ -46,12 +47,13 @@ INDEX_LAG = timedelta(minutes=1)
 class RequestFilter:
     """Conditions on requests. A request is meant if it meets all that are given.
 
-    `label_prefix` is not empty. The ranges of time, of `inserted_at` and of `updated_at`, are timestamps and half open.
+    `label_prefix` is not empty. The ranges of `inserted_at`, `updated_at` and `sent_at` are timestamps and half open.
     """
 
     state: State | None = None
     webhook_state: WebhookState | None = None
     webhook_retrying: bool | None = None
+    webhook_failing: bool | None = None
     request_name: str | None = None
     label: str | None = None
     label_prefix: str | None = None
@@ -61,6 +63,8 @@ class RequestFilter:
     queued_before: str | None = None
     updated_since: str | None = None
     updated_before: str | None = None
+    sent_since: str | None = None
+    sent_before: str | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -73,6 +77,7 @@ class RequestFilter:
             self.state in (None, record.state)
             and self.webhook_state in (None, record.webhook_state)
             and self.webhook_retrying in (None, record.webhook.is_retrying)
+            and self.webhook_failing in (None, record.webhook.listed_state in FAILING)
             and self.request_name in (None, record.request_name)
             and self.label in (None, record.label)
             and (self.label_prefix is None or (record.label or "").startswith(self.label_prefix))
@@ -80,7 +85,12 @@ class RequestFilter:
             and (self.ids is None or record.id in self.ids)
             and record.inserted_at in TimeRange(self.queued_since, self.queued_before)
             and record.updated_at in TimeRange(self.updated_since, self.updated_before)
+            and self._includes_sending(record.sent_at)
         )
+
+    def _includes_sending(self, sent_at: str | None) -> bool:
+        sent = TimeRange(self.sent_since, self.sent_before)
+        return not sent or (sent_at is not None and sent_at in sent)
 
     @property
     def first_insertion(self) -> str:
@@ -90,8 +100,8 @@ class RequestFilter:
     @property
     def insertions_before(self) -> str | None:
         """Every request that is meant was inserted before this time. None: at any time."""
-        # A request changes after it was inserted.
-        return min(filter(None, (self.queued_before, self.updated_before)), default=None)
+        # A request changes and is sent after it was inserted.
+        return min(filter(None, (self.queued_before, self.updated_before, self.sent_before)), default=None)
 
 
 @dataclass(frozen=True, slots=True)

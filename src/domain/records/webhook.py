@@ -30,6 +30,10 @@ class ListedWebhookState(StrEnum):
         return WebhookState.PENDING if self is ListedWebhookState.RETRYING else WebhookState(self.value)
 
 
+FAILING = frozenset({ListedWebhookState.RETRYING, ListedWebhookState.FAILED})
+"""The states of a webhook whose last attempt failed, whether or not it is tried again."""
+
+
 @dataclass(frozen=True, slots=True)
 class WebhookAttempt:
     """One webhook attempt: when it began, and the receiver's response or a description of the failure.

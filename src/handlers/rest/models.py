@@ -94,6 +94,7 @@ Time = Annotated[
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40}),
 ]
 _RETRYING = "True: requests whose webhook failed and is tried again. False: all others."
+_FAILING = "True: requests whose webhook failed, whether or not it is tried again. False: all others."
 _ZONE_WITHOUT_PLUS = re.compile(r" \d\d:?\d\d")
 
 
@@ -299,6 +300,7 @@ class ListParameters(PageParameters):
     state: State | None = None
     webhook_state: WebhookState | None = None
     webhook_retrying: bool | None = Field(default=None, description=_RETRYING)
+    webhook_failing: bool | None = Field(default=None, description=_FAILING)
     label: Label | None = Field(default=None, description="Requests with exactly this label.")
     query_id: str | None = Field(
         default=None, pattern=_UUID_PATTERN, description="The pages of the query with this `query_id`."
@@ -315,6 +317,16 @@ class ListParameters(PageParameters):
         description="Requests for which the same time is before this one.",
         examples=["2026-03-15T00:00:00Z"],
     )
+    sent_since: TimeInUrl | None = Field(
+        default=None,
+        description="Requests that were sent to QuickBooks (`sent_at`) at this time or later. Such a list is a search.",
+        examples=["2026-03-14T14:00:00Z"],
+    )
+    sent_before: TimeInUrl | None = Field(
+        default=None,
+        description="Requests that were sent before this time. Such a list is a search.",
+        examples=["2026-03-14T15:00:00Z"],
+    )
     bodies: bool = Field(
         default=True, description="False leaves `request_xml` and `response_xml` out of the items, which is faster."
     )
@@ -322,6 +334,10 @@ class ListParameters(PageParameters):
     def within(self) -> TimeRange:
         """Return the range of time. Raises InvalidRequest if it ends before it begins."""
         return _range_of_time(self.from_, self.to)
+
+    def sent(self) -> TimeRange:
+        """Return the range of the time of sending. Raises InvalidRequest if it ends before it begins."""
+        return _range_of_time(self.sent_since, self.sent_before, "sent_since", "sent_before")
 
 
 class DetailParameters(Parameters):
@@ -365,6 +381,7 @@ class NewRequestFilter(Body):
     state: Annotated[State, Field(strict=False)] | None = None
     webhook_state: Annotated[WebhookState, Field(strict=False)] | None = None
     webhook_retrying: bool | None = Field(default=None, description=_RETRYING)
+    webhook_failing: bool | None = Field(default=None, description=_FAILING)
     request_name: Line | None = Field(
         default=None, min_length=1, max_length=100, description="The request element.", examples=["InvoiceAddRq"]
     )
@@ -384,11 +401,16 @@ class NewRequestFilter(Body):
         default=None, description="Requests whose last change (`updated_at`) was at this time or later."
     )
     updated_before: Time | None = Field(default=None, description="Requests whose last change was before this time.")
+    sent_since: Time | None = Field(
+        default=None, description="Requests that were sent to QuickBooks (`sent_at`) at this time or later."
+    )
+    sent_before: Time | None = Field(default=None, description="Requests that were sent before this time.")
 
     def filter(self) -> RequestFilter:
         """Return the conditions. Raises InvalidRequest if a range of time ends before it begins."""
         _range_of_time(self.queued_since, self.queued_before, "filter.queued_since", "filter.queued_before")
         _range_of_time(self.updated_since, self.updated_before, "filter.updated_since", "filter.updated_before")
+        _range_of_time(self.sent_since, self.sent_before, "filter.sent_since", "filter.sent_before")
         conditions = self.model_dump()
         return RequestFilter(**conditions | {"ids": tuple(self.ids) if self.ids else None})
 

@@ -146,12 +146,13 @@ def test_reads_over_the_rate_of_the_app_are_refused_until_the_next_second(deploy
 
 
 @pytest.mark.parametrize(("limit", "value"), [("searches_per_minute", 0), ("search_seconds_per_minute", 19)])
+@pytest.mark.parametrize("condition", ["search_phrase=ann", "sent_since=2026-03-14T00:00:00Z"])
 def test_a_search_over_a_limit_is_refused_and_other_lists_are_not(
-    deployment: Deployment, limit: str, value: int
+    deployment: Deployment, limit: str, value: int, condition: str
 ) -> None:
     set_limits(deployment, **{limit: value})
 
-    response = deployment.api.call("GET", f"{LIST}?search_phrase=ann")
+    response = deployment.api.call("GET", f"{LIST}?{condition}")
 
     assert refusal(response)[:3] == (429, "quota_exceeded", {"limit": limit, "value": value})
     assert deployment.api.call("GET", LIST).status == 200

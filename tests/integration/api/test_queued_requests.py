@@ -163,6 +163,9 @@ def test_a_webhook_that_failed_and_is_tried_again_is_pending_and_retrying(deploy
     assert found("webhook_retrying=false").keys() == everything.keys() - {"tried"}
     assert found("webhook_retrying=false&webhook_state=pending").keys() == {"new", "redelivered"}
     assert found("webhook_retrying=true&webhook_state=failed") == {}
+    assert found("webhook_failing=true").keys() == {"tried", "given up"}
+    assert found("webhook_failing=false").keys() == everything.keys() - {"tried", "given up"}
+    assert found("webhook_failing=true&webhook_state=pending").keys() == {"tried"}
     record = deployment.api.call("GET", f"/api/v1/queued_requests/{ids['tried']}").json["data"]
     assert (record["webhook_state"], record["webhook_retrying"]) == ("pending", True)
     assert deployment.api.call("GET", f"{deployment.requests_url}?webhook_retrying=perhaps").status == 400

@@ -121,7 +121,7 @@ def test_the_pages_have_the_requests_of_the_range_and_no_others(
     assert ids == [record.id for record in meant]
 
 
-@pytest.mark.parametrize("name", ["from", "to"])
+@pytest.mark.parametrize("name", ["from", "to", "sent_since", "sent_before"])
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -156,6 +156,46 @@ def test_a_range_that_ends_before_it_begins_is_refused_and_an_empty_one_is_not(d
     assert (refused.status, refused.json["error"]["details"]["problems"][0]["field"]) == (400, "to")
     assert (empty.json["data"], empty.json["total_pages"]) == ([], 0)
     assert sum(empty.json["counts"].values()) == 3  # counts are regardless of filters
+
+
+def test_what_was_sent_in_an_hour_is_listed_whenever_it_was_queued_and_changed_last(deployment: Deployment) -> None:
+    """It was queued at nine and sent at five past two, and its webhook was delivered at four."""
+
+    def processed(queued: datetime, sent: datetime, changed: datetime) -> str:
+        record = a_record(app_id=deployment.app_id, inserted_at=timestamp(queued), updated_at=timestamp(queued))
+        deployment.store.commit(AddRequest(record, REQUEST_XML, ""))
+        ended = record.claimed("", sent).sent(sent).moved(State.RESPONSE_RECEIVED, changed).as_change_of(record)
+        deployment.store.commit(ChangeRequest(record, ended, response_xml="<QBXML/>"))
+        return record.id
+
+    nine, two, four = (NOON.replace(hour=hour) for hour in (9, 14, 16))
+    five_past = two + timedelta(minutes=5)
+    meant = [processed(nine, five_past, four), processed(two, two, five_past)]
+    processed(nine, two - timedelta(seconds=1), five_past)
+    processed(two, two + timedelta(hours=1), four)
+    deployment.store.commit(
+        AddRequest(a_record(app_id=deployment.app_id, inserted_at=timestamp(five_past)), REQUEST_XML, "")
+    )
+
+    def listed(**parameters: str) -> dict[str, Any]:
+        answer = deployment.api.call("GET", f"{deployment.requests_url}?{urlencode(parameters)}")
+        assert answer.status == 200, answer.json
+        page: dict[str, Any] = answer.json
+        return page
+
+    hour = {"sent_since": "2026-03-14T14:00:00Z", "sent_before": "2026-03-14T16:00:00+01:00"}
+    page = listed(**hour, sort_direction="asc")
+    assert [item["id"] for item in page["data"]] == meant
+    assert (page["total"], page["total_pages"]) == (2, 1)
+    assert meant[0] not in {
+        item["id"] for item in listed(**{"from": "2026-03-14T14:00:00Z"}, sort="inserted_at")["data"]
+    }
+    assert [item["id"] for item in listed(**hour, to="2026-03-14T12:00:00Z")["data"]] == meant[:1]
+    assert listed(**hour, state="waiting")["data"] == []
+    refused = deployment.api.call(
+        "GET", f"{deployment.requests_url}?{urlencode(hour | {'sent_before': '2026-03-14T13:00:00Z'})}"
+    )
+    assert (refused.status, refused.json["error"]["details"]["problems"][0]["field"]) == (400, "sent_before")
 
 
 class CountingStore(FakeStore):

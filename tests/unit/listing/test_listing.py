@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from domain.errors import NotFound
+from domain.errors import InvalidRequest, NotFound
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.records.request import TRANSITIONS, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import Group
-from domain.timestamps import timestamp
+from domain.timestamps import TimeRange, timestamp
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -101,6 +101,37 @@ def test_many_hits_have_the_same_order_from_the_index_as_few_from_their_records(
     assert ([item.record for item in page.items], page.total_pages) == brute_force(history, searched)
 
 
+@pytest.mark.parametrize(
+    ("query", "is_answered"),
+    [
+        (ListQuery(CONNECTION_ID, sent=TimeRange(timestamp(NOON))), False),
+        (ListQuery(CONNECTION_ID, sent=TimeRange(end=timestamp(NOON))), False),
+        (ListQuery(CONNECTION_ID, sent=TimeRange(timestamp(NOON + timedelta(seconds=1)))), True),
+        (ListQuery(CONNECTION_ID, sent=TimeRange(timestamp(NOON)), state=State.ERROR), True),
+        (ListQuery(CONNECTION_ID, sent=TimeRange(timestamp(NOON)), label="nightly"), True),
+    ],
+)
+def test_a_range_of_sending_that_would_read_too_many_requests_says_how_to_narrow_it(
+    query: ListQuery, is_answered: bool
+) -> None:
+    """The requests that were sent in it are looked for among those that changed since then."""
+    store = store_with([])
+    for number in range(11):
+        record = a_record(state=State.WAITING if number else State.ERROR, label=None if number else "nightly")
+        store.commit(AddRequest(record, REQUEST_XML, ""))
+    lists = Lists(store, FixedClock(), max_read=10)
+
+    if is_answered:
+        assert lists.page(APP_ID, query).items == []
+        return
+    with pytest.raises(InvalidRequest) as refusal:
+        lists.page(APP_ID, query)
+    assert refusal.value.details
+    (problem,) = refusal.value.details["problems"]
+    assert problem["field"] == "sent_since"
+    assert "more than 10 requests" in problem["message"]
+
+
 class LaggingStore(FakeStore):
     """A store whose indexes miss the latest changes, or show a record before and after its change."""
 
@@ -128,7 +159,10 @@ class LaggingStore(FakeStore):
 @settings(max_examples=CASES, deadline=None)
 @given(seed=seeds, number=numbers, query=queries)
 def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int, query: ListQuery) -> None:
-    """The page has matching records in order, none twice. The number of pages stays exact, but for parts of days."""
+    """The page has matching records in order, none twice.
+
+    The number of pages stays exact, but for parts of days and for a range of the time of sending.
+    """
     history = a_history(seed, number)
     store = LaggingStore(seed)
     store_with(history, store)
@@ -148,7 +182,7 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
     places = [everything.index(item.record) for item in page.items]
     assert places == sorted(set(places))
     assert len(places) <= query.page_size
-    if not query.search_phrase and not query.within:
+    if not query.search_phrase and not query.within and not query.sent:
         assert page.total_pages == brute_force(list(alive.values()), query)[1]
 
 

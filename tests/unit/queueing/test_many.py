@@ -157,11 +157,14 @@ filters = st.builds(
     state=st.sampled_from([*[None] * 8, *State]),
     webhook_state=st.sampled_from([*[None] * 5, *WebhookState]),
     webhook_retrying=st.sampled_from([*[None] * 5, True, False]),
+    webhook_failing=st.sampled_from([*[None] * 5, True, False]),
     request_name=st.sampled_from([None, *NAMES]),
     queued_since=st.sampled_from([None] * 3 + MOMENTS),
     queued_before=st.sampled_from([None, *MOMENTS]),
     updated_since=st.sampled_from([None] * 5 + MOMENTS),
     updated_before=st.sampled_from([None] * 5 + MOMENTS),
+    sent_since=st.sampled_from([None] * 8 + MOMENTS),
+    sent_before=st.sampled_from([None] * 8 + MOMENTS),
 ).filter(lambda which: not which.is_empty)
 chosen = st.none() | st.lists(st.integers(0, 40), min_size=1, max_size=20)
 """None, or which of the requests are chosen by their ids."""
@@ -255,13 +258,16 @@ def test_exactly_the_requests_that_match_and_are_not_executed_are_discarded_whil
 
 def is_discardable(record: QueuedRequest, which: RequestFilter) -> bool:
     """Whether a record is meant and may be discarded, judged without the code under test."""
+    unsent = "~" if which.sent_since or which.sent_before else ""
     conditions = [
         which.state in {None, record.state},
         which.webhook_state in {None, record.webhook_state},
         which.webhook_retrying is not True,  # no webhook is sent before its request has ended
+        which.webhook_failing is not True,
         which.request_name in {None, record.request_name},
         (which.queued_since or "") <= record.inserted_at < (which.queued_before or "~"),
         (which.updated_since or "") <= record.updated_at < (which.updated_before or "~"),
+        (which.sent_since or "") <= (record.sent_at or unsent) < (which.sent_before or "~"),
         which.ids is None or record.id in which.ids,
         record.connection_id == CONNECTION_ID,
     ]
