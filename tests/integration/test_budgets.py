@@ -375,6 +375,32 @@ def test_a_list_of_a_range_of_time_takes_a_query_more_for_each_pair_of_a_day_tha
     assert bench_with_records.calls["GetItem"] == (1 if page.items else 2)
 
 
+def test_a_list_by_the_time_of_sending_reads_what_changed_since_then_in_batches_of_100(bench: Bench) -> None:
+    """Earlier requests cost nothing, and so do the others of a label."""
+    early, late = NOON - timedelta(hours=2), NOON - timedelta(hours=1)
+    for number in range(330):
+        moment = timestamp(early if number < 100 else late)
+        record = a_record(
+            inserted_at=moment,
+            updated_at=moment,
+            sent_at=moment,
+            state=State.RESPONSE_RECEIVED,
+            label="nightly" if number % 100 == 50 else None,
+        )
+        bench.store.commit(AddRequest(record, REQUEST_XML, ""))
+    sent = TimeRange(timestamp(late), timestamp(NOON))
+
+    def batches(query: ListQuery) -> int:
+        bench.calls.clear()
+        assert bench.lists.page(APP_ID, query).items
+        return bench.calls["BatchGetItem"]
+
+    # 230 records are read, and those of the page with their bodies.
+    assert batches(ListQuery(CONNECTION_ID, sent=sent, bodies=False)) == 3 + 1
+    # Of the four requests with the label, three were sent in this time.
+    assert batches(ListQuery(CONNECTION_ID, sent=sent, label="nightly", bodies=False)) == 1 + 1
+
+
 def test_a_list_reads_records_in_flight_beside_the_entries(bench: Bench) -> None:
     for _ in range(3):
         record = bench.queue_without_key()

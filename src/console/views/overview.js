@@ -230,5 +230,5 @@ function Row({ one, data }) {
     <td data-label="Oldest waiting">${one.oldest_waiting_at ? html`<${Ago} at=${one.oldest_waiting_at} />` : html`<span class="muted">None</span>`}</td>
     <td class="number" data-label="Queued">${count(one.queued)}</td>
     <td class="number" data-label="Failed"><span class=${one.error ? "failed strong" : "muted"}>${count(one.error)}</span></td>
-    <td class="number" data-label="Webhooks failing">${number ? html`<a class="failed strong" href=${failing(one.id, one.webhooks_failed ? "failed" : "retrying", data)}>${count(number)}</a>` : html`<span class="muted">0</span>`}</td></tr>`;
+    <td class="number" data-label="Webhooks failing">${number ? html`<a class="failed strong" href=${failing(one.id, "failing", data)}>${count(number)}</a>` : html`<span class="muted">0</span>`}</td></tr>`;
 }
