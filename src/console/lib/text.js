@@ -3,6 +3,7 @@
 /** Makes a formatter when it is first used: each takes a millisecond or more. */
 const lazy = (make) => { let made; return () => (made ??= make()); };
 const dateTime = lazy(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "short" }));
+const minuteTime = lazy(() => new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" }));
 const timeOfDay = lazy(() => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }));
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 const relativeShort = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" }));
@@ -20,6 +21,9 @@ export const count = (value) => (value < 1000 ? String(value) : number().format(
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 /** Returns a moment in the reader's time zone, with the name of the zone. */
 export const fullTime = (iso) => dateTime().format(new Date(iso));
+
+/** Returns a moment of this year for narrow columns: "Nov 22, 2:02 PM EST". */
+export const shortTime = (iso) => minuteTime().format(new Date(iso));
 
 /** Returns the time of day with its zone: "02:02 PM EST". */
 export const clock = (moment) => timeOfDay().format(new Date(moment));

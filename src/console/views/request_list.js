@@ -1,7 +1,7 @@
 // The parts of a connection's list of requests: rows, those that are selected, and what a search covers.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { navigate, url } from "../lib/router.js";
-import { count, duration, fullTime, millisecondsBetween, plural, requestTitle, webhookState, withLocalTimes } from "../lib/text.js";
+import { count, duration, fullTime, millisecondsBetween, plural, requestTitle, shortTime, webhookState, withLocalTimes } from "../lib/text.js";
 import { Ago, Button, Foreign, StateBadge, toast, WebhookBadge } from "../lib/ui.js";
 
 const DENSE = "qbxml-queue.dense";
@@ -37,7 +37,7 @@ export function Row({ request, phrase, shared, showsSent, isSelected, select }) 
     <td class="full"><${StateBadge} state=${request.state} />${why && html` <span class="why muted small" title=${why}><${Foreign} text=${why} /></span>`}</td>
     <td class="webhook narrow-hide">${request.webhook_state === "not_applicable" ? html`<span class="muted">–</span>` : html`<${WebhookBadge} state=${webhookState(request)} />${lastCall?.duration_ms != null && html` <span class="muted small took" title=${`The receiver took this long, ${fullTime(lastCall.attempted_at)}`}>${duration(lastCall.duration_ms)}</span>`}`}</td>
     <td><${Ago} at=${request.inserted_at} short=${true} /></td>
-    ${showsSent && html`<td class="nowrap"><time datetime=${sentAt}>${fullTime(sentAt)}</time></td>`}
+    ${showsSent && html`<td><time class="nowrap" datetime=${sentAt} title=${fullTime(sentAt)}>${shortTime(sentAt)}</time></td>`}
     <td class="number took waited" title=${sentAt ? `Sent ${fullTime(sentAt)}` : undefined}>${sentAt && duration(millisecondsBetween(request.inserted_at, sentAt))}</td>
     <td class="number took" title=${respondedAt ? `Responded ${fullTime(respondedAt)}` : undefined}>${respondedAt && duration(millisecondsBetween(sentAt, respondedAt))}</td>
     <td class="narrow-hide"><${Ago} at=${request.updated_at} short=${true} /></td></tr>`;
