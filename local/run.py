@@ -393,7 +393,7 @@ def _greet(credentials: Credentials, options: Options) -> None:
     if options.base_url:
         url = f"{options.base_url}{stack.CONNECTOR_PATH}/qbwc"
         print(f"Web Connectors reach it at {url}. Open the .qwc file on the Windows machine.")
-        print("Everybody who has that URL reaches the service. Only programs of this machine can use `make command`.\n")
+        print("Anyone who has that URL can reach the service. Only programs of this machine can use `make command`.\n")
     if not options.allow_loopback_webhooks:
         print("Webhooks to this machine are off. ALLOW_LOOPBACK_WEBHOOKS=on allows them, and shows them here.\n")
     if options.quickbooks:

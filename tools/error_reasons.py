@@ -146,8 +146,8 @@ stable name for the cause, whatever language QuickBooks uses. `error.details.hin
 whether QuickBooks may have executed the request.
 
 `details.retryable` is true when QuickBooks did not execute the request and the obstacle, such as a lock or another
-user's change, resolves itself. The service does not queue such a request again, because it cannot know whether it is
-still wanted. You can, with a new `Idempotency-Key`.
+user's change, resolves itself. The service does not queue such a request again, because only you can decide whether it
+is still needed. If it is, queue it again with a new `Idempotency-Key`.
 """
 
 REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {

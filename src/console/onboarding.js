@@ -33,7 +33,7 @@ async function call(method, path) {
   clockOffset = (Date.parse(response.headers.get("Date")) || Date.now()) - Date.now();
   const body = await response.json().catch(() => ({}));
   blockPolls(Number(response.headers.get("Retry-After")) || 0);
-  if (!response.ok) throw Object.assign(new Error(body.error?.message ?? "The service does not answer right now."), { status: response.status, details: body.error?.details });
+  if (!response.ok) throw Object.assign(new Error(body.error?.message ?? "The service is not responding right now."), { status: response.status, details: body.error?.details });
   return body.data;
 }
 
@@ -73,7 +73,7 @@ function Page() {
     return end;
   }, []);
   if (error?.status === 404 || error?.status === 410) return html`<${Invalid} error=${error} />`;
-  if (!progress) return error ? html`<${Note} tone="red" role="alert" title="This page cannot be loaded"><p>${error.message} It tries again by itself.</p><//>` : html`<div class="stack" role="status"><${Skeleton} width="50%" /><${Skeleton} /><${Skeleton} width="80%" /></div>`;
+  if (!progress) return error ? html`<${Note} tone="red" role="alert" title="This page cannot be loaded"><p>${error.message} It tries again automatically.</p><//>` : html`<div class="stack" role="status"><${Skeleton} width="50%" /><${Skeleton} /><${Skeleton} width="80%" /></div>`;
   if (progress.state === "connected") return html`<${Connected} progress=${progress} />`;
   return html`<${Steps} progress=${progress} error=${error} />`;
 }
@@ -83,7 +83,7 @@ function Invalid({ error }) {
   const back = expired && destination(error.details?.redirect_url, "expired");
   return html`<h1>${expired ? "This link has expired" : "This link is not valid"}</h1>
     <${Note} tone="amber" role="alert"><p>${expired ? "For security a link works for 48 hours." : "The link may be incomplete, or a newer one has replaced it."}</p>
-      <p>Ask whoever sent it to you for a new one. What you have set up so far stays.</p><//>
+      <p>Ask the person who sent it to you for a new link. You do not lose the steps that you have completed.</p><//>
     ${back && html`<p><a class="button" href=${back}>Go back</a></p>`}`;
 }
 
@@ -101,7 +101,7 @@ function Connected({ progress }) {
     <${Note} tone="green" role="status" title="You are done."><p>QuickBooks has answered with the right company file open.</p>
       <p>Leave the Web Connector running, with Auto-Run ticked.</p><//>
     <${Requester} progress=${progress} />
-    ${next ? html`<div class="stack tight"><p><a class="button primary" href=${next}>Continue</a></p><p class="muted small">You are taken there in a few seconds.</p></div>` : html`<p class="muted">You can close this page.</p>`}`;
+    ${next ? html`<div class="stack tight"><p><a class="button primary" href=${next}>Continue</a></p><p class="muted small">This page continues automatically in a few seconds.</p></div>` : html`<p class="muted">You can close this page.</p>`}`;
 }
 
 /** Says who asks for access, to what, and whom to phone. */
@@ -114,7 +114,7 @@ function Requester({ progress, full }) {
   return html`<section class="card requester" aria-label="Who asks for access">
     ${contact.logo_url && !failed && html`<img src=${contact.logo_url} alt="" width="48" height="48" referrerpolicy="no-referrer" onError=${() => setFailed(true)} />`}
     <div class="stack tight"><p><strong class="break"><${Foreign} text=${who} /></strong> ${full ? html`asks for access to ${file ? html`<span class="break"><${Foreign} text=${file} /></span> in QuickBooks` : "your company file in QuickBooks"}.` : "now has access to this company file."}</p>
-      ${full && html`<p class="muted small">It can then read and change data of this one company file. You give the access in QuickBooks, and can take it back there at any time: Edit → Preferences → Integrated Applications.</p>`}
+      ${full && html`<p class="muted small">It can then read and change the data of this company file only. You give access in QuickBooks, and can revoke it there at any time: Edit → Preferences → Integrated Applications.</p>`}
       <${Contact} contact=${contact} lead="Questions?" /></div></section>`;
 }
 
@@ -129,10 +129,10 @@ function OnPhone({ progress }) {
   const subject = `Connect QuickBooks${progress.name ? ` for ${progress.name}` : ""}`;
   const mail = `mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(`Open this link on the Windows computer where QuickBooks runs:\n\n${location.href}\n`)}`;
   return html`<section class="card phone" aria-label="Continue on the computer"><h2>Continue on the Windows computer</h2>
-    <p>The setup is done on the computer where QuickBooks runs. Send this link there and open it.</p>
+    <p>Set up the connection on the computer where QuickBooks runs. Send this link to that computer and open it there.</p>
     <p class="row"><a class="button primary" href=${mail}><${Icon} name="external" />Email the link</a>
       ${navigator.share && html`<${Button} onClick=${share}>Share<//>`}<${CopyButton} text=${location.href} label="Copy the link" kind="" /></p>
-    <p class="muted small">Whoever has the link can set up this connection. Send it only to yourself, or to the person who works at that computer.</p></section>`;
+    <p class="muted small">Anyone who has the link can set up this connection. Send it only to yourself, or to the person who works at that computer.</p></section>`;
 }
 
 /** Returns which steps have happened. A step that happened once stays ticked. */
@@ -200,7 +200,7 @@ function Steps({ progress, error }) {
       <figure><${Authorize} /><figcaption>The dialog of the Web Connector. Every application is shown this way.</figcaption></figure><//>
     <${Step} ...${step(3, happened.access)} id="access" title="Give the application access">
       <p>QuickBooks warns that it cannot verify the developer, because the application has no certificate. That is usual for applications that connect through the Web Connector.</p>
-      <ol class="plain"><li>Choose <strong>Yes, whenever this QuickBooks company file is open</strong>. Choose <strong>Yes, always</strong> only if it should also work while QuickBooks is closed. Then QuickBooks asks for a user under <strong>Login as</strong>: choose the one that the application should work as.</li>
+      <ol class="plain"><li>Choose <strong>Yes, whenever this QuickBooks company file is open</strong>. Choose <strong>Yes, always</strong> only if it should also work while QuickBooks is closed. Then QuickBooks asks for a user under <strong>Login as</strong>: choose the user that the application should log in as.</li>
         <li>Leave <strong>personal data</strong> unticked. It is about Social Security and credit card numbers, which the application does not need to connect.</li>
         <li>Choose <strong>Continue</strong>, and <strong>Done</strong> in the next dialog.</li></ol>
       <figure><${AllowAccess} /><figcaption>The dialog of QuickBooks, and where to click</figcaption></figure>
@@ -214,16 +214,16 @@ function Steps({ progress, error }) {
     <${Step} ...${step(5, happened.start)} id="start" title="Choose Update Selected">
       <p>Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>.</p>
       <p class="muted">This page cannot see whether Auto-Run is ticked. Without it, the Web Connector calls only when you choose Update Selected.</p>
-      <figure><${TickAutoRun} /><figcaption>With Auto-Run, the Web Connector calls by itself</figcaption></figure><//>
+      <figure><${TickAutoRun} /><figcaption>With Auto-Run, the Web Connector calls automatically</figcaption></figure><//>
     <${Live} progress=${progress} error=${error} hasPassword=${Boolean(password)} newPassword=${newPassword} busy=${busy} explain=${explain} hasMessage=${hasMessage} askForMessage=${() => setHasMessage(true)} />
     <section class="card" id="help" aria-label="If something goes wrong"><header><h2>If something goes wrong</h2></header>
       <${Help} ...${topic("1039")} title="QBWC1039: a unique OwnerID or FileID pair is needed"><p>The Web Connector already has this application. Select the old entry in the Web Connector and choose <strong>Remove</strong>. Then open the file from step 2 again.</p>
         <p>If the message comes back, close QuickBooks, open the right company file and open the file from step 2 once more.</p><//>
-      <${Help} ...${topic("1048")} title="QBWC1048: the certificate could not be verified"><p>Open this page in Edge on the same computer. If Edge shows a warning too, check the computer's date and time, and run Windows Update.</p><p>If a security program inspects connections, tell it to leave out the Web Connector.</p><//>
-      <${Help} ...${topic("password")} title="QBWC1040, or “Authentication failed”: the password is wrong"><p>Go back to step 4, show a new password and paste it again. Make sure that no blank is pasted with it.</p><//>
+      <${Help} ...${topic("1048")} title="QBWC1048: the certificate could not be verified"><p>Open this page in Edge on the same computer. If Edge shows a warning too, check the computer's date and time, and run Windows Update.</p><p>If a security program inspects encrypted connections, exclude the Web Connector from it.</p><//>
+      <${Help} ...${topic("password")} title="QBWC1040, or “Authentication failed”: the password is wrong"><p>Go back to step 4, show a new password and paste it again. Make sure that you do not paste a space with it.</p><//>
       <${Help} ...${topic("nothing")} title="The Web Connector shows no message"><p>Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>. If the application is not in the list, open the file from step 2 again.</p><//>
       <${Help} ...${topic("other")} title="Another message"><p>Close the message, open the company file in QuickBooks, and choose <strong>Update Selected</strong> in the Web Connector again.</p>
-        <p>If it comes back, write down its number and text, and tell them to ${progress.contact.name ? html`<${Foreign} text=${progress.contact.name} />` : "whoever sent you this link"}.</p><${Contact} contact=${progress.contact} lead="" /><//>
+        <p>If it comes back, write down its number and text, and report both to ${progress.contact.name ? html`<${Foreign} text=${progress.contact.name} />` : "whoever sent you this link"}.</p><${Contact} contact=${progress.contact} lead="" /><//>
     </section>
     <p class="muted small">This link works until ${fullTime(progress.expires_at)}.${leave && html` <a href=${leave}>I cannot do this now</a>`}</p>`;
 }
@@ -250,11 +250,11 @@ function Live({ progress, error, hasPassword, newPassword, busy, explain, hasMes
   const { isPaused } = useFreshness();
   const { state, login_failed_at: failedAt, contact } = progress;
   if (isPaused) {
-    return html`<${LiveNote} tone="amber" title="This page has stopped looking"><p>Nobody has used it for 10 minutes. Move the mouse here, and it looks again.</p>
-      <p class="row"><${Button} kind="small" icon="refresh" onClick=${() => pollNow()}>Look now<//></p><//>`;
+    return html`<${LiveNote} tone="amber" title="This page has stopped updating"><p>Nobody has used it for 10 minutes. Move the mouse here to continue.</p>
+      <p class="row"><${Button} kind="small" icon="refresh" onClick=${() => pollNow()}>Update now<//></p><//>`;
   }
   if (error) {
-    return html`<${LiveNote} tone="amber" title="The service cannot be reached"><p>${error.message} This page tries again by itself.</p><//>`;
+    return html`<${LiveNote} tone="amber" title="The service cannot be reached"><p>${error.message} This page tries again automatically.</p><//>`;
   }
   if (state === "wrong_password") {
     return html`<${LiveNote} tone="red" title=${html`The Web Connector called with a wrong password <span aria-live="off">${ago(failedAt, Date.now() + clockOffset)}</span>`}>
@@ -269,20 +269,20 @@ function Live({ progress, error, hasPassword, newPassword, busy, explain, hasMes
     const [place, name] = PLACES[step];
     return html`<${LiveNote} tone="red" title=${html`<${Foreign} text=${title} />`}>
       <ol class="plain break">${steps.map((text) => html`<li><${Foreign} text=${text} /></li>`)}</ol>
-      <p class="row">${step !== 1 && html`<${Button} kind="small" onClick=${() => show(place)}>${name}<//>`}<${Contact} contact=${contact} lead="Does it not help?" /></p>
-      <details class="said"><summary>What QuickBooks said</summary><p class="small break"><${Foreign} text=${[progress.problem.hresult, progress.problem.message].filter(Boolean).join(": ")} /></p></details><//>`;
+      <p class="row">${step !== 1 && html`<${Button} kind="small" onClick=${() => show(place)}>${name}<//>`}<${Contact} contact=${contact} lead="Still not working?" /></p>
+      <details class="said"><summary>Message from QuickBooks</summary><p class="small break"><${Foreign} text=${[progress.problem.hresult, progress.problem.message].filter(Boolean).join(": ")} /></p></details><//>`;
   }
   if (state === "testing") {
     const isLate = timeSince(progress.called_at) > TEST_MILLISECONDS;
     return isLate
       ? html`<${LiveNote} tone="amber" title="The password is right. QuickBooks has not answered yet."><p>Look at QuickBooks: answer or close every dialog, and open the company file. Then choose <strong>Update Selected</strong> in the Web Connector.</p><//>`
-      : html`<${LiveNote} title="The password is right. Testing QuickBooks …" live=${true}><p>QuickBooks is asked which company is open. This takes some seconds.</p><//>`;
+      : html`<${LiveNote} title="The password is right. Testing QuickBooks …" live=${true}><p>The service asks QuickBooks which company is open. This takes a few seconds.</p><//>`;
   }
   if (hasMessage || Date.now() - since > PATIENCE_MILLISECONDS) {
-    return html`<${LiveNote} tone="amber" title="Nothing has called yet"><p>What does the Web Connector show? This page cannot see its messages.</p>
+    return html`<${LiveNote} tone="amber" title="The Web Connector has not called yet"><p>What does the Web Connector show? This page cannot see its messages.</p>
       <p class="row">${[["1039", "QBWC1039"], ["1048", "QBWC1048"], ["password", "Authentication failed"], ["other", "Another message"], ["nothing", "No message"]].map(([topic, name]) => html`<${Button} kind="small" onClick=${() => explain(topic)}>${name}<//>`)}</p><//>`;
   }
-  return html`<${LiveNote} title="Waiting for QuickBooks" live=${true}><p>This page notices by itself when QuickBooks calls.</p>
+  return html`<${LiveNote} title="Waiting for QuickBooks" live=${true}><p>This page updates automatically when the Web Connector calls.</p>
     <p class="row"><${Button} kind="small" onClick=${askForMessage}>The Web Connector shows an error<//></p><//>`;
 }
 

@@ -22,7 +22,7 @@ events are counted in this form too."""
 
 @endpoint("Events", "GET /events", errors=(CursorExpired, NotFound))
 def handler(call: Call, parameters: EventParameters) -> FeedView | Response[Any]:
-    """List what has ended and what happened to connections, oldest first.
+    """List the events of requests and connections, oldest first.
 
     Store `next` after you have processed `data`, and pass it as `after`. Events are kept for seven days. Each is listed
     at least once, with and without a webhook. An answer has at most 4 MiB, so it can have fewer events than `limit`

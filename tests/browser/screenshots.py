@@ -415,7 +415,7 @@ VIEWS: Mapping[str, View] = {
     "requests-hostile": View("/app/connections/{connection}", with_name(HOSTILE * 4)),
     "requests-read-only": View("/app/connections/{connection}", scope="read_only"),
     "requests-none": View("/app/connections/{empty}"),
-    "requests-many": View("/app/connections/{connection}?state=waiting", act=click("Many at once")),
+    "requests-many": View("/app/connections/{connection}?state=waiting", act=click("Bulk actions")),
     "requests-selected": View("/app/connections/{connection}", act=select_rows),
     "requests-retrying-webhooks": View(
         "/app/connections/{connection}?webhook_state=retrying&sort=updated_at&range=night&from=2020-01-01T00:00:00.000Z"

@@ -301,7 +301,7 @@ def test_a_draft_survives_navigation_and_a_reload_until_it_is_queued(console: Co
     expect(textbox(console, "Name")).to_have_value("Ada Brandt")
     console.page.reload()
     expect(textbox(console, "Name")).to_have_value("Ada Brandt")
-    console.sees("Your draft is back")
+    console.sees("Your draft was restored")
 
     console.button("Add customer in Test").click()
     console.confirm("Add customer")
@@ -413,7 +413,7 @@ def test_a_write_whose_answer_was_lost_is_queued_once_also_after_a_reload(consol
     console.sees("If the request was queued, it is not queued twice.")
     console.page.unroute("**/queued_requests")
     console.page.reload()
-    console.sees("It is not known whether this draft was queued")
+    console.sees("This draft may already be queued")
     console.button("Add customer in Test").click()
     console.sees("If it was queued, it is not queued twice.")
     console.confirm("Add customer")

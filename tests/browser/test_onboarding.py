@@ -313,7 +313,7 @@ def test_the_path_of_a_moved_company_file_is_accepted_in_the_console(console: Co
     console.sees("Waiting for QuickBooks")
     connector.run_once()
     come_back(console)
-    console.sees("The file Company.qbw is open at another place")
+    console.sees("The file Company.qbw is open in another location")
 
     console.sign_in(f"/app/connections/{connection.id}")
     console.button("Accept this path").click()
@@ -343,6 +343,6 @@ def test_after_two_minutes_without_a_call_the_page_asks_for_the_message_in_windo
 
     console.page.clock.fast_forward("02:05")
 
-    console.sees("Nothing has called yet")
+    console.sees("The Web Connector has not called yet")
     console.button(message).click()
     expect(console.page.locator("details[open]")).to_contain_text(says)

@@ -323,7 +323,7 @@ def test_a_draft_of_an_invoice_survives_a_reload_with_its_lines(console: Console
 
     console.page.reload()
 
-    console.sees("Your draft is back")
+    console.sees("Your draft was restored")
     expect(control(console, "Item of line 2")).to_have_value("Consulting")
     expect(control(console, "Date")).to_have_value("2026-01-15")
     expect(console.page.get_by_label("Totals")).to_contain_text("195.00")
@@ -353,7 +353,7 @@ def test_fields_that_are_newer_than_quickbooks_of_the_connection_say_so(console:
     expect(console.page.get_by_label("QBXML")).to_have_value("8.0")
     title = control(console, "Job title")
     expect(title).to_be_disabled()
-    expect(title).to_have_accessible_description("Needs QBXML 12.0. QuickBooks of this connection supports 8.0.")
+    expect(title).to_have_accessible_description("Needs QBXML 12.0. This connection's QuickBooks supports 8.0.")
 
     console.button("All fields").click()
     added = console.page.get_by_label("Add a field").get_by_role("option", name=re.compile("^JobTitle"))
@@ -367,7 +367,7 @@ def test_fields_that_are_newer_than_quickbooks_of_the_connection_say_so(console:
 
 def test_a_version_that_quickbooks_cannot_read_is_said_before_the_request_is_queued(console: Console) -> None:
     compose(console, console.service.connection(), "InvoiceAddRq")
-    console.sees("QuickBooks of this connection has not answered yet")
+    console.sees("This connection's QuickBooks has not answered yet")
     console.page.get_by_label("QBXML").select_option("16.0")
     console.page.route("**/api/v1/connections?*", with_version("14.0"))
     console.page.reload()

@@ -139,7 +139,7 @@ def test_a_tab_that_is_hidden_or_that_nobody_uses_does_not_call(console: Console
         "requests": f"/app/connections/{connection.id}",
         "onboarding": onboarding_link(console, connection.path),
     }
-    pause = {"requests": "Updates are paused", "onboarding": "This page has stopped looking"}
+    pause = {"requests": "Updates are paused", "onboarding": "This page has stopped updating"}
     tab = opened(console, paths[view])
 
     hide(console, hidden=True)

@@ -47,7 +47,7 @@ QUESTIONS = (
     ("The accountant restored a backup. Is that safe?", "All documents → Company files", "restored backup"),
     ("Can we send at night only?", "All documents → How fast requests are sent", "`sync_window`"),
     ("QuickBooks says 0x80040414. What is that?", "Errors by name", "A dialog box is open"),
-    ("The receiver was down all night. What now?", "All documents → Many requests at once", "`POST …/redeliver`"),
+    ("The receiver was down all night. What now?", "All documents → Bulk actions", "`POST …/redeliver`"),
     ("Who deleted this request?", "All documents → Who did what", "audit log"),
     ("A customer leaves. How do I remove the connection?", "All documents → Remove a connection", "`DELETE /api"),
     ("The API returns 401 since this morning. Why?", "Troubleshooting", "401 after a restart"),

@@ -19,7 +19,7 @@ export function StaleNotice() {
   let text = null;
   if (error && at) text = `Not updated since ${clock(at)}. ${explain(error)}${nextAt && nextAt > Date.now() ? ` The next attempt is at ${clock(nextAt)}.` : ""}`;
   else if (isSlow) text = "The service is slow to answer. Still waiting …";
-  else if (isPaused && at) text = `Updates are paused, because nobody used this tab. It shows the state of ${clock(at)}.`;
+  else if (isPaused && at) text = `Updates are paused because nobody has used this tab. It shows the data of ${clock(at)}.`;
   return html`<div class="stale" role="status">${text && html`<div class="pill ${error ? "red" : "amber"}"><span>${text}</span>
     ${(error || isPaused) && at && html`<${Button} kind="small" icon="refresh" onClick=${() => pollNow()}>Update now<//>`}</div>`}</div>`;
 }

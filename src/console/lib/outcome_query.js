@@ -48,7 +48,7 @@ const PLANS = {
       judge(rows) {
         if (!rows.length) return { verdict: "look", text: `The ${noun} is not in the books any more.` };
         if (rows[0].EditSequence === edited) return { verdict: "not_done", text: `The ${noun} is as it was before: QuickBooks did not execute the change.` };
-        return { verdict: "done", text: `The ${noun} was changed since, perhaps by this request. QuickBooks would refuse a copy, because its EditSequence is outdated. Compare the ${noun} with the request.` };
+        return { verdict: "done", text: `The ${noun} has been changed since, perhaps by this request. QuickBooks would refuse a copy, because its EditSequence is outdated. Compare the ${noun} with the request.` };
       },
     };
   },

@@ -27,7 +27,7 @@ export const SIMPLE_FORMS = {
     root: "CustomerAdd",
     sections: [
       { title: "Customer", fields: [
-        { path: "Name", label: "Name", wide: true, help: "As QuickBooks lists it. Every name in the lists of customers, vendors and employees is different." },
+        { path: "Name", label: "Name", wide: true, help: "The name in the customer list of QuickBooks. Customers, vendors and employees cannot share a name." },
         { path: "CompanyName", label: "Company" },
         { path: "ParentRef/FullName", label: "Job of", offers: "customers", help: "Another customer, if this is one of its jobs." },
         { path: "FirstName", label: "First name" },
@@ -57,8 +57,8 @@ export const SIMPLE_FORMS = {
         CUSTOMER,
         DATE,
         { path: "RefNumber", label: "Number", help: "If it is empty, QuickBooks assigns the next one." },
-        { path: "TermsRef/FullName", label: "Terms", help: "If it is empty, those of the customer." },
-        { path: "DueDate", label: "Due date", help: "If it is empty, it follows from the terms." },
+        { path: "TermsRef/FullName", label: "Terms", help: "If it is empty, QuickBooks uses the customer's terms." },
+        { path: "DueDate", label: "Due date", help: "If it is empty, QuickBooks computes it from the terms." },
       ] },
       { title: "More fields", isClosed: true, fields: [
         { path: "PONumber", label: "Purchase order" },
@@ -98,7 +98,7 @@ export const SIMPLE_FORMS = {
         { path: "RefNumber", label: "Check or reference number" },
       ] },
       { title: "More fields", isClosed: true, fields: [
-        { path: "DepositToAccountRef/FullName", label: "Deposit to", help: "If it is empty, Undeposited Funds." },
+        { path: "DepositToAccountRef/FullName", label: "Deposit to", help: "If it is empty, QuickBooks uses Undeposited Funds." },
         { path: "ARAccountRef/FullName", label: "Accounts receivable account", help: "Only if the company has several." },
         { ...MEMO, wide: true },
       ] },
@@ -187,7 +187,7 @@ function paymentTotals({ lines, text }) {
   const unknown = lines.filter(({ amount }) => amount === null).length;
   return [
     { label: "Received", text: moneyText(received) },
-    { label: "Applied", text: moneyText(applied), note: unknown ? `Without ${plural(unknown, "invoice")} that names no payment.` : "" },
+    { label: "Applied", text: moneyText(applied), note: unknown ? `Does not include ${plural(unknown, "invoice")} without a payment amount.` : "" },
     rest < 0n ? { label: "Applied too much", text: moneyText(-rest), isMain: true, isWrong: true, note: "More is applied than was received." }
       : { label: "Not applied", text: moneyText(rest), isMain: true, note: rest > 0n ? "It stays a credit of the customer." : "" },
   ];

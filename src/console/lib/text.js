@@ -170,7 +170,7 @@ export function health(connection) {
   if (connection.status === "error" || reason?.code === "quickbooks_failing") return { name: "Needs attention", tone: "red" };
   if (reason?.code === "not_seen") return { name: "Not seen lately", tone: "amber" };
   if (connection.quickbooks_status === "testing") return { name: "QuickBooks not tested", tone: "grey" };
-  if (reason?.code === "service_busy") return { name: "Waits for its turn", tone: "grey" };
+  if (reason?.code === "service_busy") return { name: "Waiting for a session", tone: "grey" };
   if (reason?.code === "outside_sync_window") return { name: "Outside sync window", tone: "grey" };
   return { name: "Connected", tone: "green" };
 }

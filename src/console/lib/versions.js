@@ -23,7 +23,7 @@ export const versionsFor = (supported, current) => [...new Set([firstVersion(sup
 /** Returns why a request of a version cannot have an element, or null. `since` is the version that added the element. */
 export function lackOf(since, version, supported) {
   if (!since || numberOf(since) <= numberOf(version)) return null;
-  if (supported && numberOf(since) > numberOf(supported)) return `Needs QBXML ${since}. QuickBooks of this connection supports ${supported}.`;
+  if (supported && numberOf(since) > numberOf(supported)) return `Needs QBXML ${since}. This connection's QuickBooks supports ${supported}.`;
   return `Needs QBXML ${since}. Choose that version above.`;
 }
 

@@ -30,7 +30,7 @@ const ACTIONS = {
   app_created: "Created the app",
   app_deleted: "Deleted the app",
   limits_changed: "Changed limits",
-  contact_changed: "Changed what customers see of the app",
+  contact_changed: "Changed the contact that customers see",
   api_key_created: "Created an API key",
   api_key_revoked: "Revoked an API key",
   webhook_secret_rotated: "Added a webhook secret",
@@ -115,8 +115,8 @@ function Entries({ id, query }) {
 }
 
 function NoEntries({ isFiltered, searchedTo }) {
-  if (searchedTo) return html`<${Empty} icon="search" title="No entry found yet">${searchedTo}. Choose Show older to search on.<//>`;
-  if (isFiltered) return html`<${Empty} icon="search" title="No entry matches">Choose another action or another time. Entries are kept for a year.<//>`;
+  if (searchedTo) return html`<${Empty} icon="search" title="No entry found yet">${searchedTo}. Choose Show older to continue the search.<//>`;
+  if (isFiltered) return html`<${Empty} icon="search" title="No entry matches">Choose another action or another range of time. Entries are kept for a year.<//>`;
   return html`<${Empty} title="Nothing has been changed yet">New passwords, pauses, discards and other actions appear here. Queued requests are on the page of their connection.<//>`;
 }
 

@@ -49,7 +49,7 @@ export default function Compose({ query }) {
   const askForTarget = () => { setUnchosen(true); picker.current?.querySelector("select").focus(); };
   const ready = app.data && (list || connections.error) && !source.loading;
   return html`<div class="page wide">
-    <div class="page-head"><div><h1>Compose a request</h1><p class="sub">A form, XML or JSON. Nothing reaches QuickBooks before you queue it.</p></div></div>
+    <div class="page-head"><div><h1>Compose a request</h1><p class="sub">A form, XML or JSON. Nothing reaches QuickBooks until you queue it.</p></div></div>
     ${connections.error && html`<${Problem} error=${connections.error} retry=${connections.reload} what="The connections could not be loaded." />`}
     ${app.error && html`<${Problem} error=${app.error} retry=${app.reload} />`}
     <section class="card" aria-label="Target" ref=${picker}><div class="body columns">
@@ -249,8 +249,8 @@ function Version({ version, target, choose }) {
 
 function supportText(target) {
   if (!target) return "Choose a connection to see which version of QBXML its QuickBooks supports.";
-  if (!target.qbxml_version) return "QuickBooks of this connection has not answered yet, so the version of QBXML that it supports is not known.";
-  return `${target.quickbooks_product_name ?? "QuickBooks"} of this connection supports QBXML up to ${target.qbxml_version}.`;
+  if (!target.qbxml_version) return "This connection's QuickBooks has not answered yet, so the QBXML version that it supports is unknown.";
+  return `This connection's ${target.quickbooks_product_name ?? "QuickBooks"} supports QBXML up to ${target.qbxml_version}.`;
 }
 
 /** Returns the problems whose element is still in the form unchanged. */
@@ -264,7 +264,7 @@ function stillIn(tree, problems) {
 /** Where a draft comes from, and what to know before it is queued. */
 function Beginning({ source, draft, target, restoredAt, startOver }) {
   return html`${source && html`<${Source} source=${source} />`}
-    ${restoredAt && html`<${Note} title=${draft.unanswered ? "It is not known whether this draft was queued" : "Your draft is back"}>
+    ${restoredAt && html`<${Note} title=${draft.unanswered ? "This draft may already be queued" : "Your draft was restored"}>
       <p>${draft.unanswered ? html`It was sent at ${fullTime(new Date(draft.unanswered).toISOString())}, and no answer arrived. ${target && html`<a href=${url(`/connections/${target.id}`)}>Look at the requests</a> before you queue it again.`}`
         : html`You last changed it <${Ago} at=${new Date(restoredAt).toISOString()} />. It stays in this tab until you queue it or sign out.`}</p>
       <p><${Button} kind="small" icon="refresh" onClick=${startOver}>Start over<//></p><//>`}`;

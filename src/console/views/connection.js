@@ -54,7 +54,7 @@ function HeadActions({ connection, load }) {
   const canResume = connection.paused_at || connection.waiting_reason?.code === "quickbooks_failing";
   return html`<div class="row">
     ${canResume ? html`<${ActionButton} label="Resume" icon="play" action=${change("resume", "The connection sends requests again.")} />`
-      : html`<${ActionButton} label="Pause" icon="pause" question="Pause this connection?" explanation="Requests are still accepted and wait. The request that QuickBooks is working on is finished." action=${change("pause", "The connection is paused.")} />`}
+      : html`<${ActionButton} label="Pause" icon="pause" question="Pause this connection?" explanation="The service still accepts requests, and they wait. QuickBooks finishes the request that it is working on." action=${change("pause", "The connection is paused.")} />`}
     <a class="button primary" href=${url("/compose", { connection: connection.id })}><${Icon} name="plus" />New request</a></div>`;
 }
 
@@ -169,12 +169,12 @@ function Requests({ id, query, held }) {
 function ManyAtOnce({ id, query, done }) {
   const [dialog, setDialog] = useState(null);
   const open = () => import("./many.js").then((module) => setDialog(() => module.default), () => toast("The dialog could not be loaded. Reload the page.", "red"));
-  return html`<${Button} kind="ghost" onClick=${open}>Many at once<//>
+  return html`<${Button} kind="ghost" onClick=${open}>Bulk actions<//>
     ${dialog && html`<${dialog} id=${id} query=${query} onClose=${() => { setDialog(null); done(); }} />`}`;
 }
 
 function Nothing({ id, filtered, page, change }) {
-  if (filtered) return html`<${Empty} icon="search" title="No request matches" actions=${html`<${Button} onClick=${() => change(NO_FILTERS)}>Clear search and filters<//>`}>Try another word, another time or fewer filters.<//>`;
+  if (filtered) return html`<${Empty} icon="search" title="No request matches" actions=${html`<${Button} onClick=${() => change(NO_FILTERS)}>Clear search and filters<//>`}>Try another word, another range of time or fewer filters.<//>`;
   if (page > 1) return html`<${Empty} title="This page is empty" actions=${html`<${Button} onClick=${() => change({})}>Go to the first page<//>`}>There are fewer requests than before.<//>`;
   return html`<${Empty} title="Nothing is queued" actions=${session.canChange && html`<a class="button primary" href=${url("/compose", { connection: id, type: "CompanyQueryRq" })}>Ask QuickBooks for the company's data</a>`}>
     ${session.canChange ? "Here is a first request: it reads the company's name and address and changes nothing." : "Requests appear here when somebody queues them with a full API key."}<//>`;

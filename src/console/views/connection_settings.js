@@ -66,7 +66,7 @@ function General({ connection, load }) {
     <${Field} label="Webhook URL" problem=${problems.webhook_url} help="For requests that do not have a webhook URL.">${(control) => html`<input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck=${false} />`}<//>
     ${(values.webhook_url.trim() || values.webhook_events.length > 0) && html`<${WebhookEvents} events=${values.webhook_events} change=${(events) => setValues({ ...values, webhook_events: events })} />`}
     <${Field} label="Lingering (seconds)" problem=${problems.linger_seconds} help="How long a session stays open after its last request, so that new requests are sent at once. 0 turns it off.">${(control) => html`<input ...${control} ...${bind("linger_seconds")} inputmode="numeric" />`}<//>
-    <${Field} label="Batch size" problem=${problems.batch_size} help="How many requests are sent to QuickBooks together: 1 to 20. More is faster for small requests, but if QuickBooks fails, you may have to check that many writes.">${(control) => html`<input ...${control} ...${bind("batch_size")} inputmode="numeric" />`}<//>
+    <${Field} label="Batch size" problem=${problems.batch_size} help="How many requests are sent to QuickBooks together: 1 to 20. A higher number is faster for small requests, but if QuickBooks fails, you may have to check that many writes.">${(control) => html`<input ...${control} ...${bind("batch_size")} inputmode="numeric" />`}<//>
     <div class="stack tight"><label class="check"><input type="checkbox" checked=${values.limited} onChange=${set("limited")} disabled=${!session.canChange} />Send only in a daily sync window</label>
       ${values.limited && html`<div class="row oneline"><${Field} label="From" problem=${problems.from}>${(control) => html`<input type="time" ...${control} ...${bind("from")} />`}<//>
         <${Field} label="To" problem=${problems.to}>${(control) => html`<input type="time" ...${control} ...${bind("to")} />`}<//>
@@ -81,8 +81,8 @@ function WebhookEvents({ events, change }) {
   const toggle = (type) => (event) => change(event.target.checked ? [...events, type] : events.filter((other) => other !== type));
   const check = (type, name, locked) => html`<label class="check"><input type="checkbox" checked=${all || events.includes(type)} onChange=${toggle(type)} disabled=${locked || !session.canChange} />${name}</label>`;
   return html`<div class="field" role="group" aria-label="Events of this connection"><span class="label">Events of this connection</span>
-    <p class="help">The webhook URL gets these, too.</p>
-    <div class="stack tight">${check(ALL_EVENTS, "All, also those of later versions", false)}${EVENTS.map(([type, name]) => check(type, name, all))}</div></div>`;
+    <p class="help">The webhook URL also gets these events.</p>
+    <div class="stack tight">${check(ALL_EVENTS, "All, including those of later versions", false)}${EVENTS.map(([type, name]) => check(type, name, all))}</div></div>`;
 }
 
 function WebConnector({ connection }) {
@@ -92,7 +92,7 @@ function WebConnector({ connection }) {
     <dl class="facts"><dt>User name</dt><dd class="id"><code>${connection.username}</code><${CopyIcon} text=${connection.username} what="the user name" /></dd>
       <dt>Password</dt><dd>${connection.password_changed_at ? html`Last changed <${Ago} at=${connection.password_changed_at} />` : "Not set"}</dd></dl>
     <div class="row"><${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
-      ${session.canChange && html`<${ActionButton} label="New password" question="Set a new password?" explanation="The Web Connector cannot log in until the new password is typed there." action=${fetchPassword} />`}</div>
+      ${session.canChange && html`<${ActionButton} label="New password" question="Set a new password?" explanation="The Web Connector cannot log in until somebody types the new password into it." action=${fetchPassword} />`}</div>
     ${session.canChange && html`<${Onboarding} connection=${connection} />`}
     ${password && html`<${Dialog} title="The new password" onClose=${() => setPassword(null)} actions=${html`<${Button} kind="primary" onClick=${() => setPassword(null)}>Done<//>`}><${Password} password=${password} /><//>`}
   </div></section>`;

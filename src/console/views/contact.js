@@ -9,7 +9,7 @@ export default function YourContact() {
   useTitle("Your contact");
   const load = useLoad((signal) => call("GET", "/contact", { signal }), []);
   return html`<div class="page"><div class="page-head"><div><h1>Your contact</h1>
-    <p class="sub">Customers see this on the page of an onboarding link: who asks for access, and whom to phone.</p></div></div>
+    <p class="sub">The onboarding page shows this to your customers when your app asks for access.</p></div></div>
     ${load.data ? html`<${Contact} stored=${load.data.data} saved=${(data) => load.reload({ data })} />`
       : load.error ? html`<${Problem} error=${load.error} retry=${load.reload} what="The contact could not be loaded." />`
         : html`<div class="columns"><${SkeletonCard} lines=${7} /><${SkeletonCard} lines=${4} /></div>`}</div>`;
@@ -44,8 +44,8 @@ function Contact({ stored, saved }) {
   };
   const bind = (name) => ({ value: values[name], onInput: (event) => setValues({ ...values, [name]: event.target.value }), readOnly: !session.canChange });
   return html`<div class="columns"><form class="card" onSubmit=${submit} noValidate><header><h2>Contact</h2></header><div class="body stack">
-    <${Field} label="Name" problem=${problems.name} help="The name under which your customers know you.">${(control) => html`<input ...${control} ...${bind("name")} maxlength="80" autocomplete="organization" />`}<//>
-    <${Field} label="Phone" problem=${problems.phone} help="Whom to phone when a step does not work.">${(control) => html`<input ...${control} ...${bind("phone")} type="tel" maxlength="40" autocomplete="off" placeholder="+1 555 010 0199" />`}<//>
+    <${Field} label="Name" problem=${problems.name} help="The name that your customers know you by.">${(control) => html`<input ...${control} ...${bind("name")} maxlength="80" autocomplete="organization" />`}<//>
+    <${Field} label="Phone" problem=${problems.phone} help="The number that customers call if a step does not work.">${(control) => html`<input ...${control} ...${bind("phone")} type="tel" maxlength="40" autocomplete="off" placeholder="+1 555 010 0199" />`}<//>
     <${Field} label="Email" problem=${problems.email}>${(control) => html`<input ...${control} ...${bind("email")} type="email" maxlength="315" autocomplete="off" placeholder="help@example.com" spellcheck=${false} />`}<//>
     <${Field} label="Logo URL" problem=${problems.logo_url} help="An https address of a square picture. It is shown 48 pixels wide.">${(control) => html`<input ...${control} ...${bind("logo_url")} inputmode="url" maxlength="2048" placeholder="https://example.com/logo.png" spellcheck=${false} />`}<//>
     ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
@@ -63,8 +63,8 @@ function Preview({ contact }) {
       <div class="stack tight"><p><strong class="break"><${Foreign} text=${name || "An application"} /></strong> asks for access to your company file in QuickBooks.</p>
         ${(phone || email) && html`<p class="row small">Questions? ${phone && html`<span class="link">Phone <${Foreign} text=${phone} /></span>`}
           ${email && html`<span class="link break"><${Foreign} text=${email} /></span>`}</p>`}</div></div>
-    ${!phone && !email && html`<${Note} tone="amber"><p>Without a phone number or an email address, a customer who is stuck knows nobody to ask.</p><//>`}
-    ${logo && html`<p class="muted small">The customer's browser loads the logo from ${hostOf(logo) ? html`<span class="break"><${Foreign} text=${hostOf(logo)} /></span>` : "its address"}. This preview shows only its place.</p>`}
+    ${!phone && !email && html`<${Note} tone="amber"><p>Without a phone number or an email address, customers who need help cannot reach you.</p><//>`}
+    ${logo && html`<p class="muted small">The customer's browser loads the logo from ${hostOf(logo) ? html`<span class="break"><${Foreign} text=${hostOf(logo)} /></span>` : "its address"}. This preview shows a placeholder.</p>`}
   </div></section>`;
 }
 

@@ -19,7 +19,7 @@ const MAX_RESULTS = 1000;
 const WORDS = {
   discard: {
     danger: true, path: "queued_requests/discard",
-    explanation: "Takes requests out of the queue. They are never sent to QuickBooks, and their webhooks report it.",
+    explanation: "Takes requests out of the queue. They are never sent to QuickBooks. Their webhooks report that they were discarded.",
     question: (number) => `Discard ${plural(number, "request")}?`, done: (number) => `${plural(number, "request")} discarded.`,
     numbers: { discarded: null, in_flight: "QuickBooks may be executing them.", has_dependants: "Other requests of their batch wait for them. Run this again to discard them too." },
     others: "They have ended.",
@@ -28,12 +28,12 @@ const WORDS = {
     path: "queued_requests/queue_again",
     explanation: "Queues failed and discarded requests as new ones, each at most once. Writes that QuickBooks may have executed are left out.",
     question: (number) => `Queue ${plural(number, "request")} again?`, done: (number) => `${plural(number, "request")} queued again.`,
-    numbers: { queued: null, queued_before: "They were queued again before.", left_out: "QuickBooks may have executed them, or they lack what they need, as later pages of a query do. Open each one to check it." },
+    numbers: { queued: null, queued_before: "They were queued again before.", left_out: "QuickBooks may have executed them, or they cannot be sent on their own, such as later pages of a query. Open each one to check it." },
     others: "They have neither failed nor been discarded.",
   },
   redeliver: {
     path: "redeliver",
-    explanation: "Sends webhooks again whose delivery failed. QuickBooks is not asked.",
+    explanation: "Sends failed webhooks again. Nothing is sent to QuickBooks.",
     question: (number) => `Send ${plural(number, "webhook")} again?`, done: (number) => `${plural(number, "webhook")} sent again.`,
     numbers: { redelivered: null },
     others: "They have no webhook, it was delivered, or they have not ended. A delivered webhook can be sent again on the page of its request.",
@@ -110,16 +110,16 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
     stopped: html`<${Button} onClick=${onClose}>Close<//><${Button} kind="primary" onClick=${() => work(run.was, run)}>Continue<//>`,
     done: html`<${Button} kind="primary" onClick=${onClose}>Close<//>`,
   };
-  return html`<${Dialog} title=${run.phase === "ask" ? (run.expected ? question(run.expected) : "Nothing to do") : given ? name : "Many at once"} onClose=${close} actions=${buttons[run.phase]}>
+  return html`<${Dialog} title=${run.phase === "ask" ? (run.expected ? question(run.expected) : "Nothing to do") : given ? name : "Bulk actions"} onClose=${close} actions=${buttons[run.phase]}>
     ${run.phase === "choose" && html`<${Choice} ...${{ query, action, setAction, conditions, setConditions }} />`}
     ${run.phase === "counting" && html`<${Progress} label="Counting" waits=${run.waits}>${`${count(number(run.sums))} so far. Nothing is changed yet.`}<//>`}
     ${run.phase === "ask" && html`<p class="muted">${run.expected ? "" : "No request can be changed. "}${describe(query, ids, action, conditions)}</p>
       ${run.meant?.omitted > 0 && html`<${Note} tone="amber"><p>The search found ${count(run.meant.chosen + run.meant.omitted)} requests. These are the first ${count(run.meant.chosen)}. Run this again for the others.</p><//>`}
       <${Others} numbers=${numbers} sums=${run.counted} chosen=${run.meant?.chosen} others=${others} />`}
     ${run.phase === "working" && html`<${Progress} label=${name} value=${number(run.sums)} max=${run.expected} waits=${run.waits}>${`${count(number(run.sums))} of ${count(run.expected)}. Keep this page open.`}<//>`}
-    ${run.phase === "stopped" && html`<${Note} tone=${run.error ? "red" : "amber"} role="alert" title=${run.error ? "The work was interrupted." : "Stopped."}>
+    ${run.phase === "stopped" && html`<${Note} tone=${run.error ? "red" : "amber"} role="alert" title=${run.error ? "The run was interrupted." : "Stopped."}>
       ${run.error && html`<p>${explain(run.error)}</p>`}
-      <p>${run.was === "counting" ? "Nothing was changed." : `${done(number(run.sums))} What was done stays done. Continue goes on with the rest.${run.error?.status === 0 ? " The last part may be done too; it is then not in this number." : ""}`}</p><//>`}
+      <p>${run.was === "counting" ? "Nothing was changed." : `${done(number(run.sums))} These changes remain. Choose Continue to process the rest.${run.error?.status === 0 ? " The last part may also have been processed. This number does not include it." : ""}`}</p><//>`}
     ${run.phase === "done" && html`<${Note} tone="green" role="status" title=${done(number(run.sums))}>
       ${number(run.sums) !== run.expected && html`<p>The count was ${count(run.expected)}. Requests have changed since.</p>`}<//><${Others} numbers=${numbers} sums=${run.sums} />
       ${run.sums.left_out > 0 && html`<p><a href=${url(`/connections/${id}`, { state: "error" })} onClick=${onClose}>Show failed requests</a></p>`}`}
@@ -217,7 +217,7 @@ function Choice({ query, action, setAction, conditions, setConditions }) {
 
 function Progress({ label, value, max, waits, children }) {
   return html`<div class="stack tight" role="status"><progress aria-label=${label} ...${max ? { value, max } : {}}></progress><p class="muted">${children}</p>
-    ${waits && html`<p class="small">A limit of your app is used up. The work goes on in ${plural(waits, "second")}.</p>`}</div>`;
+    ${waits && html`<p class="small">Your app has reached one of its limits. The run continues in ${plural(waits, "second")}.</p>`}</div>`;
 }
 
 /** The requests that are meant and left as they are, with the reason. `chosen` is the number of those that were chosen. */

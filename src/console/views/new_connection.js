@@ -46,7 +46,7 @@ function Describe({ done }) {
     }
   };
   return html`<form class="card" onSubmit=${submit}><div class="body stack">
-    <${Field} label="Name" help="What people call it: usually the company." problem=${problems.name}>${(control) => html`
+    <${Field} label="Name" help="A name that people recognise, usually that of the company." problem=${problems.name}>${(control) => html`
       <input ...${control} ...${bind("name")} maxlength="200" autofocus />`}<//>
     <${Field} label="Company file (optional)" problem=${problems.company_file}
       help="Full path on the Windows machine. Without it, the Web Connector uses the file that is open at the first contact.">${(control) => html`
@@ -101,7 +101,7 @@ function Wait({ connection, back }) {
     <span class="badge blue pulse">Waiting for the Web Connector</span>
     ${now?.login_failed_at && html`<${Note} tone="red" title=${html`The Web Connector called with a wrong password <${Ago} at=${now.login_failed_at} />`}><p>Go back, copy the password and paste it into the Web Connector again.</p><//>`}
     ${now?.last_error ? html`<${Note} tone="red" title=${now.last_error.message}><p>${now.last_error.hint}</p><//>` : html`
-      <p>Nothing has called yet. In the Web Connector, tick the application and choose Update Selected. This page updates by itself.</p>`}
+      <p>The Web Connector has not called yet. In the Web Connector, tick the application and choose Update Selected. This page updates automatically.</p>`}
     ${error && html`<p>${explain(error)}</p>`}
     <div class="row"><${Button} onClick=${back}>Back to the password<//><a class="button" href=${address}>Skip</a></div></div></div>`;
 }

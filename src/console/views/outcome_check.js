@@ -43,7 +43,7 @@ export default function OutcomeCheck({ record, connection }) {
       ${plan.error && html`<${Problem} error=${plan.error} retry=${plan.reload} what="The check could not be prepared." />`}
       ${found.error && html`<${Problem} error=${found.error} retry=${found.reload} what="Earlier checks could not be loaded." />`}
       ${plan.loading || (found.loading && !check) ? html`<${Skeleton} width="60%" />`
-        : !plan.data ? !plan.error && html`<p>No query can tell whether QuickBooks executed this request. Look in ${books}, in QuickBooks, and decide then.</p><${Decision} record=${record} verdict="look" />`
+        : !plan.data ? !plan.error && html`<p>No query can tell whether QuickBooks executed this request. Look in ${books} in QuickBooks, then decide.</p><${Decision} record=${record} verdict="look" />`
         : isRunning ? html`<${Note} title=${plan.data.question}><p>The check is queued, and changes nothing. ${check.waiting_reason && html`<${Foreign} text=${withLocalTimes(check.waiting_reason.message)} />`}</p><//>`
         : answer ? html`<${Note} tone=${TONES[answer.verdict]} icon=${answer.verdict === "done" ? "alert" : undefined} role="status" title=${TITLES[answer.verdict]}><p>${answer.text}</p><//>
             <${Decision} record=${record} verdict=${answer.verdict}>${ask("Check again", "")}<//>`

@@ -56,14 +56,14 @@ function Content({ data, days, id, query, change, connection, reload }) {
       <${Figure} name="Queued" value=${count(total(hours, "queued"))} detail=${`since ${moment(hours[0].hour)}`} />
       <${Figure} name="Failed" value=${count(failed)} tone=${failed ? "red" : ""} detail=${ended ? `${share(failed, ended)} of ${plural(ended, "ended request")}` : "No request has ended"} />
       <${Figure} name="Oldest waiting request" value=${oldest ? ago(oldest.inserted_at).replace(" ago", "") : "None"} detail=${oldest ? html`<a href=${url(`/queued_requests/${oldest.id}`)}>${requestTitle(oldest.request_name)}</a>` : "The queue is empty"} />
-      <${Figure} name="Webhooks not delivered" value=${count(undelivered)} tone=${undelivered ? "red" : ""} detail=${undelivered ? `${count(webhooks.retrying)} tried again, ${count(webhooks.failed)} given up` : `${count(webhooks.succeeded)} delivered`} />
+      <${Figure} name="Webhooks not delivered" value=${count(undelivered)} tone=${undelivered ? "red" : ""} detail=${undelivered ? `${count(webhooks.retrying)} retrying, ${count(webhooks.failed)} failed` : `${count(webhooks.succeeded)} delivered`} />
     </section>
     <section class="card" aria-labelledby="activity"><header><h2 id="activity">Activity by hour</h2><span class="small muted">Times in ${localZone()}</span></header>
       <div class="body"><${Activity} hours=${hours} /></div></section>
     <p class="muted small">Everything else is counted by whole days in UTC, here since ${moment(data.since)}.</p>
     <div class="columns level">
-      <${Durations} title="Waiting time" help="From the queueing until the request was sent." durations=${data.waiting_time} />
-      <${Durations} title="Executing time" help="From sending until QuickBooks answered." durations=${data.executing_time} />
+      <${Durations} title="Waiting time" help="The time from queueing to sending." durations=${data.waiting_time} />
+      <${Durations} title="Executing time" help="The time from sending to the response of QuickBooks." durations=${data.executing_time} />
     </div>
     <div class="columns level">
       ${silent ? html`<section class="card" aria-labelledby="silent"><header><h2 id="silent">Silent machines</h2></header>
@@ -168,7 +168,7 @@ function Alerts({ connection, reload }) {
       : receiver ? html`A signed webhook to <code class="break">${origin(receiver)}</code> can tell you when the machine stops calling, and when it is back, or when another company file is open.`
         : "A webhook can tell you when the machine stops calling. This connection has no webhook URL."}</p>
     ${session.canChange && html`<div class="row">
-      ${receiver && !isAll && html`<${ActionButton} label=${events.length ? "Alert me of all events" : "Alert me"} kind="primary" action=${subscribe([ALL_EVENTS], "The webhook gets the events of this connection.")} />`}
+      ${receiver && !isAll && html`<${ActionButton} label=${events.length ? "Alert me about all events" : "Alert me"} kind="primary" action=${subscribe([ALL_EVENTS], "The webhook gets the events of this connection.")} />`}
       ${receiver && isAll && html`<${ActionButton} label="Stop the alerts" action=${subscribe([], "The webhook gets no events of this connection.")} />`}
       <a class="button ${receiver ? "ghost" : ""}" href=${url(`/connections/${id}/settings`)}>${receiver ? "Choose events" : "Set a webhook URL"}</a></div>`}</div></section>`;
 }
@@ -213,7 +213,7 @@ function Connections({ data, query, change }) {
   return html`<section class="card" aria-labelledby="connections"><header><h2 id="connections">Connections</h2><span class="small muted" role="status">${phrase || filter ? `${count(found.length)} of ` : ""}${plural(data.connections.length, "connection")}${data.omitted_connections ? `, ${count(data.omitted_connections)} left out` : ""}</span></header>
     <div class="toolbar"><div class="search"><${Icon} name="search" /><input type="search" aria-label="Search connections" placeholder="Name or ID" value=${query.search ?? ""} onInput=${(event) => { setPage(1); change({ search: event.target.value }); }} /></div>
       ${choose("health", FILTERS, "Any health")}${choose("sort", SORTS, "Oldest first")}</div>
-    ${shown.length === 0 ? html`<${Empty} icon="search" title="No connection matches">Change the search or the health.<//>` : html`
+    ${shown.length === 0 ? html`<${Empty} icon="search" title="No connection matches">Change the search or the health filter.<//>` : html`
     <div class="table-wrap" tabindex="0" role="region" aria-label="Connections"><table class="responsive"><thead><tr><th scope="col">Connection</th><th scope="col">Health</th><th scope="col">Last contact</th><th scope="col">Oldest waiting</th>
       <th scope="col" class="number">Queued</th><th scope="col" class="number">Failed</th><th scope="col" class="number">Webhooks failing</th></tr></thead>
       <tbody>${shown.slice((current - 1) * PAGE_SIZE, current * PAGE_SIZE).map((one) => html`<${Row} key=${one.id} one=${one} data=${data} />`)}</tbody></table></div>`}

@@ -75,7 +75,7 @@ function Overview({ names, total }) {
     }
     return [...grouped].sort(([one], [other]) => one.localeCompare(other));
   }, [names]);
-  return html`<div><h1>QBXML reference</h1><p class="muted lead">${count(total)} request types with what they do, their fields, the editions that have them, the statuses that they can be answered with, and a sample. The service checks every request against the same schema.</p></div>
+  return html`<div><h1>QBXML reference</h1><p class="muted lead">${count(total)} request types, each with its purpose, fields, editions, possible statuses, and a sample. The service checks every request against the same schema.</p></div>
     <section class="card" aria-label="Subjects">${!subjects.length ? html`<${Empty} icon="search" title="No type matches">The matching fields are in the list.<//>` : html`<div class="table-wrap"><table><thead><tr><th scope="col">Subject</th><th scope="col">Requests</th></tr></thead>
       <tbody>${subjects.map(([subject, types]) => html`<tr key=${subject}><td class="strong">${requestTitle(subject)}</td>
         <td><div class="row">${types.sort(([one], [other]) => VERBS.indexOf(one) - VERBS.indexOf(other)).map(([verb, name]) => html`<a class="tag" href=${url(`/qbxml/${name}`)} aria-label=${name}>${verb}</a>`)}</div></td></tr>`)}</tbody></table></div>`}</section>`;
@@ -120,7 +120,7 @@ const severityOf = (code) => SEVERITIES[code < 500 ? 0 : code < 1000 ? 1 : 2];
 function Answers({ name }) {
   const { data: answers, error, reload } = useLoad(() => answersTo(name), [name]);
   if (error) return html`<${Problem} error=${error} retry=${reload} what="The statuses could not be loaded." />`;
-  return html`<section class="card" aria-label="Statuses"><header><h2>Statuses</h2><span class="muted small">What QuickBooks can answer. It follows from the request's kind and fields; others are possible.</span></header>
+  return html`<section class="card" aria-label="Statuses"><header><h2>Statuses</h2><span class="muted small">The statuses that QuickBooks can return. They follow from the kind and the fields of the request; others are possible.</span></header>
     <div class="table-wrap"><table><thead><tr><th scope="col">Status</th><th scope="col">Meaning, and what to do</th></tr></thead><tbody>
       ${answers ? answers.map(({ code, message, hint, retryable }) => html`<tr key=${code}><td class="nowrap"><code>${code}</code> <span class="tag ${severityOf(code)[1]}">${severityOf(code)[0]}</span></td>
         <td>${message}<p class="muted small">${hint}${retryable && " The same request may succeed later."}</p></td></tr>`) : html`<tr><td colspan="2"><${Skeleton} /></td></tr>`}</tbody></table></div></section>`;

@@ -105,7 +105,7 @@ function Timeline({ record }) {
   const waited = sentAt && `after ${duration(millisecondsBetween(record.inserted_at, sentAt))}`;
   if (sentAt && state !== "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "green", took: waited });
   if (state === "waiting") steps.push({ name: "Waiting to be sent", tone: "blue", now: true });
-  if (state === "retryable") steps.push({ name: "Its turn was interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
+  if (state === "retryable") steps.push({ name: "Interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
   if (state === "ticketed") steps.push({ name: "Claimed by a Web Connector session", at: record.updated_at, tone: "blue", now: true });
   if (state === "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "blue", now: true, took: waited });
   const attempts = record.webhook_attempts;
@@ -176,7 +176,7 @@ function Actions({ record, load }) {
       <${ActionButton} label="Queue again" icon="copy" question="Queue a copy of this request?" confirm="Queue a copy"
         explanation=${isDone ? "QuickBooks has executed this request. A copy makes a second entry in the books." : "A new request with the same content is put at the end of the queue."} action=${again} />`}
     ${ENDED.has(record.state) && html`<${ActionButton} label="Delete" kind="ghost" danger=${true} question="Delete this request?"
-      explanation="The request, its response and its webhook attempts are removed. What QuickBooks did stays." action=${remove} />`}
+      explanation="The request, its response and its webhook attempts are removed. Changes in QuickBooks remain." action=${remove} />`}
   </div>`;
 }
 

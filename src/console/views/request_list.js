@@ -119,7 +119,7 @@ export function ManyBar({ id, query, total, isFiltered, selection, done }) {
   return html`${total > 0 && (ids.length > 0 || isAll || (isFiltered && names.length > 0)) && html`<div class="search-note many-bar" role="group" aria-label="Many requests">
       <span class="strong" role="status">${ids.length ? `${count(ids.length)} selected` : total === 1 ? `1 request${isFiltered ? " matches" : ""}` : `All ${count(total)} requests${isFiltered ? " that match" : ""}`}</span>
       ${names.map((name) => html`<${Button} kind="small" onClick=${() => open(name)}>${ACTIONS[name].name}<//>`)}
-      ${names.length === 0 && html`<span class="muted">Nothing can be done with them together.</span>`}
+      ${names.length === 0 && html`<span class="muted">No action applies to all of them.</span>`}
       ${ids.length > 0 && ids.length < total && html`<${Button} kind="small ghost" onClick=${selectAll}>Select all ${count(total)}${isFiltered ? " that match" : ""}<//>`}
       ${(ids.length > 0 || isAll) && html`<${Button} kind="small ghost" onClick=${clear}>Select none<//>`}</div>`}
     ${dialog && html`<${dialog.view} id=${id} query=${query} ids=${dialog.ids} action=${dialog.action} onClose=${close} />`}`;

@@ -1,4 +1,4 @@
-"""The contact of an app: what a customer sees on the onboarding page about whoever asks for access."""
+"""The contact of an app, which the onboarding page shows to customers."""
 
 from __future__ import annotations
 

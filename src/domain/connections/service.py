@@ -157,7 +157,7 @@ class ConnectionService:
             error = before.last_error or {}
             if error.get("code") != COMPANY_FILE_MOVED:
                 raise InvalidState(
-                    "No path waits to be accepted: the last session did not find the company file at another path. "
+                    "There is no path to accept: the last session did not find the company file at another path. "
                     "Open the file in QuickBooks, choose Update Selected in the Web Connector, and try again.",
                     {"last_error": error.get("code"), "company_file_paths": list(before.company_file_paths)},
                 )

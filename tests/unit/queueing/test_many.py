@@ -1,4 +1,4 @@
-"""Many requests at once: exactly those that are meant are changed, none that may be executed, and the calls end."""
+"""Bulk actions: exactly those that are meant are changed, none that may be executed, and the calls end."""
 
 from __future__ import annotations
 
