@@ -1,5 +1,5 @@
 // One queued request: its timeline, results, request and response, webhook, and actions.
-import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { ApiError, call, session, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
 import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
@@ -183,12 +183,17 @@ function Actions({ record, load }) {
 /** The other pages of an iterated query, which have the same label. */
 function Pages({ record, label }) {
   const isIterated = record.page > 1 || Boolean(record.request_json?.request?.attributes?.iterator);
-  const { data } = useLoad(async (signal) => {
+  const { data, reload } = useLoad(async (signal) => {
     if (!isIterated || !label) return null;
     const query = { search_phrase: label, page_size: 100, sort: "inserted_at", sort_direction: "asc", bodies: false };
     const list = await call("GET", `/connections/${record.connection_id}/queued_requests`, { query, signal });
     return list.data.filter((one) => one.request_name === record.request_name);
-  }, [record.id, record.updated_at]);
+  }, [record.id]);
+  const shown = useRef(record.updated_at);
+  useEffect(() => {
+    if (shown.current !== record.updated_at) reload();
+    shown.current = record.updated_at;
+  }, [record.updated_at]);
   if (!data || data.length < 2) return null;
   return html`<section class="card" aria-label="Pages"><header><h2>Pages of this query</h2><span class="muted">${plural(data.length, "page")}</span></header>
     <div class="body row">${data.map((one) => html`<a class="button small ${one.id === record.id ? "primary" : ""}" aria-current=${one.id === record.id ? "page" : undefined}
