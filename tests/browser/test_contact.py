@@ -22,7 +22,7 @@ def test_a_contact_is_previewed_saved_and_seen_by_customers(console: Console) ->
     console.sees_heading("Your contact")
     preview = page.get_by_role("region", name="What your customers see")
     expect(preview).to_contain_text("An application asks for access")
-    expect(preview).to_contain_text("nobody to ask")
+    expect(preview).to_contain_text("customers who need help cannot reach you")
     assert console.button("Save").is_disabled()
 
     page.get_by_label("Name").fill(f"Bluewater {HOSTILE}")
