@@ -265,6 +265,7 @@ def test_the_console_reports_a_wrong_password(console: Console) -> None:
     expect(console.page.locator(".page-head .badge")).to_have_text("Wrong password")
     console.sees("The Web Connector called with a wrong password")
     connection.run_session()
+    console.page.reload()
     expect(console.page.locator(".page-head .badge")).to_have_text("Connected")
 
 
