@@ -1,5 +1,5 @@
-// Says so when a script of the page does not arrive, for example because the network failed. Otherwise the page would
-// show "Loading…" for ever. It is not a module, so that it runs before they are loaded.
+// Tells the reader when a script of the page does not arrive, for example because the network failed. Otherwise the page would
+// show "Loading…" forever. This file is not a module, so it runs before the modules are loaded.
 addEventListener("error", ({ target }) => {
   const place = document.querySelector(".loading");
   if (!place || !(target instanceof HTMLScriptElement)) return;

@@ -104,14 +104,14 @@ function Connected({ progress }) {
     ${next ? html`<div class="stack tight"><p><a class="button primary" href=${next}>Continue</a></p><p class="muted small">This page continues automatically in a few seconds.</p></div>` : html`<p class="muted">You can close this page.</p>`}`;
 }
 
-/** Says who asks for access, to what, and whom to phone. */
+/** Names the app that asks for access, the company file, and the contact of the app. */
 function Requester({ progress, full }) {
   const { contact } = progress;
   const [failed, setFailed] = useState(false);
   const who = contact.name ?? "An application";
   if (!full && !contact.name && !contact.logo_url) return null;
   const file = progress.company_name ?? progress.company_file ?? progress.name;
-  return html`<section class="card requester" aria-label="Who asks for access">
+  return html`<section class="card requester" aria-label="Request for access">
     ${contact.logo_url && !failed && html`<img src=${contact.logo_url} alt="" width="48" height="48" referrerpolicy="no-referrer" onError=${() => setFailed(true)} />`}
     <div class="stack tight"><p><strong class="break"><${Foreign} text=${who} /></strong> ${full ? html`asks for access to ${file ? html`<span class="break"><${Foreign} text=${file} /></span> in QuickBooks` : "your company file in QuickBooks"}.` : "now has access to this company file."}</p>
       ${full && html`<p class="muted small">It can then read and change the data of this company file only. You give access in QuickBooks, and can revoke it there at any time: Edit → Preferences → Integrated Applications.</p>`}
@@ -223,7 +223,7 @@ function Steps({ progress, error }) {
       <${Help} ...${topic("password")} title="QBWC1040, or “Authentication failed”: the password is wrong"><p>Go back to step 4, show a new password and paste it again. Make sure that you do not paste a space with it.</p><//>
       <${Help} ...${topic("nothing")} title="The Web Connector shows no message"><p>Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>. If the application is not in the list, open the file from step 2 again.</p><//>
       <${Help} ...${topic("other")} title="Another message"><p>Close the message, open the company file in QuickBooks, and choose <strong>Update Selected</strong> in the Web Connector again.</p>
-        <p>If it comes back, write down its number and text, and report both to ${progress.contact.name ? html`<${Foreign} text=${progress.contact.name} />` : "whoever sent you this link"}.</p><${Contact} contact=${progress.contact} lead="" /><//>
+        <p>If it comes back, write down its number and text, and report both to ${progress.contact.name ? html`<${Foreign} text=${progress.contact.name} />` : "the person who sent you this link"}.</p><${Contact} contact=${progress.contact} lead="" /><//>
     </section>
     <p class="muted small">This link works until ${fullTime(progress.expires_at)}.${leave && html` <a href=${leave}>I cannot do this now</a>`}</p>`;
 }

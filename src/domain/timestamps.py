@@ -14,12 +14,17 @@ that day or timestamp."""
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """The timestamps from `start` on and before `end`. None means that there is no bound."""
+    """The timestamps from `start` on and before `end`. None means that there is no bound.
+
+    A moment that is None, because something has not happened, is only in a range without bounds.
+    """
 
     start: str | None = None
     end: str | None = None
 
-    def __contains__(self, moment: str) -> bool:
+    def __contains__(self, moment: str | None) -> bool:
+        if moment is None:
+            return not self
         return self.first <= moment and (self.end is None or moment < self.end)
 
     def __bool__(self) -> bool:

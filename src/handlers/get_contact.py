@@ -1,4 +1,4 @@
-"""GET /contact: what customers see of the app."""
+"""GET /contact: read the contact of the app."""
 
 from domain.errors import NotFound
 from handlers.rest import Call, Data, endpoint, services
@@ -9,6 +9,6 @@ from handlers.views.contact import ContactView, contact_view
 def handler(call: Call) -> Data[ContactView]:
     """Get the contact that customers see.
 
-    The onboarding page shows it: who asks for access, and whom to phone.
+    The onboarding page shows it: name, logo, phone number and email address.
     """
     return {"data": contact_view(services().administration.app(call.app_id).contact)}

@@ -46,7 +46,7 @@ def _data(event: dict[str, Any], token: str) -> dict[str, Any]:
 
 
 def _progress(token: str) -> dict[str, Any]:
-    """Return the progress of the setup, and who asks for access. It contains nothing about requests and webhooks."""
+    """Return the progress of the setup, and the contact of the app. It contains nothing about requests and webhooks."""
     connection = services().onboarding.connection_for(token)
     link, error = connection.onboarding, connection.last_error or {}
     contact = services().onboarding.contact(connection)

@@ -123,7 +123,7 @@ def set_contact(
     phone: str | None = None,
     email: str | None = None,
 ) -> dict[str, Any]:
-    """Change what customers see of an app on the onboarding page. An empty text removes a field."""
+    """Change the contact of an app on the onboarding page. An empty text removes a field."""
     texts = {"name": name, "logo_url": logo_url, "phone": phone, "email": email}
     changes = {field: text for field, text in texts.items() if text is not None}
     return _app(services().administration.set_contact(app_id, changes))

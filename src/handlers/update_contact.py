@@ -1,4 +1,4 @@
-"""PATCH /contact: change what customers see of the app."""
+"""PATCH /contact: change the contact of the app."""
 
 from domain.errors import NotFound
 from handlers.rest import Call, Data, endpoint, services

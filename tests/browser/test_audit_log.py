@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
@@ -58,6 +59,27 @@ def test_the_log_of_the_app_names_connections_links_requests_and_shows_counts(co
     expect(rows(console).first).to_contain_text(HOSTILE)
     rows(console).nth(1).get_by_role("link", name=request_id[:8]).click()
     console.sees_heading("Customer query")
+
+
+def test_connections_that_the_first_page_of_the_list_lacks_have_names_too(console: Console) -> None:
+    """An app has more connections than a page of their list. A deleted one is shown by its id."""
+    service = console.service
+    connections = [service.connection() for _ in range(8)]
+    for number, connection in enumerate(connections):
+        service.call("PATCH", connection.path, {"name": f"Late {number}"})
+    service.call("DELETE", connections[7].path)
+    console.page.route(
+        re.compile(r"/api/v1/connections\?"),
+        lambda route: route.fulfill(json={"data": [], "page": 1, "total_pages": 2, "total": 101}),
+    )
+
+    console.sign_in("/app/audit_log?action=connection_changed")
+
+    newest = rows(console).first
+    expect(newest).to_contain_text(connections[7].id[:8])
+    for number in range(7):
+        expect(rows(console).filter(has_text=f"Late {number}")).to_have_count(1)
+    expect(newest.get_by_role("link")).to_have_count(0)
 
 
 def test_older_entries_are_loaded_behind_the_newest_ones(console: Console) -> None:

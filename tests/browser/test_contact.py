@@ -1,4 +1,4 @@
-"""The console's page of the contact: what customers see of the app, changed and shown at once."""
+"""The console's page of the contact: it is changed, and customers see it at once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_contact_is_previewed_saved_and_seen_by_customers(console: Console) ->
     assert entry["settings"] == ["logo_url", "name", "phone"]
     page.evaluate("sessionStorage.clear()")
     console.open(onboarding_link(console, service.connection().path))
-    expect(page.get_by_label("Who asks for access")).to_contain_text(f"Bluewater {HOSTILE} asks for access")
+    expect(page.get_by_label("Request for access")).to_contain_text(f"Bluewater {HOSTILE} asks for access")
     expect(page.get_by_role("link", name="Phone +1 555 010 0199")).to_be_visible()
     assert console.problems == []
 

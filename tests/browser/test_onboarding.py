@@ -140,7 +140,7 @@ def test_the_page_says_who_asks_and_whom_to_phone(console: Console) -> None:
     )
     console.open(onboarding_link(console, connection.path))
 
-    who = console.page.get_by_label("Who asks for access")
+    who = console.page.get_by_label("Request for access")
     expect(who).to_contain_text("Bluewater Books asks for access")
     expect(who.get_by_role("link", name="Phone +1 555 010 0199")).to_have_attribute("href", "tel:+15550100199")
     assert who.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 64

@@ -74,7 +74,7 @@ def test_a_search_of_all_connections_says_where_the_requests_are(console: Consol
     console.sign_in("/app")
 
     console.link("Search requests").click()
-    console.page.get_by_role("searchbox").fill(phrase.lower())
+    console.page.get_by_role("searchbox", name="Search the requests of all connections").fill(phrase.lower())
     console.page.keyboard.press("Enter")
 
     # The stack has connections of other tests too, at most 20 of which are searched at once.

@@ -305,12 +305,12 @@ def test_a_program_that_survives_ctrl_c_is_reported_and_killed(place: Place) -> 
 
 
 def test_ctrl_c_works_in_a_run_of_the_tests_that_ignores_it(place: Place) -> None:
-    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with Shell(place.clone, place.environment, place.scratch) as shell:
             assert shell.stop(shell.start("sleep 60"))
     finally:
-        signal.signal(signal.SIGINT, former)
+        signal.signal(signal.SIGINT, previous)
 
 
 def has_ended(process: int) -> bool:

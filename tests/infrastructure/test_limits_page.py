@@ -293,7 +293,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("handlers.operate.MAX_LISTED_CONNECTIONS", "handlers.operate.MAX_LISTED_ENTRIES"),
     },
 }
-"""Bounds that a user of the API does not have to know, by the reason for that."""
+"""Bounds that are of no interest to a user of the API, by reason."""
 
 _ROW = re.compile(r"(?m)^\| (?!what|limit|---)(.+) \|$")
 _LINK_TARGET = re.compile(r"(?<=\])\([^)]*\)")

@@ -35,6 +35,7 @@ _CITATION = re.compile(r"\bdocs/((?:[\w-]+/)*[\w.-]+\.\w+)`?(?:, \"?([A-Z].{0,80
 _LINE_BREAK = re.compile(r"\s*\n\s*(?:#\s+)?")
 _DECISION = re.compile(r"\b(?:[Dd]ecisions? |docs/decisions/)(\d{4})((?:(?:, | and |, and )\d{4})*)")
 _PATH = re.compile(r"`((?:benchmarks|events|local|simulator|src|tests|tools)/[\w./-]+)`")
+_PACKAGE_INDEX = re.compile(r"\b(?:pypi|pythonhosted|npmjs)\.(?:org|com)\b")
 _MODULE = re.compile(r"python -m ((?:benchmarks|local|simulator|tests|tools)(?:\.\w+)*)")
 
 
@@ -132,3 +133,14 @@ def test_no_document_outside_the_repository_is_cited() -> None:
 )
 def test_broken_citations_are_found(text: str, citations: list[str]) -> None:
     assert broken_citations(text) == citations
+
+
+def test_no_file_has_the_address_of_a_package_index() -> None:
+    """The person who installs the project chooses the index, for example a mirror."""
+    suffixes = SUFFIXES | {".txt", ".json", ".js", ".mjs", ".mts", ".html"}
+    files = [path for path in ROOT.glob("*") if path.is_file()]
+    files += [path for name in FOLDERS for path in ROOT.joinpath(name).rglob("*") if "node_modules" not in path.parts]
+    texts = {path: path.read_text(encoding="utf-8") for path in files if path.suffix in suffixes and path.is_file()}
+
+    assert len(texts) > len(FILES)
+    assert [name_of(path) for path, text in texts.items() if _PACKAGE_INDEX.search(text)] == []

@@ -42,12 +42,12 @@ def order(name: str) -> tuple[int, ...]:
 def upgradable(versions: Sequence[str], to: str) -> list[str]:
     """Return the versions from which an operator may upgrade to another one (docs/upgrading.md), in their order.
 
-    They are the former ones with the same first two numbers, and all of the pair of numbers before that.
+    They are the earlier ones of the same minor version, and all of the minor version before it.
     """
-    former = [name for name in versions if order(name) < order(to)]
-    pairs = {order(name)[:2] for name in former} - {order(to)[:2]}
+    earlier = [name for name in versions if order(name) < order(to)]
+    pairs = {order(name)[:2] for name in earlier} - {order(to)[:2]}
     allowed = {order(to)[:2], max(pairs, default=(0, 0))}
-    return [name for name in former if order(name)[:2] in allowed]
+    return [name for name in earlier if order(name)[:2] in allowed]
 
 
 def kept_versions() -> list[str]:

@@ -138,7 +138,7 @@ export function usePolling(run, wait, dependencies) {
 /**
  * Loads something for a component, and again about every `refresh` milliseconds (`polling.js` decides when).
  * Returns `{data, error, loading, reload}`. While it reloads, it keeps the old data. The dependencies are the question:
- * once they change, neither data nor an error of the former ones is returned. With `showsAge` the shell says how old the
+ * once they change, data and errors of the previous question are not returned. With `showsAge` the shell says how old the
  * data are, and can load them again, also if they do not poll.
  */
 export function useLoad(load, dependencies, { refresh = 0, showsAge = Boolean(refresh) } = {}) {

@@ -8,10 +8,10 @@ import { Button, explain, toast } from "./ui.js";
 const PAGE_SIZE = 100;
 const MIN_PAGE_SIZE = 50;
 const MAX_PAGES = 100;
-/** A file has at most about so many rows. A list that changes may take some more calls. */
+/** The maximum number of rows in a file, apart from those of the last page. A list that changes may take more calls. */
 const MAX_ROWS = PAGE_SIZE * MAX_PAGES;
 const MAX_CALLS = 2 * MAX_PAGES;
-/** A part of a list begins with so many rows of the part before it. */
+/** The number of rows that a part of a list shares with the part before it. */
 const OVERLAP = 5;
 const MAX_WAIT_SECONDS = 60;
 
@@ -63,8 +63,8 @@ const allPages = (path, query, place) => overlappingPages((page, size) => patien
  * Yields the rows of a list in parts, some of them twice. Returns whether these are all. `read(page, size)` returns a page.
  * `place` returns a text that a row keeps as long as the order of the list does not move it.
  *
- * Rows that come and go meanwhile move the others to other pages. So each part begins with rows of the part before it. If
- * it does not, the rows between them are unknown, and it is read again from further up.
+ * Rows that come and go meanwhile move others to other pages. So each part begins with rows of the part before it. If it
+ * does not, rows between them may be missing, and the list is read again from an earlier position.
  */
 export async function* overlappingPages(read, place = ({ id }) => id) {
   const known = new Set();
@@ -84,7 +84,7 @@ export async function* overlappingPages(read, place = ({ id }) => id) {
   return false;
 }
 
-/** Returns the page, of any size, that contains the row at this position and the most rows behind it. */
+/** Returns the page, of any size, that contains the row at this position and the most rows after it. */
 function pageAt(position) {
   const sizes = Array.from({ length: PAGE_SIZE - MIN_PAGE_SIZE + 1 }, (_, index) => MIN_PAGE_SIZE + index);
   const end = (size) => (Math.floor(position / size) + 1) * size;

@@ -34,7 +34,7 @@ export function rangeOf(key) {
 export const rangeConditions = ({ from, to, time }) => (time === "sent" ? { sent_since: from, sent_before: to } : { from, to });
 
 /**
- * A choice of ranges. `change` receives `range`, `from` and `to`, of which an empty one has no bound. In a list of requests,
+ * A choice of ranges. `change` receives `range`, `from` and `to`; an empty one is no bound. In a list of requests,
  * which has a `time`, it also receives that: "sent" or nothing (`rangeConditions`).
  */
 export function RangeSelect({ from, to, range, time, change }) {

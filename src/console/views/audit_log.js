@@ -9,6 +9,7 @@ import { Button, Empty, explain, Foreign, Problem, SkeletonRows, toast, useTitle
 import { ConnectionFrame } from "./connection.js";
 
 const LIMIT = 50;
+const PARALLEL = 5;
 
 /** What the actions are called, and those that end something or let somebody in. */
 const ACTIONS = {
@@ -72,10 +73,9 @@ function Entries({ id, query }) {
   const change = (changes) => navigate(url(path, { action, from, to, range, ...changes }));
   const first = useLoad((signal) => call("GET", path, { query: { ...filters, limit: LIMIT }, signal }), [path, action, from, to], { showsAge: true });
   const own = useLoad((signal) => call("GET", "/api_key", { signal }), []).data?.data.key_id;
-  const names = useLoad(async (signal) => (id ? {} : namesOf(await call("GET", "/connections", { query: { page_size: 100 }, signal }))), [id]).data;
   const [added, setAdded] = useState({});
   const [busy, setBusy] = useState(false);
-  // Older entries continue the newest ones that they were loaded behind, and no others.
+  // Older entries belong to the newest ones that were shown when they were loaded, and to no others.
   const newest = useRef();
   newest.current = first.data;
   const older = added.behind === first.data ? added : { entries: [], next: first.data?.next };
@@ -92,6 +92,7 @@ function Entries({ id, query }) {
     setBusy(false);
   };
   const entries = first.data && [...first.data.data, ...older.entries];
+  const names = useNames(entries, !id);
   // The position at which a part ends begins with its time.
   const searchedTo = action && next && `Searched back to ${fullTime(next.slice(0, next.indexOf("~")))}`;
   return html`<section class="card" aria-label="Audit log" aria-busy=${String(first.loading || busy)}>
@@ -106,7 +107,7 @@ function Entries({ id, query }) {
       : entries?.length === 0 ? html`<${NoEntries} isFiltered=${isFiltered} searchedTo=${searchedTo} />`
       : html`<div class="table-wrap"><table class="responsive audit"><thead><tr><th scope="col">Action</th>${!id && html`<th scope="col">Connection</th>`}
         <th scope="col">By</th><th scope="col">When</th></tr></thead><tbody>
-        ${entries ? entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} own=${own} names=${id ? null : (names ?? {})} />`) : html`<${SkeletonRows} rows=${8} columns=${id ? 3 : 4} />`}</tbody></table></div>`}
+        ${entries ? entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} own=${own} names=${id ? null : names} />`) : html`<${SkeletonRows} rows=${8} columns=${id ? 3 : 4} />`}</tbody></table></div>`}
     ${first.error && entries && html`<div class="foot" role="status">The log could not be updated; it shows the last state. ${explain(first.error)}</div>`}
     ${(entries?.length > 0 || next) && html`<div class="foot"><span>${plural(entries.length, "entry", "entries")}${searchedTo ? `. ${searchedTo}` : next ? ", newest first" : `. This is all of them${isFiltered ? " that match" : ""}.`}</span>
       <div class="row"><${Button} kind="small" icon="refresh" busy=${first.loading} onClick=${() => first.reload()}>Refresh<//>
@@ -120,7 +121,27 @@ function NoEntries({ isFiltered, searchedTo }) {
   return html`<${Empty} title="Nothing has been changed yet">New passwords, pauses, discards and other actions appear here. Queued requests are on the page of their connection.<//>`;
 }
 
-const namesOf = ({ data }) => Object.fromEntries(data.map(({ id, name }) => [id, name ?? "Unnamed connection"]));
+/** Returns the names of the connections of these entries by id, as they are read. That of a deleted one is null. */
+function useNames(entries, isNeeded) {
+  const names = useRef({}).current;
+  const listed = useLoad(async (signal) => isNeeded && noteNames(names, (await call("GET", "/connections", { query: { page_size: 100 }, signal })).data), [isNeeded]);
+  // An app can have more connections than a page of the list. The others are read one by one, a few at a time.
+  const ids = new Set(isNeeded && !listed.loading ? entries?.map((entry) => entry.connection_id) : []);
+  const missing = [...ids].filter((id) => id && !(id in names)).slice(0, PARALLEL);
+  useLoad((signal) => Promise.all(missing.map((id) => readName(names, id, signal))), [missing.join()]);
+  return names;
+}
+
+async function readName(names, id, signal) {
+  try {
+    noteNames(names, [(await call("GET", `/connections/${id}`, { signal })).data]);
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    names[id] = null;
+  }
+}
+
+const noteNames = (names, connections) => Object.assign(names, Object.fromEntries(connections.map(({ id, name }) => [id, name ?? "Unnamed connection"])));
 
 function Row({ entry, own, names }) {
   return html`<tr><td class="full"><div class="strong">${ACTIONS[entry.action] ?? words(entry.action)}</div><${Details} entry=${entry} /></td>

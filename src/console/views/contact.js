@@ -1,4 +1,4 @@
-// What customers see of the app on the onboarding page: the form, and a preview.
+// The contact of the app on the onboarding page: a form and a preview.
 import { html, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { Button, explain, Field, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";

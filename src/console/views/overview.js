@@ -69,7 +69,7 @@ function Content({ data, days, id, query, change, connection, reload }) {
       ${silent ? html`<section class="card" aria-labelledby="silent"><header><h2 id="silent">Silent machines</h2></header>
         ${silent.length ? html`<ul class="items">${silent.slice(0, SHOWN).map((one) => html`<li key=${one.id} class="row between"><a class="strong break" href=${url(`/connections/${one.id}`)}>${one.name ?? "Unnamed connection"}</a><span class="muted">Silent since ${moment(one.silent_since)}, <${Ago} at=${one.silent_since} /></span></li>`)}
           ${silent.length > SHOWN && html`<li><a href=${url("/overview", { ...query, health: "silent" })}>All ${count(silent.length)}</a></li>`}</ul>`
-          : html`<p class="body muted">Every machine has called in the last 45 minutes, is in a session, is paused, or has never called.</p>`}</section>`
+          : html`<p class="body muted">No machine is overdue: each has called recently, is in a session, is paused, or has never called.</p>`}</section>`
         : connection && html`<${Alerts} connection=${connection} reload=${reload} />`}
       <section class="card" aria-labelledby="receivers"><header><h2 id="receivers">Failing receivers</h2>${data.failing_receivers.length > 0 && html`<span class="small muted">Of the ${RECORDS} newest failing webhooks${id ? "" : " of each connection"}</span>`}</header>
         ${data.failing_receivers.length ? html`<ul class="items">${data.failing_receivers.slice(0, SHOWN).map((one) => html`<li key=${one.origin}><div class="row between"><span class="strong break"><${Foreign} text=${one.origin} /></span><${Ago} at=${one.last_attempt_at} /></div>

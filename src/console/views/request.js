@@ -96,7 +96,7 @@ function LoadedCheck(props) {
   return loaded.view ? html`<${loaded.view} ...${props} />` : html`<${SkeletonCard} lines=${3} />`;
 }
 
-/** Whether the receiver accepted the webhook. The attempts are those of all rounds, so any of them may have succeeded. */
+/** Whether the receiver accepted the webhook. A record has the attempts of all rounds, so any of them may have succeeded. */
 const wasDelivered = ({ status_code: status }) => status >= 200 && status < 300;
 
 function Timeline({ record }) {

@@ -33,7 +33,7 @@ export default function Search({ query }) {
 function Results({ phrase }) {
   const [state, setState] = useState({ isRunning: true, results: [], left: [], nextPage: 1 });
   const running = useRef(null);
-  /** Reads connections and searches some of them, within MAX_MILLISECONDS. Goes on where the former run ended. */
+  /** Reads connections and searches some of them, within MAX_MILLISECONDS. Continues where the previous run ended. */
   const run = async ({ results, left, nextPage }) => {
     const controller = new AbortController();
     running.current = controller;

@@ -101,9 +101,9 @@ class Administration:
         )
 
     def set_contact(self, app_id: str, texts: Mapping[str, str], *, actor: Actor = OPERATOR) -> App:
-        """Change fields of what customers see of an app, and return the app. An empty text removes a field.
+        """Change fields of the contact of an app, and return the app. An empty text removes a field.
 
-        API keys with full scope can do this too. Raises InvalidRequest.
+        `actor` is the operator, or an API key with full scope. Raises InvalidRequest.
         """
         return self._change(
             app_id,

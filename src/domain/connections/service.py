@@ -150,14 +150,15 @@ class ConnectionService:
     def accept_company_file(self, app_id: str, connection_id: str, *, actor: Actor) -> Connection:
         """Accept the path at which the last session found the connection's company file.
 
-        Raises NotFound. Raises InvalidState if no path waits to be accepted, or MAX_PATHS paths are accepted.
+        Raises NotFound. Raises InvalidState if the last session did not report another path, or if MAX_PATHS paths are
+        accepted.
         """
 
         def with_path(before: Connection) -> dict[str, Any]:
             error = before.last_error or {}
             if error.get("code") != COMPANY_FILE_MOVED:
                 raise InvalidState(
-                    "There is no path to accept: the last session did not find the company file at another path. "
+                    "The last session did not report another path of the company file, so you cannot accept one. "
                     "Open the file in QuickBooks, choose Update Selected in the Web Connector, and try again.",
                     {"last_error": error.get("code"), "company_file_paths": list(before.company_file_paths)},
                 )

@@ -84,12 +84,8 @@ class ListQuery:
             and self.label in (None, record.label)
             and self.query_id in (None, record.query_id)
             and self.time_of(record) in self.within
-            and self.has_sent(record)
+            and record.sent_at in self.sent
         )
-
-    def has_sent(self, record: QueuedRequest) -> bool:
-        """Whether the record was sent in the range of time, or at any time or never if there is none."""
-        return not self.sent or (record.sent_at is not None and record.sent_at in self.sent)
 
     def lists(self, record: QueuedRequest) -> bool:
         """Whether the entry of the record is in the partitions and the range of time of the list."""

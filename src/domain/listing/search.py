@@ -1,4 +1,4 @@
-"""Finds the requests of a connection with a phrase in their search text, with a label, of one query, or sent in a time.
+"""Finds requests of a connection by a phrase in their search text, by label, by query, or by time of sending.
 
 The search texts and two indexes give the ids and insertion times of the hits. If there are too many hits to read their
 records, an index provides the values for the other filters and the order by `updated_at`. A list of all requests with a
@@ -47,10 +47,10 @@ MAX_SEARCH_SECONDS = 20
 """The function may take 25 seconds, and the gateway waits 29 seconds."""
 
 MAX_READ_RECORDS = 50_000
-"""How many records a list with a range of the time of sending may read."""
+"""Maximum number of records that a list with a range of the time of sending reads."""
 
 RECORDS_PER_READ = 100
-"""DynamoDB returns so many in one batch."""
+"""Maximum number of items that DynamoDB returns in one batch."""
 
 
 class Search:
@@ -79,7 +79,7 @@ class Search:
     def hits(self) -> Hits:
         """Return (inserted_at, id) of the requests with the phrase, the label and the query, sent in the range of time.
 
-        Other filters do not apply, but for a range of the time of insertion.
+        Other filters do not apply, except for a range of the time of insertion.
         """
         query = self._query
         selections: list[Hits] = []
@@ -93,7 +93,7 @@ class Search:
             within = query.inserted_within
             found = set(self._store.search_matches(query.connection_id, phrase, points, self._check_time, within))
             selections.append(found - self._not_committed(found, phrase))
-        if query.sent and all(selections):
+        if query.sent:
             ids = (
                 {id_ for _, id_ in set.intersection(*map(set, selections))}
                 if selections
@@ -149,18 +149,18 @@ class Search:
         return ids
 
     def _sent_of(self, ids: Collection[str]) -> Hits:
-        """Return those of these requests that were sent in the range of time. Reads their records."""
+        """Return the requests among these that were sent in the range of time. Reads their records."""
         if len(ids) > self._max_read:
             raise InvalidRequest.of(
                 "sent_since",
-                f"would need more than {self._max_read:,} requests to be read: those that changed since then. Give a "
-                "later time, or also filter by state or label",
+                f"is too early: more than {self._max_read:,} requests changed since then. Give a later time, or also "
+                "filter by state or label",
             )
 
         def read(some: Sequence[str]) -> list[tuple[str, str]]:
             self._check_time()
             records = self._store.records_by_id(some)
-            return [(record.inserted_at, record.id) for record in records if self._query.has_sent(record)]
+            return [(record.inserted_at, record.id) for record in records if record.sent_at in self._query.sent]
 
         ordered = sorted(ids)
         parts = [ordered[at : at + RECORDS_PER_READ] for at in range(0, len(ordered), RECORDS_PER_READ)]
@@ -237,8 +237,8 @@ class Search:
             if self._query.sent:
                 raise InvalidRequest.of(
                     "sent_since",
-                    f"needs more than {MAX_SEARCH_SECONDS} seconds, because very many requests changed since then. "
-                    "Give a later time, or also filter by state or label",
+                    f"takes more than {MAX_SEARCH_SECONDS} seconds, because too many requests changed since then. Give "
+                    "a later time, or also filter by state or label",
                 )
             if not self._query.search_phrase:
                 raise InvalidRequest.of(

@@ -85,12 +85,8 @@ class RequestFilter:
             and (self.ids is None or record.id in self.ids)
             and record.inserted_at in TimeRange(self.queued_since, self.queued_before)
             and record.updated_at in TimeRange(self.updated_since, self.updated_before)
-            and self._includes_sending(record.sent_at)
+            and record.sent_at in TimeRange(self.sent_since, self.sent_before)
         )
-
-    def _includes_sending(self, sent_at: str | None) -> bool:
-        sent = TimeRange(self.sent_since, self.sent_before)
-        return not sent or (sent_at is not None and sent_at in sent)
 
     @property
     def first_insertion(self) -> str:

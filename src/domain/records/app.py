@@ -35,7 +35,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """What customers see of an app on the onboarding page: its name, its logo, and whom to phone or write to."""
+    """The contact of an app on the onboarding page: name, logo, phone number and email address."""
 
     name: str | None = None
     logo_url: str | None = None

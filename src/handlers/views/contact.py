@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class ContactView(TypedDict):
-    """What customers see of the app on the onboarding page. A field that is null is not shown."""
+    """The contact on the onboarding page. A field that is null is not shown."""
 
-    name: Annotated[str | None, Schema("Who asks for access", examples=["Bluewater Books"])]
+    name: Annotated[str | None, Schema("The name that customers know the app by", examples=["Bluewater Books"])]
     logo_url: str | None
     phone: str | None
     email: str | None

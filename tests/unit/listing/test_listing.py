@@ -161,7 +161,7 @@ class LaggingStore(FakeStore):
 def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int, query: ListQuery) -> None:
     """The page has matching records in order, none twice.
 
-    The number of pages stays exact, but for parts of days and for a range of the time of sending.
+    The number of pages stays exact, except for parts of days and for a range of the time of sending.
     """
     history = a_history(seed, number)
     store = LaggingStore(seed)

@@ -117,7 +117,7 @@ def test_a_file_can_be_accepted_at_several_paths(qbwc: Connector) -> None:
 def test_only_a_path_that_was_reported_can_be_accepted(qbwc: Connector) -> None:
     known_at(qbwc)
 
-    with pytest.raises(InvalidState, match="There is no path to accept"):
+    with pytest.raises(InvalidState, match="did not report another path"):
         service(qbwc).accept_company_file(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
     with pytest.raises(NotFound):
         service(qbwc).accept_company_file(OTHER_APP_ID, CONNECTION_ID, actor=AN_ACTOR)
