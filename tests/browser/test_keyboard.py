@@ -10,6 +10,8 @@ from playwright.sync_api import expect
 from tests.browser.support import Console, query
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
     from tests.e2e.support import Connection
 
 
@@ -96,35 +98,37 @@ def test_typing_is_not_interrupted_by_the_focus_of_the_heading(console: Console,
     expect(search).to_have_value("customer")
 
 
-def settled_scroll_position(console: Console) -> float:
-    """Return the scroll position as soon as it no longer changes."""
+def settled_position(console: Console, row: Locator) -> float:
+    """Return the place of a row in the window as soon as it no longer changes."""
     positions = [-1.0, -2.0]
     while positions[-1] != positions[-2]:
         console.page.wait_for_timeout(400)
-        positions.append(console.page.evaluate("scrollY"))
+        positions.append(row.evaluate("row => row.getBoundingClientRect().top"))
     return positions[-1]
 
 
 @pytest.mark.parametrize("way", ["back", "reload"])
 def test_the_scroll_position_is_restored(console: Console, connection: Connection, way: str) -> None:
+    """The rows are where they were. The page above them may have become longer since."""
     page = console.page
+    rows = page.locator("tr.clickable")
     console.open(f"/app/connections/{connection.id}")
-    expect(page.locator("tr.clickable")).to_have_count(20)
+    expect(rows).to_have_count(20)
     page.mouse.wheel(0, 400)
-    position = settled_scroll_position(console)
-    assert position > 200
+    position = settled_position(console, rows.nth(12))
+    assert page.evaluate("scrollY") > 200
 
     if way == "back":
         # A click with the mouse would first scroll to the row.
-        page.locator("tr.clickable a.title").nth(12).evaluate("link => link.click()")
+        rows.nth(12).locator("a.title").evaluate("link => link.click()")
         expect(page.locator("main h1")).to_have_text("Customer query")
         assert page.evaluate("scrollY") == 0
         page.go_back()
     else:
         page.reload()
 
-    expect(page.locator("tr.clickable")).to_have_count(20)
-    assert settled_scroll_position(console) == pytest.approx(position, abs=3)
+    expect(rows).to_have_count(20)
+    assert settled_position(console, rows.nth(12)) == pytest.approx(position, abs=3)
 
 
 def test_states_differ_in_forced_colours_by_more_than_a_background(console: Console, connection: Connection) -> None:

@@ -30,6 +30,11 @@ CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "local", "aws_se
 RETENTION_DAYS = 30
 
 
+def sized(number: int) -> int:
+    """Return a number of examples or steps: a quarter of it on an endpoint, where each takes much longer."""
+    return number // 4 if ENDPOINT else number
+
+
 def dynamodb_client(endpoint: str | None = None) -> Any:
     """Return a client for the emulation or an endpoint."""
     return boto3.client(

@@ -24,6 +24,7 @@ from domain.records.event import EventGroup, LoggedEvent, Outcome, events_of
 from domain.records.request import State, StoredRequest
 from domain.storage.changes import AddRequest, AppendEvents, ChangeRequest, Put
 from domain.timestamps import timestamp
+from tests.contract.conftest import sized
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
 
@@ -546,7 +547,7 @@ def run_all(run: Run, batches: list[tuple[int, int]], steps: list[tuple[str, int
     return number
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=sized(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=BATCHES, steps=STEPS, salt=st.uuids())
 def test_a_reader_gets_every_event_once_whatever_is_delayed_repeated_and_fails(
     log: AnyStore, batches: list[tuple[int, int]], steps: list[tuple[str, int, int]], salt: object

@@ -25,7 +25,7 @@ from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, Put
 from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
-from tests.contract.conftest import ENDPOINT, dynamodb_client
+from tests.contract.conftest import ENDPOINT, dynamodb_client, sized
 from tests.support.builders import NOON, REQUEST_XML, FixedClock, a_connection, a_record
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def a_past_record(connection_id: str, **values: Any) -> QueuedRequest:
     return a_record(id=str(uuid.uuid4()), connection_id=connection_id, **values)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=sized(10), deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_packing_does_not_change_the_result_of_a_search(database: PackedTables, seed: int) -> None:
     """Records are added, changed and removed in any order, and packed in between, completely or partly."""
@@ -222,7 +222,7 @@ def test_a_text_is_in_the_index_and_in_a_block_between_two_runs(database: Packed
     assert kinds == [["body"], ["body"], ["body", "texts#"], ["texts#"]]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=sized(8), deadline=None)
 @given(number=st.integers(1, 40), max_page_rows=st.integers(1, 12), shares=st.integers(1, 5))
 def test_the_shares_pack_the_days_of_all_connections_however_many(
     database: PackedTables, number: int, max_page_rows: int, shares: int

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.e2e.runs import Run
 
 CUSTOMERS = 30
-KILLS = 9
+KILLS = 5
 
 BOOKS = """
 import json
@@ -37,11 +37,11 @@ with Client.from_environment() as books:
 
 
 @needs_python_tools
-def test_a_shop_that_is_killed_nine_times_writes_everything_once(run: Run, typed_client: Path, tmp_path: Path) -> None:
+def test_a_shop_that_is_killed_five_times_writes_everything_once(run: Run, typed_client: Path, tmp_path: Path) -> None:
     variables = {**variables_of(run), "PYTHONPATH": str(typed_client)}
     command: list[Any] = [PYTHON, EXAMPLES / "shop" / "shop.py", tmp_path, str(CUSTOMERS)]
 
-    kills = sum(was_killed(command, run, variables, more_lines=6 + 9 * number) for number in range(KILLS))
+    kills = sum(was_killed(command, run, variables, more_lines=6 + 16 * number) for number in range(KILLS))
     report = output_of(command, tmp_path, **variables)
     again = output_of(command, tmp_path, **variables)
 

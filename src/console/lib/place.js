@@ -2,6 +2,8 @@
 
 const SAVE_MILLISECONDS = 150;
 const PATIENCE_MILLISECONDS = 8000;
+/** A view that has not grown for this time is complete. */
+const SETTLED_MILLISECONDS = 500;
 
 let stopFocusing = () => {};
 let stopRestoring = () => {};
@@ -44,19 +46,31 @@ export function saveScroll() {
   if (!isRestoring && Math.round(scrollY) !== (history.state?.scroll ?? 0)) history.replaceState({ ...history.state, scroll: Math.round(scrollY) }, "");
 }
 
-/** Scrolls to the position of this entry as soon as the view is long enough. */
+/**
+ * Scrolls to the position of this entry as soon as the view is long enough, and again while it grows. At first the
+ * previous view is still there, and the parts of a view arrive one after the other.
+ */
 function restoreScroll() {
   stopRestoring();
   const position = history.state?.scroll ?? 0;
-  isRestoring = true;
-  const observer = new ResizeObserver(() => attempt());
-  const stop = untilUsed(() => { observer.disconnect(); isRestoring = false; });
-  stopRestoring = stop;
-  const attempt = () => {
-    if (document.documentElement.scrollHeight - innerHeight < position) return;
+  const root = document.documentElement;
+  let timer = 0;
+  const observer = new ResizeObserver(() => {
+    if (root.scrollHeight - innerHeight < position) return;
     scrollTo(0, position);
-    stop();
-  };
+    clearTimeout(timer);
+    timer = setTimeout(stop, SETTLED_MILLISECONDS);
+  });
+  const stop = untilUsed(() => {
+    clearTimeout(timer);
+    observer.disconnect();
+    root.style.overflowAnchor = "";
+    isRestoring = false;
+  });
+  stopRestoring = stop;
+  isRestoring = true;
+  // Otherwise the browser moves the position by the height of what arrives above it.
+  root.style.overflowAnchor = "none";
   observer.observe(document.body);
 }
 
