@@ -22,7 +22,7 @@ SERIOUS = {"serious", "critical"}
 SETTLE_MILLISECONDS = 600
 WIDTHS = (390, 768, 1440, 2560)
 ALL_RULES: Mapping[str, Any] = {}
-RULES_OF_COLOURS: Mapping[str, Any] = {"runOnly": ["cat.color"]}
+RULES_OF_COLOURS: Mapping[str, Any] = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 SCHEMES: Sequence[tuple[int, Mapping[str, Any], Mapping[str, Any]]] = (
     (390, {"color_scheme": "dark"}, ALL_RULES),
     (1440, {"color_scheme": "light"}, ALL_RULES),

@@ -20,7 +20,7 @@ def test_a_contact_is_previewed_saved_and_seen_by_customers(console: Console) ->
     console.sign_in()
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Your contact").click()
     console.sees_heading("Your contact")
-    preview = page.get_by_role("region", name="What your customers see")
+    preview = page.get_by_role("region", name="Preview for customers")
     expect(preview).to_contain_text("An application asks for access")
     expect(preview).to_contain_text("customers who need help cannot reach you")
     assert console.button("Save").is_disabled()

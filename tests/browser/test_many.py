@@ -135,7 +135,7 @@ def test_a_range_of_the_queueing_and_of_the_last_change_are_different_conditions
     console.sign_in(f"/app/connections/{connection.id}?state=waiting&{times}")
     bar(console).get_by_role("button", name="Discard").click()
     console.confirm("Cancel")
-    console.page.get_by_role("group", name="The time that is meant").get_by_role("button", name="Last change").click()
+    console.page.get_by_role("group", name="Filter by time").get_by_role("button", name="Last change").click()
     expect(console.page.locator(".range")).to_contain_text("Last change")
     bar(console).get_by_role("button", name="Discard").click()
     console.sees_heading("Discard 2 requests?")

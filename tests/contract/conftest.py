@@ -60,7 +60,7 @@ def endpoint() -> Iterator[DynamoDBStore]:
     """Yield a store on the endpoint that the environment names, with separate tables."""
     client = dynamodb_client(ENDPOINT)
     prefix = f"t{uuid.uuid4().hex[:8]}-"
-    tables = make_tables(client, prefix)
+    tables = make_tables(client, prefix, with_stream=False)
     yield keeping_for_a_time(client, tables)
     drop_tables(client, prefix)
     client.close()

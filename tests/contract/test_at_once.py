@@ -33,4 +33,4 @@ def test_ten_connectors_at_once_get_their_own_responses_in_order_from_dynamodb()
 @pytest.mark.dynamodb_local
 @pytest.mark.skipif(not ENDPOINT, reason="needs DYNAMODB_ENDPOINT")
 def test_any_interleaving_keeps_the_rules_on_dynamodb() -> None:
-    interleavings.run(interleavings.OnDynamoDB, runs=2, steps=20, shrinks=False)
+    interleavings.run(interleavings.OnDynamoDB, runs=2, steps=12, shrinks=False)

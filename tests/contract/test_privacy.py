@@ -86,10 +86,10 @@ def words_of_stored_requests(service: WholeService, *connection_ids: str) -> set
     return {word for word in words if word.startswith("zqr")}
 
 
-def a_history(service: WholeService) -> RandomHistory:
+def a_history(service: WholeService, steps: int = STEPS) -> RandomHistory:
     """Return a history after some time. The words of everything that exists are found."""
     history = RandomHistory(service, service.seed)
-    for _ in range(STEPS):
+    for _ in range(steps):
         history.step()
     service.read_streams()
     found = places(service)
@@ -182,7 +182,7 @@ def test_a_deleted_connection_is_gone_with_its_requests_and_nothing_else(service
 
 @pytest.mark.parametrize("service", ALSO_ENDPOINT, indirect=True, ids=str)
 def test_a_deleted_app_is_gone_and_after_the_last_expiry_every_table_is_empty(service: WholeService) -> None:
-    history = a_history(service)
+    history = a_history(service, STEPS // 2 if ENDPOINT else STEPS)
     for connection_id in history.connections:
         delete_connection(history, connection_id)
 

@@ -43,6 +43,6 @@ def new_dynamodb_store() -> Iterator[DynamoDBStore]:
     """Yield a store with new tables at the endpoint."""
     prefix = f"proof{uuid.uuid4().hex[:8]}-"
     try:
-        yield DynamoDBStore(client(), make_tables(client(), prefix))
+        yield DynamoDBStore(client(), make_tables(client(), prefix, with_stream=False))
     finally:
         drop_tables(client(), prefix)

@@ -1,4 +1,4 @@
-// What the choices in the schema are for. The first entry whose elements are all among those of a choice explains it, so
+// Explanations of the choices in the schema. The first entry whose elements are all among those of a choice explains it, so
 // those with more elements come first.
 
 const TEXTS = [

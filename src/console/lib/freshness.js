@@ -13,7 +13,7 @@ export function AsOf() {
     <${Button} kind="icon ghost" icon="refresh" aria-label="Update" title="Update now" onClick=${() => pollNow()} /></div>`;
 }
 
-/** What a reader must know before trusting the screen: the service is slow, or the data are old. */
+/** Says that the service is slow, or that the data are old. */
 export function StaleNotice() {
   const { at, error, nextAt, isSlow, isPaused } = useFreshness();
   let text = null;

@@ -13,7 +13,7 @@ const MAX_OFFERS = 10_000;
 const MAX_SHOWN = 50;
 const KEEP_MILLISECONDS = 600_000;
 
-/** What is offered: the queries that list it, and the words for it. */
+/** The kinds of entries that are offered: the queries that list them, and their names. */
 export const KINDS = {
   customers: { query: "CustomerQueryRq", pattern: /^CustomerQueryRq$/, one: "customer" },
   items: { query: "ItemQueryRq", pattern: /^Item(?!ReceiptQ|SitesQ)\w*QueryRq$/, one: "item" },

@@ -113,7 +113,7 @@ function byNumber({ object, fields, noun }) {
   };
 }
 
-/** What has neither a name nor a number is among the entries that changed since the request was queued. */
+/** An entry that has neither a name nor a number is among those that changed since the request was queued. */
 function byTime({ object, fields, noun, record }) {
   const since = leaf("FromModifiedDate", new Date(new Date(record.inserted_at) - MARGIN_MILLISECONDS).toISOString().replace(/\.\d+Z$/, "+00:00"));
   const range = fields.includes("ModifiedDateRangeFilter") ? { name: "ModifiedDateRangeFilter", children: [since] } : fields.includes("FromModifiedDate") ? since : null;

@@ -81,7 +81,7 @@ export const SIMPLE_FORMS = {
       ],
       below: { path: "Desc", label: "Description" },
       computed: "Amount",
-      /** What belongs to one line only: a copy does not have it. */
+      /** Fields that belong to one line only: a copy does not have them. */
       unique: ["LinkToTxn", "SerialNumber"],
       amountOf: invoiceLineAmount,
     },

@@ -137,7 +137,7 @@ export function webhookConditions(key) {
   return key === "pending" ? { webhook_state: key, webhook_retrying: false } : { webhook_state: key };
 }
 
-/** What to click in the console. The API's hints name calls instead. */
+/** Remedies in the console. The API's hints name calls instead. */
 const HINTS = {
   paused: "Choose Resume on the page of the connection to send requests again.",
   never_connected: "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",

@@ -11,7 +11,7 @@ import { ConnectionFrame } from "./connection.js";
 const LIMIT = 50;
 const PARALLEL = 5;
 
-/** What the actions are called, and those that end something or let somebody in. */
+/** The names of the actions. */
 const ACTIONS = {
   connection_created: "Created the connection",
   connection_changed: "Changed settings",

@@ -175,7 +175,7 @@ function Draft({ type, place, target, askForTarget, source }) {
     setError(null);
     const missing = isForm(mode) ? missingIn(type.content, tree) : [];
     if (missing.length) return show(missing);
-    // What cannot be read here counts as a write.
+    // A document that cannot be read here counts as a write.
     const isHarmless = current && isRead(current.tree.name);
     if (isHarmless || (draft.idempotencyKey && confirmed.current === draft.idempotencyKey)) return queue();
     return setAsking(true);

@@ -89,7 +89,7 @@ const FAILURES = ["error", "failed", "retrying", "failing"];
 /** The order that a filter brings along. */
 const orderOf = (filter) => (FAILURES.includes(filter) ? "updated_at" : undefined);
 /**
- * What many people ask for in the morning: the webhooks that failed in one choice. A webhook that failed in the evening may
+ * Many people look for these webhooks in the morning, so one choice finds them. A webhook that failed in the evening may
  * have been tried again in the morning, so the range has no end.
  */
 const LAST_NIGHT = "failed_last_night";
@@ -148,7 +148,7 @@ function Requests({ id, query, held }) {
       <${Button} kind="ghost density" aria-pressed=${String(dense)} title="More rows on the screen" onClick=${() => setDense(!dense)}>Dense<//></div>
     </div>
     <${RangeBar} what=${TIMES.find(([key]) => key === (time || sort))[1]} from=${from} to=${to} range=${range} change=${change}>
-      <${Segmented} label="The time that is meant" options=${TIMES} value=${time || sort} onChange=${(value) => change(value === "sent" ? { time: value } : { time: "", sort: value })} /><//>
+      <${Segmented} label="Filter by time" options=${TIMES} value=${time || sort} onChange=${(value) => change(value === "sent" ? { time: value } : { time: "", sort: value })} /><//>
     ${search && list.data && html`<${SearchNote} phrase=${search} total=${list.data.total} />`}
     ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}
     ${session.canChange && html`<${ManyBar} id=${id} query=${query} total=${list.data?.total ?? 0} isFiltered=${filtered} selection=${selection} done=${list.reload} />`}

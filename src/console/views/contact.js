@@ -58,7 +58,7 @@ function Contact({ stored, saved }) {
 /** Shows the card of the onboarding page. The console loads no pictures of other hosts, so the logo is only a place. */
 function Preview({ contact }) {
   const [name, logo, phone, email] = FIELDS.map((field) => contact[field].trim());
-  return html`<section class="card" aria-label="What your customers see"><header><h2>What your customers see</h2></header><div class="body stack">
+  return html`<section class="card" aria-label="Preview for customers"><header><h2>Preview for customers</h2></header><div class="body stack">
     <div class="requester">${logo && html`<span class="logo" aria-hidden="true">Logo</span>`}
       <div class="stack tight"><p><strong class="break"><${Foreign} text=${name || "An application"} /></strong> asks for access to your company file in QuickBooks.</p>
         ${(phone || email) && html`<p class="row small">Questions? ${phone && html`<span class="link">Phone <${Foreign} text=${phone} /></span>`}

@@ -74,7 +74,7 @@ const RISKS = {
   unchecked: "Nothing has been checked. Queue a copy only if you have seen in QuickBooks that the request was not executed.",
 };
 
-/** What a person can do after the check, or without it. */
+/** The actions after the check, or without it. */
 function Decision({ record, verdict, children }) {
   if (!session.canChange) return null;
   const again = async () => {

@@ -56,7 +56,7 @@ function whereFound(request, phrase) {
   return places.find(([, text]) => text?.toLowerCase().includes(folded))?.[0] ?? "the request or response";
 }
 
-/** What a search covers, and what not (docs/reference/service-contract.md, Search). */
+/** The texts that a search covers (docs/reference/service-contract.md, Search). */
 export const Searched = () => html`Searched: names, subjects, ids, labels, errors, texts of requests, and names, ids and numbers in responses.
   Of a long request only the first 8,192 characters are searched, and of its response 2 KB.
   Not searched: states, times, webhooks, metadata, and amounts in responses.`;
@@ -70,7 +70,7 @@ export const SharedReason = ({ reason }) => html`<div class="search-note small" 
 
 // --- Many requests -------------------------------------------------------------------------------------------------
 
-/** What can be done with many requests, in which states, and with which webhooks. The dialog (`many.js`) does it. */
+/** The bulk actions, with the states and webhooks of the requests that they are for. The dialog (`many.js`) does them. */
 export const ACTIONS = {
   // No webhook is sent before its request has ended.
   discard: { name: "Discard", states: ["waiting", "retryable"], webhooks: ["not_applicable", "pending"] },
@@ -108,7 +108,7 @@ export function Pick({ label, checked, isPartial, onChange }) {
   return html`<label><input type="checkbox" aria-label=${label} checked=${checked} ref=${mark} onChange=${(event) => onChange(event.target.checked)} /></label>`;
 }
 
-/** What can be done with the rows that are selected, or with all requests that match the filters. */
+/** The bulk actions for the selected rows, or for all requests that match the filters. */
 export function ManyBar({ id, query, total, isFiltered, selection, done }) {
   const [dialog, setDialog] = useState(null);
   const { ids, isAll, clear, selectAll } = selection;

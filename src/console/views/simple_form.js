@@ -79,7 +79,7 @@ function FormField({ field, tree, facts, at, label, isCell = false, helpId }) {
     ${!problem && field.isToday && text !== today() && html`<p><${Button} kind="small" onClick=${() => at.set(node, today())}>Today<//></p>`}</div>`;
 }
 
-/** What to know about a field's text: which day a date is, and whether a name is in the lists of QuickBooks. */
+/** Returns a note about the text of a field: that a date is today, or that a name is not in the lists of QuickBooks. */
 function aboutText(field, text, offers, isCell) {
   if (field.isToday) return text === today() ? `Today in ${localZone()}.` : "";
   if (!text || !field.offers) return "";
