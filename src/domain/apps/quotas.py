@@ -104,10 +104,11 @@ class Quotas:
         quota = _Quota(app_id, "written_bytes_per_minute", rate)
         self._use(quota, f"This app may queue {rate:,} bytes of QBXML per minute.", size)
 
-    def check_read(self, app_id: str, limits: Limits) -> None:
-        """Count one more read."""
+    def check_read(self, app_id: str, limits: Limits, number: int = 1) -> None:
+        """Count reads: one, or as many as a call costs. A call that costs more than a second has takes all of them."""
         rate = limits.reads_per_second
-        self._use(_Quota(app_id, "reads_per_second", rate), f"This app may make {rate:,} reads per second.")
+        quota = _Quota(app_id, "reads_per_second", rate)
+        self._use(quota, f"This app may make {rate:,} reads per second.", min(number, max(rate, 1)))
 
     @contextmanager
     def searching(self, app_id: str, limits: Limits, max_seconds: int) -> Iterator[None]:

@@ -6,6 +6,7 @@ Every function here is pure. The schema is stored as data next to the code.
 from domain.qbxml.references import (
     BadReference,
     Reference,
+    ResponseValues,
     filled,
     fitted,
     path_problem,
@@ -40,6 +41,7 @@ __all__ = [
     "Request",
     "ResponsePart",
     "ResponseStatus",
+    "ResponseValues",
     "UnreadableResponse",
     "check_batch_size",
     "check_version",

@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.errors import InvalidRequest, Problem
@@ -201,40 +202,54 @@ def path_problem(  # noqa: PLR0911 - one return for each problem
     return None
 
 
-def resolved(references: Sequence[Reference], source: str, response_xml: str) -> tuple[Reference, ...]:
-    """Return the references with the values of those that name `source`, whose response is `response_xml`.
+class ResponseValues:
+    """The values in a response, by their paths. The response is read once, when the first value is needed."""
+
+    def __init__(self, response_xml: str) -> None:
+        self._response_xml = response_xml
+        self._children: dict[Element, Mapping[str, Sequence[Element]]] = {}
+
+    def at(self, path: str) -> str | None:
+        """Return the text at a path below the response element, or None if there is none."""
+        element = self._response
+        for name, number in _steps(path) or ():
+            found = () if element is None else self._children_of(element).get(name, ())
+            element = found[(number or 1) - 1] if len(found) >= (number or 1) else None
+        return None if element is None or len(element) else element.text
+
+    @cached_property
+    def _response(self) -> Element | None:
+        try:
+            message_sets = read_with_repair(parse_tree, self._response_xml)
+        except UnreadableResponse:
+            return None
+        return next((child for message_set in message_sets for child in message_set), None)
+
+    def _children_of(self, element: Element) -> Mapping[str, Sequence[Element]]:
+        """Return the children of an element by their names. An element that was asked for is not walked again."""
+        if element not in self._children:
+            children: dict[str, list[Element]] = {}
+            for child in element:
+                children.setdefault(child.tag, []).append(child)
+            self._children[element] = children
+        return self._children[element]
+
+
+def resolved(references: Sequence[Reference], source: str, response: ResponseValues) -> tuple[Reference, ...]:
+    """Return the references with the values of those that name `source`, which has this response.
 
     Raises BadReference if the response has no such value.
     """
-    if all(reference.source != source for reference in references):
-        return tuple(references)
-    try:
-        response = next(
-            (child for message_set in read_with_repair(parse_tree, response_xml) for child in message_set), None
-        )
-    except UnreadableResponse:
-        response = None
     result = []
     for reference in references:
         if reference.source == source:
-            value = None if response is None else _text_at(response, reference.path)
+            value = response.at(reference.path)
             if not value:
                 message = f"The response to {source} has no value at {reference.path}."
                 raise BadReference("reference_unresolved", message, reference)
             reference = replace(reference, value=value)  # noqa: PLW2901 - the same reference, with its value
         result.append(reference)
     return tuple(result)
-
-
-def _text_at(response: Element, path: str) -> str | None:
-    """Return the text at a path below a response element, or None if there is none."""
-    element = response
-    for name, number in _steps(path) or ():
-        found = [child for child in element if child.tag == name]
-        if len(found) < (number or 1):
-            return None
-        element = found[(number or 1) - 1]
-    return None if len(element) else element.text
 
 
 def fitted(request_xml: str, version: str, references: Sequence[Reference]) -> tuple[Reference, ...]:

@@ -1,7 +1,8 @@
 """The dependencies of a new batch: which request waits for which, and the values that are known already.
 
 A request of a batch can name an earlier one by its `ref`, or a request of the connection that has ended with a response
-by its id. The first kind is a dependency. A value of the second kind is resolved here.
+by its id. The first kind is a dependency. A value of the second kind is resolved here. The number of requests outside
+the batch and the size of their responses are bounded, because a small call could otherwise read the whole history.
 """
 
 from __future__ import annotations
@@ -13,16 +14,22 @@ from domain import qbxml
 from domain.errors import InvalidRequest, Problem
 from domain.records.batch import MAX_DEPENDANTS, is_id
 from domain.records.request import State
-from domain.storage.ports import RequestDetail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from domain.records.connection import Connection
-    from domain.records.request import StoredRequest
+    from domain.records.request import QueuedRequest
     from domain.storage.ports import Database
 
 DEPENDS_ON = "depends_on"
+
+MAX_OUTSIDE = 24
+"""The maximum number of requests outside a batch that it names. Each counts as a read of the app."""
+
+MAX_OUTSIDE_BYTES = 8 * 1024 * 1024
+"""The maximum bytes of the responses that a batch takes values from, as on a page of a list. Only one is parsed at a
+time."""
 
 
 class InBatch(Protocol):
@@ -58,15 +65,22 @@ class Links:
     dependants: tuple[int, ...] = ()
 
 
-def links_of(store: Database, connection: Connection, ids: Sequence[str], batch: Sequence[InBatch]) -> list[Links]:
+def links_of(
+    store: Database,
+    connection: Connection,
+    ids: Sequence[str],
+    batch: Sequence[InBatch],
+    count_reads: Callable[[int], None],
+) -> list[Links]:
     """Return the links of each request of a batch, whose ids will be `ids`.
 
-    Reads the requests outside the batch that are named: one call, and more for large responses. Raises InvalidRequest
-    with every problem.
+    Reads the requests outside the batch that are named, after `count_reads` has accepted their number: one call for the
+    records, one for the responses that values are taken from, and more for large ones. Raises the error of
+    `count_reads`, and InvalidRequest with every problem.
     """
     if not any(new.ref or new.depends_on or new.references for new in batch):
         return [Links()] * len(batch)
-    return _Linking(store, connection, ids, batch).links()
+    return _Linking(store, connection, ids, batch, count_reads).links()
 
 
 @dataclass
@@ -75,13 +89,15 @@ class _Linking:
     connection: Connection
     ids: Sequence[str]
     batch: Sequence[InBatch]
+    count_reads: Callable[[int], None]
     problems: list[Problem] = field(default_factory=list)
 
     def links(self) -> list[Links]:
         positions = self._positions()
         outside = self._outside(positions)
         dependencies = [self._dependencies(index, positions, outside) for index, _ in enumerate(self.batch)]
-        references = [self._references(index, positions, outside) for index, _ in enumerate(self.batch)]
+        named = [self._named(index, positions, outside) for index, _ in enumerate(self.batch)]
+        references = self._resolved(named, outside)
         links = [
             Links(
                 references[index],
@@ -118,8 +134,11 @@ class _Linking:
         for reference in new.references:
             yield reference.source, "request_json", reference.place
 
-    def _outside(self, positions: Mapping[str, int]) -> Mapping[str, StoredRequest | str]:
-        """Return the named requests outside the batch with their responses, or what is wrong with a name."""
+    def _outside(self, positions: Mapping[str, int]) -> Mapping[str, QueuedRequest | str]:
+        """Return the named requests outside the batch, or what is wrong with a name.
+
+        Raises InvalidRequest if there are too many.
+        """
         names = {
             name: None
             for index, _ in enumerate(self.batch)
@@ -127,27 +146,32 @@ class _Linking:
             if name not in positions
         }
         ids = [name for name in names if is_id(name)]
-        found: dict[str, StoredRequest | str] = {
+        if len(ids) > MAX_OUTSIDE:
+            message = f"name {len(ids)} requests outside the batch; at most {MAX_OUTSIDE} are allowed"
+            raise InvalidRequest([*self.problems, Problem("requests", message, suggestion="Use several batches.")])
+        if ids:
+            self.count_reads(len(ids))
+        records = {record.id: record for record in self.store.records_by_id(ids)} if ids else {}
+        found: dict[str, QueuedRequest | str] = {
             name: f"No request before it has the ref {name!r}." for name in names if name not in ids
         }
-        for request_id in ids:
-            detail = self.store.request_detail(request_id, self.connection.id)
-            record = detail.stored.record if isinstance(detail, RequestDetail) else None
-            if not isinstance(detail, RequestDetail) or record is None or record.app_id != self.connection.app_id:
-                found[request_id] = f"This connection has no request {request_id}."
-            elif record.state is not State.RESPONSE_RECEIVED:
-                found[request_id] = (
-                    f"The request {request_id} is {record.state}. A request outside the batch must have ended with a "
-                    "response."
-                )
-            elif record.paging.page_size is not None or record.paging.page > 1:
-                found[request_id] = _ITERATED
-            else:
-                found[request_id] = detail.stored
-        return found
+        return found | {request_id: self._usable(request_id, records.get(request_id)) for request_id in ids}
+
+    def _usable(self, request_id: str, record: QueuedRequest | None) -> QueuedRequest | str:
+        """Return a record outside the batch, or why no request can name it."""
+        if record is None or (record.connection_id, record.app_id) != (self.connection.id, self.connection.app_id):
+            return _MISSING.format(request_id)
+        if record.state is not State.RESPONSE_RECEIVED:
+            return (
+                f"The request {request_id} is {record.state}. A request outside the batch must have ended with a "
+                "response."
+            )
+        if record.paging.page_size is not None or record.paging.page > 1:
+            return _ITERATED
+        return record
 
     def _dependencies(
-        self, index: int, positions: Mapping[str, int], outside: Mapping[str, StoredRequest | str]
+        self, index: int, positions: Mapping[str, int], outside: Mapping[str, QueuedRequest | str]
     ) -> tuple[int, ...]:
         dependencies: set[int] = set()
         for name, field_name, place in self._targets(index):
@@ -170,48 +194,86 @@ class _Linking:
         target = self.batch[position]
         return _ITERATED if target.request.iterator or target.may_iterate else None
 
-    def _references(
-        self, index: int, positions: Mapping[str, int], outside: Mapping[str, StoredRequest | str]
+    def _named(
+        self, index: int, positions: Mapping[str, int], outside: Mapping[str, QueuedRequest | str]
     ) -> tuple[qbxml.Reference, ...]:
-        """Return the references of a request with the ids of the requests that they name, and the known values."""
+        """Return the references of a request with the ids of the requests that they name, or none after a problem."""
         new = self.batch[index]
         named: list[qbxml.Reference] = []
         for reference in new.references:
-            position, stored = positions.get(reference.source), outside.get(reference.source)
-            if position is None and (stored is None or isinstance(stored, str)):
-                continue
-            name = self.batch[position].request.name if position is not None else _name(stored)
+            position, record = positions.get(reference.source), outside.get(reference.source)
+            if position is not None:
+                source, name = self.ids[position], self.batch[position].request.name
+            elif record is None or isinstance(record, str):
+                continue  # a dependency that cannot be is a problem already
+            else:
+                source, name = record.id, record.request_name
             if problem := qbxml.path_problem(reference.path, name):
                 message, suggestion = problem
                 self.problems.append(Problem("request_json", message, None, None, reference.place, suggestion, index))
                 continue
-            source = self.ids[position] if position is not None else reference.source
             named.append(replace(reference, source=source))
-        if len(named) < len(new.references):
-            return ()  # a problem was found
-        return self._resolved(index, tuple(named), outside)
+        return tuple(named) if len(named) == len(new.references) else ()
 
     def _resolved(
-        self, index: int, references: tuple[qbxml.Reference, ...], outside: Mapping[str, StoredRequest | str]
+        self, named: Sequence[tuple[qbxml.Reference, ...]], outside: Mapping[str, QueuedRequest | str]
+    ) -> list[tuple[qbxml.Reference, ...]]:
+        """Return the references of each request with the known values, or none for a request with a problem."""
+        known = {reference.source for references in named for reference in references} & {*outside}
+        sources = [record for record in outside.values() if not isinstance(record, str) and record.id in known]
+        size = sum(record.response_size for record in sources)
+        if size > MAX_OUTSIDE_BYTES:
+            message = f"take values from responses with {size:,} bytes; at most {MAX_OUTSIDE_BYTES:,} are allowed"
+            self.problems.append(Problem("requests", message, suggestion="Use several batches."))
+            return [()] * len(named)
+        result = list(named)
+        for source, response in self._responses(sources):
+            for index, references in enumerate(result):
+                result[index] = self._with_values(index, references, source, response)
+        return [self._fitted(index, references) for index, references in enumerate(result)]
+
+    def _responses(self, sources: Sequence[QueuedRequest]) -> Iterator[tuple[str, qbxml.ResponseValues | None]]:
+        """Yield the id of each request with its response, or with None if it was deleted meanwhile."""
+        if not sources:
+            return
+        batch = self.store.request_batch([record.id for record in sources])
+        records = {record.id: record for record in batch.records}
+        for source in sources:
+            record = records.get(source.id)
+            stored = batch.whole(record, max_response_bytes=MAX_OUTSIDE_BYTES) if record else None
+            yield source.id, qbxml.ResponseValues(stored.response_xml or "") if stored else None
+
+    def _with_values(
+        self,
+        index: int,
+        references: tuple[qbxml.Reference, ...],
+        source: str,
+        response: qbxml.ResponseValues | None,
     ) -> tuple[qbxml.Reference, ...]:
+        """Return the references of a request with the values of a response."""
+        places = [reference.place for reference in references if reference.source == source]
+        if places and response is None:
+            self.problems.append(Problem("request_json", _MISSING.format(source), path=places[0], index=index))
+            return ()
+        return self._or_problem(index, lambda: qbxml.resolved(references, source, response)) if response else references
+
+    def _fitted(self, index: int, references: tuple[qbxml.Reference, ...]) -> tuple[qbxml.Reference, ...]:
+        """Return the references of a request in the notation of their places."""
         request = self.batch[index].request
+        if not references:
+            return ()
+        request_xml = qbxml.filled(request.to_xml(), references)
+        return self._or_problem(index, lambda: qbxml.fitted(request_xml, request.version, references))
+
+    def _or_problem(self, index: int, made: Callable[[], tuple[qbxml.Reference, ...]]) -> tuple[qbxml.Reference, ...]:
+        """Return the references that are made, or none if one of them has no value that it can have."""
         try:
-            for source in {reference.source for reference in references}:
-                stored = outside.get(source)
-                if stored is not None and not isinstance(stored, str):
-                    references = qbxml.resolved(references, source, stored.response_xml or "")
-            request_xml = qbxml.filled(request.to_xml(), references)
-            return qbxml.fitted(request_xml, request.version, references)
+            return made()
         except qbxml.BadReference as error:
             place = error.reference.place
             self.problems.append(Problem("request_json", error.message, path=place, index=index))
             return ()
 
 
+_MISSING = "This connection has no request {}."
 _ITERATED = "An iterated query has several responses, so no request can depend on it."
-
-
-def _name(stored: StoredRequest | str | None) -> str:
-    if stored is None or isinstance(stored, str):
-        raise AssertionError("the request exists")
-    return stored.record.request_name

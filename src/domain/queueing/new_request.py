@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -184,9 +185,14 @@ class Queueing:
             with of_request_in_batch(index):
                 self._check_version(new.request, connection)
         ids = ids_of_batch(self._new_id(), len(batch))
-        links = links_of(self._store, connection, ids, batch)
+        links = links_of(self._store, connection, ids, batch, partial(self._count_reads, command))
         queued = self._commit(command, ids, batch, links, is_batch=True)
         return QueuedBatch(queued, repeated=queued[0].repeated)
+
+    def _count_reads(self, command: QueueBatch, number: int) -> None:
+        """Count the requests outside a batch that it names. Raises QuotaExceeded."""
+        if self._quotas:
+            self._quotas.check_read(command.app_id, command.limits, number)
 
     def _commit(
         self,

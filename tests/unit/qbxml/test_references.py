@@ -81,7 +81,7 @@ def test_values_arrive_in_any_order_and_users_cannot_write_a_reference(values: l
         element, value = by_source[source]
         escaped = value.replace("&", "&amp;").replace("<", "&lt;")
         text = response(f"<CustomerRet><{element}>{escaped}</{element}></CustomerRet>")
-        references = qbxml.resolved(references, source, text)
+        references = qbxml.resolved(references, source, qbxml.ResponseValues(text))
         references = qbxml.fitted(qbxml.filled(stored, references), "13.0", references)
 
     filled = qbxml.stored_request(qbxml.filled(stored, references), "13.0").element
@@ -93,7 +93,8 @@ def test_values_arrive_in_any_order_and_users_cannot_write_a_reference(values: l
 @pytest.mark.parametrize("text", ["<?from 0?>", "&lt;?from 0?&gt;", "$0", '{"$from": "c", "path": "x"}'])
 def test_a_text_that_resembles_a_reference_stays_a_text(text: str) -> None:
     request, references = read(job(Notes=text))
-    (resolved,) = qbxml.resolved(references, "c", response("<CustomerRet><ListID>1</ListID></CustomerRet>"))
+    values = qbxml.ResponseValues(response("<CustomerRet><ListID>1</ListID></CustomerRet>"))
+    (resolved,) = qbxml.resolved(references, "c", values)
 
     filled = qbxml.stored_request(qbxml.filled(request.to_xml(), [resolved]), "13.0").element
 
@@ -149,7 +150,7 @@ def test_a_value_is_written_in_the_notation_of_its_place_or_refused(
 
 
 def _filled(request: qbxml.Request, references: tuple[qbxml.Reference, ...], text: str) -> str:
-    references = qbxml.resolved(references, "c", text)
+    references = qbxml.resolved(references, "c", qbxml.ResponseValues(text))
     references = qbxml.fitted(qbxml.filled(request.to_xml(), references), request.version, references)
     return qbxml.filled(request.to_xml(), references)
 
@@ -159,7 +160,7 @@ def test_a_response_that_cannot_be_read_has_no_values(text: str) -> None:
     _, references = read(job())
 
     with pytest.raises(qbxml.BadReference):
-        qbxml.resolved(references, "c", text)
+        qbxml.resolved(references, "c", qbxml.ResponseValues(text))
 
 
 def test_values_that_are_too_long_together_are_refused() -> None:
@@ -182,3 +183,37 @@ def test_deeply_nested_json_is_left_to_the_reader() -> None:
         tree = {"a": [tree]}
 
     assert qbxml.without_references(tree)[1] == []
+
+
+TREES = st.recursive(
+    st.text("xyz", max_size=3),
+    lambda trees: st.lists(st.tuples(st.sampled_from("ABC"), trees), max_size=5),
+    max_leaves=30,
+)
+PATHS = st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from([None, 1, 2, 3])), min_size=1, max_size=4)
+
+
+def xml_of(tree: Any) -> str:
+    """Return the content of an element as XML: a text, or elements by their names."""
+    return tree if isinstance(tree, str) else "".join(f"<{name}>{xml_of(child)}</{name}>" for name, child in tree)
+
+
+def text_at(tree: Any, path: list[tuple[str, int | None]]) -> str | None:
+    """Return the text of a tree at a path, or None."""
+    for name, number in path:
+        found = [] if isinstance(tree, str) else [child for child_name, child in tree if child_name == name]
+        if len(found) < (number or 1):
+            return None
+        tree = found[(number or 1) - 1]
+    return tree if tree and isinstance(tree, str) else None
+
+
+@given(tree=TREES, paths=st.lists(PATHS, min_size=1, max_size=10))
+def test_each_path_leads_to_its_text_however_many_are_read(
+    tree: Any, paths: list[list[tuple[str, int | None]]]
+) -> None:
+    values = qbxml.ResponseValues(response(xml_of(tree)))
+
+    for path in paths:
+        text = "/".join(f"{name}[{number}]" if number else name for name, number in path)
+        assert values.at(text) == text_at(tree, path)

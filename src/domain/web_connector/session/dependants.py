@@ -77,13 +77,13 @@ class _End:
 
     record: QueuedRequest
     code: str | None = None
-    response_xml: str = ""
+    response: qbxml.ResponseValues = field(default_factory=lambda: qbxml.ResponseValues(""))
 
     @classmethod
     def of(cls, change: ChangeRequest) -> _End:
         after = change.after
         if after.state is State.RESPONSE_RECEIVED:
-            return cls(after, response_xml=change.response_xml or "")
+            return cls(after, response=qbxml.ResponseValues(change.response_xml or ""))
         return cls(after, after.error.code if after.error else after.state.value)
 
 
@@ -143,7 +143,7 @@ class _Dependants:
             return self._failed(dependant, ErrorCode.DEPENDENCY_FAILED, message, details)
         try:
             if any(reference.source == end.record.id for reference in references):
-                references = qbxml.resolved(references, end.record.id, end.response_xml)
+                references = qbxml.resolved(references, end.record.id, end.response)
                 references = qbxml.fitted(dependant.request_xml or "", record.qbxml_version, references)
         except qbxml.BadReference as error:
             reference = error.reference
