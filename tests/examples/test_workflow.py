@@ -65,3 +65,12 @@ def test_only_the_jobs_that_deploy_get_a_token_and_production_follows_test() -> 
     ]
     assert (jobs["deploy-test"]["needs"], jobs["deploy-production"]["needs"]) == ("check", "deploy-test")
     assert all("environment" in jobs[name] for name in ("deploy-test", "deploy-production"))
+
+
+def test_a_stack_is_checked_after_its_deployment_before_production_follows() -> None:
+    commands = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in WORKFLOW["jobs"].items()}
+
+    assert commands["deploy-test"] == [
+        "make deploy YES=on STACK=qbxml-queue-test REGION=eu-central-1",
+        "make smoke STACK=qbxml-queue-test REGION=eu-central-1",
+    ]

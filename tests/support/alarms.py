@@ -1,7 +1,7 @@
 """CloudWatch's evaluation of alarms, and the metrics that AWS publishes.
 
 Sources: "Alarm evaluation" and "Configuring how CloudWatch alarms treat missing data" in the CloudWatch guide; the
-pages about metrics in the guides of Lambda, SQS and API Gateway.
+pages about metrics in the guides of Lambda, SQS, DynamoDB and API Gateway.
 """
 
 from __future__ import annotations
@@ -43,6 +43,11 @@ PUBLISHED: Mapping[str, tuple[set[str], tuple[set[str], ...]]] = {
             "ApproximateNumberOfMessagesDelayed",
         },
         ({"QueueName"},),
+    ),
+    # "DynamoDB Metrics and dimensions": those of a table do not include those of its indexes.
+    "AWS/DynamoDB": (
+        {"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits", "ReadThrottleEvents", "WriteThrottleEvents"},
+        ({"TableName"}, {"TableName", "GlobalSecondaryIndexName"}),
     ),
     # A REST API. Metrics of a method need "detailed metrics", which cost extra. The resource is the last dimension.
     "AWS/ApiGateway": ({"Count", "4XXError", "5XXError", "Latency"}, ({"ApiName"}, {"ApiName", "Stage"})),
