@@ -378,12 +378,7 @@ def protection(smoke: Smoke) -> str:
         raise NotCheckedError("the stack was deployed with ProtectTables=false")
     if not description.get("EnableTerminationProtection"):
         raise SmokeError("the stack is not protected from being deleted. Run make deploy again")
-    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=smoke.stack)
-    names = {
-        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
-        for page in pages
-        for resource in page["StackResourceSummaries"]
-    }
+    names = _names(smoke)
     for table in DATA_TABLES:
         if not dynamodb.describe_table(TableName=names[table])["Table"].get("DeletionProtectionEnabled"):
             raise SmokeError(f"{table} is not protected from being deleted. Run make deploy again")
@@ -393,6 +388,16 @@ def protection(smoke: Smoke) -> str:
         if backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] != "ENABLED":
             raise SmokeError(f"{table} cannot be restored")
     return f"{len(DATA_TABLES)} tables"
+
+
+def long_waits(smoke: Smoke) -> str:
+    """Check that Lambda lets the retry queue call its function as often as a webhook waits."""
+    smoke.require_aws("the emulator does not count chains of functions")
+    client = smoke.clients("lambda")
+    found = client.get_function_recursion_config(FunctionName=_names(smoke)["RetryWebhookFunction"])["RecursiveLoop"]
+    if found != "Allow":
+        raise SmokeError(f"RecursiveLoop of RetryWebhookFunction is {found}: webhooks end after four hours of waiting")
+    return "Lambda does not end them"
 
 
 CHECKS: Mapping[str, Callable[[Smoke], str]] = {
@@ -410,6 +415,7 @@ CHECKS: Mapping[str, Callable[[Smoke], str]] = {
     "the .qwc file": qwc_file,
     "both addresses of Web Connectors": both_addresses_of_web_connectors,
     "a request, up to its webhook attempt": request_to_webhook,
+    "webhooks that wait for hours": long_waits,
     "format and level of log lines": log_lines,
     "state of the alarms": alarms,
     "protection and recovery of the tables": protection,
@@ -468,6 +474,16 @@ def _expect(response: urllib3.BaseHTTPResponse, status: int, code: str) -> None:
         found = response.data[:100]
     if (response.status, found) != (status, code):
         raise SmokeError(f"{response.status} {found}, not {status} {code}")
+
+
+def _names(smoke: Smoke) -> dict[str, str]:
+    """Return the names in AWS of the stack's resources, by logical ID."""
+    pages = smoke.clients("cloudformation").get_paginator("list_stack_resources").paginate(StackName=smoke.stack)
+    return {
+        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
+        for page in pages
+        for resource in page["StackResourceSummaries"]
+    }
 
 
 def _qwc(smoke: Smoke) -> str:

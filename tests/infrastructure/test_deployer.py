@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import cfnlint
 import pytest
 
 from local.permissions import as_list
@@ -94,7 +95,8 @@ NEEDED: dict[str, tuple[str, str]] = {
         FUNCTION,
         (
             "lambda: CreateFunction DeleteFunction GetFunction UpdateFunctionCode UpdateFunctionConfiguration "
-            "PutFunctionConcurrency DeleteFunctionConcurrency TagResource ListTags InvokeFunction"
+            "PutFunctionConcurrency DeleteFunctionConcurrency TagResource ListTags InvokeFunction "
+            "PutFunctionRecursionConfig GetFunctionRecursionConfig"
         ),
     ),
     "AWS::Lambda::Permission": (FUNCTION, "lambda: AddPermission RemovePermission GetPolicy"),
@@ -111,7 +113,7 @@ NEEDED: dict[str, tuple[str, str]] = {
         f"arn:aws:sns:{ACCOUNT}:qbxml-queue-AlarmTopic-1",
         (
             "sns: CreateTopic DeleteTopic GetTopicAttributes SetTopicAttributes Subscribe Unsubscribe "
-            "ListSubscriptionsByTopic ListTagsForResource TagResource"
+            "ListSubscriptionsByTopic GetSubscriptionAttributes ListTagsForResource TagResource"
         ),
     ),
     "AWS::SQS::Queue": (
@@ -124,6 +126,47 @@ NEEDED: dict[str, tuple[str, str]] = {
     ),
 }
 """Each resource type of the template: the name of one resource, and the calls with which CloudFormation manages it."""
+
+UNUSED = {
+    "services that the template does not name": (
+        "amplify:* apprunner:* appsync:* bedrock-agentcore:* cognito-idp:* ec2:* elasticfilesystem:* "
+        "elasticloadbalancing:* firehose:* kinesis:* s3files:*"
+    ),
+    "replicas, imports, resource policies, insights and Kinesis streams of tables": (
+        "dynamodb:AssociateTableReplica dynamodb:CreateTableReplica dynamodb:*Import* dynamodb:PutResourcePolicy "
+        "dynamodb:DeleteResourcePolicy dynamodb:*KinesisStreamingDestination dynamodb:UpdateContributorInsights "
+        # CloudFormation copies items when it replaces a table with replicas.
+        "dynamodb:BatchWriteItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan "
+        "dynamodb:UpdateItem logs:CreateLogStream logs:DescribeLogStreams logs:PutLogEvents s3:GetObjectMetadata "
+        "kms:ListAliases kms:RevokeGrant iam:CreateServiceLinkedRole"
+    ),
+    "signed code, layers, versions, scaling and runtime settings of functions": (
+        "lambda:*CodeSigningConfig lambda:GetLayerVersion lambda:PublishVersion lambda:PutFunctionScalingConfig "
+        "lambda:PassCapacityProvider lambda:AssociateRuntimeAlias lambda:PutRuntimeManagementConfig"
+    ),
+    "keys, policies and protection of log groups": (
+        "logs:*KmsKey logs:DeleteDataProtectionPolicy logs:PutDataProtectionPolicy logs:DeleteIndexPolicy "
+        "logs:PutIndexPolicy logs:DeleteResourcePolicy logs:PutBearerTokenAuthentication "
+        "logs:PutLogGroupDeletionProtection"
+    ),
+    "users and groups": "iam:*GroupPolicy iam:*UserPolicy",
+    "a description of a role": "iam:UpdateRoleDescription",
+    "policies of APIs and topics, and of what AWS WAF shares": (
+        "apigateway:UpdateRestApiPolicy sns:PutDataProtectionPolicy wafv2:GetPermissionPolicy wafv2:PutPermissionPolicy"
+    ),
+    "not actions of IAM": "s3:getObject s3:REST.PUT.OBJECT",
+}
+"""What CloudFormation declares for a resource type, but needs only for properties that the template does not have."""
+
+SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas" / "resources"
+"""The resource types of CloudFormation, with the actions that it needs for each."""
+
+OF_OTHER_SERVICES = {
+    "iam": "arn:aws:iam::123456789012:role/qbxml-queue-Role-1",
+    "kms": "arn:aws:kms:us-east-1:123456789012:key/1",
+    "logs": LOG_GROUP,
+    "s3": "arn:aws:s3:::aws-sam-cli-managed-default-1/qbxml-queue/1",
+}
 
 LOG_DELIVERY = {
     "logs:CreateLogDelivery",
@@ -201,6 +244,36 @@ def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(
     assert resource_types == NEEDED.keys()
     denied = [(action, resource) for resource, action in needed_calls() if not is_allowed(action, resource)]
     assert denied == []
+
+
+def declared_actions() -> Iterator[tuple[str, str]]:
+    """Yield each type of the template with the actions that CloudFormation declares for it."""
+    for path in SCHEMAS.glob("*.json"):
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        if schema["typeName"] in NEEDED:
+            for name, handler in (schema.get("handlers") or {}).items():
+                yield from ((schema["typeName"], action) for action in handler["permissions"] if name != "list")
+
+
+def resources_of(action: str, resource_type: str) -> tuple[str, ...]:
+    """Return what an action for a resource type changes: a resource of this type, or one that it names."""
+    own, _ = NEEDED[resource_type]
+    return own, OF_OTHER_SERVICES.get(action.partition(":")[0], own), "*"
+
+
+def test_every_action_that_cloudformation_declares_is_allowed_or_has_its_reason() -> None:
+    unused = [pattern for patterns in UNUSED.values() for pattern in patterns.split()]
+    actions = set(declared_actions())
+    denied = {
+        (resource_type, action)
+        for resource_type, action in actions
+        if not any(is_allowed(action, resource) for resource in resources_of(action, resource_type))
+        and not any(fnmatchcase(action, pattern) for pattern in unused)
+    }
+
+    assert {resource_type for resource_type, _ in actions} == NEEDED.keys() - {"AWS::Route53::RecordSetGroup"}
+    assert denied == set()
+    assert [pattern for pattern in unused if not any(fnmatchcase(action, pattern) for _, action in actions)] == []
 
 
 def test_the_access_log_of_an_http_api_can_be_set_up() -> None:

@@ -229,6 +229,19 @@ def test_stack_and_tables_are_protected_and_can_be_restored(
     assert result is passes
 
 
+@pytest.mark.parametrize(("setting", "passes"), [("Allow", True), ("Terminate", False)])
+def test_lambda_must_not_end_the_chain_of_a_planned_webhook(setting: str, *, passes: bool) -> None:
+    resources = [{"LogicalResourceId": "RetryWebhookFunction", "PhysicalResourceId": "queue-RetryWebhookFunction-1"}]
+
+    result = outcome(
+        smoke.long_waits,
+        list_stack_resources={"StackResourceSummaries": resources},
+        get_function_recursion_config={"RecursiveLoop": setting},
+    )
+
+    assert result is passes
+
+
 def outcome(check: Callable[[Smoke], str], **responses: Any) -> bool:
     """Return whether a check passes with these responses of AWS."""
     try:
