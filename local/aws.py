@@ -14,6 +14,7 @@ from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectionClosedError,
     ConnectionError,  # noqa: A004 - the name of botocore
     CredentialRetrievalError,
     HTTPClientError,
@@ -22,6 +23,7 @@ from botocore.exceptions import (
     NoRegionError,
     PartialCredentialsError,
     ProfileNotFound,
+    ReadTimeoutError,
     SSOError,
     TokenRetrievalError,
 )
@@ -54,12 +56,27 @@ EXPLANATIONS: dict[tuple[type[BotoCoreError], ...], str] = {
     (SSOError, TokenRetrievalError, CredentialRetrievalError): (
         f"the credentials cannot be loaded: {{error}}. Run {NEW_CREDENTIALS}."
     ),
+    (ReadTimeoutError, ConnectionClosedError): (
+        "AWS did not answer: {error}. What was called may have been done, or may still run. Look at its effect before "
+        "you repeat it."
+    ),
     (HTTPClientError, ConnectionError): (
         "AWS cannot be reached: {error}. Check the network, the proxy (HTTPS_PROXY) and the name of the region. "
         "The credentials were not checked."
     ),
 }
 """What each error means and what to do about it, for errors that botocore raises without an answer of AWS."""
+
+
+MAX_FUNCTION_SECONDS = 900
+"""Lambda: the longest that a function may run."""
+
+CALLS = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard"})
+
+INVOCATIONS = Config(
+    connect_timeout=5, read_timeout=MAX_FUNCTION_SECONDS + 30, retries={"total_max_attempts": 1}, tcp_keepalive=True
+)
+"""For calls of Lambda. An answer takes as long as the function runs, and a repeated call would run it a second time."""
 
 
 class AwsError(Exception):
@@ -75,7 +92,7 @@ class Aws:
 
     def client(self, service: str) -> Any:
         """Return a client of a service."""
-        config = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard"})
+        config = INVOCATIONS if service == "lambda" else CALLS
         return Session(profile=self.profile).create_client(service, region_name=self.region, config=config)
 
     def account(self) -> str:

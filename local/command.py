@@ -123,6 +123,7 @@ def local_client(operator: Operator) -> Any:
         region_name="us-east-1",
         aws_access_key_id=ACCESS_KEY_ID,
         aws_secret_access_key=operator.secret,
+        config=aws.INVOCATIONS,
     )
 
 

@@ -168,7 +168,10 @@ def recount_connection(*, connection_id: str, mend: str = "no") -> dict[str, Any
     """Compare a connection's counts with its records. With `mend` = `yes`, correct them."""
     if mend not in {"yes", "no"}:
         raise InvalidRequest.of("mend", "must be yes or no")
-    missing = (mend_counts if mend == "yes" else count_differences)(services().store, connection_id)
+    if mend == "yes":
+        missing = mend_counts(services().store, services().clock, services().new_id, connection_id)
+    else:
+        missing = count_differences(services().store, connection_id)
     differences = [
         {
             "day": key.day,

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
+from domain.maintenance.recount import mend_counts
 from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
 from domain.storage.changes import AddRequest
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import RequestDetail
-from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML
+from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, FixedClock
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from adapters.dynamodb import DynamoDBStore
     from domain.records.webhook import ListedWebhookState
+    from domain.storage.counts import CountKey
     from tests.support.fake_store import FakeStore
 
     AnyStore: TypeAlias = FakeStore | DynamoDBStore
@@ -43,6 +48,11 @@ def counts_of(store: AnyStore) -> dict[tuple[str, str, State, ListedWebhookState
         for sort in (INSERTED, UPDATED)
         for (state, webhook_state), number in day.of(sort).items()
     }
+
+
+def mended(store: AnyStore, clock: FixedClock | None = None) -> Mapping[CountKey, int]:
+    """Correct the counts, and return what was added to them."""
+    return mend_counts(store, clock or FixedClock(NOON), lambda: str(uuid.uuid4()), CONNECTION_ID)
 
 
 def recount(store: AnyStore, ids: list[str]) -> dict[tuple[str, str, State, ListedWebhookState], int]:

@@ -21,14 +21,13 @@ from adapters.dynamodb.statistics import (
 )
 from adapters.dynamodb.transactions import new_commit_id
 from domain.maintenance.old_statistics import OldStatistics
-from domain.maintenance.recount import mend_counts
 from domain.records.request import IN_TURN, LAST_IN_LINE, State
 from domain.records.webhook import WebhookState
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.statistics import BOUNDS, KEPT_DAYS, SLOTS, Day, Series, Slot
 from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb.values import size_of
-from tests.contract.stores import add, counts_of
+from tests.contract.stores import add, counts_of, mended
 from tests.support.builders import CONNECTION_ID, NOON, RESPONSE_XML, FixedClock, a_connection, a_record
 
 if TYPE_CHECKING:
@@ -108,11 +107,11 @@ def test_a_recount_leaves_the_statistics_alone(store: AnyStore) -> None:
     store.commit(Put(None, a_connection()))
     run(store, NOON, 3, 0.5, State.RESPONSE_RECEIVED)
     before = statistics_by_day(store)
-    assert mend_counts(store, CONNECTION_ID) == {}
+    assert mended(store) == {}
     (wrong, number), *_ = store.recount(CONNECTION_ID).items()
     store.add_to_counts({wrong: number})
 
-    assert mend_counts(store, CONNECTION_ID) == {wrong: -number}
+    assert mended(store) == {wrong: -number}
     assert statistics_by_day(store) == before != {}
 
 

@@ -5,23 +5,31 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectionClosedError,
     ConnectTimeoutError,
     EndpointConnectionError,
     InvalidRegionError,
     NoCredentialsError,
     ProxyConnectionError,
+    ReadTimeoutError,
     SSLError,
     UnauthorizedSSOTokenError,
 )
+from botocore.session import Session
 
-from local import aws
+from local import aws, command
+from local.lambda_api import Operator
 from local.programs import ROOT, free_ports
+from local.template import Template
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,3 +135,68 @@ def test_the_region_is_that_of_the_option_the_variables_or_the_profile(
 def test_each_error_says_what_to_do(error: Exception, expected: str) -> None:
     assert isinstance(error, BotoCoreError | ClientError)
     assert expected in aws.explanation(error)
+
+
+class SlowFunction(ThreadingHTTPServer):
+    """Lambda's Invoke on loopback. A call ends when the test ends, or at once without an answer."""
+
+    daemon_threads = True
+
+    def __init__(self, *, hangs: bool) -> None:
+        self.calls, self.ended, self.hangs = 0, threading.Event(), hangs
+        super().__init__(("127.0.0.1", 0), Invocation)
+
+    def client(self, **seconds: float) -> Any:
+        """Return a client as that of `make command`, with another patience."""
+        return Session().create_client(
+            "lambda",
+            endpoint_url=f"http://127.0.0.1:{self.server_port}",
+            region_name="us-east-1",
+            aws_access_key_id="a",
+            aws_secret_access_key="b",
+            config=aws.INVOCATIONS.merge(Config(**seconds)),
+        )
+
+
+class Invocation(BaseHTTPRequestHandler):
+    """A call of the function."""
+
+    server: SlowFunction
+
+    def do_POST(self) -> None:
+        """Count the call and do not answer."""
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.calls += 1
+        if self.server.hangs:
+            self.server.ended.wait(30)
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.mark.parametrize("hangs", [True, False], ids=["no answer in time", "connection closed"])
+def test_a_function_is_not_called_again_while_it_may_run(*, hangs: bool) -> None:
+    server = SlowFunction(hangs=hangs)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with pytest.raises((ReadTimeoutError, ConnectionClosedError)) as failure:
+            command.invoke(server.client(read_timeout=0.2), "operate", {"operation": "recount_connection"})
+    finally:
+        server.ended.set()
+        server.shutdown()
+        server.server_close()
+
+    assert server.calls == 1
+    assert "may still run" in aws.explanation(failure.value)
+
+
+def test_a_client_of_lambda_waits_longer_than_every_function_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
+    clients = [aws.Aws("us-east-1").client("lambda"), command.local_client(Operator("f", "http://127.0.0.1:1", "s"))]
+    longest = max(function.timeout_seconds for function in Template.load().functions())
+
+    assert longest <= aws.MAX_FUNCTION_SECONDS
+    assert all(client.meta.config.read_timeout > aws.MAX_FUNCTION_SECONDS for client in clients)
+    assert [client.meta.config.retries["total_max_attempts"] for client in clients] == [1, 1]

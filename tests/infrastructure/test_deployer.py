@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from fnmatch import fnmatchcase
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import cfnlint
 import pytest
 
 from local.permissions import as_list
@@ -158,7 +158,7 @@ UNUSED = {
 }
 """What CloudFormation declares for a resource type, but needs only for properties that the template does not have."""
 
-SCHEMAS = Path(cfnlint.__file__).parent / "data" / "schemas" / "resources"
+SCHEMAS = files("cfnlint") / "data" / "schemas" / "resources"
 """The resource types of CloudFormation, with the actions that it needs for each."""
 
 OF_OTHER_SERVICES = {
@@ -248,8 +248,8 @@ def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(
 
 def declared_actions() -> Iterator[tuple[str, str]]:
     """Yield each type of the template with the actions that CloudFormation declares for it."""
-    for path in SCHEMAS.glob("*.json"):
-        schema = json.loads(path.read_text(encoding="utf-8"))
+    for path in SCHEMAS.iterdir():
+        schema = json.loads(path.read_text(encoding="utf-8")) if path.name.endswith(".json") else {"typeName": ""}
         if schema["typeName"] in NEEDED:
             for name, handler in (schema.get("handlers") or {}).items():
                 yield from ((schema["typeName"], action) for action in handler["permissions"] if name != "list")

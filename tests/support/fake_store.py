@@ -162,7 +162,7 @@ class FakeStore:
         self.usages: dict[tuple[str, str], Usage] = {}
         self.events: dict[tuple[str, int], EventGroup] = {}
         self.audit_log: dict[tuple[str, str], AuditEntry] = {}
-        self.leases: dict[int, Lease] = {}
+        self.leases: dict[int | str, Lease] = {}
         self._lock = threading.RLock()
 
     # --- Store

@@ -28,7 +28,7 @@ SESSIONS = "sessions"
 """Begins the keys of the counters of sessions, which belong to no app."""
 
 WAITING_CALLS = "waiting_calls"
-"""The partition of the leases of waiting calls, which belong to no app."""
+"""The partition of the leases, which belong to no app. Most are of waiting calls."""
 
 HOLDER = "holder"
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from domain.errors import InvalidState
 from domain.records.ownership import not_found
 from domain.storage.counts import INSERTED, UPDATED, CountKey
+from domain.storage.ports import Lease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from domain.ports import Clock, IdSource
     from domain.storage.ports import Database
+
+LEASE_SECONDS = 360
+"""The operator's function has ended by then: it runs for at most 300 seconds."""
 
 
 def count_differences(store: Database, connection_id: str) -> Mapping[CountKey, int]:
@@ -29,10 +35,21 @@ def count_differences(store: Database, connection_id: str) -> Mapping[CountKey, 
     return {key: number for key, number in second.items() if first.get(key) == number}
 
 
-def mend_counts(store: Database, connection_id: str) -> Mapping[CountKey, int]:
-    """Add the differences to the counts and return them. Run it while no request is in flight. Raises NotFound."""
-    differences = count_differences(store, connection_id)
-    store.add_to_counts(differences)
+def mend_counts(store: Database, clock: Clock, new_id: IdSource, connection_id: str) -> Mapping[CountKey, int]:
+    """Add the differences to the counts and return them. Run it while no request is in flight.
+
+    Two at once would find the same differences, and add them twice. Raises InvalidState while another one of this
+    connection runs, and NotFound.
+    """
+    now = int(clock().timestamp())
+    lease = Lease(f"recount {connection_id}", new_id(), now + LEASE_SECONDS)
+    if not store.take_lease(lease, now):
+        raise InvalidState("This connection is being recounted. Wait for at most six minutes, and compare again.")
+    try:
+        differences = count_differences(store, connection_id)
+        store.add_to_counts(differences)
+    finally:
+        store.release_lease(lease)
     return differences
 
 

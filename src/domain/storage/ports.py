@@ -79,9 +79,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right of a waiting call to be held. It takes one of the numbered places until `expires_at` (Unix seconds)."""
+    """The right to a place, which has one holder until `expires_at` (Unix seconds).
 
-    place: int
+    Waiting calls have numbered places. A place with a name is that of a job that must not run twice at once.
+    """
+
+    place: int | str
     holder: str
     expires_at: int
 
