@@ -249,7 +249,9 @@ def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(
 def declared_actions() -> Iterator[tuple[str, str]]:
     """Yield each type of the template with the actions that CloudFormation declares for it."""
     for path in SCHEMAS.iterdir():
-        schema = json.loads(path.read_text(encoding="utf-8")) if path.name.endswith(".json") else {"typeName": ""}
+        if not path.name.endswith(".json"):
+            continue
+        schema: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if schema["typeName"] in NEEDED:
             for name, handler in (schema.get("handlers") or {}).items():
                 yield from ((schema["typeName"], action) for action in handler["permissions"] if name != "list")
