@@ -154,7 +154,11 @@ UNUSED = {
     "policies of APIs and topics, and of what AWS WAF shares": (
         "apigateway:UpdateRestApiPolicy sns:PutDataProtectionPolicy wafv2:GetPermissionPolicy wafv2:PutPermissionPolicy"
     ),
-    "not actions of IAM": "s3:getObject s3:REST.PUT.OBJECT",
+    "not actions of IAM": (
+        "s3:getObject s3:REST.PUT.OBJECT "
+        # The tags of an API are the resource /tags, which is changed with PUT and DELETE.
+        "apigateway:TagResource apigateway:UntagResource"
+    ),
 }
 """What CloudFormation declares for a resource type, but needs only for properties that the template does not have."""
 
