@@ -40,7 +40,7 @@ from adapters.dynamodb.counts import (
     day_of_row,
     row_key,
 )
-from adapters.dynamodb.events import group_key
+from adapters.dynamodb.events import BEGAN_AT, BEGINNINGS, group_key
 from adapters.dynamodb.queue import POSITION, queue_key
 from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.sessions import SESSION_ID
@@ -133,8 +133,10 @@ class Rebuild:
         return self.done
 
     def _remove_events(self) -> None:
-        """Remove the logs of events."""
+        """Remove the logs of events. Where they began stays, so that the next ones begin behind them."""
         for group in self._items(self._tables.events):
+            if BEGAN_AT in group and self._store.app(group[keys.APP_ID]["S"].removeprefix(BEGINNINGS)):
+                continue
             key = group_key(group[keys.APP_ID]["S"], int(group[POSITION]["N"]))
             self._client.delete_item(TableName=self._tables.events, Key=key)
             self.done["groups of events removed"] += 1

@@ -6,6 +6,7 @@ import random
 from collections import deque
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +14,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters.dynamodb.events import group_key
+from adapters.dynamodb.events import beginning_key, group_key
 from adapters.dynamodb.records import RECORDS
 from domain.errors import Conflict, CursorExpired, InvalidRequest, NotFound, TooManyRequests, Unavailable
 from domain.events.feed import Feed
-from domain.events.log import KEPT, LOOK_BACK, append_events
+from domain.events.log import KEPT, LEAP, LOOK_BACK, append_events
 from domain.maintenance.sweep import sweep
 from domain.records.app import App
 from domain.records.event import EventGroup, LoggedEvent, Outcome, events_of
 from domain.records.request import State, StoredRequest
-from domain.storage.changes import AddRequest, AppendEvents, ChangeRequest, Put
+from domain.storage.changes import AddRequest, AppendEvents, BeginLog, ChangeRequest, Put
 from domain.timestamps import timestamp
 from tests.contract.conftest import sized
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, OTHER_APP_ID, FixedClock, a_connection, a_record
@@ -30,6 +31,7 @@ from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from datetime import datetime
 
     from adapters.dynamodb import DynamoDBStore
     from tests.contract.stores import AnyStore
@@ -42,9 +44,19 @@ def an_event(number: int, connection_id: str = CONNECTION_ID) -> LoggedEvent:
     return LoggedEvent(Outcome.COMPLETED, f"b0000000-0000-4000-8000-{number:012}", connection_id, 4)
 
 
+def an_event_of_a_connection(number: int) -> LoggedEvent:
+    """Return an event that the stream of connections reports."""
+    return LoggedEvent(Outcome.STALLED, "", CONNECTION_ID, number)
+
+
+def number_of(event: LoggedEvent) -> int:
+    """Return the number with which an event was made."""
+    return int(event.request_id[-12:]) if event.request_id else event.revision
+
+
 def numbers(events: Sequence[Any]) -> list[int]:
-    """Return the numbers of the requests that events of a page name."""
-    return [int(event.logged.request_id[-12:]) for event in events]
+    """Return the numbers of the events of a page."""
+    return [number_of(event.logged) for event in events]
 
 
 @pytest.fixture
@@ -263,6 +275,19 @@ class TestExpiry:
 
         assert [group.expires_at is None for group in log.newest_event_groups(APP_ID, 2)] == [True, False]
 
+    def test_a_group_that_was_the_newest_for_long_expires_an_hour_after_the_next_one(
+        self, log: AnyStore, clock: FixedClock
+    ) -> None:
+        """A read of the newest groups can pass the place of the next one before, and must find this one."""
+        append(log, 1, at=clock)
+        append(log, 2, at=clock)
+        clock.advance(days=30)
+        append(log, 3, at=clock)
+
+        expiries = [group.expires_at for group in log.event_groups_from(APP_ID, 0, 10)]
+
+        assert expiries[1:] == [int((clock.now + timedelta(hours=1)).timestamp()), None]
+
     def test_a_group_that_was_removed_is_not_stored_again_to_expire(self, log: AnyStore) -> None:
         log.let_event_group_expire(EventGroup(APP_ID, 7, timestamp(NOON), (), expires_at=1))
 
@@ -279,6 +304,18 @@ class TestExpiry:
                 read(log, cursor, at=clock)
             clock.advance(seconds=1)
             append(log, 9, at=clock)
+
+
+def lose_log(store: AnyStore, *, beginning_stays: bool) -> None:
+    """Remove all groups of a log, and where it began, as the loss of the table does."""
+    for group in list(store.event_groups_from(APP_ID, 0, 100)):
+        remove_group(store, group.position)
+    if beginning_stays:
+        return
+    if isinstance(store, FakeStore):
+        store.log_beginnings.clear()
+    else:
+        store.client.delete_item(TableName=store.tables.events, Key=beginning_key(APP_ID))
 
 
 def remove_group(store: AnyStore, position: int) -> None:
@@ -323,6 +360,8 @@ class TestRemoval:
         log.remove_app(APP_ID)
 
         assert list(log.event_groups_from(APP_ID, 0, 10)) == []
+        assert log.log_beginning(APP_ID) is None
+        assert log.log_beginning(OTHER_APP_ID) == next(log.event_groups_from(OTHER_APP_ID, 0, 10)).position
         assert len(list(log.event_groups_from(OTHER_APP_ID, 0, 10))) == 30
 
     def test_the_events_of_a_removed_connection_are_removed_and_the_others_keep_their_cursors(
@@ -421,15 +460,14 @@ class TestContents:
 
 @dataclass
 class Interrupted:
-    """A store in which other shards and a reader run between two calls, and whose appends fail.
+    """A store in which other shards and readers run between two calls, and whose appends fail.
 
-    Before each append and between two groups that are read, the next step of the test runs. An append then fails
-    before or after it is stored, as the step says.
+    After each read, before each append and between two groups that are read, the next step of the test runs. An append
+    then fails before or after it is stored, as the step says.
     """
 
     store: Any
     steps: deque[Callable[[], Exception | None]] = field(default_factory=deque)
-    failures_after: bool = False
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the store."""
@@ -448,6 +486,18 @@ class Interrupted:
         if failure:
             raise failure
 
+    def newest_event_groups(self, app_id: str, limit: int) -> Sequence[EventGroup]:
+        """Return the newest groups as they were before a step."""
+        groups: Sequence[EventGroup] = self.store.newest_event_groups(app_id, limit)
+        self.step()
+        return groups
+
+    def log_beginning(self, app_id: str) -> int | None:
+        """Return the beginning as it was before a step."""
+        position: int | None = self.store.log_beginning(app_id)
+        self.step()
+        return position
+
     def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
         """Yield the groups, as they are when each is read."""
         del page_size
@@ -457,18 +507,40 @@ class Interrupted:
             position = group.position + 1
 
 
+@dataclass
+class Reader:
+    """Goes from cursor to cursor. `listed` are the events of the log with the number `log` that it has read."""
+
+    cursor: str | None = None
+    listed: list[int] = field(default_factory=list)
+    log: int = 0
+    is_reading: bool = False
+
+
+SHARDS = 4
+"""Three of the stream of requests, and one of the stream of connections."""
+
+
 class Run:
-    """Shards that append the events of their batches, and a reader that goes from cursor to cursor."""
+    """Shards that append the events of their batches, each with a clock of its own, and readers.
+
+    The logs of the app are numbered: each time that its log is lost, another one begins.
+    """
 
     def __init__(self, store: Any, append: Callable[..., int] = append_events) -> None:
         self.store = Interrupted(store)
         self.append = append
-        self.clock = FixedClock()
-        self.shards: list[list[list[LoggedEvent]]] = [[] for _ in range(3)]
+        self.clocks = [FixedClock() for _ in range(SHARDS)]
+        self.shards: list[list[list[LoggedEvent]]] = [[] for _ in range(SHARDS)]
         self.busy: set[int] = set()
-        self.cursor: str | None = None
-        self.listed: list[int] = []
-        self.reading = False
+        self.readers = [Reader(), Reader()]
+        self.log = 0
+        self.delivered: list[int] = []
+
+    @property
+    def listed(self) -> list[int]:
+        """What the first reader has read."""
+        return self.readers[0].listed
 
     def deliver(self, shard: int, again: int) -> None:
         """Deliver the next batch of a shard until it succeeds, as Lambda does; then `again` times more."""
@@ -476,92 +548,230 @@ class Run:
             return
         self.busy.add(shard)
         batch = self.shards[shard].pop(0)
+        self.delivered += map(number_of, batch)
         for _ in range(1 + again):
             while True:
                 try:
-                    self.append(self.store, APP_ID, batch, self.clock())
+                    self.append(self.store, APP_ID, batch, self.clocks[shard]())
                 except (TooManyRequests, Unavailable):
                     continue
                 break
         self.busy.discard(shard)
 
-    def read(self, limit: int) -> None:
-        """Read the next page."""
-        if self.reading:
+    def read(self, number: int, limit: int) -> None:
+        """Read the next page. A cursor of a log that was lost is refused, and no other one is."""
+        reader = self.readers[number]
+        if reader.is_reading:
             return
-        self.reading = True
-        page = Feed(self.store, self.clock).page(APP_ID, self.cursor, None, limit)
-        self.listed += numbers(page.events)
-        self.cursor = str(page.after)
-        self.reading = False
+        reader.is_reading = True
+        feed, is_of_lost_log = Feed(self.store, FixedClock()), reader.log < self.log and bool(reader.listed)
+        try:
+            page = feed.page(APP_ID, reader.cursor, None, limit)
+        except CursorExpired as error:
+            assert is_of_lost_log, "a reader that missed nothing was refused"
+            reader.cursor, reader.listed, reader.log = (error.details or {})["oldest"], [], self.log
+        else:
+            assert not is_of_lost_log, "a cursor of a lost log was accepted"
+            reader.listed += numbers(page.events)
+            reader.cursor, reader.log = str(page.after), self.log
+        reader.is_reading = False
+
+    def move(self, shard: int, milliseconds: int) -> None:
+        """Set the clock of a shard to this time after, or before, the clock of the readers."""
+        self.clocks[shard].now = NOON + timedelta(milliseconds=milliseconds)
+
+    def lose(self, *, beginning_stays: bool) -> None:
+        """Lose the log, as a restore and the loss of the table do, while no function runs.
+
+        If nothing remains of it, the clocks have passed it when it begins again.
+        """
+        if self.busy or any(reader.is_reading for reader in self.readers):
+            return
+        lose_log(self.store.store, beginning_stays=beginning_stays)
+        self.log, self.delivered = self.log + 1, []
+        if not beginning_stays:
+            for clock in self.clocks:
+                clock.now = NOON + timedelta(hours=self.log)
+
+    def act(self, kind: str, first: int, second: int) -> Exception | None:
+        """Do a step, or return the failure of the append before which it is done."""
+        match kind:
+            case "deliver":
+                self.deliver(first, second)
+            case "late":
+                self.deliver(first, 0)
+                self.read(0, second)
+            case "read":
+                self.read(first, second)
+            case "move":
+                self.move(first, second)
+            case "lose":
+                self.lose(beginning_stays=bool(first))
+            case "fail":
+                return TooManyRequests("throttled") if first else Unavailable("the answer was lost")
+        return None
 
     def finish(self) -> None:
         """Deliver and read the rest without interruptions."""
         self.store.steps.clear()
         while any(self.shards):
-            for shard in range(3):
+            for shard in range(SHARDS):
                 self.deliver(shard, 0)
-        for _ in range(100):
-            self.read(7)
+        for _ in range(60):
+            for reader in range(len(self.readers)):
+                self.read(reader, 7)
 
 
-STEPS = st.lists(
-    st.one_of(
-        st.tuples(st.just("deliver"), st.integers(0, 2), st.integers(0, 1)),
-        st.tuples(st.just("read"), st.integers(1, 4), st.just(0)),
-        st.tuples(st.just("fail"), st.integers(0, 1), st.just(0)),
-        st.tuples(st.just("pass"), st.just(0), st.just(0)),
-    ),
-    max_size=30,
+MILLISECONDS = st.sampled_from([-1_200_000, -1_000, -5, -1, 0, 1, 5, 1_000, 1_200_000])
+"""Clocks differ by up to 40 minutes, and by as little as groups of a log do."""
+
+NEVER_LOST = [
+    st.tuples(st.just("deliver"), st.integers(0, SHARDS - 1), st.integers(0, 1)),
+    st.tuples(st.just("read"), st.integers(0, 1), st.integers(1, 4)),
+    st.tuples(st.just("fail"), st.integers(0, 1), st.just(0)),
+    st.tuples(st.just("pass"), st.just(0), st.just(0)),
+    st.tuples(st.just("move"), st.integers(0, SHARDS - 1), MILLISECONDS),
+]
+STEPS = st.lists(st.one_of(*NEVER_LOST), max_size=40)
+STEPS_WITH_LOSSES = st.lists(
+    st.one_of(*NEVER_LOST, st.tuples(st.just("lose"), st.integers(0, 1), st.just(0))), max_size=60
 )
-BATCHES = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3)), min_size=1, max_size=8)
+BATCHES = st.lists(st.tuples(st.integers(0, SHARDS - 1), st.integers(1, 3)), min_size=1, max_size=10)
 
 
 def run_all(run: Run, batches: list[tuple[int, int]], steps: list[tuple[str, int, int]]) -> int:
     """Run the steps, each inside a call of the one before; return the number of events."""
     number = 0
     for shard, size in batches:
-        run.shards[shard].append([an_event(number + index) for index in range(size)])
+        event = an_event_of_a_connection if shard == SHARDS - 1 else an_event
+        run.shards[shard].append([event(number + index) for index in range(size)])
         number += size
 
-    def action(kind: str, first: int, second: int) -> Callable[[], Exception | None]:
-        def act() -> Exception | None:
-            match kind:
-                case "deliver":
-                    run.deliver(first, second)
-                case "late":
-                    run.deliver(first, 0)
-                    run.read(second)
-                case "read":
-                    run.read(first)
-                case "fail":
-                    return TooManyRequests("throttled") if first else Unavailable("the answer was lost")
-            return None
-
-        return act
-
-    run.store.steps.extend(action(*step) for step in steps)
+    run.store.steps.extend(partial(run.act, *step) for step in steps)
     while run.store.steps:
         run.store.step()
     run.finish()
     return number
 
 
-@settings(max_examples=sized(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def positions_and_firsts(store: Any) -> tuple[list[int], list[bool]]:
+    """Return how far each group of the log is from the first one, and whether each began the log."""
+    groups = list(store.event_groups_from(APP_ID, 0, 100))
+    return [group.position - groups[0].position for group in groups], [group.is_first for group in groups]
+
+
+def an_empty_log(store: AnyStore) -> AnyStore:
+    """Return the store with an app that never had an event."""
+    store.remove_app(APP_ID)
+    store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
+    return store
+
+
+@settings(max_examples=sized(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=BATCHES, steps=STEPS, salt=st.uuids())
 def test_a_reader_gets_every_event_once_whatever_is_delayed_repeated_and_fails(
     log: AnyStore, batches: list[tuple[int, int]], steps: list[tuple[str, int, int]], salt: object
 ) -> None:
-    """Shards append at the same time, Lambda repeats batches, and appends fail before and after they are stored."""
+    """Shards append at the same time, Lambda repeats batches, appends fail, and clocks differ and move.
+
+    The log is empty, so the shards of both streams compete for its beginning.
+    """
     del salt
-    log.remove_app(APP_ID)
-    log.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
-    run = Run(log)
+    run = Run(an_empty_log(log))
 
     number = run_all(run, batches, steps)
 
+    positions, firsts = positions_and_firsts(log)
+    assert positions == list(range(len(positions)))
+    assert firsts == [True] + [False] * (len(firsts) - 1)
     assert sorted(run.listed) == list(range(number))
-    assert run.listed == read(log, None)[0]
+    for reader in run.readers:
+        assert reader.listed == read(log, None)[0]
+
+
+@settings(max_examples=sized(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(batches=BATCHES, steps=STEPS_WITH_LOSSES, salt=st.uuids())
+def test_a_log_that_begins_again_is_behind_all_cursors_of_the_former_one(
+    log: AnyStore, batches: list[tuple[int, int]], steps: list[tuple[str, int, int]], salt: object
+) -> None:
+    """Cursors of a lost log are refused, whichever clocks began the logs. Readers of a log get all of its events."""
+    del salt
+    run = Run(an_empty_log(log))
+
+    run_all(run, batches, steps)
+
+    positions, firsts = positions_and_firsts(log)
+    assert positions == list(range(len(positions)))
+    assert firsts == [True, *[False] * len(firsts)][: len(firsts)]
+    assert sorted(read(log, None)[0]) == sorted(run.delivered)
+    for reader in run.readers:
+        assert reader.listed == read(log, None)[0]
+
+
+@pytest.mark.parametrize("passed", range(4))
+def test_a_log_that_begins_during_the_reads_of_an_empty_one_is_not_replaced(log: AnyStore, passed: int) -> None:
+    """Another shard begins it after the first, the second or the third read, or before the transaction."""
+    run = Run(log)
+    steps = [("pass", 0, 0)] * passed
+
+    run_all(run, [(0, 1), (1, 1)], [("move", 1, 5), ("deliver", 0, 0), *steps, ("deliver", 1, 0)])
+
+    assert positions_and_firsts(log) == ([0, 1], [True, False])
+    assert sorted(run.listed) == [0, 1]
+
+
+def test_a_beginning_whose_log_was_lost_is_replaced_once(log: AnyStore) -> None:
+    append(log, 1)
+    former = log.log_beginning(APP_ID)
+    assert former is not None
+    lose_log(log, beginning_stays=True)
+    group = EventGroup(APP_ID, former + LEAP, timestamp(NOON), (an_event(2),), is_first=True)
+
+    log.commit(BeginLog(group, former))
+    for change in (BeginLog(replace(group, position=former + 2 * LEAP), former), BeginLog(replace(group), None)):
+        with pytest.raises(Conflict):
+            log.commit(change)
+
+    assert log.log_beginning(APP_ID) == former + LEAP
+    assert list(log.event_groups_from(APP_ID, 0, 10)) == [group]
+
+
+def test_a_log_whose_clock_stands_behind_the_former_one_begins_behind_it(log: AnyStore, clock: FixedClock) -> None:
+    for number in range(5):
+        append(log, number, at=clock)
+    former = read(log, None)[1]
+    lose_log(log, beginning_stays=True)
+    clock.advance(minutes=-30)
+
+    append(log, 5, at=clock)
+
+    assert log.newest_event_groups(APP_ID, 1)[0].position > int(former)
+    with pytest.raises(CursorExpired):
+        read(log, former, at=clock)
+
+
+def begun_at_the_time_alone(store: Any, app_id: str, events: Sequence[LoggedEvent], now: datetime) -> int:
+    """Append as the service once did: an empty log begins at the time, if this position is free."""
+    while True:
+        newest = store.newest_event_groups(app_id, 1)
+        position = newest[0].position + 1 if newest else int(now.timestamp() * 1_000)
+        group = EventGroup(app_id, position, timestamp(now), tuple(events), is_first=not newest)
+        try:
+            store.commit(AppendEvents(group))
+        except Conflict:
+            continue
+        return len(events)
+
+
+@pytest.mark.parametrize("milliseconds", [5, -5])
+def test_the_check_finds_a_log_that_begins_twice(milliseconds: int) -> None:
+    """Another shard, whose clock is ahead or behind, begins the log and is read."""
+    run = Run(FakeStore(), begun_at_the_time_alone)
+
+    with pytest.raises(AssertionError, match="a reader that missed nothing was refused"):
+        run_all(run, [(0, 1), (1, 1)], [("move", 1, milliseconds), ("deliver", 0, 0), ("late", 1, 4)])
+
+    assert positions_and_firsts(run.store.store) == ([0, 5], [True, True])
 
 
 def at_a_position_chosen_before(store: Any, app_id: str, events: Sequence[LoggedEvent], now: Any) -> int:

@@ -13,7 +13,7 @@ from domain.events.log import append_events
 from domain.records.app import App
 from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import ENDED, QueuedRequest, State
-from domain.storage.changes import Put
+from domain.storage.changes import Put, RemoveApp
 from domain.timestamps import timestamp
 from local.restore import RESTORED, TABLES, copy_table, prepare
 from local.tables import make_tables
@@ -128,7 +128,11 @@ def of(system: System) -> list[QueuedRequest]:
     return records
 
 
-def test_a_restore_begins_new_logs_of_events_and_a_former_cursor_is_refused(emulated: DynamoDBStore) -> None:
+@pytest.mark.parametrize("minutes", [60, 0, -30])
+def test_a_restore_begins_new_logs_of_events_and_a_former_cursor_is_refused(
+    emulated: DynamoDBStore, minutes: int
+) -> None:
+    """Also if the clock that begins the new log stands behind the former one."""
     clock, client = FixedClock(), emulated.client
     emulated.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
     feed = Feed(emulated, clock)
@@ -138,9 +142,21 @@ def test_a_restore_begins_new_logs_of_events_and_a_former_cursor_is_refused(emul
 
     assert prepare(client, emulated.tables, clock())["groups of events removed"] == 3
 
-    append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, "new", CONNECTION_ID)], clock.advance(hours=1))
+    now = clock.advance(minutes=minutes)
+    append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, "new", CONNECTION_ID)], now)
     with pytest.raises(CursorExpired) as error:
         feed.page(APP_ID, former, None, 100)
     assert error.value.details
     page = feed.page(APP_ID, error.value.details["oldest"], None, 100)
     assert [event.logged.request_id for event in page.events] == ["new"]
+
+
+def test_a_restore_removes_the_beginning_of_a_log_whose_app_does_not_exist(emulated: DynamoDBStore) -> None:
+    app = App(APP_ID, "Shop", timestamp(NOON))
+    emulated.commit(Put(None, app))
+    append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, "1", CONNECTION_ID)], NOON)
+    emulated.commit(RemoveApp(app))
+
+    prepare(emulated.client, emulated.tables, NOON)
+
+    assert emulated.log_beginning(APP_ID) is None

@@ -30,6 +30,7 @@ from domain.records.session import HeldRequest, Session
 from domain.storage.changes import (
     AddRequest,
     AppendEvents,
+    BeginLog,
     Change,
     ChangeRequest,
     ClaimIdempotencyKey,
@@ -161,6 +162,7 @@ class FakeStore:
         self.statistics: dict[Day, Counter[Slot]] = {}
         self.usages: dict[tuple[str, str], Usage] = {}
         self.events: dict[tuple[str, int], EventGroup] = {}
+        self.log_beginnings: dict[str, int] = {}
         self.audit_log: dict[tuple[str, str], AuditEntry] = {}
         self.leases: dict[int | str, Lease] = {}
         self._lock = threading.RLock()
@@ -211,6 +213,10 @@ class FakeStore:
             case AppendEvents(group=group):
                 current = None
                 holds = (group.app_id, group.position) not in self.events
+            case BeginLog(group=group, former=former):
+                current = None
+                holds = self.log_beginnings.get(group.app_id) == former
+                holds = holds and (group.app_id, group.position) not in self.events
             case Put(before=before, after=after):
                 entities, key = self._place_of(after)
                 current = stored = entities.get(key)
@@ -248,8 +254,8 @@ class FakeStore:
             case CountBeginning():
                 begun = self.usages.get(_counter(change), Usage(0))
                 self.usages[_counter(change)] = replace(begun, total=begun.total + 1)
-            case AppendEvents(group=group):
-                self.events[group.app_id, group.position] = group
+            case AppendEvents() | BeginLog():
+                self._append(change)
             case RemoveApp(before=before):
                 del self.apps[before.id]
             case Put(after=after):
@@ -257,6 +263,12 @@ class FakeStore:
                 entities[key] = after
             case RequireConnection():
                 pass
+
+    def _append(self, change: AppendEvents | BeginLog) -> None:
+        group = change.group
+        self.events[group.app_id, group.position] = group
+        if isinstance(change, BeginLog):
+            self.log_beginnings[group.app_id] = group.position
 
     def _place_of(self, entity: Any) -> tuple[dict[Any, Any], Any]:
         """Return the entities of the same kind, and the key of this one."""
@@ -543,6 +555,7 @@ class FakeStore:
         """Remove an app after its API keys, its counters and its log of events."""
         self.usages = {key: usage for key, usage in self.usages.items() if key[0] != app_id}
         self.events = {key: group for key, group in self.events.items() if group.app_id != app_id}
+        self.log_beginnings.pop(app_id, None)
         for key in self.api_keys_of(app_id):
             del self.api_keys[key.hash]
         self.apps.pop(app_id, None)
@@ -578,6 +591,10 @@ class FakeStore:
         with self._lock:
             groups = [group for group in self.events.values() if group.app_id == app_id]
         return sorted(groups, key=attrgetter("position"), reverse=True)[:limit]
+
+    def log_beginning(self, app_id: str) -> int | None:
+        """Return the position at which a log began."""
+        return self.log_beginnings.get(app_id)
 
     def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
         """Yield the groups of a log in order, a page at a time, as they are when each page is read."""

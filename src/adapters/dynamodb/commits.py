@@ -15,6 +15,7 @@ from domain.records.session import Session
 from domain.storage.changes import (
     AddRequest,
     AppendEvents,
+    BeginLog,
     Change,
     ChangeRequest,
     ClaimIdempotencyKey,
@@ -87,6 +88,7 @@ class Commits:
             ClaimIdempotencyKey: idempotency_keys.claim,
             CountBeginning: lambda _: [],  # done before the transaction
             AppendEvents: events.append,
+            BeginLog: events.begin,
             RemoveApp: apps.remove,
         }
 

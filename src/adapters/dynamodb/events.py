@@ -1,8 +1,12 @@
-"""The table of events: the log of each app, in groups with consecutive positions (decision 0080)."""
+"""The table of events: the log of each app, in groups with consecutive positions (decision 0080).
+
+A separate item has the position at which the log of an app began. It has its own partition, so no read of a log finds
+it.
+"""
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -11,6 +15,7 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.operations import Operation, put_if
 from domain.records.event import EventGroup
+from domain.storage.changes import AppendEvents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,10 +23,13 @@ if TYPE_CHECKING:
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
-    from domain.storage.changes import AppendEvents
+    from domain.storage.changes import BeginLog
 
 POSITION = "position"
 EVENTS = "events"
+BEGAN_AT = "began_at"
+BEGINNINGS = "beginning#"
+"""Prefix of the partitions of the items that have the beginning of a log."""
 
 GROUPS_A_PAGE = 1_000
 """How many groups are read at a time to remove events. DynamoDB ends a page at 1 MB."""
@@ -32,6 +40,11 @@ EVENT_GROUPS = Codec(EventGroup)
 def group_key(app_id: str, position: int) -> Item:
     """Return the key of a group."""
     return {keys.APP_ID: {"S": app_id}, POSITION: {"N": str(position)}}
+
+
+def beginning_key(app_id: str) -> Item:
+    """Return the key of the item that has the beginning of a log."""
+    return group_key(BEGINNINGS + app_id, 0)
 
 
 class Events:
@@ -46,6 +59,11 @@ class Events:
         query = self._query(app_id, 0, limit) | {"ScanIndexForward": False}
         return list(map(EVENT_GROUPS.entity, islice(self._dynamodb.query(query), limit)))
 
+    def log_beginning(self, app_id: str) -> int | None:
+        """Return the position at which a log began, with one read."""
+        item = self._dynamodb.get(self._dynamodb.tables.events, beginning_key(app_id))
+        return int(item[BEGAN_AT]["N"]) if item else None
+
     def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
         """Yield the groups of a log from a position on, with a query for each page."""
         yield from map(EVENT_GROUPS.entity, self._dynamodb.query(self._query(app_id, position, page_size)))
@@ -54,6 +72,15 @@ class Events:
         """Return the operation that stores a group at a free position."""
         item = EVENT_GROUPS.item(change.group)
         return [put_if(self._dynamodb.tables.events, item, f"attribute_not_exists({keys.APP_ID})", change)]
+
+    def begin(self, change: BeginLog) -> list[Operation]:
+        """Return the operations that store the first group of a log and its position, if no other log has begun."""
+        item = beginning_key(change.group.app_id) | {BEGAN_AT: {"N": str(change.group.position)}}
+        condition, values = f"attribute_not_exists({keys.APP_ID})", None
+        if change.former is not None:
+            condition, values = f"{BEGAN_AT} = :former", {":former": {"N": str(change.former)}}
+        beginning = put_if(self._dynamodb.tables.events, item, condition, change, values=values)
+        return [beginning, *self.append(AppendEvents(change.group))]
 
     def let_event_group_expire(self, group: EventGroup) -> None:
         """Store the time at which DynamoDB may remove a group, with one call."""
@@ -66,10 +93,10 @@ class Events:
                 self._update(group.without(connection_id), EVENTS)
 
     def remove_log(self, app_id: str) -> None:
-        """Delete the log of an app in batches. Raises TooManyRequests."""
+        """Delete the log of an app in batches, and where it began. Raises TooManyRequests."""
         names = {"ProjectionExpression": "#app, #position"}
         entries = self._dynamodb.query(self._query(app_id, 0, GROUPS_A_PAGE) | names)
-        self._deletes.delete(self._dynamodb.tables.events, entries)
+        self._deletes.delete(self._dynamodb.tables.events, chain(entries, [beginning_key(app_id)]))
 
     def _query(self, app_id: str, position: int, page_size: int) -> dict[str, Any]:
         return {

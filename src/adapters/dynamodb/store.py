@@ -91,6 +91,7 @@ class DynamoDBStore:
 
         events = Events(dynamodb, deletes)
         self.newest_event_groups = events.newest_event_groups
+        self.log_beginning = events.log_beginning
         self.event_groups_from = events.event_groups_from
         self.let_event_group_expire = events.let_event_group_expire
 

@@ -134,6 +134,17 @@ class AppendEvents:
 
 
 @dataclass(frozen=True, slots=True)
+class BeginLog:
+    """Append the first group of the log of an app. No other log of the app may have begun since `former` was read.
+
+    `former` is what `log_beginning` returned. The position of the group is higher. The Conflict contains nothing.
+    """
+
+    group: EventGroup
+    former: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class RemoveApp:
     """Remove an app. Its API keys and its log of events are removed afterwards (`Database.remove_app`)."""
 
@@ -161,6 +172,7 @@ Change: TypeAlias = (
     | ClaimIdempotencyKey
     | CountBeginning
     | AppendEvents
+    | BeginLog
     | RemoveApp
     | Put["App"]
     | Put["ApiKey"]

@@ -319,6 +319,12 @@ class Database(Protocol):
     def newest_event_groups(self, app_id: str, limit: int) -> Sequence[EventGroup]:
         """Return the newest groups of an app's log, newest first."""
 
+    def log_beginning(self, app_id: str) -> int | None:
+        """Return the position at which the app's log began, or None if no log of it has begun.
+
+        The log at this position may have been lost since.
+        """
+
     def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
         """Yield the groups of an app's log from a position on, in order. `page_size` groups are read at a time.
 
