@@ -21,7 +21,8 @@ PAGES = [ROOT / page for page in pages()]
 GLOBAL_OPTIONS = {"--region", "--profile", "--query", "--output"}
 
 WRITTEN_BY_THE_CLI = {
-    ("cloudformation", "deploy"): {"stack-name", "template-file", "capabilities", "parameter-overrides"}
+    ("cloudformation", "deploy"): {"stack-name", "template-file", "capabilities", "parameter-overrides"},
+    ("s3", "rm"): {"recursive"},
 }
 """Commands that the AWS CLI adds to those of the service, and some of their options."""
 
