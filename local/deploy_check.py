@@ -31,8 +31,11 @@ UNRESERVED_CONCURRENCY = 100
 CONCURRENCY_QUOTA = "L-B99A9384"
 """Service Quotas: concurrent executions of Lambda."""
 
-BACKGROUND_FUNCTIONS = 4
-"""Functions that run beside webhooks and calls: the sweep, two runs of the packer and the removal of expired ones."""
+BACKGROUND_FUNCTIONS = 3
+"""Functions that run beside streams, the retry queue and calls: the sweep and two runs of the packer."""
+
+NEW_TABLE_SHARDS = 4
+"""DynamoDB: a new table takes 4,000 writes a second, a partition 1,000, and a stream has a shard for each partition."""
 
 INDENT = 9
 WIDTH = 100
@@ -173,10 +176,11 @@ def concurrency(planned: Deployment) -> Iterator[Finding]:
     """Check that Lambda runs enough functions at once, and that the parameters do not reserve too many of them."""
     limits = planned.clients("lambda").get_account_settings()["AccountLimit"]
     limit, unreserved = limits["ConcurrentExecutions"], limits["UnreservedConcurrentExecutions"]
-    webhooks = int(planned.parameters["WebhookConcurrency"]) + int(planned.parameters["WebhookRetryConcurrency"])
+    retries = int(planned.parameters["WebhookRetryConcurrency"])
+    behind = stream_functions(planned) + retries + BACKGROUND_FUNCTIONS
     text = (
-        f"Lambda runs up to {limit:,} functions at once in this account and region. Webhooks and scheduled jobs take "
-        f"up to {webhooks + BACKGROUND_FUNCTIONS}, and the others serve API calls and Web Connectors."
+        f"Lambda runs up to {limit:,} functions at once in this account and region. Webhooks, events and scheduled "
+        f"jobs take up to {behind:,}, and the others serve API calls and Web Connectors."
     )
     if limit < USUAL_CONCURRENCY:
         command = (
@@ -200,6 +204,35 @@ def concurrency(planned: Deployment) -> Iterator[Finding]:
             "Lower them, or set them to 0.",
             level="ERROR",
         )
+
+
+def stream_functions(planned: Deployment) -> int:
+    """Return how many functions may process the streams at once: of each consumer, so many for each shard."""
+    template = Template.load(ROOT / "template.yaml", {"WebhookConcurrency": planned.parameters["WebhookConcurrency"]})
+    names = _physical_ids(planned)
+    streams = [
+        (event.properties["Stream"].partition(".")[0], int(event.properties["ParallelizationFactor"]))
+        for function in template.functions()
+        for event in function.events
+        if event.type == "DynamoDB"
+    ]
+    shards = {table: _open_shards(planned.clients, names.get(table)) for table in {table for table, _ in streams}}
+    return sum(factor * shards[table] for table, factor in streams)
+
+
+def _open_shards(clients: Clients, table: str | None) -> int:
+    """Return the number of shards to which the stream of a table adds records. `table` is None if it is not created."""
+    if table is None:
+        return NEW_TABLE_SHARDS
+    arn = clients("dynamodb").describe_table(TableName=table)["Table"]["LatestStreamArn"]
+    streams, found = clients("dynamodbstreams"), 0
+    last: dict[str, str] = {}
+    while True:
+        page = streams.describe_stream(StreamArn=arn, **last)["StreamDescription"]
+        found += sum("EndingSequenceNumber" not in shard["SequenceNumberRange"] for shard in page["Shards"])
+        if "LastEvaluatedShardId" not in page:
+            return found
+        last = {"ExclusiveStartShardId": page["LastEvaluatedShardId"]}
 
 
 def log_role(planned: Deployment) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -78,7 +79,8 @@ def limits(concurrency: int, unreserved: int | None = None) -> Aws:
     return Aws(
         get_account_settings={
             "AccountLimit": {"ConcurrentExecutions": concurrency, "UnreservedConcurrentExecutions": left}
-        }
+        },
+        list_stack_resources={"StackResourceSummaries": []},
     )
 
 
@@ -156,7 +158,56 @@ def test_a_low_concurrency_is_shown_with_the_command_that_asks_for_more(concurre
 
     assert finding.level == level
     assert f"{concurrency:,} functions at once" in finding.text
+    # Four shards of each table with 2 + 1 and 1 + 1 consumers, 2 for planned webhook attempts, 3 jobs.
+    assert "take up to 25," in finding.text
     assert [("request-service-quota-increase" in command) for command in finding.commands] == [True] * (level == "note")
+
+
+class Streams(Aws):
+    """A deployed stack whose tables have streams. Each page of a description has two shards."""
+
+    def __init__(self, shards: int, ended: int) -> None:
+        self._pages: list[dict[str, Any]] = []
+        for first in range(0, shards + ended, 2):
+            ranges = [{"EndingSequenceNumber": "9"} if n < ended else {} for n in range(first, first + 2)]
+            ranges = ranges[: shards + ended - first]
+            page = {"Shards": [{"ShardId": f"shard-{first:020}", "SequenceNumberRange": part} for part in ranges]}
+            self._pages.append(page | {"LastEvaluatedShardId": f"shard-{first:020}"})
+        del self._pages[-1]["LastEvaluatedShardId"]
+        names = [{"LogicalResourceId": name, "PhysicalResourceId": name} for name in STREAM_TABLES]
+        self._names = {"StackResourceSummaries": [name | {"ResourceStatus": "x"} for name in names]}
+
+    def __call__(self, service: str) -> Any:
+        """Return a client with answers for the tables of the template."""
+        if service == "dynamodbstreams":
+            return SimpleNamespace(describe_stream=self.describe_stream)
+        if service == "dynamodb":
+            return SimpleNamespace(describe_table=lambda TableName: {"Table": {"LatestStreamArn": TableName}})  # noqa: N803 - of AWS
+        return SimpleNamespace(
+            get_paginator=lambda _: SimpleNamespace(paginate=lambda **_: [self._names]),
+            get_account_settings=lambda: {
+                "AccountLimit": {"ConcurrentExecutions": 1000, "UnreservedConcurrentExecutions": 1000}
+            },
+        )
+
+    def describe_stream(self, **parameters: str) -> dict[str, Any]:
+        """Return the page behind a shard."""
+        assert parameters["StreamArn"] in STREAM_TABLES
+        last = parameters.get("ExclusiveStartShardId", "shard--2")
+        return {"StreamDescription": self._pages[(int(last.removeprefix("shard-")) + 2) // 2]}
+
+
+STREAM_TABLES = ("QueuedRequestsTable", "ConnectionsTable")
+
+
+@pytest.mark.parametrize(("shards", "ended"), [(1, 0), (3, 2), (8, 5)])
+@pytest.mark.parametrize("factor", [1, 2, 10])
+def test_consumers_of_a_stream_run_for_each_of_its_open_shards(shards: int, ended: int, factor: int) -> None:
+    given = {"WebhookConcurrency": str(factor)}
+
+    finding = only(deploy_check.concurrency(planned(Streams(shards, ended), given, status="UPDATE_COMPLETE")))
+
+    assert f"take up to {shards * (factor + 1 + 1 + 1) + 2 + 3:,}," in finding.text
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,7 @@ CHECKS = [
     ("cloudformation:UpdateTerminationProtection", f"arn:aws:cloudformation:{ACCOUNT}:stack/qbxml-queue/1"),
     ("lambda:GetAccountSettings", "*"),
     ("dynamodb:ListTables", "*"),
+    ("dynamodb:DescribeStream", f"arn:aws:dynamodb:{ACCOUNT}:table/qbxml-queue-ConnectionsTable-1/stream/2026"),
     ("acm:DescribeCertificate", f"arn:aws:acm:{ACCOUNT}:certificate/1"),
     ("apigateway:GET", "arn:aws:apigateway:us-east-1::/account"),
     ("apigateway:GET", DOMAIN_NAME),
@@ -286,6 +287,20 @@ def test_every_action_that_cloudformation_declares_is_allowed_or_has_its_reason(
 
 def test_the_access_log_of_an_http_api_can_be_set_up() -> None:
     assert [action for action in sorted(LOG_DELIVERY) if not is_allowed(action, "*")] == []
+
+
+def test_every_log_group_of_the_template_can_be_created() -> None:
+    """Those with a name of their own are below the name of the stack, which others cannot have."""
+    template = TEMPLATE.with_references({"AWS::StackName": "qbxml-queue"})
+    names = [
+        group.get("LogGroupName", f"qbxml-queue-{name}-1")
+        for name, group in template.resources("AWS::Logs::LogGroup").items()
+    ]
+
+    for name in names:
+        arn = f"arn:aws:logs:{ACCOUNT}:log-group:{name}"
+        assert is_allowed("logs:CreateLogGroup", arn), name
+        assert not is_allowed("logs:CreateLogGroup", arn.replace("qbxml-queue", "payroll")), name
 
 
 def test_the_checks_and_the_protection_of_a_deployment_are_allowed() -> None:

@@ -369,7 +369,10 @@ def test_the_access_log_names_each_call_and_contains_no_credential() -> None:
         "$context.error.responseType",
     }
     assert json.loads(stage["AccessLogSettings"]["Format"])["message"] == "api.access"
-    assert TEMPLATE.resources("AWS::Logs::LogGroup")["AccessLogs"]["RetentionInDays"] == 30
+    log_group = TEMPLATE.resources("AWS::Logs::LogGroup")["AccessLogs"]
+    assert log_group["RetentionInDays"] == 30
+    # AWS keeps these log groups out of the resource policy of the account, which is limited to 5,120 characters.
+    assert log_group["LogGroupName"].startswith("/aws/vendedlogs/")
 
 
 @pytest.mark.parametrize(
