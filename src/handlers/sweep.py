@@ -1,7 +1,8 @@
 """Every five minutes: release silent sessions, remove deleted connections, plan overdue webhook attempts."""
 
 import logging
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -22,12 +23,32 @@ MAX_LOGGED_CONNECTIONS = 20
 """The ids of connections that a log line names. Their number is exact."""
 
 
+MAX_LOGGED_FAILURES = 20
+"""The failures of a run that have a log line. Their number is exact."""
+
+
+@dataclass
+class Failures:
+    """Logs the failures of a run, counts them and keeps the first one."""
+
+    number: int = 0
+    first: Exception | None = None
+
+    def add(self, error: Exception, facts: Mapping[str, str]) -> None:
+        """Add a failure of one session, connection or webhook."""
+        self.number += 1
+        self.first = self.first or error
+        if self.number <= MAX_LOGGED_FAILURES:
+            logger.error("sweep.not_processed", exc_info=error, extra=dict(facts))
+
+
 def handler(_event: dict[str, Any], context: Any) -> None:
-    """Sweep while the function has time."""
+    """Sweep while the function has time. If something could not be handled, fail at the end to trigger the alarm."""
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     clock = services().clock
     until = clock() + left - RESERVE
-    swept = sweep(services().store, clock, until)
+    failures = Failures()
+    swept = sweep(services().store, clock, until, failures.add)
     stopped = StoppedConnections(services().store, clock)
     planned, all_planned = plan_overdue_webhooks(
         services().store,
@@ -35,11 +56,15 @@ def handler(_event: dict[str, Any], context: Any) -> None:
         clock,
         until,
         observers=(stopped.look_at, OldStatistics(services().store, clock).look_at),
+        on_failure=failures.add,
     )
     facts = asdict(swept) | {
         "webhooks_planned": planned,
         "connections_stopped": len(stopped.ids),
         "stopped_connections": stopped.ids[:MAX_LOGGED_CONNECTIONS],
+        "failed": failures.number,
         "finished": swept.finished and all_planned,
     }
     logger.always(logging.INFO, "sweep.done", **facts)
+    if failures.first:
+        raise failures.first

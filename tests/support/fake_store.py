@@ -42,6 +42,7 @@ from domain.storage.changes import (
     RemoveRequest,
     RequireConnection,
 )
+from domain.storage.commit_size import check_size, max_entries
 from domain.storage.counts import INSERTED, CountKey, DayCounts, count_changes
 from domain.storage.ports import (
     Delivery,
@@ -170,7 +171,8 @@ class FakeStore:
     # --- Store
 
     def commit(self, *changes: Change) -> None:
-        """Check every condition, then do every change."""
+        """Check every condition, then do every change. Raises CommitTooLarge, as the store on DynamoDB does."""
+        check_size(changes, max_entries(changes))
         with self._lock:
             for change in changes:
                 self._check(change)

@@ -26,6 +26,7 @@ from domain.storage.changes import (
     RemoveRequest,
     RequireConnection,
 )
+from domain.storage.commit_size import check_size
 from domain.storage.counts import count_changes
 from domain.storage.statistics import statistic_changes
 
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from adapters.dynamodb.sessions import Sessions
     from adapters.dynamodb.transactions import Transactions
     from adapters.dynamodb.usages import Usages
-    from domain.storage.counts import CountKey
-    from domain.storage.statistics import Day, Slot
 
     OperationsOf = Mapping[type, Callable[[Any], list[Operation]]]
 
@@ -103,7 +102,7 @@ class Commits:
         while True:
             operations = [op for change in changes for op in self._operations(change, responses, stored_chunks)]
             try:
-                self._write(operations, count_changes(changes), statistic_changes(changes))
+                self._write(changes, operations)
             except Conflict as conflict:
                 if isinstance(conflict.change, RemoveRequest) and isinstance(conflict.current, StoredChunks):
                     stored_chunks[conflict.change.before.id] = conflict.current
@@ -126,13 +125,12 @@ class Commits:
             return self._requests.remove(change, stored_chunks.get(change.before.id))
         return self._operations_of[type(change)](change)
 
-    def _write(
-        self,
-        operations: Sequence[Operation],
-        counted: Mapping[CountKey, int],
-        statistics: Mapping[Day, Mapping[Slot, int]],
-    ) -> None:
-        """Do all operations or none, and add to the counts and statistics, after a conflict in an overflow row."""
+    def _write(self, changes: Sequence[Change], operations: Sequence[Operation]) -> None:
+        """Do all operations of the changes or none, and add to the counts, after a conflict in an overflow row.
+
+        Raises CommitTooLarge.
+        """
+        counted, statistics = count_changes(changes), statistic_changes(changes)
 
         def additions(cancellations: int) -> list[dict[str, Any]]:
             if not counted and not statistics:
@@ -140,4 +138,5 @@ class Commits:
             row = int(self._dynamodb.random() * OVERFLOW_ROWS) if cancellations else None
             return count_updates(self._dynamodb.tables.counts, counted, row, statistics)
 
+        check_size(changes, len(operations) + len(additions(0)))
         self._transactions.write(Transaction(new_commit_id(), operations, additions))

@@ -15,6 +15,7 @@ from adapters.dynamodb.responses import response_attributes, search_attributes
 from domain.errors import Conflict
 from domain.maintenance.retention import expires_at
 from domain.records.request import State
+from domain.storage.commit_size import MAX_DELETED_CHUNKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from adapters.dynamodb.responses import StoredResponse
     from domain.records.request import QueuedRequest
     from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
-
-
-MAX_DELETED_CHUNKS = 30
-"""DynamoDB: a transaction has at most 100 entries, and the dependants of a request take up to 48. The sweep deletes the
-rest."""
 
 
 class RequestChanges:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.errors import Conflict, NotFound, TooManyRequests, Unavailable
+from domain.maintenance.failures import attempted, contained, raising
 from domain.records.request import ENDED, QueuedRequest
 from domain.records.webhook import WebhookState
 from domain.storage.changes import ChangeRequest
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
+    from domain.maintenance.failures import OnFailure
     from domain.ports import Clock
     from domain.records.request import Pair
     from domain.storage.counts import DayCounts
@@ -47,26 +50,36 @@ ones, because most of them may wait for an attempt that is planned."""
 OVERDUE = "The attempt was overdue. It is planned again."
 
 
-def plan_overdue_webhooks(
-    store: Database, retries: RetryQueue, clock: Clock, until: datetime, observers: Sequence[Observer] = ()
+def plan_overdue_webhooks(  # noqa: PLR0917 - as `sweep`
+    store: Database,
+    retries: RetryQueue,
+    clock: Clock,
+    until: datetime,
+    observers: Sequence[Observer] = (),
+    on_failure: OnFailure = raising,
 ) -> tuple[int, bool]:
     """Plan an attempt for each overdue webhook. Return their number, and whether all connections were looked at.
 
     `observers` get each connection with the counts that were read. Starts no step after `until`. It may stop anywhere
     and run again at any time. The connections are looked at in a different order in each run, so a run that stops early
-    does not always leave the same ones.
+    does not always leave the same ones. A webhook or connection that cannot be handled is left to the next run, and
+    the others are handled.
     """
     planned = 0
+    unknown: Sequence[DayCounts] = ()
     for connection_id in _shuffled(_connection_ids(store), timestamp(clock())):
-        days = _recent_days(store, connection_id, clock())
-        for observe in observers:
-            observe(connection_id, days)
-        for record in _overdue_records(store, connection_id, days, clock):
-            if clock() >= until:
-                return planned, False
-            planned += plan_attempt(store, retries, record, clock())
         if clock() >= until:
             return planned, False
+        facts = {"connection_id": connection_id}
+        count = partial(_recent_days, store, connection_id, clock())
+        days = attempted(count, unknown, on_failure, task="count", **facts)
+        for observe in observers:
+            attempted(partial(observe, connection_id, days), None, on_failure, task="observe", **facts)
+        for record in contained(_overdue_records(store, connection_id, days, clock), on_failure, task="find", **facts):
+            if clock() >= until:
+                return planned, False
+            plan = partial(plan_attempt, store, retries, record, clock())
+            planned += attempted(plan, False, on_failure, task="plan", request_id=record.id, **facts)
     return planned, True
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.errors import Conflict, TooManyRequests, Unavailable
+from domain.maintenance.failures import attempted, raising
 from domain.records.session import SILENCE_SECONDS
 from domain.timestamps import timestamp
 from domain.web_connector.session.dependants import with_dependants
@@ -16,6 +18,7 @@ from domain.web_connector.session.end import end_of_session
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from domain.maintenance.failures import OnFailure
     from domain.ports import Clock
     from domain.records.session import Session
     from domain.storage.ports import Database
@@ -42,18 +45,21 @@ class Swept:
     chunks_removed: int = 0
 
 
-def sweep(store: Database, clock: Clock, until: datetime) -> Swept:
+def sweep(store: Database, clock: Clock, until: datetime, on_failure: OnFailure = raising) -> Swept:
     """Release silent sessions and remove deleted connections. Starts no step after `until`.
 
-    May stop anywhere and run again at any time.
+    May stop anywhere and run again at any time. A session or connection that cannot be handled is left to the next
+    sweep, and the others are handled.
     """
-    released, all_released = _release_sessions(store, clock, until)
-    removed, purged, all_purged = _purge_connections(store, clock, until)
-    chunks = store.remove_late_chunks(timestamp(clock() - SETTLED_AFTER)) if clock() < until else 0
+    work = store, clock, until, on_failure
+    released, all_released = attempted(partial(_release_sessions, *work), (0, False), on_failure, task="release")
+    removed, purged, all_purged = attempted(partial(_purge_connections, *work), (0, 0, False), on_failure, task="purge")
+    remove_chunks = partial(store.remove_late_chunks, timestamp(clock() - SETTLED_AFTER))
+    chunks = attempted(remove_chunks, 0, on_failure, task="remove_chunks") if clock() < until else 0
     return Swept(released, removed, purged, all_released and all_purged, chunks)
 
 
-def _release_sessions(store: Database, clock: Clock, until: datetime) -> tuple[int, bool]:
+def _release_sessions(store: Database, clock: Clock, until: datetime, on_failure: OnFailure) -> tuple[int, bool]:
     """Return the number of released sessions, and whether all silent ones were tried."""
     before = timestamp(clock() - timedelta(seconds=SILENCE_SECONDS))
     released = 0
@@ -68,7 +74,8 @@ def _release_sessions(store: Database, clock: Clock, until: datetime) -> tuple[i
             if clock() >= until:
                 return released, False
             tried.add(session.id)
-            released += _release(store, session, clock())
+            release = partial(_release, store, session, clock())
+            released += attempted(release, False, on_failure, task="release", connection_id=session.connection_id)
     return released, False
 
 
@@ -83,7 +90,7 @@ def _release(store: Database, session: Session, now: datetime) -> bool:
     return True
 
 
-def _purge_connections(store: Database, clock: Clock, until: datetime) -> tuple[int, int, bool]:
+def _purge_connections(store: Database, clock: Clock, until: datetime, on_failure: OnFailure) -> tuple[int, int, bool]:
     """Return the numbers of removed records and connections, and whether all the work is done for now.
 
     The connections take turns of one step each, so a small one does not wait for a large one.
@@ -105,5 +112,8 @@ def _purge_connections(store: Database, clock: Clock, until: datetime) -> tuple[
                 store.remove_connection(connection)
                 purged += 1
         except TooManyRequests:
+            complete = False
+        except Exception as error:  # noqa: BLE001 - as in `attempted`
+            on_failure(error, {"task": "purge", "connection_id": connection.id})
             complete = False
     return removed, purged, complete

@@ -19,6 +19,7 @@ from domain.records.ownership import owned_connection
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State
 from domain.records.webhook import ListedWebhookState, WebhookState
 from domain.storage.changes import ChangeRequest
+from domain.storage.commit_size import fitting
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import IndexStretch
 from domain.timestamps import TimeRange
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 PER_COMMIT = 25
-"""The changes in one transaction. Each has two entries, and up to two for the counts of its days. DynamoDB allows 100
-entries."""
+"""The most changes in one transaction. There are fewer if they change the counts of many days (`commit_size.py`)."""
 
 MAX_CONFLICTS = 100
 """How many changes of a part may meet another change of their record before the call gives up."""
@@ -241,7 +241,7 @@ class ManyRequests:
         """
         pending, done, conflicts = list(changes), 0, 0
         while pending:
-            together = pending[:PER_COMMIT]
+            together = fitting(pending, PER_COMMIT)
             task.audited.begin(together[0].after)
             try:
                 self._store.commit(*together)

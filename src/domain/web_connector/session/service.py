@@ -128,9 +128,10 @@ class SessionService:
         def step(session: Session, _call: Call, now: datetime) -> Reply:
             connection = self._store.connection(session.connection_id)
             changes = end_of_session(session, self._held(session), connection, now, ending=Ending.CLOSED)
-            if session.returned_writes:
-                records = self._store.records_by_id(session.returned_writes)
-                changes += [change for record in records for change in returned_write(session, record, now)]
+            returned = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
+            if released := [change for record in returned for change in returned_write(session, record, now)]:
+                # With a set in flight, one commit would be too large. The end is repeated if it fails.
+                self._store.commit(*released)
             self._store.commit(*with_dependants(self._store, changes, now))
             return Reply(CLOSED, session.connection_id)
 

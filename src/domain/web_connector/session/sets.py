@@ -1,6 +1,8 @@
 """Message sets of several requests: which requests are sent together, and how many (docs/decisions/0064).
 
 A set is a run of consecutive requests from the front of the queue, and ends before the first one that does not fit.
+The end of a session puts all requests of a set back into the queue in one commit, so a set also ends where that commit
+would be too large (`can_be_released`).
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.records.request import IN_TURN, State
+from domain.storage.commit_size import MAX_ENTRIES
+from domain.timestamps import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +28,13 @@ MAX_SECONDS = 10.0
 MAX_RESPONSE_BYTES = 1_000_000
 """How long a set takes and how large its response is, about, judged by the last response. A pause, a discard and the
 end of a session wait for the set in flight."""
+
+ENTRIES_OF_A_RELEASE = 3
+"""The entries of the commit that releases a request of a set: its record, its body, and its place in the queue."""
+
+OTHER_ENTRIES = 6
+"""The other entries of such a commit, besides the counts of the days of its requests. A login has the most: the former
+session, the new one, the connection, the claim of another request (two), and the counts of today."""
 
 _BOUNDS = ("MaxReturned", "ListID", "TxnID", "FullName", "RefNumber")
 """A read with one of these elements has a response of limited size."""
@@ -44,7 +55,19 @@ def companions(session: Session, first: QueuedRequest, queue: Sequence[QueuedReq
         ),
         queue,
     )
-    return list(islice(run, session.set_size - 1))
+    found = list(islice(run, session.set_size - 1))
+    while found and not can_be_released([first, *found]):
+        found.pop()
+    return found
+
+
+def can_be_released(records: Sequence[QueuedRequest]) -> bool:
+    """Whether one commit can release all these requests, which are queued or claimed, after they were sent together.
+
+    The same holds for every other commit about the set: none has more entries (`tests/contract/test_commit_sizes.py`).
+    """
+    days = {day_of(moment) for record in records for moment in (record.inserted_at, record.listed_updated_at)}
+    return ENTRIES_OF_A_RELEASE * len(records) + len(days) + OTHER_ENTRIES <= MAX_ENTRIES
 
 
 def members(first: QueuedRequest, queue: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
