@@ -8,7 +8,8 @@ the items and index entries before and after each call, by the rules of "DynamoD
 Amazon DynamoDB Developer Guide, because DynamoDB Local reports wrong figures for transactions. Its figures for reads
 are right. With DYNAMODB_ENDPOINT (`make dynamodb`) the output shows both. The log lines of the functions are
 counted, too. Those of Lambda and API Gateway have the form in AWS's documentation. Only the duration of a Lambda call
-is assumed, because this machine is not Lambda.
+and the share and duration of cold starts are assumed, because this machine is not Lambda. AWS bills the start of a
+function too ("AWS Lambda standardizes billing for INIT Phase" in the AWS Compute Blog).
 """
 
 from __future__ import annotations
@@ -107,6 +108,12 @@ QUEUE_POLLS_A_MONTH = 5 * 3 * MONTH_MINUTES
 
 ALARMS = len(Template.load(ROOT / "template.yaml").resources("AWS::CloudWatch::Alarm"))
 
+SWEEP_READ_UNITS, SWEEP_SECONDS = 2, 0.005
+"""What a sweep uses at most for a connection: a query of its counts, of which the time is assumed."""
+
+EXPIRY_SECONDS = 120
+"""How long the removal of expired records may take. DynamoDB Local looks for them every ten seconds."""
+
 UNITS = ROOT / "benchmarks" / "units.json"
 
 MAX_SETTLES = 20
@@ -115,6 +122,13 @@ WRITE_BLOCK, READ_BLOCK = 1024, 4096
 READS = ("GetItem", "TransactGetItems", "BatchGetItem", "Query")
 
 Item = dict[str, Any]
+
+RECORDS_TABLE = "QueuedRequestsTable"
+
+
+def _key_of(request_id: str) -> tuple[str, str]:
+    """Return the table and the key (as JSON) of a record."""
+    return RECORDS_TABLE, json.dumps({"id": {"S": request_id}})
 
 
 @dataclass
@@ -213,6 +227,26 @@ class Meter:
 
     def flush(self) -> None:
         """Do nothing. A stream has this method."""
+
+    def expire(self, ids: Sequence[str]) -> None:
+        """Let requests expire, and wait until they are removed and cleaned up. Time to live itself costs nothing."""
+        self._reading.own = True
+        past = {":past": {"N": str(int(time.time()) - 60)}}
+        try:
+            for request_id in ids:
+                key = {"id": {"S": request_id}}
+                self._client.update_item(
+                    TableName=RECORDS_TABLE,
+                    Key=key,
+                    UpdateExpression="SET expires_at = :past",
+                    ExpressionAttributeValues=past,
+                )
+        finally:
+            self._reading.own = False
+        deadline = time.monotonic() + EXPIRY_SECONDS
+        while any("deleted_at" not in (self._item(*_key_of(request_id)) or {}) for request_id in ids):
+            assert time.monotonic() < deadline, "expired requests were not removed"
+            time.sleep(0.5)
 
     def age(self, connection_id: str) -> None:
         """Let the last recorded call of a connection be eleven minutes old, without counting that."""
@@ -377,25 +411,25 @@ def _value_size(value: Mapping[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The prices, the assumed duration of a Lambda call, and the bytes of the log lines that AWS writes for a call."""
+    """The prices, the assumed billed duration of a Lambda call, and the bytes of the lines that AWS logs for a call."""
 
     prices: Mapping[str, Any]
-    lambda_ms: float
+    billed_ms: float
     system_log_bytes: int
     rest_log_bytes: int
     http_api_log_bytes: int
     memory_gb: float = 1.0
 
     @classmethod
-    def of(cls, prices: Mapping[str, Any], lambda_ms: float, system_log_level: str) -> Rates:
-        """Return the rates with the log lines of the template."""
+    def of(cls, prices: Mapping[str, Any], billed_ms: float, system_log_level: str) -> Rates:
+        """Return the rates with the log lines of the template. `billed_ms` is for a mean call, with its cold starts."""
         template = Template.load(ROOT / "template.yaml")
         (stage,) = template.resources("AWS::ApiGatewayV2::Stage").values()
         rest, http = template.api()["AccessLogSetting"]["Format"], stage["AccessLogSettings"]["Format"]
         records = SYSTEM_RECORDS.items() if system_log_level == "INFO" else ()
         lines = [{"time": "2026-11-22T12:00:00.148Z", "type": kind, "record": record} for kind, record in records]
         system = sum(len(json.dumps(line, separators=(",", ":"))) + LOG_EVENT_BYTES for line in lines)
-        return cls(prices, lambda_ms, system, _access_log_bytes(rest), _access_log_bytes(http))
+        return cls(prices, billed_ms, system, _access_log_bytes(rest), _access_log_bytes(http))
 
     def logged(self, usage: Usage) -> int:
         """Return the bytes of all log lines of a usage."""
@@ -405,7 +439,7 @@ class Rates:
     def parts(self, usage: Usage, times: float = 1.0) -> dict[str, float]:
         """Return the price in USD of a usage multiplied by `times`, for each service."""
         calls = usage.functions.total()
-        seconds = calls * self.lambda_ms / 1000
+        seconds = calls * self.billed_ms / 1000
         per_call = self.prices["lambda_million_requests"] / 1e6
         parts = {
             "API Gateway": (
@@ -456,7 +490,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the costs and print them."""
     options = _parser().parse_args(arguments)
     prices = json.loads(options.prices.read_text(encoding="utf-8"))
-    rates = Rates.of(prices, options.lambda_ms, options.system_log_level)
+    billed_ms = options.lambda_ms + options.cold_share * options.init_ms
+    rates = Rates.of(prices, billed_ms, options.system_log_level)
     size = TINY if options.tiny else Size()
     meters: list[Meter] = []
 
@@ -493,6 +528,7 @@ class Measured:
     idle: Usage
     dormant: Usage
     upkeep: Usage
+    expired: Usage
     gb: float
 
 
@@ -517,9 +553,10 @@ def _units(measured: Measured, size: Size) -> dict[str, dict[str, float]]:
 def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size: Size) -> None:
     prices, gb, often = rates.prices, measured.gb, MONTH_MINUTES / 5
     print(
-        f"Prices: {prices['region']}, {prices['as_of']}. Assumed: {options.lambda_ms} ms for each Lambda call ", end=""
+        f"Prices: {prices['region']}, {prices['as_of']}. Assumed: {options.lambda_ms} ms for each Lambda call, ", end=""
     )
-    print(f"and 1 GB of memory. SystemLogLevel: {options.system_log_level}")
+    print(f"{options.init_ms} ms more for {options.cold_share:.0%} of them, and 1 GB of memory. ", end="")
+    print(f"SystemLogLevel: {options.system_log_level}")
     show("A request alone in its session, with its webhook", measured.alone, size.alone, rates, 1000)
     thousand = show("A request in a long session, with its webhook", measured.together, size.together, rates, 1000)
     title = f"A request in a session of {size.in_sets} with batch_size {BATCH_SIZE}, with its webhook"
@@ -528,6 +565,7 @@ def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size:
     title = f"A poll after a day without work, every {DORMANT_MINUTES} min for a month"
     show(title, measured.dormant, size.polls, rates, MONTH_MINUTES / DORMANT_MINUTES)
     show("A poll that finds nothing, every minute for a month", measured.idle, size.polls, rates, MONTH_MINUTES)
+    expiry = show("The removal of an expired request (RetentionDays)", measured.expired, size.alone, rates, 1000)
     jobs = show("A run of all scheduled jobs, with nothing to do", measured.upkeep, size.upkeep_runs, rates, often)
     queue = QUEUE_POLLS_A_MONTH * prices["sqs_million_requests"] / 1e6
     alarms = ALARMS * prices["alarm_month"]
@@ -537,9 +575,14 @@ def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size:
     fixed = jobs + queue + alarms
     print(f"A deployment without connections: {fixed:.2f} USD a month ", end="")
     print(f"(schedules {jobs:.2f}, polling of the retry queue {queue:.2f}, {ALARMS} alarms {alarms:.2f})")
+    units = SWEEP_READ_UNITS * prices["dynamodb_million_read_units"] / 1e6
+    sweep = often * (units + SWEEP_SECONDS * prices["lambda_gb_second_arm64"])
+    print(f"The sweep's look at a connection: {sweep:.4f} USD a month")
     print("\nA month with 1,000 requests for each connection, in long sessions, polled every 5 min")
     for connections in (1, 100, 10_000):
-        print(f"  {connections:6,} connections: {fixed + connections * (idle + thousand):10,.2f} USD")
+        price = fixed + connections * (idle + thousand + sweep)
+        print(f"  {connections:6,} connections: {price:10,.2f} USD, ", end="")
+        print(f"and {price + connections * expiry:10,.2f} if as many expire")
 
 
 def _measure(
@@ -555,9 +598,10 @@ def _measure(
     api.call("POST", path, body)
     simulator.run_once()  # the first session marks the company file
     time.sleep(size.settle_seconds)
+    ids = []
     with meter.measured() as alone:
         for _ in range(size.alone):
-            api.call("POST", path, body)
+            ids.append(api.call("POST", path, body)["data"]["id"])
             assert simulator.run_once().requests == 1
     with meter.measured() as together:
         for _ in range(size.together):
@@ -582,6 +626,8 @@ def _measure(
             meter.age(who.connection_id)
             assert simulator.run_once().requests == 0
     stored_bytes = meter.stored_bytes() / (1 + size.alone + size.together + size.in_sets)
+    with meter.measured() as expired:
+        meter.expire(ids)
     jobs = [
         function.logical_id
         for function in service.template.functions()
@@ -592,7 +638,7 @@ def _measure(
         for _ in range(size.upkeep_runs):
             for job in jobs:
                 client.invoke(FunctionName=job, Payload=b"{}")
-    return Measured(alone, together, in_sets, idle, dormant, upkeep, stored_bytes * 1000 / 1e9)
+    return Measured(alone, together, in_sets, idle, dormant, upkeep, expired, stored_bytes * 1000 / 1e9)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -600,7 +646,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--prices", type=Path, default=ROOT / "benchmarks" / "prices.json", help="a JSON file")
     parser.add_argument("--tiny", action="store_true", help="measure a few calls, to see whether the program works")
     parser.add_argument("--write", action="store_true", help="write the units to benchmarks/units.json")
-    parser.add_argument("--lambda-ms", type=float, default=25, help="billed duration of a Lambda call (25)")
+    parser.add_argument("--lambda-ms", type=float, default=25, help="billed duration of a warm Lambda call (25)")
+    parser.add_argument("--init-ms", type=float, default=300, help="what a cold start is billed in addition (300)")
+    parser.add_argument("--cold-share", type=float, default=0.01, help="share of calls with a cold start (0.01)")
     level = Template.load(ROOT / "template.yaml").functions()[0].properties["LoggingConfig"]["SystemLogLevel"]
     parser.add_argument("--system-log-level", choices=["INFO", "WARN"], default=level, help="default: %(default)s")
     return parser

@@ -77,7 +77,11 @@ class Use:
 
 
 REFUSED = Use(calls=1, functions=1, seconds=0.05, read_units=1)
-"""A call that is refused: by the authorizer, or over a limit of the app."""
+"""A call that is refused because it is over a limit of the app."""
+
+WITH_A_WRONG_KEY = replace(REFUSED, calls=0)
+"""A call that the authorizer refuses. API Gateway charges nothing for calls that fail the authorization ("API Gateway
+pricing" in its developer guide), but Lambda does for the authorizer."""
 
 ENTRY_BYTES = 150
 """The size of an entry of a listing index, rounded up."""
@@ -175,7 +179,7 @@ def _parts() -> dict[str, dict[str, Use]]:
             "pages without data": page * (anonymous * defaults["AnonymousCallsPerSecond"] * HOUR)
             + replace(page, bytes_out=0) * (heads * defaults["AnonymousCallsPerSecond"] * HOUR),
             "calls of `/qbwc`": SOAP_CALL * soap,
-            "calls with wrong keys": REFUSED * with_key,
+            "calls with wrong keys": WITH_A_WRONG_KEY * with_key,
         },
         "a read-only key": reads,
         "a full key": {

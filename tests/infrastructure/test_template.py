@@ -437,7 +437,8 @@ def test_lambda_repeats_no_scheduled_function_on_its_own() -> None:
     assert {configuration["Properties"]["MaximumRetryAttempts"] for configuration in configurations} == {0}
 
 
-def test_webhooks_leave_functions_for_calls_where_lambda_runs_ten_at_once() -> None:
+def test_webhooks_of_one_shard_leave_functions_for_calls_where_lambda_runs_ten_at_once() -> None:
+    """A new table has four shards, which are all busy only at once. `make deploy-check` counts them."""
     sources = of_type(transformed_template(), "AWS::Lambda::EventSourceMapping")
     values = {
         name: TEMPLATE.resolve(source["Properties"].get("ParallelizationFactor", 1))
