@@ -101,6 +101,10 @@ command: .venv/.run ## Run an operator command: make command DO="create-app Shop
 restore: .venv/.run ## Put tables that point-in-time recovery restored into use (STACK=qbxml-queue; docs/operations.md, Restore)
 	@PYTHONPATH=src exec $(BIN)/python -m local.restore $(DEPLOYMENT)
 
+.PHONY: event-sources
+event-sources: .venv/.run ## Let the functions read the streams of tables that were restored under their former names (STACK=qbxml-queue)
+	@exec $(BIN)/python -m local.event_sources $(DEPLOYMENT)
+
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore tests/browser

@@ -147,7 +147,8 @@ class Rebuild:
             key = {SESSION_ID: session[SESSION_ID]}
             self._client.delete_item(TableName=self._tables.sessions, Key=key)
             self.done["sessions removed"] += 1
-        connection_ids = {item[keys.ID]["S"] for item in self._items(self._tables.connections)}
+        items = self._items(self._tables.connections)
+        connection_ids = {item[keys.ID]["S"] for item in items if keys.CANARY not in item}
         for connection_id in connection_ids:
             connection = self._store.connection(connection_id)
             if connection and connection.session_id:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import urllib3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from local import aws, command, deploy, deploy_check
+from local import aws, command, deploy, deploy_check, event_sources
 from local.first_steps import Api
 from local.programs import ROOT
 
@@ -390,6 +390,13 @@ def protection(smoke: Smoke) -> str:
     return f"{len(DATA_TABLES)} tables"
 
 
+def event_sources_are_enabled(smoke: Smoke) -> str:
+    """Check that each event source is enabled and reads the present stream of its table."""
+    if found := list(event_sources.problems(smoke.clients, _names(smoke))):
+        raise SmokeError("; ".join(found))
+    return "each is enabled, and reads the present stream of its table"
+
+
 def long_waits(smoke: Smoke) -> str:
     """Check that Lambda lets the retry queue call its function as often as a webhook waits."""
     smoke.require_aws("the emulator does not count chains of functions")
@@ -416,6 +423,7 @@ CHECKS: Mapping[str, Callable[[Smoke], str]] = {
     "both addresses of Web Connectors": both_addresses_of_web_connectors,
     "a request, up to its webhook attempt": request_to_webhook,
     "webhooks that wait for hours": long_waits,
+    "event sources of streams and of the retry queue": event_sources_are_enabled,
     "format and level of log lines": log_lines,
     "state of the alarms": alarms,
     "protection and recovery of the tables": protection,
@@ -478,12 +486,7 @@ def _expect(response: urllib3.BaseHTTPResponse, status: int, code: str) -> None:
 
 def _names(smoke: Smoke) -> dict[str, str]:
     """Return the names in AWS of the stack's resources, by logical ID."""
-    pages = smoke.clients("cloudformation").get_paginator("list_stack_resources").paginate(StackName=smoke.stack)
-    return {
-        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
-        for page in pages
-        for resource in page["StackResourceSummaries"]
-    }
+    return event_sources.names_of(smoke.clients("cloudformation"), smoke.stack)
 
 
 def _qwc(smoke: Smoke) -> str:

@@ -17,6 +17,7 @@ from domain.webhooks.connection_events import first_attempts
 from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import Deferred, needs_first_attempt
 from handlers.common.bootstrap import end_init, services
+from handlers.common.canaries import without_canaries
 from handlers.common.webhook_batch import attempt_all, batch_response, logger
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ end_init(lambda services: services.deliverer)
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Make the attempts of a batch of stream records. Return the sequence numbers of those that failed."""
-    records = event["Records"]
+    records = without_canaries("deliver_webhook", event["Records"])
     # A batch is from one stream.
     is_of_connections = bool(records) and keys.EVENT in records[0]["dynamodb"].get("NewImage", {})
     return _plan_events(records) if is_of_connections else _attempt_webhooks(records)

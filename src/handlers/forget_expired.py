@@ -15,6 +15,7 @@ from domain.maintenance.retention import forget_record
 from domain.records.event import LoggedEvent, Outcome, events_of
 from domain.records.request import State
 from handlers.common.bootstrap import end_init, services
+from handlers.common.canaries import without_canaries
 from handlers.common.logs import ServiceLogger
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     Lambda repeats everything after the first failure. An event that is in the log is not appended again, and a record
     that was already cleaned up is not changed.
     """
-    changes = [record for record in event["Records"] if "NewImage" in record["dynamodb"]]
-    removals = [record for record in event["Records"] if "NewImage" not in record["dynamodb"]]
+    records = without_canaries("forget_expired", event["Records"])
+    changes = [record for record in records if "NewImage" in record["dynamodb"]]
+    removals = [record for record in records if "NewImage" not in record["dynamodb"]]
     failures = [*_log_events(changes), *_forget(removals)]
     return {"batchItemFailures": [{"itemIdentifier": number} for number in failures]}
 

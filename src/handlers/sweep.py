@@ -1,11 +1,12 @@
-"""Every five minutes: release silent sessions, remove deleted connections, plan overdue webhook attempts."""
+"""Every five minutes: release silent sessions, remove deleted connections, plan overdue webhooks, send canaries."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
+from domain.maintenance.canaries import silent_consumers
 from domain.maintenance.old_statistics import OldStatistics
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
 from domain.maintenance.stopped_connections import StoppedConnections
@@ -58,11 +59,18 @@ def handler(_event: dict[str, Any], context: Any) -> None:
         observers=(stopped.look_at, OldStatistics(services().store, clock).look_at),
         on_failure=failures.add,
     )
+    silent: Sequence[str] = ()
+    try:
+        silent = silent_consumers(services().store, clock())
+    except Exception as error:  # noqa: BLE001 - the report of the run must not wait for it
+        failures.add(error, {})
     facts = asdict(swept) | {
         "webhooks_planned": planned,
         "connections_stopped": len(stopped.ids),
         "stopped_connections": stopped.ids[:MAX_LOGGED_CONNECTIONS],
         "failed": failures.number,
+        "consumers_silent": len(silent),
+        "silent_consumers": silent,
         "finished": swept.finished and all_planned,
     }
     logger.always(logging.INFO, "sweep.done", **facts)

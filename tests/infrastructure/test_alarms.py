@@ -140,6 +140,13 @@ CASES: Mapping[str, Case] = {
     ),
     "OverdueWebhooksAlarm": counted(15 * MINUTE, LAST_A_RUN, value=3, every_seconds=LAST_A_RUN),
     "StoppedConnectionsAlarm": counted(30 * MINUTE, DAY, every_seconds=LAST_A_RUN),
+    # A disabled event source: nothing for 55 minutes, then a value in each sweep.
+    "SilentConsumersAlarm": Case(
+        nothing,
+        lambda first, last: every(LAST_A_RUN, 1, first + 60 * MINUTE, last),
+        80 * MINUTE,
+        4 * HOUR,
+    ),
     "SweepMissingAlarm": Case(lambda first, last: every(LAST_A_RUN, 1, first, last), nothing, HOUR + MINUTE, 3 * HOUR),
     "PackMissingAlarm": Case(packer(4), packer(3), 4 * HOUR, 8 * HOUR),
     "ConcurrencyAlarm": Case(
@@ -223,6 +230,24 @@ def test_a_job_that_always_fails_has_an_alarm_although_its_runs_are_some_seconds
 @pytest.mark.parametrize("name", ["SweepErrorsAlarm", "PackErrorsAlarm"])
 def test_one_failed_run_is_no_alarm(name: str) -> None:
     assert set(states(ALARMS[name], once(5 * HOUR, 1), DAY)) == {OK}
+
+
+@pytest.mark.parametrize("name", ["WebhooksLateAlarm", "EventsLateAlarm"])
+def test_only_the_canaries_show_a_disabled_event_source_of_a_stream(name: str) -> None:
+    """A function that is not called has no `IteratorAge`, however old its records are."""
+    alarm = ALARMS[name]
+
+    assert set(states(alarm, every(MINUTE, 800, 0, HOUR), DAY)) == {OK}
+    assert alarm["MetricName"] == "IteratorAge"
+
+
+def test_a_disabled_event_source_of_the_retry_queue_has_an_alarm() -> None:
+    """SQS publishes the age of the oldest message whether or not somebody receives it."""
+    ages = [(second, second - HOUR) for second in range(HOUR, 4 * HOUR, MINUTE)]
+
+    found = states(ALARMS["RetriesLateAlarm"], [(second, float(age)) for second, age in ages], 4 * HOUR)
+
+    assert ALARM in found[: (2 * HOUR) // 300]
 
 
 def test_one_failed_call_is_no_alarm_even_if_few_are_made() -> None:

@@ -194,6 +194,7 @@ WITHOUT_RESOURCE = {
     "lambda:DeleteEventSourceMapping",
     "lambda:GetAccountSettings",
     "lambda:GetEventSourceMapping",
+    "lambda:ListEventSourceMappings",
     "lambda:UpdateEventSourceMapping",
     "logs:DescribeLogGroups",
 }
@@ -214,6 +215,7 @@ def statements() -> list[dict[str, Any]]:
 CHECKS = [
     ("cloudformation:UpdateTerminationProtection", f"arn:aws:cloudformation:{ACCOUNT}:stack/qbxml-queue/1"),
     ("lambda:GetAccountSettings", "*"),
+    ("lambda:ListEventSourceMappings", "*"),
     ("dynamodb:ListTables", "*"),
     ("dynamodb:DescribeStream", f"arn:aws:dynamodb:{ACCOUNT}:table/qbxml-queue-ConnectionsTable-1/stream/2026"),
     ("acm:DescribeCertificate", f"arn:aws:acm:{ACCOUNT}:certificate/1"),

@@ -20,6 +20,8 @@ POLLS_A_MINUTE = 5 * 3
 """Lambda polls a queue with five long polls of 20 seconds ("Using Lambda with Amazon SQS" in the Developer Guide)."""
 RUN_SECONDS = 0.3
 """A run of a job that finds nothing to do, of which each is a cold start at worst once an hour."""
+CANARIES = MONTH_MINUTES / 15
+"""Each event source of a stream gets a canary in each third sweep (`domain/maintenance/canaries.py`)."""
 COST_NOTHING_WHILE_IDLE = {
     "AWS::ApiGateway",
     "AWS::ApiGatewayV2",
@@ -54,6 +56,11 @@ def parts(template: Template) -> Iterator[tuple[str, float]]:
         for event in function.events:
             if event.type == "SQS":
                 yield "polling", POLLS_A_MINUTE * MONTH_MINUTES * PRICES["sqs_million_requests"] / 1e6
+            if event.type == "DynamoDB":
+                yield "canaries", CANARIES * RUN_SECONDS * memory_gb * PRICES["lambda_gb_second_arm64"]
+                # The note of the consumer, and its half of the canary in the table.
+                yield "canaries", CANARIES * 1.5 * PRICES["dynamodb_million_write_units"] / 1e6
+                yield "canaries", CANARIES * PRICES["lambda_million_requests"] / 1e6
             if event.type == "Schedule":
                 runs = MONTH_MINUTES / minutes_between(event.properties["Schedule"])
                 seconds = runs * RUN_SECONDS * memory_gb * PRICES["lambda_gb_second_arm64"]
@@ -74,6 +81,7 @@ def test_the_costs_of_idle_parts_are_those_of_the_documentation() -> None:
     alarms = len(Template.load().resources("AWS::CloudWatch::Alarm"))
     assert f"| {alarms} alarms | {totals['alarm']:.2f} |" in costs
     assert f"| polling of the retry queue by Lambda | {totals['polling']:.2f} |" in costs
+    assert f"0118-canaries-of-the-streams.md) | {totals['canaries']:.2f} |" in costs
 
 
 def test_everything_else_costs_only_when_it_is_used() -> None:

@@ -45,6 +45,7 @@ from domain.storage.changes import (
 from domain.storage.commit_size import check_size, max_entries
 from domain.storage.counts import INSERTED, CountKey, DayCounts, count_changes
 from domain.storage.ports import (
+    Canaries,
     Delivery,
     Group,
     IndexDays,
@@ -166,6 +167,7 @@ class FakeStore:
         self.log_beginnings: dict[str, int] = {}
         self.audit_log: dict[tuple[str, str], AuditEntry] = {}
         self.leases: dict[int | str, Lease] = {}
+        self.known_canaries = Canaries(None, {})
         self._lock = threading.RLock()
 
     # --- Store
@@ -627,6 +629,22 @@ class FakeStore:
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter."""
         self.usages[app_id, counter] = usage
+
+    # --- Canaries
+
+    def canaries(self) -> Canaries:
+        """Return what is known."""
+        return self.known_canaries
+
+    def send_canaries(self, streams: Collection[str], consumers: Collection[str], now: str) -> None:  # noqa: ARG002
+        """Note the time. There are no streams."""
+        missing = {**self.known_canaries.missing_since, **dict.fromkeys(consumers, now)}
+        self.known_canaries = Canaries(now, missing)
+
+    def note_canary(self, consumer: str) -> None:
+        """Note that a consumer misses none."""
+        missing = {name: since for name, since in self.known_canaries.missing_since.items() if name != consumer}
+        self.known_canaries = replace(self.known_canaries, missing_since=missing)
 
     # --- Leases
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import deque
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 PASSWORD = "correct horse battery staple"
 """Of all connections."""
+
+
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 class LambdaContext:
@@ -76,6 +80,8 @@ class _StreamReader:
     """One consumer of the stream of a table: its function gets the records that pass its filters."""
 
     def __init__(self, streams: Any, stream_arn: str, source: Mapping[str, Any], handler: Callable[..., Any]) -> None:
+        table = source["Stream"].removesuffix("Table.StreamArn")
+        self.name = f"{handler.__module__.rpartition('.')[2]} of {_CAPITAL.sub('_', table).lower()}"
         self._streams = streams
         self._stream_arn = stream_arn
         self._patterns = patterns_of(source)
@@ -136,6 +142,8 @@ class WholeService:
         """The names of all tables of the template."""
         self._expiry_attributes = template.time_to_live_attributes()
         self._removed_by_time_to_live: list[Any] = []
+        self.disabled: set[str] = set()
+        """The consumers of streams whose event sources are disabled: `deliver_webhook of connections`."""
         self._readers = [
             _StreamReader(
                 streams,
@@ -173,7 +181,8 @@ class WholeService:
 
     def read_streams(self) -> None:
         """Let the functions of all streams catch up."""
-        while any([reader.read(self._removed_by_time_to_live) for reader in self._readers]):  # noqa: C419 - all of them
+        enabled = [reader for reader in self._readers if reader.name not in self.disabled]
+        while any([reader.read(self._removed_by_time_to_live) for reader in enabled]):  # noqa: C419 - all of them
             pass
 
     def skip_streams(self) -> None:

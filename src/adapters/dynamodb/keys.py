@@ -60,6 +60,9 @@ REVISION = "revision"
 COMMIT_ID = "commit_id"
 """The id of the commit that stored the item (`transactions.py`)."""
 
+CANARY = "canary"
+"""Marks the item that the sweep changes in a table with a stream. Its value is the table's name (`canaries.py`)."""
+
 # Connections
 EVENT = "event"
 """The events that a change of a connection reports, as letters. Only the change itself stores it: the next one removes

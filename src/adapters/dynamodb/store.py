@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb.apps import Apps
 from adapters.dynamodb.audit_log import AuditLog
 from adapters.dynamodb.batch_deletes import BatchDeletes
+from adapters.dynamodb.canaries import Canaries
 from adapters.dynamodb.client import DynamoDB
 from adapters.dynamodb.commits import Commits
 from adapters.dynamodb.connection_removal import ConnectionRemoval
@@ -99,6 +100,10 @@ class DynamoDBStore:
         self.add_usage = usages.add_usage
         self.set_usage = usages.set_usage
         self.take_lease, self.release_lease = usages.take_lease, usages.release_lease
+
+        canaries = Canaries(dynamodb)
+        self.canaries, self.send_canaries = canaries.canaries, canaries.send_canaries
+        self.note_canary = canaries.note_canary
 
         apps = Apps(dynamodb, events, usages)
         self.app = apps.app

@@ -78,6 +78,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Canaries:
+    """When canaries were last sent, and since when each consumer has processed none, if it has not."""
+
+    sent_at: str | None
+    missing_since: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
     """The right to a place, which has one holder until `expires_at` (Unix seconds).
 
@@ -333,6 +341,17 @@ class Database(Protocol):
 
     def let_event_group_expire(self, group: EventGroup) -> None:
         """Store the `expires_at` of a group, if the group still exists."""
+
+    # --- Canaries of the streams (`domain.maintenance.canaries`)
+
+    def canaries(self) -> Canaries:
+        """Return what is known about the canaries."""
+
+    def send_canaries(self, streams: Collection[str], consumers: Collection[str], now: str) -> None:
+        """Change one item in each of these tables. These consumers miss a canary from now on."""
+
+    def note_canary(self, consumer: str) -> None:
+        """Note that a consumer has processed a canary, and misses none."""
 
     # --- Usage of quotas (`domain.apps.quotas`)
 

@@ -216,13 +216,15 @@ def test_a_function_is_allowed_the_calls_of_its_event(recorder: Recorder, functi
 @pytest.mark.parametrize("function", FUNCTIONS.values())
 def test_a_function_has_the_names_of_exactly_the_tables_that_its_role_allows(function: str) -> None:
     variables = {value for name, value in environment_of(function).items() if name.endswith("_TABLE")}
-    tables = {resource.partition("/")[0] for _, resource in grants(function)}
+    resources = {resource for _, resource in grants(function) if not resource.endswith("/stream/*")}
+    tables = {resource.partition("/")[0] for resource in resources}
 
     missing = {table for table in tables if table.endswith("Table")} ^ variables
     assert not missing, f"{function}: the environment in template.yaml and the role differ in {sorted(missing)}"
 
 
 def test_no_policy_has_a_wildcard() -> None:
+    """But for the streams of a table: one that was restored under its former name has another stream."""
     template = template_with_ids()
     policies = [
         policy["PolicyDocument"]
@@ -232,7 +234,8 @@ def test_no_policy_has_a_wildcard() -> None:
 
     for statement in (statement for policy in policies for statement in policy["Statement"]):
         assert not any("*" in action for action in as_list(statement["Action"]))
-        assert not any("*" in resource for resource in as_list(statement["Resource"]))
+        resources = [resource.removesuffix("/stream/*") for resource in as_list(statement["Resource"])]
+        assert not any("*" in resource for resource in resources)
 
 
 def soap(method: str, **arguments: str) -> dict[str, Any]:
