@@ -185,6 +185,13 @@ def unknown_paths(smoke: Smoke) -> str:
     return "404 and 405 in the service's error shape"
 
 
+def a_link_in_a_browser(smoke: Smoke) -> str:
+    """Check that `Sec-Fetch-Site` reaches the functions, so that no link makes a browser queue a request."""
+    response = smoke.api.request("GET", f"{smoke.connection}/customers", headers={"Sec-Fetch-Site": "cross-site"})
+    _expect(response, 403, "browser_refused")
+    return "403 for a GET that queues"
+
+
 def a_large_rest_call(smoke: Smoke) -> str:
     """Check the response to a call that Lambda does not take."""
     smoke.require_aws()
@@ -412,6 +419,7 @@ CHECKS: Mapping[str, Callable[[Smoke], str]] = {
     "a call without a key": without_a_key,
     "malformed and unknown keys": with_a_malformed_key,
     "unknown paths and methods": unknown_paths,
+    "a link in a browser": a_link_in_a_browser,
     "a REST call over 6 MB": a_large_rest_call,
     "a SOAP call over 6 MB": a_large_soap_call,
     "a compressed response": a_compressed_response,

@@ -70,6 +70,13 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
         "A read-only key was used to queue, change or delete. Convenience queries queue a request.",
         "Use a key with the scope `full`.",
     ),
+    errors.BrowserRefused: (
+        (
+            "A browser sent a `GET` that queues a request, or a change from a page of another site: the call has the"
+            " header `Sec-Fetch-Site`, which browsers add ([why](security.md#who-can-reach-what))."
+        ),
+        "Use `POST` in place of `GET`, with the same parameters. Make the call from a program or from the console.",
+    ),
     errors.NotFound: (
         "The path, the connection or the request does not exist, or it belongs to another app.",
         "Check the path and the id, and compare the app with `GET /api/v1/api_key`.",

@@ -4,18 +4,19 @@ import { session, signOut } from "./lib/api.js";
 import { AsOf, StaleNotice } from "./lib/freshness.js";
 import { Keyboard } from "./lib/keyboard.js";
 import { focusHeading, keepScrollPositions } from "./lib/place.js";
-import { followLinks, ROOT, url, useRoute } from "./lib/router.js";
+import { followLinks, ID, ROOT, url, useRoute } from "./lib/router.js";
 import { Brand, Button, Icon, Note, Toasts } from "./lib/ui.js";
 import Connection from "./views/connection.js";
 import Connections from "./views/connections.js";
 import Request from "./views/request.js";
 import SignIn from "./views/sign_in.js";
 
-const ID = "([0-9a-f-]{36})";
+const isId = (text) => new RegExp(`^${ID}$`).test(text);
 
 /**
  * Addresses and their views. The views that people open first load with this module, the others when they are needed.
- * Views without `open` need an API key, and those with `changes` one that is not read-only.
+ * Views without `open` need an API key, and those with `changes` one that is not read-only. `ids` are the parameters of the
+ * address that are ids: a view is not shown with a parameter that has another form.
  */
 const VIEWS = [
   { pattern: /^\/$/, view: Connections },
@@ -29,7 +30,7 @@ const VIEWS = [
   { pattern: /^\/contact$/, load: () => import("./views/contact.js") },
   { pattern: /^\/audit_log$/, load: () => import("./views/audit_log.js") },
   { pattern: new RegExp(`^/queued_requests/${ID}$`), view: Request },
-  { pattern: /^\/compose$/, load: () => import("./views/compose.js") },
+  { pattern: /^\/compose$/, ids: ["connection", "from"], load: () => import("./views/compose.js") },
   { pattern: /^\/qbxml(?:\/([A-Za-z0-9]+))?$/, load: () => import("./views/reference.js"), open: true },
   { pattern: /^\/docs$/, load: () => import("./views/api_reference.js"), open: true },
 ];
@@ -43,7 +44,8 @@ function useSession() {
 function App() {
   const route = useRoute();
   const [{ key, reason }, signedIn] = useSession();
-  const page = VIEWS.find(({ pattern }) => pattern.test(route.path));
+  const found = VIEWS.find(({ pattern }) => pattern.test(route.path));
+  const page = found?.ids?.every((name) => !route.query[name] || isId(route.query[name])) === false ? undefined : found;
   const open = page?.open && !key;
   useEffect(() => document.body.classList.toggle("signed-in", Boolean(key)), [key]);
   const isFirst = useRef(true);

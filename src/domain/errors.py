@@ -115,6 +115,10 @@ class Forbidden(ServiceError, code="forbidden"):
     """A read-only key cannot queue, change or delete."""
 
 
+class BrowserRefused(ServiceError, code="browser_refused"):
+    """A browser sent a GET that queues a request, or a change from a page of another site."""
+
+
 class NotFound(ServiceError, code="not_found"):
     """It does not exist, or it belongs to another app."""
 

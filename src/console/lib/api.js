@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { clearDrafts } from "./drafts.js";
 import { blockPolls, noteLoad, poll, watchCall } from "./polling.js";
-import { ROOT } from "./router.js";
+import { pathOf, ROOT } from "./router.js";
 
 const KEY = "qbxml-queue.key";
 const SCOPE = "qbxml-queue.scope";
@@ -30,7 +30,7 @@ export const session = {
 
 /** Checks an API key and keeps it. Throws ApiError. */
 export async function signIn(key) {
-  const { data } = await request("GET", "/api_key", { key });
+  const { data } = await request("GET", ["api_key"], { key });
   // Another app must not see the drafts that an expired key has left.
   clearDrafts(data.app_id);
   sessionStorage.setItem(KEY, key);
@@ -40,7 +40,7 @@ export async function signIn(key) {
 
 /** Returns the id of the key's app. */
 export async function appOfKey() {
-  if (!sessionStorage.getItem(APP)) sessionStorage.setItem(APP, (await call("GET", "/api_key")).data.app_id);
+  if (!sessionStorage.getItem(APP)) sessionStorage.setItem(APP, (await call("GET", ["api_key"])).data.app_id);
   return sessionStorage.getItem(APP);
 }
 
@@ -51,24 +51,27 @@ export function signOut(reason) {
   for (const listener of signedOut) listener(reason);
 }
 
-/** Calls the API and returns the JSON body, or the text of any other response. Reads are retried. Throws ApiError. */
-export async function call(method, path, options = {}) {
+/**
+ * Calls the API and returns the JSON body, or the text of any other response. `segments` are those of the path below
+ * `/api/v1`. Reads are retried. Throws ApiError.
+ */
+export async function call(method, segments, options = {}) {
   try {
-    return await request(method, path, { key: session.key, ...options });
+    return await request(method, segments, { key: session.key, ...options });
   } catch (error) {
     if (error.status === 401) signOut("Your API key is no longer valid. Sign in again.");
     throw error;
   }
 }
 
-async function request(method, path, { key, query, body, headers, signal } = {}) {
-  const address = new URL(`${ROOT}/api/v1${path}`, location.origin);
+async function request(method, segments, { key, query, body, headers, signal } = {}) {
+  const address = new URL(`${ROOT}/api/v1/${pathOf(segments)}`, location.origin);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && value !== null && value !== "") address.searchParams.set(name, value);
   }
   const options = {
     method,
-    // Otherwise the browser asks for a user name when the key is wrong.
+    // The browser neither adds a key that it has stored, nor asks for a user name when the key is wrong.
     credentials: "omit",
     cache: "no-store",
     headers: { Accept: "application/json", Authorization: `Basic ${basic(key)}`, ...headers },

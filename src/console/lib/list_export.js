@@ -44,11 +44,11 @@ export function RequestsCsv({ connectionId, query, total }) {
   const place = (one) => `${one[sort]} ${one.id}`;
   const order = (one, other) => (direction === "asc" ? 1 : -1) * (place(one) < place(other) ? -1 : 1);
   const asked = { ...query, bodies: false, sort_direction: total > MAX_ROWS ? direction : "asc" };
-  return html`<${ListCsv} pages=${() => allPages(`/connections/${connectionId}/queued_requests`, asked, place)} order=${order} columns=${REQUEST_COLUMNS} name="requests" />`;
+  return html`<${ListCsv} pages=${() => allPages(["connections", connectionId, "queued_requests"], asked, place)} order=${order} columns=${REQUEST_COLUMNS} name="requests" />`;
 }
 
 /** All connections, or those in `rows`. */
-export const ConnectionsCsv = ({ rows }) => html`<${ListCsv} pages=${() => (rows ? onePage(rows) : allPages("/connections", { counts: true }))} columns=${CONNECTION_COLUMNS} name="connections" />`;
+export const ConnectionsCsv = ({ rows }) => html`<${ListCsv} pages=${() => (rows ? onePage(rows) : allPages(["connections"], { counts: true }))} columns=${CONNECTION_COLUMNS} name="connections" />`;
 
 export const AuditLogCsv = ({ path, query }) => html`<${ListCsv} pages=${() => pagesBehindCursors(path, query)} columns=${AUDIT_COLUMNS} name="audit-log" />`;
 

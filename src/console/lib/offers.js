@@ -32,7 +32,7 @@ export async function offersOf(connection, wanted, { signal, isDeep = false, isF
   const key = `${connection} ${wanted.join()} ${isDeep}`;
   const former = kept.get(key);
   if (former && !isFresh && Date.now() - former.at < KEEP_MILLISECONDS) return former.offers;
-  const list = async (query) => (await call("GET", `/connections/${connection}/queued_requests`, { query: { state: "response_received", bodies: false, ...query }, signal })).data;
+  const list = async (query) => (await call("GET", ["connections", connection, "queued_requests"], { query: { state: "response_received", bodies: false, ...query }, signal })).data;
   const newest = await list({ page_size: NEWEST });
   const found = {};
   for (const kind of wanted) {
@@ -55,7 +55,7 @@ async function read(records, wanted, signal) {
   let characters = 0;
   for (const { id } of records) {
     if (characters > MAX_CHARACTERS) break;
-    const { data } = await call("GET", `/queued_requests/${id}`, { query: { "include[]": "result" }, signal });
+    const { data } = await call("GET", ["queued_requests", id], { query: { "include[]": "result" }, signal });
     characters += data.response_xml?.length ?? 0;
     if (data.result) collect(data.result, collected);
     sources.push(data);

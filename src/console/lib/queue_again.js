@@ -26,7 +26,7 @@ export function contentOf({ id, request_xml: xml, request_json: { version }, web
  */
 export async function queueAgain(record, key) {
   const headers = { "Idempotency-Key": isUnsettled(record) ? `again-${record.id}` : key };
-  return (await call("POST", `/connections/${record.connection_id}/queued_requests`, { body: contentOf(record), headers })).data;
+  return (await call("POST", ["connections", record.connection_id, "queued_requests"], { body: contentOf(record), headers })).data;
 }
 
 /** Returns the address at which a copy of a record can be edited and queued. */

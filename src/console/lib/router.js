@@ -7,7 +7,24 @@ export const APP = new URL("../../..", import.meta.url).pathname.replace(/\/$/, 
 /** The path in front of `/app` and `/api`: empty, or the stage of the deployment. */
 export const ROOT = APP.replace(/\/app$/, "");
 
+/** The form of an id, as a part of a regular expression. */
+export const ID = "([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})";
+
+/** An id, or a name in an address of the service. */
+const SEGMENT = /^[A-Za-z0-9_-]+$/;
+
 const listeners = new Set();
+
+/**
+ * Returns a path: `["connections", id]`. A segment needs no encoding, because it has only letters, digits, `_` and `-`. So no
+ * text can add a segment, a parameter or another host. Throws TypeError for any other segment.
+ */
+export function pathOf(segments) {
+  for (const segment of segments) {
+    if (typeof segment !== "string" || !SEGMENT.test(segment)) throw new TypeError(`${JSON.stringify(segment)} cannot be a part of a path.`);
+  }
+  return segments.join("/");
+}
 
 /** Returns the address of a view: `url("/compose", {type: "InvoiceAddRq"})`. Empty parameters are left out. */
 export function url(path, query = {}) {

@@ -1,12 +1,13 @@
 // The QBXML schema that the service checks requests against (src/domain/qbxml/schema/facts.py describes its format), and
 // requests as trees: {name, attributes, text | children}.
 
-import { APP } from "./router.js";
+import { APP, pathOf } from "./router.js";
 import { declarations } from "./versions.js";
 
 const files = new Map();
 
-function load(file) {
+function load(...segments) {
+  const file = `${pathOf(segments)}.json`;
   if (!files.has(file)) {
     const loading = fetch(`${APP}/schema/${file}`, { credentials: "omit" }).then((response) => {
       if (!response.ok) throw new Error(`The schema file ${file} could not be loaded.`);
@@ -18,19 +19,19 @@ function load(file) {
   return files.get(file);
 }
 
-export const requestNames = async () => [...(await load("index.json"))].sort((one, other) => one.localeCompare(other));
+export const requestNames = async () => [...(await load("index"))].sort((one, other) => one.localeCompare(other));
 /** Loads the index of fields: a map of each name to `{requests, responses}`, the names of the types that have it. */
 export async function fieldIndex() {
-  const [names, fields] = await Promise.all([load("index.json"), load("fields.json")]);
+  const [names, fields] = await Promise.all([load("index"), load("fields")]);
   return new Map(Object.entries(fields).map(([field, [requests, responses]]) => [field, {
     requests: requests.map((n) => names[n]), responses: responses.map((n) => names[n].replace(/Rq$/, "Rs")) }]));
 }
 
-export const responseFacts = (name) => load(`responses/${name}.json`);
+export const responseFacts = (name) => load("responses", name);
 
 /** Loads a request type: `{name, since, attributes, content}`; `content` is a group (see `groupOf`). */
 export async function requestType(name) {
-  const facts = await load(`requests/${name}.json`);
+  const facts = await load("requests", name);
   return { name, since: facts.since, attributes: facts.attributes, types: facts.types, content: groupOf(facts.content, facts.types) };
 }
 

@@ -35,6 +35,9 @@ const METHODS = ["get", "post", "put", "patch", "delete"];
 /** Whether an operation queues or changes something: the document has 403 for what a read-only key may not call. */
 const isChange = (operation) => Boolean(operation.responses[403]);
 
+/** Whether a browser may make a call. The service refuses a GET that queues a request. */
+const mayCall = (operation, method) => !(method === "get" && isChange(operation));
+
 /** Returns a function that says whether a call surely changes nothing. */
 function readsOf({ paths }) {
   const reads = Object.entries(paths).flatMap(([path, item]) => METHODS.filter((method) => item[method] && !isChange(item[method]))
@@ -45,15 +48,20 @@ function readsOf({ paths }) {
 /** Loads Swagger UI into an element. `confirm` is asked before a call that queues or changes something. */
 async function show(element, confirm) {
   await Promise.all([style("vendor/swagger-ui.min.css").then(() => style("docs.css")), script("vendor/swagger-ui-bundle.min.js")]);
-  const specification = await (await fetch(`${ROOT}/openapi.json`)).json();
+  const specification = await (await fetch(`${ROOT}/openapi.json`, { credentials: "omit" })).json();
   specification.servers = [{ url: location.origin + ROOT }];
   const { key } = session;
   const isRead = readsOf(specification);
-  const mayTry = (path, method) => !key || session.canChange || !isChange(specification.paths[path][method]);
+  const mayTry = (path, method) => {
+    const operation = specification.paths[path][method];
+    return mayCall(operation, method) && (!key || session.canChange || !isChange(operation));
+  };
   const signedIn = key ? { AuthorizeBtnContainer: Nothing, authorizeOperationBtn: Nothing } : {};
+  // The browser neither adds a key that it has stored, nor asks for a user name when the key is wrong.
+  const withoutCredentials = (request) => ({ ...request, credentials: "omit" });
   const authorized = async (request) => {
     if (!isRead(request) && !(await confirm(request))) throw new Error("The call was not sent.");
-    return { ...request, headers: { ...request.headers, Authorization: `Basic ${btoa(`${key}:`)}` } };
+    return { ...withoutCredentials(request), headers: { ...request.headers, Authorization: `Basic ${btoa(`${key}:`)}` } };
   };
   globalThis.SwaggerUIBundle({
     spec: specification,
@@ -65,7 +73,8 @@ async function show(element, confirm) {
     // Without this, the document would be sent to a validator on the internet.
     validatorUrl: null,
     persistAuthorization: false,
-    ...(key ? { requestInterceptor: authorized, showMutatedRequest: false } : {}),
+    showMutatedRequest: !key,
+    requestInterceptor: key ? authorized : withoutCredentials,
     plugins: [() => ({
       wrapComponents: { DeepLink: PlainText, ServersContainer: Nothing, ...signedIn },
       statePlugins: { spec: { wrapSelectors: { allowTryItOutFor: () => (_, path, method) => mayTry(path, method) } } },

@@ -66,13 +66,13 @@ function OfApp({ query }) {
 }
 
 function Entries({ id, query }) {
-  const path = id ? `/connections/${id}/audit_log` : "/audit_log";
+  const path = id ? ["connections", id, "audit_log"] : ["audit_log"];
   const { action, from, to, range } = query;
   const filters = { action, from, to };
   const isFiltered = Boolean(action || from || to);
-  const change = (changes) => navigate(url(path, { action, from, to, range, ...changes }));
-  const first = useLoad((signal) => call("GET", path, { query: { ...filters, limit: LIMIT }, signal }), [path, action, from, to], { showsAge: true });
-  const own = useLoad((signal) => call("GET", "/api_key", { signal }), []).data?.data.key_id;
+  const change = (changes) => navigate(url(`/${path.join("/")}`, { action, from, to, range, ...changes }));
+  const first = useLoad((signal) => call("GET", path, { query: { ...filters, limit: LIMIT }, signal }), [id, action, from, to], { showsAge: true });
+  const own = useLoad((signal) => call("GET", ["api_key"], { signal }), []).data?.data.key_id;
   const [added, setAdded] = useState({});
   const [busy, setBusy] = useState(false);
   // Older entries belong to the newest ones that were shown when they were loaded, and to no others.
@@ -124,7 +124,7 @@ function NoEntries({ isFiltered, searchedTo }) {
 /** Returns the names of the connections of these entries by id, as they are read. That of a deleted one is null. */
 function useNames(entries, isNeeded) {
   const names = useRef({}).current;
-  const listed = useLoad(async (signal) => isNeeded && noteNames(names, (await call("GET", "/connections", { query: { page_size: 100 }, signal })).data), [isNeeded]);
+  const listed = useLoad(async (signal) => isNeeded && noteNames(names, (await call("GET", ["connections"], { query: { page_size: 100 }, signal })).data), [isNeeded]);
   // An app can have more connections than a page of the list. The others are read one by one, a few at a time.
   const ids = new Set(isNeeded && !listed.loading ? entries?.map((entry) => entry.connection_id) : []);
   const missing = [...ids].filter((id) => id && !(id in names)).slice(0, PARALLEL);
@@ -134,7 +134,7 @@ function useNames(entries, isNeeded) {
 
 async function readName(names, id, signal) {
   try {
-    noteNames(names, [(await call("GET", `/connections/${id}`, { signal })).data]);
+    noteNames(names, [(await call("GET", ["connections", id], { signal })).data]);
   } catch (error) {
     if (error.status !== 404) throw error;
     names[id] = null;

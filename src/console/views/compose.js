@@ -31,7 +31,7 @@ export default function Compose({ query }) {
   const names = useLoad(requestNames, []);
   const app = useLoad(appOfKey, []);
   const connections = useLoad((signal) => connectionsWith(query.connection, signal), []);
-  const source = useLoad(async (signal) => (query.from ? (await call("GET", `/queued_requests/${query.from}`, { signal })).data : null), [query.from]);
+  const source = useLoad(async (signal) => (query.from ? (await call("GET", ["queued_requests", query.from], { signal })).data : null), [query.from]);
   const [unchosen, setUnchosen] = useState(false);
   const picker = useRef();
   const list = connections.data;
@@ -73,13 +73,13 @@ const nameOf = ({ name, id }) => name ?? id;
 async function connectionsWith(wanted, signal) {
   const all = [];
   for (let page = 1, pages = 1; page <= Math.min(pages, MAX_PAGES); page += 1) {
-    const answer = await call("GET", "/connections", { query: { page, page_size: PAGE_SIZE }, signal });
+    const answer = await call("GET", ["connections"], { query: { page, page_size: PAGE_SIZE }, signal });
     all.push(...answer.data);
     pages = answer.total_pages;
   }
   if (wanted && !all.some(({ id }) => id === wanted)) {
     try {
-      all.push((await call("GET", `/connections/${wanted}`, { signal })).data);
+      all.push((await call("GET", ["connections", wanted], { signal })).data);
     } catch (error) {
       if (error.status !== 404 && error.status !== 400) throw error;
     }
@@ -192,7 +192,7 @@ function Draft({ type, place, target, askForTarget, source }) {
     try {
       const body = bodyOf(sent);
       keep(sent);
-      const { data } = await call("POST", `/connections/${target.id}/queued_requests`, { body, headers: { "Idempotency-Key": sent.idempotencyKey } });
+      const { data } = await call("POST", ["connections", target.id, "queued_requests"], { body, headers: { "Idempotency-Key": sent.idempotencyKey } });
       removeDraft(place);
       toast("The request is queued.");
       navigate(url(`/queued_requests/${data.id}`));

@@ -21,7 +21,7 @@ export default function Connection({ parts: [id], query }) {
 
 /** The part that every tab of a connection shows. `children` receives the connection (null while it loads) and `load`. */
 export function ConnectionFrame({ id, tab, children }) {
-  const load = useLoad((signal) => call("GET", `/connections/${id}`, { signal }), [id], { refresh: CONNECTION_MILLISECONDS });
+  const load = useLoad((signal) => call("GET", ["connections", id], { signal }), [id], { refresh: CONNECTION_MILLISECONDS });
   const connection = load.data?.data;
   useTitle(connection?.name ?? "Connection");
   if (load.error?.status === 404) {
@@ -50,7 +50,7 @@ export function ConnectionFrame({ id, tab, children }) {
 
 function HeadActions({ connection, load }) {
   if (!session.canChange) return null;
-  const change = (name, said) => async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/${name}`) }); toast(said); };
+  const change = (name, said) => async () => { load.reload({ data: await call("POST", ["connections", connection.id, name]) }); toast(said); };
   const canResume = connection.paused_at || connection.waiting_reason?.code === "quickbooks_failing";
   return html`<div class="row">
     ${canResume ? html`<${ActionButton} label="Resume" icon="play" action=${change("resume", "The connection sends requests again.")} />`
@@ -77,7 +77,7 @@ function Health({ connection, load }) {
 function AcceptPath({ connection, load }) {
   const { last_error: error } = connection;
   if (error?.code !== "company_file_moved" || !session.canChange) return null;
-  const accept = async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/accept_company_file`) }); toast("The path is accepted."); };
+  const accept = async () => { load.reload({ data: await call("POST", ["connections", connection.id, "accept_company_file"]) }); toast("The path is accepted."); };
   const explanation = html`Requests are then also sent to the company file at <code class="break"><${Foreign} text=${error.path} /></code>. Make sure that it is not a copy or an old backup.`;
   return html`<div class="row"><${ActionButton} label="Accept this path" kind="small" question="Accept this path?" explanation=${explanation} confirm="Accept" action=${accept} /></div>`;
 }
@@ -112,7 +112,7 @@ function Requests({ id, query, held }) {
   const showsSent = Boolean(time && (from || to));
   const conditions = { sort, sort_direction: direction, state, ...webhookConditions(webhookState), search_phrase: search, ...rangeConditions({ from, to, time }) };
   const list = useLoad(
-    (signal) => call("GET", `/connections/${id}/queued_requests`, {
+    (signal) => call("GET", ["connections", id, "queued_requests"], {
       query: { ...conditions, page, page_size: pageSize, bodies: false }, signal }),
     [id, page, pageSize, sort, direction, state, webhookState, search, from, to, time],
     { refresh: search || showsSent ? 0 : LIST_MILLISECONDS, showsAge: true },

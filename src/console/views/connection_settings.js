@@ -51,7 +51,7 @@ function General({ connection, load }) {
     try {
       const body = { name: text("name"), company_file: text("company_file"), webhook_url: text("webhook_url"), webhook_events: values.webhook_events, linger_seconds: Number(values.linger_seconds), batch_size: Number(values.batch_size),
         sync_window: values.limited ? { from: values.from, to: values.to, time_zone: values.time_zone } : null };
-      load.reload({ data: await call("PATCH", `/connections/${connection.id}`, { body }) });
+      load.reload({ data: await call("PATCH", ["connections", connection.id], { body }) });
       toast("The settings are saved.");
     } catch (problem) {
       const known = Object.fromEntries((problem.details?.problems ?? []).map(({ field, message }) => [field.replace("sync_window.", ""), message]));
@@ -87,7 +87,7 @@ function WebhookEvents({ events, change }) {
 
 function WebConnector({ connection }) {
   const [password, setPassword] = useState(null);
-  const fetchPassword = async () => setPassword((await call("POST", `/connections/${connection.id}/password`, { body: {} })).data.password);
+  const fetchPassword = async () => setPassword((await call("POST", ["connections", connection.id, "password"], { body: {} })).data.password);
   return html`<section class="card" aria-label="Web Connector"><header><h2>Web Connector</h2></header><div class="body stack">
     <dl class="facts"><dt>User name</dt><dd class="id"><code>${connection.username}</code><${CopyIcon} text=${connection.username} what="the user name" /></dd>
       <dt>Password</dt><dd>${connection.password_changed_at ? html`Last changed <${Ago} at=${connection.password_changed_at} />` : "Not set"}</dd></dl>
@@ -100,7 +100,7 @@ function WebConnector({ connection }) {
 
 function Onboarding({ connection }) {
   const [link, setLink] = useState(null);
-  const make = async () => setLink((await call("POST", `/connections/${connection.id}/onboarding_url`, { body: {} })).data);
+  const make = async () => setLink((await call("POST", ["connections", connection.id, "onboarding_url"], { body: {} })).data);
   return html`<div class="stack tight"><h3>Let your customer set it up</h3>
     <p class="muted">Send them a link. The page needs no account, explains each step, and shows when QuickBooks has called.</p>
     ${link ? html`<div class="secret"><code>${link.links.onboarding}</code><${CopyButton} text=${link.links.onboarding} /></div>
@@ -118,8 +118,8 @@ const Facts = ({ connection }) => html`<section class="card" aria-label="QuickBo
   <dt>Created</dt><dd>${fullTime(connection.inserted_at)}</dd></dl></div></section>`;
 
 function Danger({ connection, load }) {
-  const reset = async () => { load.reload({ data: await call("POST", `/connections/${connection.id}/reset_company_file`) }); toast("The next session sets the company file."); };
-  const remove = async () => { await call("DELETE", `/connections/${connection.id}`); toast("The connection is deleted."); navigate(url("/")); };
+  const reset = async () => { load.reload({ data: await call("POST", ["connections", connection.id, "reset_company_file"]) }); toast("The next session sets the company file."); };
+  const remove = async () => { await call("DELETE", ["connections", connection.id]); toast("The connection is deleted."); navigate(url("/")); };
   return html`<section class="card danger" aria-label="Reset or delete"><header><h2>Reset or delete</h2></header><div class="body stack">
     <div class="row between oneline"><div><h3>Reset the company file</h3><p class="muted">The next session may open another company file, at any path.</p></div>
       <${ActionButton} label="Reset" question="Reset the company file?" explanation="Waiting requests are then sent to the company file that the next session opens. Make sure that it is the right one." danger=${true} action=${reset} /></div>

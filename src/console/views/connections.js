@@ -35,11 +35,11 @@ const isSilent = (one) => one.last_connected_at && !one.paused_at && lastContact
 
 /** Returns the page of the list that is shown: `{data, total_pages}`, and of a whole list also `rows`, `known`, `isAll`. */
 async function load(page, { search, health: filter, sort }, signal) {
-  if (!search && !HEALTH[filter] && !SORTS[sort]) return call("GET", "/connections", { query: { page, page_size: PAGE_SIZE, counts: true }, signal });
+  if (!search && !HEALTH[filter] && !SORTS[sort]) return call("GET", ["connections"], { query: { page, page_size: PAGE_SIZE, counts: true }, signal });
   const all = [];
   let list;
   for (let number = 1; number <= MAX_PAGES && (!list || number <= list.total_pages); number += 1) {
-    list = await call("GET", "/connections", { query: { page: number, page_size: WHOLE_PAGE_SIZE, counts: true }, signal });
+    list = await call("GET", ["connections"], { query: { page: number, page_size: WHOLE_PAGE_SIZE, counts: true }, signal });
     all.push(...list.data);
   }
   const phrase = (search ?? "").trim().toLowerCase();

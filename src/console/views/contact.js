@@ -7,7 +7,7 @@ const FIELDS = ["name", "logo_url", "phone", "email"];
 
 export default function YourContact() {
   useTitle("Your contact");
-  const load = useLoad((signal) => call("GET", "/contact", { signal }), []);
+  const load = useLoad((signal) => call("GET", ["contact"], { signal }), []);
   return html`<div class="page"><div class="page-head"><div><h1>Your contact</h1>
     <p class="sub">The onboarding page shows this to your customers when your app asks for access.</p></div></div>
     ${load.data ? html`<${Contact} stored=${load.data.data} saved=${(data) => load.reload({ data })} />`
@@ -31,7 +31,7 @@ function Contact({ stored, saved }) {
     setBusy(true);
     forget();
     try {
-      const response = await call("PATCH", "/contact", { body: changes });
+      const response = await call("PATCH", ["contact"], { body: changes });
       show(response.data);
       saved(response);
       toast("The contact is saved. Customers see it now.");

@@ -18,21 +18,21 @@ const MAX_RESULTS = 1000;
 /** The words of each action, and what the numbers of the API mean. The first of `numbers` counts what is done. */
 const WORDS = {
   discard: {
-    danger: true, path: "queued_requests/discard",
+    danger: true, path: ["queued_requests", "discard"],
     explanation: "Takes requests out of the queue. They are never sent to QuickBooks. Their webhooks report that they were discarded.",
     question: (number) => `Discard ${plural(number, "request")}?`, done: (number) => `${plural(number, "request")} discarded.`,
     numbers: { discarded: null, in_flight: "QuickBooks may be executing them.", has_dependants: "Other requests of their batch wait for them. Run this again to discard them too." },
     others: "They have ended.",
   },
   queue_again: {
-    path: "queued_requests/queue_again",
+    path: ["queued_requests", "queue_again"],
     explanation: "Queues failed and discarded requests as new ones, each at most once. Writes that QuickBooks may have executed are left out.",
     question: (number) => `Queue ${plural(number, "request")} again?`, done: (number) => `${plural(number, "request")} queued again.`,
     numbers: { queued: null, queued_before: "They were queued again before.", left_out: "QuickBooks may have executed them, or they cannot be sent on their own, such as later pages of a query. Open each one to check it." },
     others: "They have neither failed nor been discarded.",
   },
   redeliver: {
-    path: "redeliver",
+    path: ["redeliver"],
     explanation: "Sends failed webhooks again. Nothing is sent to QuickBooks.",
     question: (number) => `Send ${plural(number, "webhook")} again?`, done: (number) => `${plural(number, "webhook")} sent again.`,
     numbers: { redelivered: null },
@@ -82,7 +82,7 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
     try {
       meant ??= await meantBy({ id, query, ids, action, conditions }, patient);
       while (meant && next < meant.bodies.length && !signal.aborted) {
-        const part = await patient(() => call("POST", `/connections/${id}/${path}`, { body: { ...meant.bodies[next], dry_run: phase === "counting", cursor } }));
+        const part = await patient(() => call("POST", ["connections", id, ...path], { body: { ...meant.bodies[next], dry_run: phase === "counting", cursor } }));
         if (!part) break;
         sums = added(sums, part.data);
         cursor = part.next;
@@ -181,7 +181,7 @@ async function results(id, { state, webhook_state: webhook, search, sort, ...ran
   const ids = new Set();
   for (let page = 1; ; page += 1) {
     const query = { page, page_size: 100, sort, sort_direction: "asc", state, ...webhookConditions(webhook), search_phrase: search, ...rangeConditions(range), bodies: false };
-    const list = await patient(() => call("GET", `/connections/${id}/queued_requests`, { query }));
+    const list = await patient(() => call("GET", ["connections", id, "queued_requests"], { query }));
     if (!list) return null;
     for (const one of list.data) ids.add(one.id);
     if (page >= list.total_pages || ids.size >= MAX_RESULTS) return { ids: [...ids], total: list.total };

@@ -35,8 +35,8 @@ function Describe({ done }) {
     setError(null);
     try {
       const body = Object.fromEntries(Object.entries(values).filter(([, value]) => value.trim()).map(([name, value]) => [name, value.trim()]));
-      const { data } = await call("POST", "/connections", { body });
-      const password = await call("POST", `/connections/${data.id}/password`, { body: {} });
+      const { data } = await call("POST", ["connections"], { body });
+      const password = await call("POST", ["connections", data.id, "password"], { body: {} });
       done(data, password.data.password);
     } catch (problem) {
       const known = Object.fromEntries((problem.details?.problems ?? []).filter(({ field }) => field in values).map(({ field, message }) => [field, message]));
@@ -59,7 +59,7 @@ function Describe({ done }) {
 }
 
 export async function downloadQwc(connection) {
-  const text = await call("GET", `/connections/${connection.id}/qwc`, { headers: { Accept: "application/x-qwc" } });
+  const text = await call("GET", ["connections", connection.id, "qwc"], { headers: { Accept: "application/x-qwc" } });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "application/x-qwc" }));
   link.download = `${(connection.name ?? "connection").replace(/[^\p{L}\p{N} _-]+/gu, "").trim() || "connection"}.qwc`;
@@ -88,7 +88,7 @@ function SetUp({ connection, password, done }) {
 }
 
 function Wait({ connection, back }) {
-  const { data, error } = useLoad((signal) => call("GET", `/connections/${connection.id}`, { signal }), [connection.id], { refresh: CONTACT_MILLISECONDS });
+  const { data, error } = useLoad((signal) => call("GET", ["connections", connection.id], { signal }), [connection.id], { refresh: CONTACT_MILLISECONDS });
   const now = data?.data;
   const address = url(`/connections/${connection.id}`);
   if (now?.last_connected_at && !now.last_error) {

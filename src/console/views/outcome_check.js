@@ -30,7 +30,7 @@ export default function OutcomeCheck({ record, connection }) {
   const answer = rows && plan.data ? plan.data.judge(rows) : null;
   const start = async () => {
     const body = { request_xml: plan.data.xml, label: labelOf(record), webhook_url: null };
-    const { data } = await call("POST", `/connections/${record.connection_id}/queued_requests`, { body, headers: { "Idempotency-Key": newKey() } });
+    const { data } = await call("POST", ["connections", record.connection_id, "queued_requests"], { body, headers: { "Idempotency-Key": newKey() } });
     setStarted(data.id);
     toast("The check is queued.");
   };
@@ -62,9 +62,9 @@ async function lastCheck(record, id, signal) {
   let last = id;
   if (!last) {
     const query = { label: labelOf(record), page_size: 1, sort: "inserted_at", sort_direction: "desc", bodies: false };
-    last = (await call("GET", `/connections/${record.connection_id}/queued_requests`, { query, signal })).data[0]?.id;
+    last = (await call("GET", ["connections", record.connection_id, "queued_requests"], { query, signal })).data[0]?.id;
   }
-  return last ? (await call("GET", `/queued_requests/${last}`, { signal })).data : null;
+  return last ? (await call("GET", ["queued_requests", last], { signal })).data : null;
 }
 
 const RISKS = {

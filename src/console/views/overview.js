@@ -24,8 +24,8 @@ export default function Overview({ parts: [id], query }) {
 
 function Period({ id, query, connection, reload }) {
   const days = PERIODS.some(([value]) => value === Number(query.days)) ? Number(query.days) : 2;
-  const path = id ? `/connections/${id}/statistics` : "/statistics";
-  const load = useLoad(async (signal) => (await call("GET", path, { query: { days: days + 1 }, signal })).data, [path, days], { refresh: REFRESH_MILLISECONDS });
+  const path = id ? ["connections", id, "statistics"] : ["statistics"];
+  const load = useLoad(async (signal) => (await call("GET", path, { query: { days: days + 1 }, signal })).data, [id, days], { refresh: REFRESH_MILLISECONDS });
   const change = (changes) => navigate(url(id ? `/connections/${id}/overview` : "/overview", { ...query, ...changes }), { replace: true });
   const data = load.data;
   const asOf = data && `as of ${fullTime(data.until)}`;
@@ -160,7 +160,7 @@ function Alerts({ connection, reload }) {
   const { id, webhook_events: events, webhook_url: receiver } = connection;
   const isAll = events.includes(ALL_EVENTS);
   const subscribe = (webhookEvents, said) => async () => {
-    reload({ data: await call("PATCH", `/connections/${id}`, { body: { webhook_events: webhookEvents } }) });
+    reload({ data: await call("PATCH", ["connections", id], { body: { webhook_events: webhookEvents } }) });
     toast(said);
   };
   return html`<section class="card" aria-labelledby="alerts"><header><h2 id="alerts">Alerts</h2></header><div class="body stack">

@@ -14,7 +14,7 @@ import { ActionButton, Ago, Button, CopyIcon, Empty, Foreign, Icon, Note, Proble
 const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
 
 export default function Request({ parts: [id] }) {
-  const first = useLoad((signal) => call("GET", `/queued_requests/${id}`, { signal }), [id]);
+  const first = useLoad((signal) => call("GET", ["queued_requests", id], { signal }), [id]);
   const record = first.data?.data;
   useTitle(record ? requestTitle(record.request_name) : "Request");
   if (first.error && !record) {
@@ -33,7 +33,7 @@ function Loaded({ record, load }) {
   usePolling(async () => {
     const signal = Object.assign(new AbortController().signal, { isPoll: true });
     try {
-      const fresh = await call("GET", `/queued_requests/${record.id}`, { signal });
+      const fresh = await call("GET", ["queued_requests", record.id], { signal });
       setChecked({ at: Date.now() });
       if (fresh.data.updated_at !== record.updated_at || fresh.data.waiting_reason?.code !== record.waiting_reason?.code) load.reload({ data: fresh });
     } catch (error) {
@@ -41,11 +41,11 @@ function Loaded({ record, load }) {
     }
   }, isLive ? pause : null, [record.id, record.updated_at]);
   useFreshnessOf(isLive, checked);
-  const connection = useLoad((signal) => call("GET", `/connections/${record.connection_id}`, { signal }), [record.connection_id]).data?.data;
+  const connection = useLoad((signal) => call("GET", ["connections", record.connection_id], { signal }), [record.connection_id]).data?.data;
   const results = resultsOf(record.response_json);
   const forms = useMemo(() => ({ xml: record.request_xml, json: record.request_json, ...(record.request_json ? codeSamples(record) : {}) }), [record.id]);
   // With its declarations and message set ID, as QuickBooks gets it, for Intuit's SDK test tool.
-  const sentXml = async () => (await call("GET", `/queued_requests/${record.id}`, { query: { "include[]": "sent_xml" } })).data.sent_xml;
+  const sentXml = async () => (await call("GET", ["queued_requests", record.id], { query: { "include[]": "sent_xml" } })).data.sent_xml;
   const label = record.request_json?.request?.attributes?.request_id;
   return html`<div class="page wide">
     <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/")}>Connections</a><span aria-hidden="true">/</span>
@@ -151,9 +151,9 @@ function Actions({ record, load }) {
   // Pressing the button again after a lost answer queues the same copy.
   const [key] = useState(newKey);
   if (!session.canChange) return null;
-  const path = `/queued_requests/${record.id}`;
+  const path = ["queued_requests", record.id];
   const act = (name, said) => async () => {
-    load.reload({ data: await call("POST", `${path}/${name}`) });
+    load.reload({ data: await call("POST", [...path, name]) });
     toast(said);
   };
   const again = async () => {
@@ -186,7 +186,7 @@ function Pages({ record, label }) {
   const { data, reload } = useLoad(async (signal) => {
     if (!isIterated || !label) return null;
     const query = { search_phrase: label, page_size: 100, sort: "inserted_at", sort_direction: "asc", bodies: false };
-    const list = await call("GET", `/connections/${record.connection_id}/queued_requests`, { query, signal });
+    const list = await call("GET", ["connections", record.connection_id, "queued_requests"], { query, signal });
     return list.data.filter((one) => one.request_name === record.request_name);
   }, [record.id]);
   const shown = useRef(record.updated_at);

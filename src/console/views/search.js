@@ -87,7 +87,7 @@ async function readConnections(progress, signal) {
     if (short.aborted && !isFirst) return;
     try {
       const query = { page: progress.nextPage, page_size: PAGE_SIZE };
-      const list = await call("GET", "/connections", { query, signal: isFirst ? signal : short });
+      const list = await call("GET", ["connections"], { query, signal: isFirst ? signal : short });
       progress.left = latestFirst([...progress.left, ...list.data]);
       progress.nextPage = progress.nextPage < list.total_pages ? progress.nextPage + 1 : null;
     } catch (error) {
@@ -111,7 +111,7 @@ async function searchSome({ left, results }, phrase, signal, show) {
       const result = { connection, total: 0, hits: [] };
       try {
         const query = { search_phrase: phrase, page_size: SHOWN, bodies: false };
-        const list = await call("GET", `/connections/${connection.id}/queued_requests`, { query, signal });
+        const list = await call("GET", ["connections", connection.id, "queued_requests"], { query, signal });
         Object.assign(result, { total: list.total, hits: list.data });
       } catch (error) {
         if (stopped || signal.aborted) return;

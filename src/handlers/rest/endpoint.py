@@ -11,6 +11,7 @@ from aws_lambda_powertools.event_handler.openapi import params
 from pydantic import BaseModel, ConfigDict
 
 from domain.errors import (
+    BrowserRefused,
     Forbidden,
     InvalidRequest,
     NotFound,
@@ -176,7 +177,7 @@ class Endpoint:
     def _errors(self, path: str) -> Iterator[type[ServiceError]]:
         yield from (InvalidRequest, Unauthorized, TooManyRequests, Unavailable)
         if self._changes:
-            yield Forbidden
+            yield from (Forbidden, BrowserRefused)
         if self._is_read:
             yield QuotaExceeded
         if "{" in path:
@@ -218,6 +219,7 @@ class Endpoint:
         """Return the call with its body as text. Raises the error of the first check that fails."""
         call = request_checks.call_of(event)
         if self._changes:
+            request_checks.require_no_forgery(event)
             request_checks.require_full_scope(call)
         request_checks.require_ids(event)
         if self.query is None:

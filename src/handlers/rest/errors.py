@@ -26,6 +26,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.InvalidState: 400,
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
+    errors.BrowserRefused: 403,
     errors.NotFound: 404,
     errors.MayBeExecuted: 409,
     errors.HasDependants: 409,

@@ -30,7 +30,7 @@ def query_endpoint(name: str) -> Endpoint:
     query.__doc__ = f"""Queue a query for {name.replace("_", " ")}.
 
     Returns the queued request. Its webhook delivers the response of QuickBooks. A call that is repeated with the same
-    `Idempotency-Key` within 24 hours returns the first record with status 200.
+    `Idempotency-Key` within 24 hours returns the first record with status 200. A browser gets 403 for `GET`.
     """
     return Endpoint(
         "Queries",

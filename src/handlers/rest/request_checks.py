@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from domain.errors import (
+    BrowserRefused,
     Forbidden,
     InvalidRequest,
     NotFound,
@@ -49,6 +50,9 @@ _SECONDS = re.compile(r"[0-9]{1,2}")
 MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 _IDEMPOTENCY_KEY = re.compile(f"[!-~]{{1,{MAX_IDEMPOTENCY_KEY_CHARACTERS}}}")
 
+_OWN_SITES = frozenset({"same-origin", "none"})
+"""The values of `Sec-Fetch-Site` for pages of the service, and for what a person does without a page."""
+
 Event = dict[str, Any]
 
 
@@ -83,6 +87,26 @@ def require_full_scope(call: Call) -> None:
     if call.scope is not Scope.FULL:
         raise Forbidden(
             "This API key is read-only. It can get requests and connections, but cannot queue, change or delete them."
+        )
+
+
+def require_no_forgery(event: Event) -> None:
+    """Raise BrowserRefused if a link, or a page of another site, may have made a browser send a change.
+
+    A browser that has stored an API key sends it by itself. It names the origin of each call in `Sec-Fetch-Site` (W3C
+    Fetch Metadata), which no page can set. Programs do not send this header.
+    """
+    site = header(event, "Sec-Fetch-Site")
+    if site is None:
+        return
+    if event["httpMethod"] == "GET":
+        raise BrowserRefused(
+            "A browser cannot queue a request with GET, because a link could do it. "
+            f"Use POST {event['path']} with the same parameters."
+        )
+    if site.strip().lower() not in _OWN_SITES:
+        raise BrowserRefused(
+            "A browser can queue or change something only from a page of this service. Make the call from a program."
         )
 
 

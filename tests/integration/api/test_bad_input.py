@@ -504,3 +504,48 @@ def test_a_fault_of_the_service_returns_only_the_request_id(
     fault = next(record for record in caplog.records if record.message == "fault")
     assert fault.exc_info
     assert vars(fault)["request_id"] == REQUEST_ID
+
+
+# --- Calls of browsers ---------------------------------------------------------------------------------------------
+
+ORIGINS = ("cross-site", "same-site", "same-origin", "none", "Same-Origin", "", "something new")
+QUERIES = ("customers", "vendors", "sales_orders", "invoices", "items")
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+@pytest.mark.parametrize("name", ["Sec-Fetch-Site", "sec-fetch-site"])
+def test_a_get_of_a_browser_queues_nothing(deployment: Deployment, name: str, origin: str) -> None:
+    for query in QUERIES:
+        path = f"/api/v1/connections/{CONNECTION_ID}/{query}"
+
+        response = deployment.api.call("GET", f"{path}?webhook_url=https://a.example", headers={name: origin})
+
+        assert (response.status, response.code) == (403, "browser_refused")
+        assert f"POST {path}" in response.json["error"]["message"]
+    assert stored_ids(deployment) == []
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_get_of_a_program_still_queues(deployment: Deployment, query: str) -> None:
+    url = f"/api/v1/connections/{CONNECTION_ID}/{query}?webhook_url=https://a.example"
+
+    queued = [deployment.api.call("GET", url), deployment.api.call("POST", url, headers={"Sec-Fetch-Site": "none"})]
+
+    assert [response.status for response in queued] == [202, 202]
+    assert [response.json["data"]["webhook_url"] for response in queued] == ["https://a.example"] * 2
+    assert len(stored_ids(deployment)) == 2
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_a_browser_changes_something_only_from_a_page_of_the_service(deployment: Deployment, origin: str) -> None:
+    document = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))
+    is_own = origin.lower() in {"same-origin", "none"}
+
+    for path, operations in document["paths"].items():
+        for method in operations.keys() & {"get", "post", "put", "patch", "delete"}:
+            address = path.format(connection_id=NOBODYS_ID, request_id=NOBODYS_ID)
+            body = {} if method in {"post", "patch"} else None
+            response = deployment.api.call(method.upper(), address, body, headers={"Sec-Fetch-Site": origin})
+            is_change = "403" in operations[method]["responses"]
+            refused = is_change and (method == "get" or not is_own)
+            assert (response.status == 403) == refused, f"{method} {path}"
