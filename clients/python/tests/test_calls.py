@@ -23,6 +23,7 @@ from qbxml_queue import (
     StillWaiting,
 )
 from qbxml_queue.protocol import MAX_ATTEMPTS
+from service import API_KEY, BASE_URL, CONNECTION
 
 if TYPE_CHECKING:
     from conftest import Time
@@ -356,3 +357,56 @@ def test_a_missing_variable_is_named(
 
     with pytest.raises(QbxmlQueueError, match=f"^{missing} is not set"):
         kind.from_environment()
+
+
+HOSTILE = (
+    *(
+        "",
+        ".",
+        "..",
+        "../events",
+        "a/b",
+        "/",
+        "a?b=1",
+        "a#b",
+        "a\\b",
+        "%2e%2e",
+        "a%2fb",
+        "a b",
+        "a\n",
+        "é",
+        "@evil.example",
+    ),
+    *("//evil.example", "https://evil.example/", "connections\x00", "\ud800", "a:b"),
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_leaves_its_part_of_a_path(client: Any, service: Service, text: str) -> None:
+    for make in (Client, AsyncClient):
+        with pytest.raises(ValueError, match="is not an id"):
+            make(BASE_URL, API_KEY, text)
+    for read in (client.record, client.wait):
+        with pytest.raises(ValueError, match="is not an id"):
+            read(text)
+    for path in (text, f"/api/v1/queued_requests/../{text}", f"/api/v1/contact?{text}", f"@evil.example/{text}"):
+        with pytest.raises(ValueError, match="is not a path"):
+            client.call("GET", path)
+    assert service.calls == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_an_error_and_is_not_followed(status: int) -> None:
+    calls: list[str] = []
+
+    def redirect(request: httpx.Request) -> httpx.Response:
+        calls.append(str(request.url))
+        return httpx.Response(status, headers={"Location": "https://evil.example/"})
+
+    with (
+        Client(BASE_URL, API_KEY, CONNECTION, transport=httpx.MockTransport(redirect)) as client,
+        pytest.raises(ApiError),
+    ):
+        client.call("POST", "/api/v1/contact", body={"name": "secret"}, idempotency_key="1")
+
+    assert [httpx.URL(call).host for call in calls] == [httpx.URL(BASE_URL).host]

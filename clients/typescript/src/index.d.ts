@@ -139,7 +139,10 @@ export class Client {
   record(requestId: string): Promise<QueuedRequest>;
   /** Return the record of a request that has ended. Throws StillWaiting. */
   wait(requestId: string, timeout?: number): Promise<QueuedRequest>;
-  /** Make any call of the API, with the client's retries, and return the JSON of the response, or undefined. */
+  /**
+   * Make any call of the API, with the client's retries, and return the JSON of the response, or undefined. `path` begins
+   * with `/api/v1` and has no parameters.
+   */
   call(method: string, path: string, options?: CallOptions): Promise<unknown>;
 }
 
@@ -164,7 +167,7 @@ export interface Problem {
 /** The API key may only read, so the client did not make the call. */
 export class ReadOnlyKey extends ApiError {}
 
-/** The webhook is not signed with the secret, or its time differs too much from the clock. */
+/** The webhook is not an event that was signed with the secret within the last five minutes. */
 export class InvalidSignature extends QbxmlQueueError {}
 
 /** The request has not ended in time. It stays queued: wait for it again with `wait`, and do not queue it again. */
@@ -204,7 +207,7 @@ export type FeedEvent = Feed["data"][number];
 export type Event = CompletedEvent | FailedEvent | DiscardedEvent | ConnectionWebhookEvent;
 
 /**
- * Return the event of a webhook that the service signed. Throws InvalidSignature.
+ * Return the event of a webhook that the service signed. Throws InvalidSignature for everything else.
  *
  * `secret` is the webhook secret of the app (`whsec_…`), `body` the raw bytes or text of the call. The names of the
  * headers may have any case. `now` is in Unix seconds. `type` tells the events of requests from those of connections.

@@ -14,6 +14,11 @@ const FIRST_POLL_SECONDS = 0.5;
 const MAX_POLL_SECONDS = 10;
 const MAX_HOLD_SECONDS = 20;
 const MAX_AGE_SECONDS = 300;
+const SEGMENT = /^[A-Za-z0-9_-]+$/;
+const PATH = /^(?:\/[A-Za-z0-9_-]+)+$/;
+// At least 24 bytes, as Standard Webhooks demands.
+const SECRET = /^whsec_((?:[A-Za-z0-9+\/]{4}){8,}(?:[A-Za-z0-9+\/]{2}==|[A-Za-z0-9+\/]{3}=)?)$/;
+const TIMESTAMP = /^[0-9]{1,12}$/;
 const STALE_EDIT_SEQUENCE = 3200;
 const LISTED = 100;
 const ENDED = new Set(["response_received", "error", "discarded"]);
@@ -229,7 +234,7 @@ export class Client {
   constructor(baseUrl, apiKey, connectionId, environment = {}) {
     this.#base = baseUrl.replace(/\/+$/, "");
     this.#authorization = `Basic ${btoa(`${apiKey}:`)}`;
-    this.#connection = `/api/v1/connections/${encodeURIComponent(connectionId)}`;
+    this.#connection = `/api/v1/connections/${segment(connectionId)}`;
     this.#fetch = environment.fetch ?? globalThis.fetch;
     this.#sleep = environment.sleep
       ?? ((seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); }));
@@ -352,7 +357,7 @@ export class Client {
 
   /** Return a record. The service may hold the call. @param {string} requestId @param {number} seconds */
   async #held(requestId, seconds) {
-    const path = `/api/v1/queued_requests/${encodeURIComponent(requestId)}`;
+    const path = `/api/v1/queued_requests/${segment(requestId)}`;
     /** @type {Record<string, string>} */
     const parameters = { "include[]": "result" };
     if (seconds > 0) parameters.wait = String(seconds);
@@ -391,6 +396,9 @@ export class Client {
    * @returns {Promise<unknown>}
    */
   async #send(method, path, { parameters = {}, body, idempotencyKey }, seconds) {
+    if (!PATH.test(path)) {
+      throw new TypeError(`${JSON.stringify(path)} is not a path of the API, such as /api/v1/contact. Pass parameters apart.`);
+    }
     const query = new URLSearchParams(parameters).toString();
     const url = `${this.#base}${path}${query ? `?${query}` : ""}`;
     /** @type {Record<string, string>} */
@@ -406,7 +414,8 @@ export class Client {
       let text = "";
       try {
         const signal = AbortSignal.timeout(seconds * 1000);
-        response = await this.#fetch(url, { method, headers, body: content, signal });
+        // The API does not redirect, and another host must not get the request.
+        response = await this.#fetch(url, { method, headers, body: content, signal, redirect: "manual" });
         text = await response.text();
       } catch (error) {
         if (isLast || !isRepeatable) throw error;
@@ -432,6 +441,12 @@ export class Client {
   }
 }
 
+/** Return an id as a part of a path. It needs no encoding. @param {string} id */
+function segment(id) {
+  if (!SEGMENT.test(id)) throw new TypeError(`${JSON.stringify(id)} is not an id. An id has only letters, digits and hyphens.`);
+  return id;
+}
+
 /** @param {number} status @param {string} text */
 function errorOf(status, text) {
   try {
@@ -450,46 +465,53 @@ function errorOf(status, text) {
  * @returns {Promise<any>}
  */
 export async function verify(secret, headers, body, now = Date.now() / 1000) {
+  const key = SECRET.exec(secret)?.[1];
+  if (!key) throw new InvalidSignature("The webhook secret is not whsec_ and base64 of at least 24 bytes.");
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers);
-  const fields = new Map(entries.map(([name, value]) => [name.toLowerCase(), String(value)]));
+  const fields = new Map(entries.map(([name, value]) => [name.toLowerCase(), String(value ?? "")]));
+  const id = fields.get("webhook-id") ?? "";
   const timestamp = fields.get("webhook-timestamp") ?? "";
-  if (!/^[0-9]{1,15}$/.test(timestamp) || Math.abs(now - Number(timestamp)) > MAX_AGE_SECONDS) {
+  if (!TIMESTAMP.test(timestamp) || Math.abs(now - Number(timestamp)) > MAX_AGE_SECONDS) {
     throw new InvalidSignature("The webhook has no time, or one that differs by over five minutes from the clock.");
   }
-  const encoder = new TextEncoder();
-  const bytes = typeof body === "string" ? encoder.encode(body) : body;
-  const prefix = encoder.encode(`${fields.get("webhook-id") ?? ""}.${timestamp}.`);
-  const content = new Uint8Array(prefix.length + bytes.length);
-  content.set(prefix);
-  content.set(bytes, prefix.length);
-  const key = await crypto.subtle.importKey("raw", keyOf(secret), { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
-  for (const signature of (fields.get("webhook-signature") ?? "").split(" ")) {
-    const digest = decoded(signature.replace(/^v1,/, ""));
-    // SubtleCrypto compares in constant time.
-    if (signature.startsWith("v1,") && digest && await crypto.subtle.verify("HMAC", key, digest, content)) {
-      return eventOf(JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)));
-    }
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const expected = await signatureOf(key, `${id}.${timestamp}.`, bytes);
+  const signatures = (fields.get("webhook-signature") ?? "").split(" ");
+  if (!id || !signatures.some((signature) => isSame(signature, expected))) {
+    throw new InvalidSignature("The webhook is not signed with this secret.");
   }
-  throw new InvalidSignature("The webhook is not signed with this secret.");
+  try {
+    const event = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    if (Object.prototype.toString.call(event) !== "[object Object]") throw new TypeError("It is not an object.");
+    return eventOf(event);
+  } catch {
+    throw new InvalidSignature("The webhook is signed, and its body is not an event.");
+  }
+}
+
+/** Return the signature of a webhook. @param {string} key @param {string} beginning @param {Uint8Array} body */
+async function signatureOf(key, beginning, body) {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const prefix = new TextEncoder().encode(beginning);
+  const content = new Uint8Array(prefix.length + body.length);
+  content.set(prefix);
+  content.set(body, prefix.length);
+  const bytes = Uint8Array.from(atob(key), (character) => character.charCodeAt(0));
+  const imported = await crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign"]);
+  return `v1,${btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.sign("HMAC", imported, content))))}`;
+}
+
+/** Return whether two texts are equal, in a time that depends on the second one alone. @param {string} text @param {string} expected */
+function isSame(text, expected) {
+  let difference = text.length ^ expected.length;
+  for (let index = 0; index < expected.length; index++) difference |= text.charCodeAt(index) ^ expected.charCodeAt(index);
+  return difference === 0;
 }
 
 /** @param {any} event */
 function eventOf(event) {
-  return event.result ? { ...event, result: withLists(event.request_json.request.name, event.result) } : event;
-}
-
-/** @param {string} secret */
-function keyOf(secret) {
-  const key = decoded(secret.replace(/^whsec_/, ""));
-  if (!key) throw new TypeError("The webhook secret is not whsec_ and base64.");
-  return key;
-}
-
-/** @param {string} base64 */
-function decoded(base64) {
-  try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
-  }
+  if (!event.result) return event;
+  const { name } = event.request_json.request;
+  if (typeof name !== "string") throw new TypeError("The event does not name its request.");
+  return { ...event, result: withLists(name, event.result) };
 }

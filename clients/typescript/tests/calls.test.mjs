@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { test } from "node:test";
 
 import {
-  ApiError, DependencyFailed, Discarded, OutcomeUnknown, QuickBooksError, ReadOnlyKey, RequestFailed,
+  ApiError, Client, DependencyFailed, Discarded, OutcomeUnknown, QuickBooksError, ReadOnlyKey, RequestFailed,
   ResultUnavailable, StaleEditSequence, StillWaiting,
 } from "../src/index.js";
 import { Service } from "./service.mjs";
@@ -211,5 +213,45 @@ for (const timeout of [0.5, 1, 19.9, 20, 20.5, 47]) {
     await assert.rejects(service.client().execute(ADD, { timeout }), StillWaiting);
 
     assert.ok(Math.abs(service.now - timeout) < 0.001);
+  });
+}
+
+const HOSTILE = [
+  "", ".", "..", "../events", "a/b", "/", "a?b=1", "a#b", "a\\b", "%2e%2e", "a%2fb", "a b", "a\n", "é", "@evil.example",
+  "//evil.example", "https://evil.example/", "connections\0", "\ud800", "a:b",
+];
+
+for (const text of HOSTILE) {
+  test(`${JSON.stringify(text)} does not leave its part of a path`, async () => {
+    const service = new Service();
+    const client = service.client();
+
+    assert.throws(() => new Client("https://queue.example", "sk_test", text), /is not an id/);
+    await assert.rejects(async () => client.record(text), /is not an id/);
+    await assert.rejects(client.wait(text), /is not an id/);
+    for (const path of [text, `/api/v1/queued_requests/../${text}`, `/api/v1/contact?${text}`, `@evil.example/${text}`]) {
+      await assert.rejects(client.call("GET", path), /is not a path/);
+    }
+    assert.deepEqual(service.calls, []);
+  });
+}
+
+for (const status of [301, 302, 303, 307, 308]) {
+  test(`a redirect with ${status} is an error, and another host gets nothing`, async (context) => {
+    const calls = [];
+    const serve = async (answer) => {
+      const server = createServer((request, response) => { calls.push(request.url); answer(response); }).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      context.after(() => server.close());
+      return `http://127.0.0.1:${server.address().port}`;
+    };
+    const other = await serve((response) => response.end("{}"));
+    const service = await serve((response) => response.writeHead(status, { Location: `${other}/stolen` }).end());
+    const client = new Client(service, "sk_test", "1");
+
+    const call = client.call("POST", "/api/v1/contact", { body: { name: "secret" }, idempotencyKey: "1" });
+
+    await assert.rejects(call, ApiError);
+    assert.deepEqual(calls, ["/api/v1/contact"]);
   });
 }

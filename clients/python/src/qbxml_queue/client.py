@@ -197,6 +197,7 @@ def http_options(base_url: str, api_key: str) -> dict[str, Any]:
     return {
         "base_url": base_url,
         "auth": (api_key, ""),
+        "follow_redirects": False,
         "headers": {"Accept": "application/json", "User-Agent": "qbxml-queue-python"},
     }
 

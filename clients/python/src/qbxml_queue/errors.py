@@ -40,7 +40,7 @@ class ReadOnlyKey(ApiError):
 
 
 class InvalidSignature(QbxmlQueueError):
-    """The webhook is not signed with the secret, or its time differs too much from the clock."""
+    """The webhook is not an event that was signed with the secret within the last five minutes."""
 
 
 class RequestFailed(QbxmlQueueError):

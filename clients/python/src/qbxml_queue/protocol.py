@@ -6,6 +6,7 @@ make the calls and the pauses.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
@@ -35,6 +36,9 @@ MAX_POLL_SECONDS = 10.0
 MAX_HOLD_SECONDS = 20
 ENDED = frozenset({"response_received", "error", "discarded"})
 
+_segment = re.compile(r"[A-Za-z0-9_-]+").fullmatch
+_path = re.compile(r"(?:/[A-Za-z0-9_-]+)+").fullmatch
+
 _BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata"})
 _LISTED = 100
 _TOO_MANY_REQUESTS = 429
@@ -43,7 +47,7 @@ _SERVER_ERROR = 500
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of the API."""
+    """A call of the API. Raises ValueError for a path that another host or resource could read differently."""
 
     method: str
     path: str
@@ -52,10 +56,21 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = CALL_SECONDS
 
+    def __post_init__(self) -> None:
+        if not _path(self.path):
+            raise ValueError(f"{self.path!r} is not a path of the API, such as /api/v1/contact. Pass parameters apart.")
+
     @property
     def is_repeatable(self) -> bool:
         """Whether the call may be made twice."""
         return self.method in {"GET", "DELETE"} or "Idempotency-Key" in self.headers
+
+
+def segment(identifier: str) -> str:
+    """Return an id as a part of a path. It needs no encoding. Raises ValueError if it could be more than one part."""
+    if not _segment(identifier):
+        raise ValueError(f"{identifier!r} is not an id. An id has only letters, digits and hyphens.")
+    return identifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +86,7 @@ class Protocol:
     def __init__(
         self, connection_id: str, clock: Callable[[], float], new_key: Callable[[], str], chance: Callable[[], float]
     ) -> None:
-        self.connection = f"/api/v1/connections/{connection_id}"
+        self.connection = f"/api/v1/connections/{segment(connection_id)}"
         self.clock = clock
         self.new_key = new_key
         self._chance = chance
@@ -164,7 +179,7 @@ class Protocol:
         The service may hold the call for `hold_seconds`, until the request has ended.
         """
         parameters = {"include[]": "result", **({"wait": str(hold_seconds)} if hold_seconds else {})}
-        path = f"/api/v1/queued_requests/{request_id}"
+        path = f"/api/v1/queued_requests/{segment(request_id)}"
         answer = yield from self.send(Call("GET", path, parameters, seconds=CALL_SECONDS + hold_seconds))
         return cast("QueuedRequest", answer["data"])
 

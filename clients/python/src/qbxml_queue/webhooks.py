@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
+import re
 import time
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -21,28 +21,40 @@ Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ConnectionWeb
 
 MAX_AGE_SECONDS = 300
 
+# At least 24 bytes, as Standard Webhooks demands.
+_secret = re.compile(r"whsec_((?:[A-Za-z0-9+/]{4}){8,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)").fullmatch
+_timestamp = re.compile(r"[0-9]{1,12}").fullmatch
+
 
 def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float | None = None) -> Event:
-    """Return the event of a webhook that the service signed. Raises InvalidSignature.
+    """Return the event of a webhook that the service signed. Raises InvalidSignature for everything else.
 
     `secret` is the webhook secret of the app (`whsec_…`), `body` the raw bytes of the call. The names of the headers
     may have any case. An event can arrive twice: the header `webhook-id` is the same. `result` has the types of
     `execute`. `type` tells the events of requests from those of connections.
     """
+    key = _secret(secret or "")
+    if not key:
+        raise InvalidSignature("The webhook secret is not whsec_ and base64 of at least 24 bytes.")
     fields = {name.lower(): value for name, value in headers.items()}
-    timestamp = fields.get("webhook-timestamp", "")
+    webhook_id, timestamp = fields.get("webhook-id") or "", fields.get("webhook-timestamp") or ""
     current = time.time() if now is None else now
-    if not (timestamp.isascii() and timestamp.isdecimal()) or abs(current - int(timestamp)) > MAX_AGE_SECONDS:
+    if not _timestamp(timestamp) or abs(current - int(timestamp)) > MAX_AGE_SECONDS:
         raise InvalidSignature("The webhook has no time, or one that differs by over five minutes from the clock.")
-    try:
-        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-    except (binascii.Error, ValueError):
-        raise ValueError("The webhook secret is not whsec_ and base64.") from None
-    content = f"{fields.get('webhook-id', '')}.{timestamp}.".encode() + body
-    expected = b"v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256))
-    signatures = fields.get("webhook-signature", "").encode().split()
-    if not any(hmac.compare_digest(expected, signature) for signature in signatures):
+    # A header can have any character, also half of a surrogate pair, which UTF-8 does not have.
+    content = f"{webhook_id}.{timestamp}.".encode("utf-8", "surrogatepass") + body
+    expected = b"v1," + base64.b64encode(hmac.digest(base64.b64decode(key[1]), content, hashlib.sha256))
+    signatures = (fields.get("webhook-signature") or "").encode("utf-8", "surrogatepass").split(b" ")
+    if not webhook_id or not any(hmac.compare_digest(expected, signature) for signature in signatures):
         raise InvalidSignature("The webhook is not signed with this secret.")
-    event = cast("Event", json.loads(body))
-    read_result(event)
-    return event
+    return _event(body)
+
+
+def _event(body: bytes) -> Event:
+    """Return the event in a signed body. Raises InvalidSignature if it is not an event of this service."""
+    try:
+        event = json.loads(body)
+        read_result(event)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise InvalidSignature("The webhook is signed, and its body is not an event.") from None
+    return cast("Event", event)

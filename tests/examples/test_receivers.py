@@ -1,0 +1,211 @@
+"""Every receiver of the project accepts and refuses the same webhooks, and none fails at a hostile one.
+
+The receivers are the recipes of docs/webhooks.md, the examples, and `verify` of the typed clients. They run unchanged,
+each in a program of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.webhooks.signature import signature_headers
+from tests.examples.guide import ROOT
+from tests.support.webhook_vectors import BODY, ID, SECRET, Vector, vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+TOOLS_PYTHON = ROOT / ".tools" / "clients" / "bin" / "python"
+SECONDS = 120
+
+PYTHON_END = """
+import base64, json, sys, time
+for one in json.load(sys.stdin):
+    try:
+        print(json.dumps(bool({call})))
+    except {refusal}:
+        print("false")
+    except Exception as error:
+        print(json.dumps(f"{{type(error).__name__}}: {{error}}"[:200]))
+"""
+NODE_END = """
+const given = JSON.parse((await import("node:fs")).readFileSync(0, "utf8"));
+for (const one of given) {{
+  const body = Buffer.from(one.body, "base64");
+  try {{
+    console.log(JSON.stringify(Boolean({call})));
+  }} catch (error) {{
+    console.log({refusal} ? "false" : JSON.stringify(String(error)));
+  }}
+}}
+"""
+DECODED = 'base64.b64decode(one["body"])'
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """A receiver. `program` returns the interpreter and the code, and writes what the code needs into a folder.
+
+    A recipe checks the signature alone; one that `reads_events` also refuses a body that is not an event.
+    """
+
+    name: str
+    program: Callable[[Path], list[str]]
+    reads_events: bool = False
+
+
+def node() -> str:
+    """Return the path of Node. The test is skipped without it."""
+    return shutil.which("node") or pytest.skip("needs Node")
+
+
+def recipe(language: str) -> str:
+    """Return the only recipe in a language."""
+    text = (ROOT / "docs" / "webhooks.md").read_text(encoding="utf-8")
+    [code] = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    return str(code)
+
+
+def python_program(code: str, call: str) -> list[str]:
+    """Return a program that prints the result of `call` for each vector."""
+    return [sys.executable, "-c", code + PYTHON_END.format(call=call, refusal="()")]
+
+
+def node_program(code: str, call: str, refusal: str = "false") -> list[str]:
+    """Return a program that prints the result of `call` for each vector."""
+    return [node(), "--input-type=module", "-e", code + NODE_END.format(call=call, refusal=refusal)]
+
+
+def documented_python(_: Path) -> list[str]:
+    return python_program(recipe("python"), f'is_valid(one["secret"], one["headers"], {DECODED})')
+
+
+def documented_node(_: Path) -> list[str]:
+    # A page's `require` belongs to a program that is not a module.
+    code = 'import { createRequire } from "node:module";\nconst require = createRequire("/");\n' + recipe("javascript")
+    return node_program(code, "isValid(one.secret, one.headers, body)")
+
+
+def first_sync(_: Path) -> list[str]:
+    code = f"import sys\nsys.path.insert(0, {str(ROOT / 'examples' / 'first_sync')!r})\nfrom receiver import is_valid\n"
+    return python_program(code, f'is_valid(one["secret"], one["headers"], {DECODED}, time.time())')
+
+
+def node_example(_: Path) -> list[str]:
+    """Run the function of the example, whose module begins to work as soon as it is imported."""
+    text = (ROOT / "examples" / "node" / "first_request.mjs").read_text(encoding="utf-8")
+    [imported] = re.findall(r'^import .* from "node:crypto";$', text, re.MULTILINE)
+    [secret] = re.findall(r"^const SECRET = .*;$", text, re.MULTILINE)
+    [function] = re.findall(r"^function isValid\(.*?^}", text, re.MULTILINE | re.DOTALL)
+    return node_program(f"{imported}\n{secret}\n{function}", "isValid(one.secret, one.headers, body)")
+
+
+def python_client(folder: Path) -> list[str]:
+    """Install a copy of the client's sources, and generate their types."""
+    if not TOOLS_PYTHON.exists():
+        pytest.skip("needs make test-clients")
+    package = folder / "qbxml_queue"
+    shutil.copytree(ROOT / "clients" / "python" / "src" / "qbxml_queue", package, dirs_exist_ok=True)
+    code = f"""import sys
+from pathlib import Path
+sys.path[:0] = [{str(folder)!r}, {str(ROOT / "clients" / "python")!r}]
+import generate
+generate.main(Path({str(package / "schema")!r}))
+from qbxml_queue import InvalidSignature, verify
+"""
+    call = f'verify(one["secret"], one["headers"], {DECODED})'
+    end = PYTHON_END.format(call=f"{call} is not None", refusal="InvalidSignature")
+    return [str(TOOLS_PYTHON), "-c", code + end]
+
+
+def typescript_client(folder: Path) -> list[str]:
+    """Generate the facts of the client into a copy of its sources."""
+    source = ROOT / "clients" / "typescript"
+    shutil.copytree(source / "src", folder / "src", dirs_exist_ok=True)
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    generate = [node(), str(source / "generate.mjs"), str(folder / "src" / "schema")]
+    subprocess.run(generate, check=True, timeout=SECONDS)  # noqa: S603 - our own program
+    code = f'const {{ verify, InvalidSignature }} = await import("{(folder / "src" / "index.js").as_uri()}");\n'
+    return node_program(code, "await verify(one.secret, one.headers, body)", "error instanceof InvalidSignature")
+
+
+RECEIVERS = (
+    Receiver("the Python recipe", documented_python),
+    Receiver("the Node recipe", documented_node),
+    Receiver("the Python example", first_sync),
+    Receiver("the Node example", node_example),
+    Receiver("the Python client", python_client, reads_events=True),
+    Receiver("the TypeScript client", typescript_client, reads_events=True),
+)
+
+
+def verdicts(receiver: Receiver, given: list[Vector], folder: Path) -> list[bool | str]:
+    """Return what a receiver says about each vector: a text is an error that it should not raise."""
+    process = subprocess.run(  # noqa: S603 - the receivers are this repository's
+        receiver.program(folder),
+        input=json.dumps([vector.as_dict() for vector in given]),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    return [json.loads(line) for line in process.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("receiver", RECEIVERS, ids=lambda receiver: receiver.name)
+def test_every_receiver_accepts_what_is_signed_and_refuses_everything_else(receiver: Receiver, tmp_path: Path) -> None:
+    given = vectors(time.time())
+
+    found = verdicts(receiver, given, tmp_path)
+
+    expected = [vector.is_valid and (vector.is_event or not receiver.reads_events) for vector in given]
+    wrong = {
+        vector.name: verdict
+        for vector, verdict, right in zip(given, found, expected, strict=True)
+        if verdict is not right
+    }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("receiver", RECEIVERS, ids=lambda receiver: receiver.name)
+def test_every_receiver_accepts_what_the_service_signs(receiver: Receiver, tmp_path: Path) -> None:
+    """Also during a rotation, when there are two secrets."""
+    old = "whsec_ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8="
+    headers = signature_headers([old, SECRET], ID, int(time.time()), BODY)
+    [signed, *_] = vectors(time.time())
+    given = [Vector(secret, secret, {**headers}, signed.body, is_valid=True) for secret in (SECRET, old)]
+
+    assert verdicts(receiver, given, tmp_path) == [True, True]
+
+
+def test_every_receiver_of_the_documents_and_examples_is_in_the_table() -> None:
+    places = [ROOT / "docs", ROOT / "examples", ROOT / "clients", ROOT / "README.md"]
+    files = [file for place in places for file in ([place] if place.is_file() else place.rglob("*"))]
+    marks = re.compile(r"\b(?:def is_valid|function isValid|def verify|function verify)\(")
+    found = {
+        file.relative_to(ROOT).as_posix()
+        for file in files
+        if file.suffix in {".md", ".py", ".js", ".mjs", ".mts"}
+        and not {"node_modules", "tests"} & set(file.parts)
+        and marks.search(file.read_text(encoding="utf-8"))
+    }
+
+    assert found == {
+        "docs/webhooks.md",
+        "docs/guides/first-sync.md",  # the function of examples/first_sync, which test_guides.py compares
+        "examples/first_sync/receiver.py",
+        "examples/node/first_request.mjs",
+        "clients/python/src/qbxml_queue/webhooks.py",
+        "clients/typescript/src/index.js",
+    }
