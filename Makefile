@@ -12,7 +12,6 @@ PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python
 BIN := .venv/bin
 TOOLS := .tools
 DYNAMODB_LOCAL_PORT ?= 8127
-NODE_GENERATORS := openapi-typescript@7.13.0 openapi-fetch@0.17.0 typescript@5.9.3
 LOCK := pip-compile --quiet --strip-extras --allow-unsafe --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
@@ -35,6 +34,12 @@ define install
 	@[ -x $(1)/bin/python ] || "$(PYTHON)" -m venv $(1)
 	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(2)
 	@touch $@
+endef
+
+# $(call install_node,folder,packages): exactly the packages of a lock file, whose hashes npm checks. None runs a script.
+define install_node
+	@cp $(2)/package.json $(2)/package-lock.json $(1)/
+	@npm ci --silent --no-audit --no-fund --ignore-scripts --prefix $(1)
 endef
 
 .PHONY: help
@@ -60,11 +65,15 @@ $(TOOLS)/runtime/.installed: requirements-runtime.txt
 $(TOOLS)/api/.installed: requirements-api.txt
 	$(call install,$(TOOLS)/api,$<,Schemathesis)
 
-$(TOOLS)/clients/.installed: requirements-clients.txt
+$(TOOLS)/clients/.installed: requirements-clients.txt tools/node/clients/package-lock.json
 	$(call install,$(TOOLS)/clients,$<,generators of clients)
-	@if command -v npm >/dev/null; then \
-		npm install --silent --no-audit --no-fund --no-save --no-package-lock --prefix $(TOOLS)/clients $(NODE_GENERATORS); \
-	else echo "Without Node and npm, the TypeScript client is not tested."; fi
+	$(if $(shell command -v npm),$(call install_node,$(@D),tools/node/clients),@echo "Without Node and npm, the TypeScript client is not tested.")
+
+$(TOOLS)/lint/.installed: tools/node/lint/package-lock.json
+	@command -v npm >/dev/null || { echo "Node and npm are needed." >&2; exit 1; }
+	@mkdir -p $(@D)
+	$(call install_node,$(@D),tools/node/lint)
+	@touch $@
 
 $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 	@command -v java >/dev/null && command -v mvn >/dev/null || { echo "Java 17 and Maven are needed." >&2; exit 1; }
@@ -164,7 +173,7 @@ test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Test the typed cli
 	cd clients/python && ../../$(TOOLS)/clients/bin/python generate.py && ../../$(TOOLS)/clients/bin/python -m pytest -q
 	@if command -v npm >/dev/null; then cd clients/typescript && node generate.mjs && node --test tests/; \
 	else echo "Without Node and npm, the TypeScript client is not tested."; fi
-	$(BIN)/python -m pytest -q tests/examples/test_clients.py tests/examples/test_shop.py
+	$(BIN)/python -m pytest -q tests/examples/test_clients.py tests/examples/test_receivers.py tests/examples/test_shop.py
 
 .PHONY: fuzz
 fuzz: .venv/.installed ## Fuzz the running service: no call may answer 5xx or take over 2 s (ARGS="--seconds 1800 --seed 7")
@@ -263,12 +272,12 @@ keep-release: .venv/.installed ## Keep the tables, data and answers of this vers
 	PYTHONPATH=src $(BIN)/python -m tests.releases
 
 .PHONY: lint-openapi
-lint-openapi: ## Lint docs/openapi.json with Redocly and Spectral, which need Node
-	npx --yes @redocly/cli lint docs/openapi.json
-	npx --yes @stoplight/spectral-cli lint docs/openapi.json
+lint-openapi: $(TOOLS)/lint/.installed ## Lint docs/openapi.json with Redocly and Spectral, which need Node
+	$(TOOLS)/lint/node_modules/.bin/redocly lint docs/openapi.json
+	$(TOOLS)/lint/node_modules/.bin/spectral lint docs/openapi.json
 
 .PHONY: lock
-lock: .venv/.installed ## Write the hashed requirements files from the .in files
+lock: .venv/.installed ## Write the hashed requirements files from the .in files, and the lock files of tools/node
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-sam.txt requirements-sam.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=src/requirements.txt src/requirements.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-dev.txt requirements-dev.in
@@ -277,6 +286,9 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-clients.txt requirements-clients.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-emulator.txt requirements-emulator.in
 	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-runtime.txt requirements-runtime.in
+	@if command -v npm >/dev/null; then for folder in tools/node/*/; do echo "Locking $$folder …" && \
+		npm install --silent --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --prefix "$$folder"; done; \
+	else echo "Without Node and npm, tools/node is not locked."; fi
 
 .PHONY: clean
 clean: ## Remove everything that can be made again; keep the data of make dynamodb

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import urllib3
 
 from local.command import invoke, local_client
+from local.private_files import write_private
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,14 +120,6 @@ def write_credentials(credentials: Credentials, folder: Path) -> Path:
     path = folder / CREDENTIALS_FILE
     write_private(path, json.dumps(asdict(credentials), indent=2) + "\n")
     return path
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
 
 
 class Api:

@@ -180,8 +180,8 @@ def _run(ready: Callable[[str], None]) -> int:
         print(f"Starting {what} …", flush=True)
         terminal = Terminal.of(os.environ, sys.stdout, quiet=options.quiet, soap=not options.quickbooks)
         with running(options, terminal) as credentials:
+            ready(credentials.base_url)  # ends the log, which must not have the key
             _greet(credentials, options)
-            ready(credentials.base_url)
             wait_for_signal()
             print("\nStopping.", flush=True)
     except (DatabaseUnusable, CompanyUnusable) as error:

@@ -1,8 +1,8 @@
 """`make wait`: wait until `make run` is ready, or end with its output if it fails.
 
 While it starts, `make run` keeps two files in the state folder: `run.json` with its process ID and, when it is ready,
-its URL, and `run.log` with its output until then. This program needs the standard library only, because it may run
-while `make run` still installs its packages.
+its URL, and `run.log` with its output until then, which has no credentials. This program needs the standard library
+only, because it may run while `make run` still installs its packages.
 
 Options by environment:
   STATE_DIR=.             the folder in which `make run` created `.local/`
@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 from urllib.error import URLError
 from urllib.request import urlopen
+
+from local.private_files import open_private, private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -64,10 +66,10 @@ def starting(folder: Path) -> Iterator[Callable[[str], None]]:
 
     A block that ends before it is ready leaves both files, so that `make wait` can print the reason.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     status, url = folder / STATUS_FILE, ""
     _write(status, {"pid": os.getpid(), "url": url})
-    with (folder / LOG_FILE).open("w", encoding="utf-8", buffering=1) as log:
+    with open_private(folder / LOG_FILE) as log:
         copies = _Copied(sys.stdout, log), _Copied(sys.stderr, log)
 
         def ready(at: str) -> None:

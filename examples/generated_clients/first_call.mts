@@ -1,8 +1,8 @@
 // Queue a request and read its response with types that openapi-typescript has generated.
 //
-//   npm install openapi-typescript typescript openapi-fetch
-//   npx openapi-typescript docs/openapi.json --output api.d.ts
-//   npx tsc --strict --module nodenext --target es2022 first_call.mts && node first_call.mjs
+//   npm install --ignore-scripts --save-exact openapi-typescript@7.13.0 typescript@5.9.3 openapi-fetch@0.17.0
+//   npx --no openapi-typescript docs/openapi.json -- --output api.d.ts
+//   npx --no tsc -- --strict --module nodenext --target es2022 first_call.mts && node first_call.mjs
 import createClient from "openapi-fetch";
 import type { components, paths } from "./api.js";
 

@@ -1,7 +1,8 @@
 // Write a customer and read all customers, page by page, with the TypeScript client.
 //
 //   npm install ./clients/typescript
-//   npx tsc --strict --module nodenext --target es2022 first_call.mts && node first_call.mjs
+//   npm install --ignore-scripts --save-exact typescript@5.9.3
+//   npx --no tsc -- --strict --module nodenext --target es2022 first_call.mts && node first_call.mjs
 import { Client, QuickBooksError } from "qbxml-queue";
 
 declare const process: { env: Record<string, string | undefined>; exit(status: number): never };

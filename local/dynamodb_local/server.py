@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from local import programs
+from local.private_files import private_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +32,7 @@ def running(jars: Path, port: int, *, kept_in: Path | None = None) -> Iterator[s
     """
     libraries = jars.resolve()
     if kept_in:
-        kept_in.mkdir(parents=True, exist_ok=True)
+        private_folder(kept_in)  # it has webhook secrets
     storage = ["-sharedDb", "-dbPath", str(kept_in.resolve())] if kept_in else ["-inMemory"]
     java = ["java", f"-Djava.library.path={libraries}", "-cp", f"{libraries}/*"]
     command = [*java, *_main(), *storage, "-disableTelemetry", "-port", str(port)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,25 @@ def test_a_run_that_is_not_ready_ends_the_wait_after_its_time(tmp_path: Path) ->
 def test_without_a_run_the_wait_says_how_to_start_one(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="make run &"):
         wait.wait(tmp_path, 1, no_pause)
+
+
+def test_only_the_owner_can_read_what_a_run_keeps_and_the_log_has_no_credentials(tmp_path: Path) -> None:
+    folder = tmp_path / ".local"
+    folder.mkdir(mode=0o755)
+    (folder / wait.LOG_FILE).write_text("of an earlier version")
+    (folder / wait.LOG_FILE).chmod(0o644)
+
+    with running(tmp_path) as run:
+        secrets = [run.credentials[name] for name in ("api_key", "webhook_secret", "qbwc_password", "operate_secret")]
+        found = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*") if path.is_file()}
+
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert run.credentials["api_key"] in run.output, "the terminal shows the key"
+    assert "Starting" in found[folder / wait.LOG_FILE]
+    holders = {path for path, text in found.items() if any(secret in text for secret in secrets)}
+    assert {path.name for path in holders} == {"credentials.json", "env"}
+    private = {*holders, folder / wait.LOG_FILE, folder / "quickbooks.qwc"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o600}
 
 
 @pytest.mark.parametrize("first_status", [503, 200])
