@@ -26,7 +26,7 @@ NOT_COMMANDS = {
 
 def problems(line: str) -> list[str]:
     """Return what is wrong with the commands of Node in a line of a file."""
-    found = ["npx without --no fetches what is not installed"] if re.search(r"\bnpx\s+(?!--no )", line) else []
+    found = ["npx without --no fetches what is not installed"] if re.search(r"\bnpx\s+(?!--no\b)", line) else []
     for command, arguments in re.findall(r"\bnpm (ci|install|i|exec|add)\b([^&|;`]*)", line):
         words = [word for word in arguments.split() if not word.startswith(("-", "#", "\\"))]
         # A folder of this repository is no package of others; its own script generates its types.
