@@ -23,6 +23,7 @@ import urllib3
 
 from local import build, deploy, first_steps, programs
 from local.lambda_api import Operator
+from local.private_files import write_private
 from local.template import Template
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _prepare(endpoint: str, base_url: str, folder: Path) -> Path:
     credentials = first_steps.prepare(base_url, operator, folder)
     state = folder / first_steps.CREDENTIALS_FILE
     facts = {**asdict(credentials), "applies_gateway_responses": False}
-    first_steps.write_private(state, json.dumps(facts, indent=2) + "\n")
+    write_private(state, json.dumps(facts, indent=2) + "\n")
     return state
 
 

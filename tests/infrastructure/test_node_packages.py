@@ -62,7 +62,7 @@ def test_the_folders_of_the_makefile_are_locked() -> None:
 
 def test_every_command_of_node_in_the_repository_is_pinned_and_runs_no_script_of_others() -> None:
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
-    wrong = {}
+    wrong: dict[str, list[str]] = {}
     for name in tracked.stdout.split("\0"):
         path = ROOT / name
         if not path.is_file() or name in NOT_COMMANDS or path.suffix == ".json":

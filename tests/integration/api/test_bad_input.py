@@ -544,7 +544,7 @@ def test_a_browser_changes_something_only_from_a_page_of_the_service(deployment:
     for path, operations in document["paths"].items():
         for method in operations.keys() & {"get", "post", "put", "patch", "delete"}:
             address = path.format(connection_id=NOBODYS_ID, request_id=NOBODYS_ID)
-            body = {} if method in {"post", "patch"} else None
+            body: dict[str, str] | None = {} if method in {"post", "patch"} else None
             response = deployment.api.call(method.upper(), address, body, headers={"Sec-Fetch-Site": origin})
             is_change = "403" in operations[method]["responses"]
             refused = is_change and (method == "get" or not is_own)
