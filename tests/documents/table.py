@@ -183,7 +183,6 @@ TABLE: tuple[Row, ...] = (
     ),
     NeedsAws("*", r"make (deploy|deploy-check|smoke|restore)( .*)?", "needs an AWS account"),
     NeedsAws("*", r"make command STACK=.*", "needs an AWS account"),
-    Fails("*", r'make sam DO="delete .*', "needs an AWS account, and asks before", message="Are you sure"),
     CheckedBy(
         "*", r".*\baws [a-z-]+ .*", "needs an AWS account", test="tests/infrastructure/test_documented_commands.py"
     ),
