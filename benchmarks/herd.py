@@ -29,8 +29,10 @@ from domain.records.sync_window import SyncWindow
 from domain.storage.changes import AddRequest, Put
 from domain.timestamps import minute_of, timestamp
 from domain.web_connector.protocol.soap import Call
-from domain.web_connector.session.admission import max_sessions
+from domain.web_connector.session.admission import Admission, Budget, budget
+from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.login import Login
+from domain.web_connector.session.pacing import WAIT
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS, place
 from domain.web_connector.session.service import SessionService
 from local.template import Template
@@ -48,6 +50,7 @@ OPENING = datetime(2026, 3, 14, 22, tzinfo=UTC)
 INDEX_LAG = timedelta(seconds=0.5)
 FUNCTION_SECONDS = 0.03
 START_OF_QUICKBOOKS_SECONDS = 1.0
+ANOTHER_APP = "another-app"
 CALLS_WITHOUT_WORK = 5
 """The calls of a login without work: a `GET`, `serverVersion`, `clientVersion`, `authenticate`, `closeConnection`."""
 
@@ -56,9 +59,11 @@ XML = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="{}"
 
 @dataclass(frozen=True, slots=True)
 class Herd:
-    """The connections, and the limits that they meet. `sessions` is the budget; None admits every login.
+    """The connections, and the limits that they meet.
 
-    With `window_minutes` 0, all connections with work call in the same second, and there is no window.
+    `sessions` is the number that may run at once; 0 derives it, and None admits every login. With `window_minutes` 0,
+    all connections with work call in the same second, and there is no window. The last `of_another_app` of them belong
+    to another app. `interval_seconds` is the interval that the users have set.
     """
 
     connections: int = 1_000
@@ -68,13 +73,22 @@ class Herd:
     calls_per_second: int = 1_000
     burst: int = 5_000
     concurrency: int = 1_000
-    sessions: int | None = 50
+    sessions: int | None = 0
     dormant_seconds: int = MAX_POSTPONEMENT_SECONDS
     trip_ms: int = 100
     work_ms: int = 150
     same_place: bool = False
     idle_hours: int = 1
+    of_another_app: int = 0
+    interval_seconds: int = MIN_USER_INTERVAL_SECONDS
     seed: int = 1
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget of sessions. `make deploy` sets ConcurrencyAlarmAt to four fifths of the concurrency."""
+        if self.sessions is None:
+            return None
+        return budget(self.calls_per_second, max(1, self.concurrency * 4 // 5), self.sessions)
 
 
 @dataclass
@@ -91,6 +105,8 @@ class Result:
     peak_calls: int = 0
     peak_sessions: int = 0
     peak_functions: int = 0
+    waits: dict[str, float] = field(default_factory=dict)
+    """The longest time by app from the first login of a connection that was turned away to its next session."""
 
 
 class HerdStore(FakeStore):
@@ -130,8 +146,8 @@ class HerdStore(FakeStore):
                 break
         return sorted(front, key=lambda record: record.place_in_queue)
 
-    def live_sessions(self, shard: int, since: str) -> int:
-        """Count the sessions that the index shows."""
+    def live_sessions(self, shard: int, since: str) -> Counter[str]:
+        """Count the sessions that the index shows by app."""
         while self._to_show and self._to_show[0][0] <= self._clock():
             _, session = self._to_show.popleft()
             if session.ended:
@@ -139,7 +155,7 @@ class HerdStore(FakeStore):
             else:
                 self._shown[session.id] = session
         shown = (session for session in self._shown.values() if session.shard == shard)
-        return sum(minute_of(session.last_call_at) >= minute_of(since) for session in shown)
+        return Counter(session.app_id for session in shown if minute_of(session.last_call_at) >= minute_of(since))
 
 
 def _may_be_sent(record: object) -> bool:
@@ -163,12 +179,14 @@ class Process:
     def __init__(self, simulation: Simulation, number: int) -> None:
         herd, store, clock = simulation.herd, simulation.store, simulation.clock
         random = Random(f"{herd.seed}/{number}")  # noqa: S311 - no secrets
-        login = Login(store, clock, random.randbytes, dormant_seconds=herd.dormant_seconds, max_sessions=herd.sessions)
-        session = SessionService(store, clock, lambda: "")
+        admission = Admission(store, clock, herd.budget, random.randbytes) if herd.budget else None
+        login = Login(store, clock, random.randbytes, dormant_seconds=herd.dormant_seconds, admission=admission)
+        session = SessionService(store, clock, lambda: "", admission)
         self.methods: dict[str, Callable[[Call], Any]] = {
             "authenticate": login.authenticate,
             "sendRequestXML": session.send_request_xml,
             "receiveResponseXML": session.receive_response_xml,
+            "getLastError": session.get_last_error,
             "closeConnection": session.close_connection,
         }
         self.free_at = clock.now
@@ -203,6 +221,7 @@ class Simulation:
         self._number = 0
         self._calls: Counter[int] = Counter()
         self._live: set[str] = set()
+        self._turned_away_since: dict[str, datetime] = {}
         self._to_receive = herd.connections * herd.requests
 
     # --- The service
@@ -236,6 +255,12 @@ class Simulation:
         self._processes.append(Process(self, len(self._processes)))
         return self._processes[-1]
 
+    def calls_in_busiest(self, seconds: int, since: int) -> int:
+        """Return the calls in the busiest time of this length that begins so many seconds after the opening."""
+        first = int(OPENING.timestamp()) + since
+        last = max(self._calls, default=first)
+        return max(sum(self._calls[second] for second in range(start, start + seconds)) for start in range(first, last))
+
     # --- A Web Connector
 
     def machine(self, connection_id: str) -> Iterator[timedelta]:
@@ -256,12 +281,15 @@ class Simulation:
             yield trip
         except Refused:
             self.result.refused_logins += 1
-            return MIN_USER_INTERVAL_SECONDS
+            return self.herd.interval_seconds
         if status:
             with suppress(Refused):
                 self.call("closeConnection", ticket=ticket)
-            self.result.turned_away += status == "none" and self.store.connections[connection_id].turned_away > 0
-            return int(postpone or MIN_USER_INTERVAL_SECONDS)
+            if status == "none" and self.store.connections[connection_id].turned_away > 0:
+                self.result.turned_away += 1
+                self._turned_away_since.setdefault(connection_id, self.clock.now)
+            return max(int(postpone or 0), self.herd.interval_seconds)
+        self._end_wait(connection_id)
         self._live.add(connection_id)
         self.result.peak_sessions = max(self.result.peak_sessions, len(self._live))
         try:
@@ -270,7 +298,13 @@ class Simulation:
             self.result.cut += 1
         finally:
             self._live.discard(connection_id)
-        return MIN_USER_INTERVAL_SECONDS
+        return self.herd.interval_seconds
+
+    def _end_wait(self, connection_id: str) -> None:
+        since, app_id = self._turned_away_since.pop(connection_id, None), self.store.connections[connection_id].app_id
+        if since is not None:
+            seconds = (self.clock.now - since).total_seconds()
+            self.result.waits[app_id] = max(seconds, self.result.waits.get(app_id, 0.0))
 
     def _session(self, ticket: str, trip: timedelta) -> Iterator[timedelta]:
         yield timedelta(seconds=START_OF_QUICKBOOKS_SECONDS)
@@ -278,8 +312,13 @@ class Simulation:
         while progress < 100:
             request = self.call("sendRequestXML", ticket=ticket, strHCPResponse=facts)
             yield trip
-            if not request:
-                break
+            if request in {"", NO_OP}:
+                error = self.call("getLastError", ticket=ticket)
+                yield trip
+                if error != NO_OP:
+                    break
+                yield WAIT
+                continue
             facts = ""
             yield timedelta(milliseconds=self.herd.work_ms)
             try:
@@ -313,6 +352,8 @@ class Simulation:
             self._add_event(self.clock.now + next(machine), machine)
             if self.result.responses >= self._to_receive:
                 end = min(end, OPENING + timedelta(seconds=self.result.drained_at or 0, minutes=10))
+        for connection_id in list(self._turned_away_since):
+            self._end_wait(connection_id)
         self.result.peak_calls = max(self._calls.values(), default=0)
         self.result.ideal = self._ideal()
         return self.result
@@ -337,7 +378,9 @@ class Simulation:
         for number in range(herd.connections + herd.idle):
             connection_id = self._new_id()
             has_work = number < herd.connections
-            fields = known | facts | ({"sync_window": window} if has_work else {})
+            fields: dict[str, Any] = known | facts | ({"sync_window": window} if has_work else {})
+            if herd.connections - herd.of_another_app <= number < herd.connections:
+                fields["app_id"] = ANOTHER_APP
             self.store.commit(Put(None, a_connection(id=connection_id, **fields)))
             for request in range(herd.requests if has_work else 0):
                 moment = timestamp(OPENING - timedelta(hours=2) + timedelta(seconds=request))
@@ -372,12 +415,14 @@ def show(name: str, result: Result, herd: Herd) -> None:
     """Print a result."""
     expected = herd.connections * herd.requests
     drained = "not within the time" if result.responses < expected else f"{result.drained_at or 0:,.0f} s"
-    budget = herd.sessions or "any number of"
-    print(f"{name}: {herd.calls_per_second} calls a second, burst {herd.burst}, {budget} sessions")
+    sessions = herd.budget.sessions if herd.budget else "any number of"
+    print(f"{name}: {herd.calls_per_second} calls a second, burst {herd.burst}, {sessions} sessions")
     print(f"  sessions cut {result.cut:,} · responses lost {result.lost:,} · logins refused {result.refused_logins:,}")
     print(f"  responses {result.responses:,} of {expected:,} · drained: {drained} · ideal {result.ideal:,.0f} s")
     print(f"  logins turned away {result.turned_away:,} · at most {result.peak_sessions:,} sessions, ", end="")
     print(f"{result.peak_calls:,} calls in a second, {result.peak_functions:,} functions at once")
+    for app_id, seconds in result.waits.items():
+        print(f"  longest wait of a connection that was turned away: {seconds:,.0f} s ({app_id})")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -396,6 +441,8 @@ def _parser() -> argparse.ArgumentParser:
         "sessions": (0, "sessions that may run at once (MaxSessions); 0: derived from the limits"),
         "trip-ms": (default.trip_ms, "time of a call, as the Web Connector sees it"),
         "work-ms": (default.work_ms, "time of a request in QuickBooks"),
+        "of-another-app": (default.of_another_app, "connections with work that belong to another app"),
+        "interval-seconds": (default.interval_seconds, "the interval that the users have set"),
         "seed": (default.seed, "of all random numbers"),
     }
     for name, (number, text) in texts.items():
@@ -409,9 +456,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the herd and print what happened. Returns 1 if a session was cut or a response lost."""
     options = vars(_parser().parse_args(arguments))
     max_minutes, with_before = options.pop("max_minutes"), options.pop("before")
-    # `make deploy` sets ConcurrencyAlarmAt to four fifths of the concurrency.
-    derived = max_sessions(options["calls_per_second"], max(1, options["concurrency"] * 4 // 5))
-    options["sessions"] = options["sessions"] or derived
     herd = Herd(**options)
     if with_before:
         former = before(herd)

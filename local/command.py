@@ -50,6 +50,7 @@ LIMITS = (
     "reads-per-second",
     "searches-per-minute",
     "search-seconds-per-minute",
+    "connections",
 )
 """The limits of an app that `set-limits` changes."""
 

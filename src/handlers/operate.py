@@ -100,6 +100,7 @@ def set_limits(
     reads_per_second: str | None = None,
     searches_per_minute: str | None = None,
     search_seconds_per_minute: str | None = None,
+    connections: str | None = None,
 ) -> dict[str, Any]:
     """Change limits of an app. API Gateway uses the former ones until its cached credentials expire."""
     texts = {
@@ -110,6 +111,7 @@ def set_limits(
         "reads_per_second": reads_per_second,
         "searches_per_minute": searches_per_minute,
         "search_seconds_per_minute": search_seconds_per_minute,
+        "connections": connections,
     }
     limits = {name: _limit(name, text) for name, text in texts.items() if text is not None}
     return _app(services().administration.set_limits(app_id, **limits))

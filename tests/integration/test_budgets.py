@@ -45,6 +45,7 @@ from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.statistics import KEPT_DAYS, Series
 from domain.timestamps import TimeRange, timestamp
 from domain.web_connector.endpoint import WebConnector
+from domain.web_connector.session.admission import Budget
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from local.emulated_dynamodb import emulated_dynamodb
 from local.emulated_dynamodb.values import size_of
@@ -613,7 +614,9 @@ def test_an_onboarding_check_is_a_session_of_twelve_calls(bench: Bench) -> None:
 
 def test_a_login_counts_the_live_sessions_beside_its_calls_once_a_second(bench: Bench) -> None:
     bench.set(last_connected_at=timestamp(NOON))
-    bench.web_connector = WebConnector(bench.store, bench.clock, SequentialIds(), CountingSecrets(), max_sessions=50)
+    bench.web_connector = WebConnector(
+        bench.store, bench.clock, SequentialIds(), CountingSecrets(), budget=Budget(50, 500)
+    )
     operations = []
     for _ in range(2):
         bench.queue_without_key()

@@ -26,6 +26,7 @@ from domain.records.session import LIVE_SHARDS
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.endpoint import WebConnector
+from domain.web_connector.session.admission import Budget
 from domain.webhooks.addresses import UrlRules
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -149,7 +150,7 @@ def load() -> Iterator[Load]:
             queued = command(APP_ID, connection_id, request, idempotency=Idempotency(connection_id, "hash"))
             record = queueing.queue(replace(queued, limits=limits)).stored.record
             # Each session is in a process of its own.
-            web_connector = WebConnector(store, clock, new_id, secrets, max_sessions=2 * GOAL)
+            web_connector = WebConnector(store, clock, new_id, secrets, budget=Budget(2 * GOAL, 20 * GOAL))
 
             def call(method: str, web_connector: WebConnector = web_connector, **values: str) -> str:
                 children = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in values.items())

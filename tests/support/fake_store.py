@@ -526,11 +526,11 @@ class FakeStore:
         silent = [session for session in sessions if session and not session.ended and session.last_call_at < before]
         return sorted(silent, key=lambda session: session.last_call_at)[:limit]
 
-    def live_sessions(self, shard: int, since: str) -> int:
-        """Return the number of live sessions of a shard with a call since the minute of the timestamp."""
+    def live_sessions(self, shard: int, since: str) -> Mapping[str, int]:
+        """Count the live sessions of a shard with a call since the minute of the timestamp by app."""
         entries = self.lag.entries("sessions", "live") if self.lag else list(self.sessions.values())
         live = (session for session in entries if not session.ended and session.shard == shard)
-        return sum(minute_of(session.last_call_at) >= minute_of(since) for session in live)
+        return Counter(session.app_id for session in live if minute_of(session.last_call_at) >= minute_of(since))
 
     # --- Apps
 

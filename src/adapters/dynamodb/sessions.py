@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
@@ -25,6 +26,7 @@ LIVE = Index("live")
 rewritten at most once a minute."""
 LIVE_SHARD = "live"
 LIVE_MINUTE = "live_minute"
+"""The minute of the last call, and the app by which live sessions are counted."""
 LAST_MINUTE = "9999"
 
 
@@ -71,7 +73,7 @@ class Sessions:
         table = self._dynamodb.tables.sessions
         entries: list[Item] = []
         for shard in range(LIVE_SHARDS):
-            # The minute of a call is less than the timestamp of a later call in the same minute.
+            # A minute, with an app or not, is less than the timestamp of a later call in the same minute.
             query = key_query(table, {LIVE_SHARD: str(shard)}, index=LIVE, below=(LIVE_MINUTE, before))
             entries += self._dynamodb.client.query(**query, Limit=limit)["Items"]
         sessions = self._dynamodb.entities(table, SESSIONS, (session_key(entry[SESSION_ID]["S"]) for entry in entries))
@@ -79,16 +81,18 @@ class Sessions:
         silent = [session for session in sessions if not session.ended and session.last_call_at < before]
         return sorted(silent, key=lambda session: session.last_call_at)[:limit]
 
-    def live_sessions(self, shard: int, since: str) -> int:
-        """Return the number of live sessions of a shard with a call since that minute. Reads one page of the index."""
+    def live_sessions(self, shard: int, since: str) -> Counter[str]:
+        """Count the live sessions of a shard with a call since that minute by app. Reads one page of the index."""
         table, minutes = self._dynamodb.tables.sessions, (LIVE_MINUTE, minute_of(since), LAST_MINUTE)
-        query = key_query(table, {LIVE_SHARD: str(shard)}, index=LIVE, between=minutes)
-        count: int = self._dynamodb.client.query(**query, Select="COUNT")["Count"]
-        return count
+        query = key_query(table, {LIVE_SHARD: str(shard)}, index=LIVE, between=minutes, attributes=(LIVE_MINUTE,))
+        return Counter(
+            entry[LIVE_MINUTE]["S"].partition("#")[2] for entry in self._dynamodb.client.query(**query)["Items"]
+        )
 
     def put(self, change: Put[Session]) -> list[Operation]:
         """Return the operation that stores a session, live or about to expire."""
         session = change.after
-        live = {LIVE_SHARD: {"S": str(session.shard)}, LIVE_MINUTE: {"S": minute_of(session.last_call_at)}}
+        minute = f"{minute_of(session.last_call_at)}#{session.app_id}"
+        live = {LIVE_SHARD: {"S": str(session.shard)}, LIVE_MINUTE: {"S": minute}}
         marks = keys.expiry(session.expires_at) if session.ended else live
         return [put_entity(self._dynamodb.tables.sessions, SESSIONS, change, marks, key=SESSION_ID)]

@@ -31,13 +31,13 @@ PORTIONS_OF_RATE = 10
 PORTIONS_OF_WAITING = 100
 """The number of portions that a limit is divided into."""
 
-COUNTED_ONE_BY_ONE = frozenset({"searches_per_minute"})
-"""Limits without portions. A search takes many calls of the database anyway, and a few processes that search once would
-use up the portions of a low limit."""
+COUNTED_ONE_BY_ONE = frozenset({"searches_per_minute", "connections"})
+"""Limits without portions. A search takes many calls of the database anyway, and connections are rarely created. A few
+processes that make one such call would use up the portions of a low limit."""
 
 RECOUNT_SECONDS = 5
-"""Minimum number of seconds between two counts of an app's waiting requests. A count reads the counts of all its
-connections."""
+"""Minimum number of seconds between two counts of an app's waiting requests or connections. A count reads the index of
+its connections, and the one of waiting requests the counts of all of them."""
 
 MAX_PARALLEL_COUNTS = 16
 
@@ -103,6 +103,12 @@ class Quotas:
         rate = limits.written_bytes_per_minute
         quota = _Quota(app_id, "written_bytes_per_minute", rate)
         self._use(quota, f"This app may queue {rate:,} bytes of QBXML per minute.", size)
+
+    def check_connection(self, app_id: str, limits: Limits) -> None:
+        """Count one more connection."""
+        limit = limits.connections
+        message = f"This app may have {limit:,} connections. Delete one that is not used."
+        self._use(_Quota(app_id, "connections", limit), message)
 
     def check_read(self, app_id: str, limits: Limits, number: int = 1) -> None:
         """Count reads: one, or as many as a call costs. A call that costs more than a second has takes all of them."""
@@ -187,23 +193,30 @@ class Quotas:
 
         It is larger than usual if `amount` needs more.
 
-        The counter of waiting requests only grows. When it exceeds the limit, it is replaced by the number of requests
-        that wait now.
+        The counters of waiting requests and of connections only grow. When one exceeds the limit, it is replaced by the
+        number that there are now. Connections can be older than their counter, so they are also counted at first.
         """
         app_id, name, limit = quota
-        if name == "waiting":
-            size = max(limit // PORTIONS_OF_WAITING, amount - left)
+        is_standing = name in {"waiting", "connections"}
+        portions = PORTIONS_OF_WAITING if is_standing else PORTIONS_OF_RATE
+        size = amount if name in COUNTED_ONE_BY_ONE else max(limit // portions, amount - left)
+        if is_standing:
             usage = self._store.add_usage(app_id, name, size)
-            if usage.total > limit and usage.counted_at + RECOUNT_SECONDS <= now:
-                usage = Usage(self._waiting(app_id) + size, counted_at=int(now))
+            is_wrong = usage.total > limit or (name == "connections" and not usage.counted_at)
+            if is_wrong and usage.counted_at + RECOUNT_SECONDS <= now:
+                count = self._waiting if name == "waiting" else self._connections
+                usage = Usage(count(app_id) + size, counted_at=int(now))
                 self._store.set_usage(app_id, name, usage)
             end = usage.counted_at + RECOUNT_SECONDS
         else:
-            size = amount if name in COUNTED_ONE_BY_ONE else max(limit // PORTIONS_OF_RATE, amount - left)
             counter, expires_at, end = _period(name, now)
             usage = self._store.add_usage(app_id, counter, size, expires_at)
         within_limit = max(0, min(size, limit - (usage.total - size)))
         return _Portion(left + within_limit, now if within_limit == size else end)
+
+    def _connections(self, app_id: str) -> int:
+        """Return the number of an app's connections."""
+        return len(self._store.connection_ids_of(app_id))
 
     def _waiting(self, app_id: str) -> int:
         """Return the number of an app's waiting and retryable requests."""

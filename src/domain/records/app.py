@@ -18,7 +18,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of an app (docs/limits.md). `waiting` is the number of requests that may wait.
+    """The limits of an app (docs/limits.md). `waiting` is the number of requests that may wait, in all `connections`.
 
     `written_bytes_per_minute` counts the QBXML of queued requests. `search_seconds_per_minute` counts the time of all
     searches, including those that run.
@@ -31,6 +31,7 @@ class Limits:
     reads_per_second: int = 50
     searches_per_minute: int = 60
     search_seconds_per_minute: int = 240
+    connections: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,7 @@ class Connection:
     `company_name`, `quickbooks_product_name`, `quickbooks_version`: from QuickBooks' last answer.
     `last_connected_at`: when the Web Connector last logged in. Calls without work are recorded every ten minutes.
     `turned_away`: how many logins in a row opened no session because too many were running.
+    `reserved_at`: from when a login is admitted, however many sessions run. None if none was turned away since then.
     `postponed_seconds`: after how many seconds that login asked for the next one. 0 means the user's own interval.
     """
 
@@ -131,6 +132,7 @@ class Connection:
     last_worked_at: str | None = None
     postponed_seconds: int = 0
     turned_away: int = 0
+    reserved_at: str | None = None
     deleted_at: str | None = None
     revision: int = 1
 

@@ -121,6 +121,7 @@ class OpenCompanyFile:
 class Limits:
     """The limits of a session: a pause, the end of the sync window (a timestamp) and the end of lingering.
 
+    `ends_for_others` means that the session ends before its next request because others wait for a place.
     `batch_size` is the largest number of requests in a message set. `execution_seconds` is how long QuickBooks may
     execute one request. None means MAX_EXECUTION_SECONDS.
     """
@@ -130,6 +131,7 @@ class Limits:
     linger_seconds: int = 0
     execution_seconds: int | None = None
     batch_size: int = 1
+    ends_for_others: bool = False
 
     def running_until(self, sent: QueuedRequest) -> str:
         """Return the time until which QuickBooks may be executing a request that is `sent`."""
@@ -158,7 +160,9 @@ class Session:
     returns `last_error`. `is_revoked` means that the password was changed, so the ticket is no longer valid. The next
     login or the sweep then releases the request in flight. `onboarding_check` is None in a session that sends requests,
     and after QuickBooks has answered the check. `shard` is the part of the index of live sessions that has
-    the session, below LIVE_SHARDS.
+    the session, below LIVE_SHARDS. `app_id` is the app of its connection, by which live sessions are counted, and
+    `began_at` when it began. Both are empty in a session of an older release. `paced_to` is the time that its requests
+    so far would have taken at its pace, or None if it is not paced (`session/pacing.py`).
     """
 
     id: str
@@ -181,6 +185,9 @@ class Session:
     onboarding_check: OnboardingCheck | None = None
     ended: bool = False
     shard: int = 0
+    app_id: str = ""
+    began_at: str = ""
+    paced_to: str | None = None
     revision: int = 1
 
     @property

@@ -275,10 +275,10 @@ class Database(Protocol):
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return live sessions with a last call before the timestamp, oldest call first. Reads an index."""
 
-    def live_sessions(self, shard: int, since: str) -> int:
-        """Return the number of live sessions of a shard with a recorded call since the minute of the timestamp.
+    def live_sessions(self, shard: int, since: str) -> Mapping[str, int]:
+        """Return the numbers of live sessions of a shard by app. Reads an index.
 
-        Reads an index.
+        A session counts if its last recorded call was in the minute of the timestamp or later.
         """
 
     # --- Apps and their API keys

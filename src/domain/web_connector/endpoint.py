@@ -9,6 +9,7 @@ from domain.errors import TooManyRequests, Unavailable
 from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.web_connector.protocol import soap
 from domain.web_connector.protocol.methods import Reply
+from domain.web_connector.session.admission import Admission
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.login import Login
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, IdSource, SecretSource
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.session.admission import Budget
 
 HTTP_OK = 200
 HTTP_BAD_REQUEST = 400
@@ -62,12 +64,11 @@ class WebConnector:
         execution_seconds: int = MAX_EXECUTION_SECONDS,
         *,
         dormant_seconds: int = MAX_POSTPONEMENT_SECONDS,
-        max_sessions: int | None = None,
+        budget: Budget | None = None,
     ) -> None:
-        login = Login(
-            store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds, max_sessions=max_sessions
-        )
-        session = SessionService(store, clock, new_id)
+        admission = Admission(store, clock, budget, secrets) if budget else None
+        login = Login(store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds, admission=admission)
+        session = SessionService(store, clock, new_id, admission)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
             "authenticate": login.authenticate,
             "sendRequestXML": session.send_request_xml,

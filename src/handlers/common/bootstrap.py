@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from domain.queueing.waiting_calls import WaitingCalls
     from domain.storage.ports import Database
     from domain.web_connector.endpoint import WebConnector
+    from domain.web_connector.session.admission import Budget
     from domain.webhooks.addresses import UrlRules
     from domain.webhooks.connection_events import EventDeliverer
     from domain.webhooks.delivery import Deliverer
@@ -208,16 +209,16 @@ class Services:
             self.secrets,
             self.settings.execution_seconds,
             dormant_seconds=self.settings.dormant_poll_seconds,
-            max_sessions=self.max_sessions,
+            budget=self.budget_of_sessions,
         )
 
     @cached_property
-    def max_sessions(self) -> int:
-        """The number of Web Connector sessions that may run at once."""
-        from domain.web_connector.session.admission import max_sessions
+    def budget_of_sessions(self) -> Budget:
+        """The number of Web Connector sessions that may run at once, and the calls that they may make."""
+        from domain.web_connector.session.admission import budget
 
-        calls_per_second, concurrency = self.settings.web_connector_calls_per_second, self.settings.concurrency_alarm_at
-        return self.settings.max_sessions or max_sessions(calls_per_second, concurrency)
+        settings = self.settings
+        return budget(settings.web_connector_calls_per_second, settings.concurrency_alarm_at, settings.max_sessions)
 
     @cached_property
     def deliverer(self) -> Deliverer:

@@ -80,6 +80,20 @@ def test_an_app_cannot_queue_more_requests_than_may_wait(deployment: Deployment)
     assert [create(deployment.api).status for _ in range(2)] == [201, 429]
 
 
+def test_an_app_cannot_create_more_connections_than_its_limit(deployment: Deployment) -> None:
+    number = len(deployment.store.connection_ids_of(deployment.app_id))
+    set_limits(deployment, connections=number + 1)
+
+    first, second = (deployment.api.call("POST", "/api/v1/connections", {}) for _ in range(2))
+
+    assert first.status == 201
+    assert refusal(second) == (429, "quota_exceeded", {"limit": "connections", "value": number + 1}, "5")
+    assert deployment.stranger.call("POST", "/api/v1/connections", {}).status == 201
+    assert deployment.api.call("DELETE", f"/api/v1/connections/{first.json['data']['id']}").status == 204
+    deployment.clock.advance(seconds=5)
+    assert deployment.api.call("POST", "/api/v1/connections", {}).status == 201
+
+
 def test_redeliveries_over_the_rate_of_the_app_are_refused_until_the_next_minute(deployment: Deployment) -> None:
     set_limits(deployment, redeliveries_per_minute=1)
     request_id = deployment.queue(webhook_url="https://example.com/hook")["id"]

@@ -276,6 +276,7 @@ def test_apps_are_listed_with_their_limits_and_without_secrets(deployment: Deplo
             "reads_per_second": 50,
             "searches_per_minute": 60,
             "search_seconds_per_minute": 240,
+            "connections": 10_000,
         },
         "contact": {"name": None, "logo_url": None, "phone": None, "email": None},
     }

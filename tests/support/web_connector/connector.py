@@ -26,6 +26,7 @@ from domain.web_connector.endpoint import SoapResponse, WebConnector
 from domain.web_connector.protocol import qwc
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
+from domain.web_connector.session.admission import CALLS_OF_A_FAST_SESSION, Budget
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from simulator import Simulator
@@ -153,6 +154,8 @@ class Connector:
     execution_seconds: int = MAX_EXECUTION_SECONDS
     dormant_seconds: int = MAX_POSTPONEMENT_SECONDS
     max_sessions: int | None = None
+    calls_per_second: float | None = None
+    """The calls of all sessions; None means ten for each of `max_sessions`, so that no session is paced."""
     last: SoapResponse | None = None
     store_of_endpoint: Any = None
     """The endpoint's store, if it is not `store` itself."""
@@ -167,8 +170,16 @@ class Connector:
             CountingSecrets(),
             self.execution_seconds,
             dormant_seconds=self.dormant_seconds,
-            max_sessions=self.max_sessions,
+            budget=self.budget,
         )
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget of sessions, or None for any number."""
+        if self.max_sessions is None:
+            return None
+        calls = CALLS_OF_A_FAST_SESSION * self.max_sessions if self.calls_per_second is None else self.calls_per_second
+        return Budget(self.max_sessions, calls)
 
     def connect(self, **fields: Any) -> Connection:
         """Add the connection."""

@@ -176,6 +176,49 @@ def test_the_limit_of_waiting_requests_says_when_to_call_again() -> None:
     assert caught.value.retry_after_seconds == RECOUNT_SECONDS - 2
 
 
+# --- connections
+
+
+def create_connections(store: FakeStore, process: Quotas, limits: Limits, wanted: int = 100) -> int:
+    """Create connections until one is refused, and return their number."""
+    for number in range(wanted):
+        try:
+            process.check_connection(APP_ID, limits)
+        except QuotaExceeded:
+            return number
+        store.commit(Put(None, a_connection(id=f"d0000000-0000-4000-8000-{len(store.connections):012}")))
+    return wanted
+
+
+@given(limit=st.integers(0, 30), existing=st.integers(0, 30), processes=st.integers(1, 4))
+def test_an_app_has_no_more_connections_than_its_limit_however_many_processes_create_them(
+    limit: int, existing: int, processes: int
+) -> None:
+    store, limits = FakeStore(), replace(WIDE, connections=limit)
+    create_connections(store, quotas(store), replace(WIDE, connections=1_000), existing)
+    store.usages.clear()  # the connections are older than the counter
+
+    created = sum(create_connections(store, quotas(store), limits) for _ in range(processes))
+
+    assert created == max(0, limit - existing)
+
+
+def test_when_a_connection_was_deleted_another_one_may_be_created() -> None:
+    store, clock, limits = FakeStore(), FixedClock(), replace(WIDE, connections=3)
+    process = quotas(store, clock)
+    assert create_connections(store, process, limits) == 3
+    clock.advance(seconds=RECOUNT_SECONDS)
+
+    with pytest.raises(QuotaExceeded, match="may have 3 connections") as caught:
+        process.check_connection(APP_ID, limits)
+
+    assert caught.value.details == {"limit": "connections", "value": 3}
+    first = next(iter(store.connections.values()))
+    store.commit(Put(first, first.removed(timestamp(NOON))))
+    clock.advance(seconds=RECOUNT_SECONDS)
+    assert create_connections(store, process, limits) == 1
+
+
 # --- bytes, reads and searches
 
 

@@ -18,8 +18,13 @@ from domain.records.session import LIVE_SHARDS
 from domain.records.sync_window import SyncWindow
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from domain.web_connector.session.admission import COUNTED_FOR, PERIOD_SECONDS, max_sessions
-from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, place, turn_in_window
+from domain.web_connector.session.admission import COUNTED_FOR, PERIOD_SECONDS, UNDISTURBED, Budget, budget
+from domain.web_connector.session.polling import (
+    MAX_POSTPONEMENT_SECONDS,
+    place,
+    postponement_if_turned_away,
+    turn_in_window,
+)
 from tests.support.builders import AN_ACTOR, APP_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import response_to
@@ -70,7 +75,7 @@ def test_one_process_never_begins_more_sessions_than_the_budget(budget: int) -> 
 def test_processes_that_start_at_once_stay_within_the_budget_of_a_period(budget: int, processes: int) -> None:
     """None of them has seen the sessions of the others, because the index does not show them yet."""
     qbwc, ids = a_service(budget, processes)
-    qbwc.store.live_sessions = lambda _shard, _since: 0  # type: ignore[assignment,method-assign]
+    qbwc.store.live_sessions = lambda _shard, _since: {}  # type: ignore[assignment,method-assign]
     start = qbwc.clock.now.replace(second=0, microsecond=0) + timedelta(minutes=1)
 
     for number, connection_id in enumerate(ids):
@@ -119,22 +124,61 @@ def test_a_connection_without_work_is_not_turned_away() -> None:
 
 
 def test_a_connection_that_was_turned_away_comes_back_later_each_time_and_at_most_after_ten_minutes() -> None:
-    qbwc, (first, second) = a_service(1, 2)
-    waits = []
-    for _ in range(6):
-        session = next(iter(qbwc.store.sessions.values()), None)
-        if session:  # it makes a call from time to time
-            qbwc.store.commit(Put(session, session.called(qbwc.clock.now)))
-        else:
-            qbwc.authenticate(username=first)
-        qbwc.clock.advance(seconds=PERIOD_SECONDS)
-        assert qbwc.authenticate(username=second) == "none"
-        waits.append(int(qbwc.schedule[0]))
-        qbwc.clock.advance(seconds=waits[-1])
+    connection = Connector().connect()
+    far_away = NOON + timedelta(hours=9)
 
-    share = 1 + place(second)
+    waits = [
+        postponement_if_turned_away(replace(connection, turned_away=number), far_away, NOON) for number in range(6)
+    ]
+
+    share = 1 + place(connection.id)
     assert waits == [int(seconds * share) for seconds in (60, 120, 240, 300, 300, 300)]
     assert max(waits) < 600
+
+
+def test_a_connection_is_admitted_when_its_reservation_is_due_although_another_session_runs() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    begun, reserved = qbwc.clock.now, set()
+
+    while qbwc.authenticate(username=second) == "none":
+        connection = qbwc.store.connections[second]
+        reserved.add(connection.reserved_at)
+        assert 60 <= connection.postponed_seconds <= 300
+        qbwc.clock.advance(seconds=connection.postponed_seconds)
+        session = next(session for session in qbwc.store.sessions.values() if session.connection_id == first)
+        qbwc.store.commit(Put(session, session.called(qbwc.clock.now)))  # it makes a call from time to time
+
+    assert live(qbwc) == 2
+    assert len(reserved) == 1
+    assert UNDISTURBED <= qbwc.clock.now - begun <= UNDISTURBED + timedelta(seconds=70)
+    assert qbwc.store.connections[second].reserved_at is None
+
+
+def test_a_reservation_that_was_not_used_for_long_is_lost() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    assert qbwc.authenticate(username=second) == "none"
+    qbwc.clock.advance(hours=1)
+    session = next(iter(qbwc.store.sessions.values()))
+    qbwc.store.commit(Put(session, session.called(qbwc.clock.now)))
+
+    assert qbwc.authenticate(username=second) == "none"
+
+    assert qbwc.store.connections[second].reserved_at == timestamp(qbwc.clock.now + UNDISTURBED)
+
+
+def test_a_place_that_is_free_earlier_is_taken_and_the_reservation_stays() -> None:
+    qbwc, (first, second) = a_service(1, 2)
+    qbwc.authenticate(username=first)
+    assert another_process(qbwc).authenticate(username=second) == "none"
+    reserved = qbwc.store.connections[second].reserved_at
+    qbwc.close()
+    qbwc.clock.advance(minutes=1)
+
+    assert another_process(qbwc).authenticate(username=second) == ""
+
+    assert qbwc.store.connections[second].reserved_at == reserved
 
 
 def test_connections_that_are_turned_away_together_come_back_apart() -> None:
@@ -179,7 +223,7 @@ def test_the_reason_and_the_next_session_of_a_connection_that_was_turned_away_ar
 # --- what is always admitted
 
 
-def test_a_takeover_is_always_admitted_because_it_ends_a_session() -> None:
+def test_a_takeover_of_a_counted_session_is_always_admitted_because_it_ends_a_session() -> None:
     qbwc, (first,) = a_service(1, 1)
     qbwc.authenticate(username=first)
     qbwc.clock.advance(seconds=PERIOD_SECONDS)
@@ -189,13 +233,49 @@ def test_a_takeover_is_always_admitted_because_it_ends_a_session() -> None:
     assert live(qbwc) == 1
 
 
-def test_a_login_whose_former_session_is_missing_is_always_admitted() -> None:
-    qbwc, (first, second) = a_service(1, 2)
-    qbwc.authenticate(username=first)
-    lost = qbwc.store.connections[second]
-    qbwc.store.commit(Put(lost, lost.changed(timestamp(qbwc.clock.now), session_id="ab" * 32)))
+def full_of(app_id: str) -> Connector:
+    """Return a service whose places all have sessions of this app."""
+    qbwc = Connector(max_sessions=4)
+    for connection_id in connection_ids(4):
+        qbwc.connect(id=connection_id, app_id=app_id, **SEEN)
+        qbwc.queue(connection_id=connection_id, app_id=app_id)
+        assert qbwc.authenticate(username=connection_id) == ""
+        qbwc.clock.advance(seconds=PERIOD_SECONDS)
+    return qbwc
 
-    assert qbwc.authenticate(username=second) == ""
+
+@pytest.mark.parametrize(("app_id", "reply"), [("another-app", ""), (APP_ID, "none")])
+def test_a_login_whose_former_session_is_missing_needs_a_place_in_the_share_of_its_app_only(
+    app_id: str, reply: str
+) -> None:
+    qbwc = full_of(app_id)
+    new = connection_ids(5)[4]
+    qbwc.connect(id=new, session_id="ab" * 32, **SEEN)
+    qbwc.queue(connection_id=new)
+
+    assert qbwc.authenticate(username=new) == reply
+
+
+@pytest.mark.parametrize(("app_id", "reply"), [("another-app", ""), (APP_ID, "none")])
+def test_a_takeover_of_a_session_that_is_not_counted_needs_a_place_in_the_share_of_its_app_only(
+    app_id: str, reply: str
+) -> None:
+    qbwc = Connector(max_sessions=1)
+    silent, other = connection_ids(2)
+    qbwc.connect(id=silent, **SEEN)
+    qbwc.queue(connection_id=silent)
+    assert qbwc.authenticate(username=silent) == ""
+    qbwc.clock.advance(minutes=10)
+    qbwc.connect(id=other, app_id=app_id, **SEEN)
+    qbwc.queue(connection_id=other, app_id=app_id)
+    assert another_process(qbwc).authenticate(username=other) == ""
+
+    assert qbwc.authenticate(username=silent) == reply
+
+    # The former session has ended in any case, and its request waits or is in the new session.
+    assert live(qbwc) == 1 + (reply == "")
+    assert sorted(qbwc.states()) == ["ticketed", "waiting" if reply else "ticketed"]
+    assert (qbwc.store.connections[silent].session_id is None) == (reply == "none")
 
 
 @pytest.mark.parametrize(
@@ -205,14 +285,16 @@ def test_a_login_whose_former_session_is_missing_is_always_admitted() -> None:
         {"onboarding": OnboardingLink("hash", timestamp(NOON), timestamp(NOON + timedelta(hours=48)))},
     ],
 )
-def test_a_connection_that_is_being_set_up_is_always_admitted(fields: dict[str, Any]) -> None:
-    qbwc, (first,) = a_service(1, 1)
-    new = connection_ids(2)[1]
+@pytest.mark.parametrize(("app_id", "reply"), [("another-app", ""), (APP_ID, "none")])
+def test_a_connection_that_is_being_set_up_needs_a_place_in_the_share_of_its_app_only(
+    fields: dict[str, Any], app_id: str, reply: str
+) -> None:
+    qbwc = full_of(app_id)
+    new = connection_ids(5)[4]
     qbwc.connect(id=new, **(SEEN | fields))
     qbwc.queue(connection_id=new)
-    qbwc.authenticate(username=first)
 
-    assert qbwc.authenticate(username=new) == ""
+    assert qbwc.authenticate(username=new) == reply
 
 
 def test_an_expired_onboarding_link_admits_nothing() -> None:
@@ -232,7 +314,7 @@ def test_an_expired_onboarding_link_admits_nothing() -> None:
 def test_logins_are_admitted_if_the_sessions_cannot_be_counted() -> None:
     qbwc, ids = a_service(1, 5)
 
-    def unreadable(_shard: int, _since: str) -> int:
+    def unreadable(_shard: int, _since: str) -> dict[str, int]:
         raise ConnectionError("the index cannot be read")
 
     qbwc.store.live_sessions = unreadable  # type: ignore[assignment,method-assign]
@@ -249,7 +331,7 @@ def test_a_count_that_takes_too_long_does_not_hold_up_a_login() -> None:
 
     qbwc, (first,) = a_service(1, 1)
     end = Event()
-    qbwc.store.live_sessions = lambda _shard, _since: 99 * end.wait(20)  # type: ignore[assignment,method-assign]
+    qbwc.store.live_sessions = lambda _shard, _since: {APP_ID: 99 * end.wait(20)}  # type: ignore[assignment,method-assign]
 
     assert qbwc.authenticate(username=first) == ""
 
@@ -260,9 +342,9 @@ def test_a_process_reads_the_count_at_most_once_a_second() -> None:
     qbwc, ids = a_service(400, 100)
     readings: list[tuple[int, datetime]] = []
 
-    def reading(shard: int, _since: str) -> int:
+    def reading(shard: int, _since: str) -> dict[str, int]:
         readings.append((shard, qbwc.clock.now))
-        return 0
+        return {}
 
     qbwc.store.live_sessions = reading  # type: ignore[assignment,method-assign]
     start = qbwc.clock.now
@@ -328,16 +410,30 @@ def test_a_shard_of_another_budget_is_still_ended_by_its_next_login() -> None:
 # --- the budget
 
 
-def test_the_budget_is_one_session_for_20_calls_a_second_and_at_most_one_for_each_function() -> None:
-    assert max_sessions(1_000, 800) == 50
-    assert max_sessions(1_000, 8) == 8
-    assert max_sessions(100, 800) == 5
-    assert max_sessions(1, 1) == 1
+def test_the_budget_is_one_session_for_two_calls_a_second_and_at_most_ten_for_each_function() -> None:
+    assert budget(1_000, 800) == Budget(500, 500)
+    assert budget(1_000, 8) == Budget(80, 80)
+    assert budget(100, 800) == Budget(50, 50)
+    assert budget(1, 1) == Budget(1, 0.5)
+    assert budget(1_000, 800, max_sessions=7) == Budget(7, 500)
     random = Random(1)
     for _ in range(200):
         calls, functions = random.randrange(1, 10_001), random.randrange(1, 5_000)
-        assert max_sessions(calls, functions) * 20 <= max(calls, 20)
-        assert max_sessions(calls, functions) <= functions
+        assert budget(calls, functions).sessions * 2 <= max(calls, 2)
+        assert budget(calls, functions).sessions <= 10 * functions
+
+
+def test_the_shards_of_a_budget_hold_no_more_than_the_budget() -> None:
+    random = Random(2)
+    for _ in range(500):
+        one = budget(
+            random.randrange(1, 10_001), random.randrange(1, 5_000), random.choice([0, random.randrange(5_001)])
+        )
+        assert 1 <= one.shards <= LIVE_SHARDS
+        assert one.sessions - one.shards < one.shards * one.capacity <= one.sessions
+        assert 1 <= one.beginnings <= one.capacity
+        assert one.share <= one.capacity
+        assert one.share < one.capacity or one.capacity < 5
 
 
 # --- the next session

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from domain.connections import passwords
@@ -32,8 +32,8 @@ from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import onboarding_check, polling
-from domain.web_connector.session.admission import Admission
+from domain.web_connector.session import onboarding_check, polling, reservations
+from domain.web_connector.session.admission import COUNTED_FOR
 from domain.web_connector.session.claims import commit, front
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import (
@@ -44,14 +44,13 @@ from domain.web_connector.session.end import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from domain.ports import Clock, SecretSource
     from domain.records.connection import Connection
     from domain.storage.changes import Change, ChangeRequest
     from domain.storage.ports import Database
     from domain.web_connector.protocol.soap import Call
-    from domain.web_connector.session.admission import Reading
+    from domain.web_connector.session.admission import Admission, Reading
 
 TICKET_BYTES = 16
 """128 random bits, because the ticket is the only credential of all later calls."""
@@ -88,8 +87,9 @@ _COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
 class Opening:
     """A login with the correct password, which can open a session.
 
-    `former` is the live session of the connection, which then ends. `shard` is that of the new session. `reading` is
-    the number of its live sessions, or None if the login is admitted however many there are.
+    `former` is the live session of the connection, which then ends. `shard` is that of the new session. `reading` has
+    the live sessions of this shard, or is None if any number may run. A login that `is_exempt` needs a place in the
+    share of its app only.
     """
 
     connection: Connection
@@ -100,6 +100,7 @@ class Opening:
     dormant_seconds: int
     shard: int
     reading: Reading | None
+    is_exempt: bool
 
     @property
     def session_id(self) -> str:
@@ -123,20 +124,36 @@ class Opening:
 
     def is_full(self, conflict: Conflict | None) -> bool:
         """Whether too many sessions are running. `conflict` is that of the former attempt to begin this one."""
-        if self.reading is None:
+        if self.reading is None or self.has_reservation or self._replaces_one:
             return False
-        return self.reading.is_full or (conflict is not None and isinstance(conflict.change, CountBeginning))
+        if self.is_exempt:
+            return self.reading.share_is_full(self.connection.app_id)
+        has_conflict = conflict is not None and isinstance(conflict.change, CountBeginning)
+        return has_conflict or self.reading.is_full(self.connection.app_id)
+
+    @property
+    def has_reservation(self) -> bool:
+        """Whether the time that the connection has reserved has come."""
+        return reservations.is_due(self.connection, self.now)
 
     @property
     def _free(self) -> Connection:
         """The connection after the end of its former session."""
         return replace(self.connection, **connection_fields(self.former)) if self.former else self.connection
 
-    def turned_away(self) -> Decision:
-        """Return the decision to open no session because too many are running, although a request waits."""
+    @property
+    def _replaces_one(self) -> bool:
+        """Whether the session takes the place of the former one, which is still counted."""
+        return self.former is not None and self.former.last_call_at > timestamp(self.now - COUNTED_FOR)
+
+    def turned_away(self, reserved_at: str, releases: Sequence[ChangeRequest]) -> Decision:
+        """Return the decision to open no session because too many are running, although a request waits.
+
+        `releases` end the work of the former session, which ends in any case.
+        """
         connection, moment = self.connection, timestamp(self.now)
-        seconds = polling.postponement_if_turned_away(connection)
-        after = connection.changed(
+        seconds = polling.postponement_if_turned_away(connection, datetime.fromisoformat(reserved_at), self.now)
+        after = self._free.changed(
             moment,
             last_connected_at=moment,
             login_failed_at=None,
@@ -144,9 +161,15 @@ class Opening:
             session_id=None,
             postponed_seconds=seconds,
             turned_away=connection.turned_away + 1,
+            reserved_at=reserved_at,
         )
         reply = Reply((NO_SESSION, NOTHING_TO_DO, str(seconds), MIN_INTERVAL), connection.id, problem=TURNED_AWAY)
-        return Decision(reply, [Put(connection, after)])
+        return Decision(reply, [Put(connection, after), *self._end_of_former(), *releases])
+
+    def _end_of_former(self) -> list[Change]:
+        if self.former is None:
+            return []
+        return [session_end(self.former, self.now, "Another session of this user has begun.")]
 
     def without_request(self, releases: Sequence[ChangeRequest]) -> Decision:
         """Return the decision while nothing may be sent. `releases` end the former session's work.
@@ -176,10 +199,10 @@ class Opening:
             message_set_to_forget=None if opens else to_forget,
             postponed_seconds=postponed_seconds,
             turned_away=0,
+            reserved_at=free.reserved_at if free.reserved_at and free.reserved_at > moment else None,
         )
         changes: list[Change] = [] if self._is_recorded(after) else [Put(connection, after)]
-        if self.former:
-            changes.append(session_end(self.former, self.now, "Another session of this user has begun."))
+        changes += self._end_of_former()
         if not opens:
             postponement = str(postponed_seconds or "")
             return Decision(Reply((NO_SESSION, NOTHING_TO_DO, postponement, MIN_INTERVAL), connection.id), changes)
@@ -194,9 +217,13 @@ class Opening:
             backoff=free.backoff,
             limits=self.limits,
             shard=self.shard,
+            app_id=connection.app_id,
+            began_at=moment,
         )
-        counted = self.reading.counted(self.now) if self.reading else []
-        problem = NOT_COUNTED if self.reading and not counted else None
+        reading = self.reading
+        is_counted = reading is not None and not (self.is_exempt or self.has_reservation)
+        counted = reading.beginning(connection.app_id, self.now) if reading and is_counted else []
+        problem = NOT_COUNTED if is_counted and not counted else None
         result = self.ticket, company_file(connection), "", MIN_INTERVAL
         reply = Reply(result, connection.id, first.id if first else None, problem)
         return Decision(reply, [*changes, Put(None, session), *counted])
@@ -215,7 +242,7 @@ class Login:
 
     `execution_seconds` is how long QuickBooks may execute one request, at most MAX_EXECUTION_SECONDS.
     `dormant_seconds` is the longest time between two calls after a day without work, at most MAX_POSTPONEMENT_SECONDS.
-    `max_sessions` is the number of sessions that may run at once (`admission.py`); None means any number.
+    `admission` decides how many sessions run at once; None means any number.
     """
 
     def __init__(
@@ -226,7 +253,7 @@ class Login:
         execution_seconds: int = MAX_EXECUTION_SECONDS,
         *,
         dormant_seconds: int = polling.MAX_POSTPONEMENT_SECONDS,
-        max_sessions: int | None = None,
+        admission: Admission | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -234,7 +261,7 @@ class Login:
         self._passwords = passwords.Checks(secrets)
         self._execution_seconds = execution_seconds
         self._dormant_seconds = dormant_seconds
-        self._admission = Admission(store, clock, max_sessions, secrets) if max_sessions else None
+        self._admission = admission
 
     def authenticate(self, call: Call) -> Reply:
         """Open a session if the password is correct, there is work, and not too many sessions are running.
@@ -242,6 +269,7 @@ class Login:
         Without work, open one for an onboarding check if it is due.
 
         Makes three calls to the store, one after the other, and counts the live sessions beside them once a second.
+        The first login that is turned away takes one or two more, for its reservation.
         Without work it makes two, and a third that records the time of the call if the last one is not recent.
         Nothing is sent while the connection is paused or outside its sync window. The connection's former session
         ends, unless QuickBooks is probably working on its request: then the reply is `busy`. The check of an unknown
@@ -257,7 +285,7 @@ class Login:
             return Reply((NO_SESSION, BUSY), username)
 
     def _log_in(self, username: str, password: str, conflict: Conflict | None) -> Reply:
-        reading = self._admission.begin_reading() if self._admission else None
+        reading = self._admission.for_login() if self._admission else None
         connection = self._store.connection(username)
         if connection and connection.deleted_at:
             connection = None
@@ -284,7 +312,8 @@ class Login:
             self._execution_seconds,
             self._dormant_seconds,
             shard=reading.shard if reading else int(session, 16) % LIVE_SHARDS,
-            reading=None if takes_over or is_being_set_up(connection, now) else reading,
+            reading=reading,
+            is_exempt=takes_over or is_being_set_up(connection, now),
         )
         if connection.session_id and former is None:
             releases = releases_without_session(self._store, connection, now, opening.limits)
@@ -292,11 +321,12 @@ class Login:
             releases = [release(request, now, Ending.TAKEN_OVER, live.limits) for request in held if live]
         if opening.is_held:
             return commit(self._store, opening.without_request(releases), connection.id, session, now)
-        if opening.is_full(conflict) and front(self._store, connection.id, session, now):
-            return commit(self._store, opening.turned_away(), connection.id, session, now)
+        if reading and opening.is_full(conflict) and front(self._store, connection.id, session, now, releases):
+            reserved_at = reservations.reserved(self._store, reading, connection, now)
+            return commit(self._store, opening.turned_away(reserved_at, releases), connection.id, session, now)
         reply = commit(self._store, Claiming(opening.decide, releases), connection.id, session, now)
         if reading and reply.request_id:
-            reading.begun += 1
+            reading.begun[connection.app_id] += 1
         return reply
 
     def _record_failure(self, connection: Connection) -> None:

@@ -55,6 +55,7 @@ MAX_DELAY = timedelta(minutes=10)
 """The longest time from the opening of a sync window to the turn of a connection."""
 
 PAUSED = "This connection is paused: nothing is sent until it is resumed."
+ENDS_FOR_OTHERS = "Sessions of other connections are waiting. The next update continues."
 WINDOW_CLOSED = "This connection's sync window is closed: queued requests are sent when it opens."
 
 
@@ -106,13 +107,14 @@ def postponement(connection: Connection, now: datetime, dormant_seconds: int = M
     return _shortened(dormant_seconds if is_dormant else IDLE_POSTPONEMENT_SECONDS, connection)
 
 
-def postponement_if_turned_away(connection: Connection) -> int:
+def postponement_if_turned_away(connection: Connection, reserved: datetime, now: datetime) -> int:
     """Return the postponement in seconds of a login that is not admitted. It grows with each such login in a row.
 
-    Connections that are turned away together call again over a time as long as the shortest of their postponements.
+    It ends at the reserved time at the latest. Connections that are turned away together call again over a time as long
+    as the shortest of their postponements.
     """
     shortest = min(MIN_USER_INTERVAL_SECONDS * 2 ** min(connection.turned_away, 8), IDLE_POSTPONEMENT_SECONDS)
-    return int(shortest * (1 + place(connection.id)))
+    return min(int(shortest * (1 + place(connection.id))), _seconds_until(reserved, now))
 
 
 def _shortened(seconds: int, connection: Connection) -> int:
@@ -131,11 +133,13 @@ def work_until(connection: Connection, now: datetime) -> str | None:
 def reason_to_hold(session: Session, now: datetime) -> str | None:
     """Return a message for the user if a session must not send a new request, or None if it can.
 
-    The session contains all facts: `authenticate` stored the closing time of the window, and pausing the connection
-    changes the live session.
+    The session contains all facts: `authenticate` stored the closing time of the window, pausing the connection
+    changes the live session, and a session that has to end for others remembers that.
     """
     if session.limits.paused:
         return PAUSED
+    if session.limits.ends_for_others:
+        return ENDS_FOR_OTHERS
     if session.limits.work_until is not None and timestamp(now) >= session.limits.work_until:
         return WINDOW_CLOSED
     return None

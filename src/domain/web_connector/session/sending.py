@@ -23,7 +23,7 @@ from domain.web_connector.outcomes.message_sets import outgoing, outgoing_set, s
 from domain.web_connector.outcomes.outcome import Ended
 from domain.web_connector.outcomes.pages import as_sent, page_size
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering, sets
+from domain.web_connector.session import lingering, pacing, sets
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.polling import reason_to_hold
@@ -90,6 +90,11 @@ class Turn:
         recovery = replace(self.record.recovery, begun=True, active=True)
         return replace(self, records=tuple(replace(record, recovery=recovery) for record in self.records))
 
+    def paced(self, calls_per_second: float | None) -> Turn:
+        """Return the turn of a session that may make so many calls a second. None means any number."""
+        paced_to = None if calls_per_second is None else pacing.paced_to(self.session, self.now, calls_per_second)
+        return replace(self, session=replace(self.session, paced_to=paced_to))
+
     def beginning(self, number: int) -> Turn:
         """Return the turn with the first `number` requests."""
         return replace(self, held=self.held[:number], records=self.records[:number])
@@ -126,12 +131,13 @@ def not_sent(turn: Turn, *, page_is_allowed: bool) -> Decision | Claiming | None
         return _refused(turn, RESPONSE_MISSING.format(record.request_name, record.id))
     if turn.is_new_page:
         waits = not page_is_allowed and record.inserted_at > timestamp(now - MAX_PAGE_DELAY)
-        return Decision(Reply(lingering.NO_OP, session.connection_id, record.id)) if waits else None
-    if reason := reason_to_hold(session, now):
+    elif reason := reason_to_hold(session, now):
         limits = replace(session.limits, linger_seconds=0)
         requeued = [ChangeRequest(record, record.requeued(now)) for record in turn.records]
         return _refused(turn, reason, *requeued, in_flight=None, limits=limits)
-    return None
+    else:
+        waits = pacing.waits(session, now)
+    return Decision(Reply(lingering.NO_OP, session.connection_id, record.id)) if waits else None
 
 
 def wrong_company_file(turn: Turn, check: CompanyFileCheck) -> Decision:

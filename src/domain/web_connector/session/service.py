@@ -22,7 +22,7 @@ from domain.web_connector.outcomes.error_reasons import connection_error, error_
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.outcomes.outcome import PageReceived
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering, onboarding_check, receiving, sending, sets
+from domain.web_connector.session import lingering, onboarding_check, pacing, receiving, sending, sets
 from domain.web_connector.session.claims import FRONTS, claimable, commit, front, has_not_ended, other_members
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.decision import Claiming, Decision
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Result
     from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.session.admission import Admission
     from domain.web_connector.session.sending import Turn
 
 R = TypeVar("R")
@@ -57,22 +58,28 @@ CONTENDED = "This session is being used by another call."
 
 
 class SessionService:
-    """The use cases of a Web Connector session. The pages of an iterated query count against the quotas of an app."""
+    """The use cases of a Web Connector session. The pages of an iterated query count against the quotas of an app.
 
-    def __init__(self, store: Database, clock: Clock, new_id: IdSource) -> None:
+    `admission` paces sessions, and ends those that have run for long while others wait; None does neither.
+    """
+
+    def __init__(self, store: Database, clock: Clock, new_id: IdSource, admission: Admission | None = None) -> None:
         self._store = store
         self._clock = clock
         self._new_id = new_id
+        self._admission = admission
         self._quotas = Quotas(store, clock, lambda: 0.0)
 
     def send_request_xml(self, call: Call) -> Reply:
         """Reply with the QBXML of the request in flight, '' if there is none or none may be sent, or `NoOp`.
 
         After '', `getLastError` returns the reason. A lingering session claims a request that was queued meanwhile, or
-        replies `NoOp` if there is none. The reply is also `NoOp` if the request is a page that has to wait.
+        replies `NoOp` if there is none. The reply is also `NoOp` if the request is a page that has to wait, or if the
+        session is faster than its pace.
 
         Makes three calls to the store, and a fourth if QuickBooks reports new facts about itself. While the session
-        lingers, it makes two without work and four with work.
+        lingers, it makes two without work and four with work. After the first requests of a session, the live sessions
+        are counted beside these calls, at most once a second.
         """
         for _ in range(MAX_UNWRITABLE):
             reply = self._in_session(call, "", self._send)
@@ -117,7 +124,7 @@ class SessionService:
         if session.is_revoked:
             return Reply(REVOKED, session.connection_id)
         now = self._clock()
-        if lingering.continues(session, now) or session.has_page_to_send:
+        if lingering.continues(session, now) or session.has_page_to_send or pacing.is_waiting(session, now):
             return Reply(lingering.NO_OP, session.connection_id)
         reason = session.last_error or reason_to_hold(session, now) or lingering.end_message(session)
         return Reply(reason or (OVER if session.ended else "No more requests."), session.connection_id)
@@ -146,6 +153,7 @@ class SessionService:
             return commit(
                 self._store, onboarding_check.sent(session, check, now), session.connection_id, session.id, now
             )
+        reading = self._admission.of(session) if self._admission and pacing.has_pace(session) else None
         held, queue = self._in_flight_with_queue(session)
         if not held:
             session = replace(session, in_flight=None)
@@ -158,6 +166,7 @@ class SessionService:
         page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.record.app_id)
         decision = sending.not_sent(turn, page_is_allowed=page_is_allowed)
         if decision is None:
+            turn = turn.paced(reading.calls_of_a_session() if reading else None)
             check = self._company_file_check(session, call, now)
             if check and check.is_other_company_file:
                 decision = sending.wrong_company_file(turn, check)
@@ -234,6 +243,8 @@ class SessionService:
             return commit(self._store, answer, session.connection_id, session.id, now)
         if session.in_flight is None:
             return receiving.nothing_in_flight(session)
+        if self._admission and self._admission.ends(session, now):
+            session = replace(session, limits=replace(session.limits, ends_for_others=True))
         may_claim = reason_to_hold(session, now) is None
         held, queue = self._store.held_requests(session, FRONTS[0] if may_claim else 0)
         if not held:
