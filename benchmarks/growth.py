@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from domain.records.app import Limits
 from domain.records.session import LIVE_SHARDS
+from domain.web_connector.session.admission import PERIOD_SECONDS, budget
 from domain.web_connector.session.polling import IDLE_POSTPONEMENT_SECONDS, SPREAD
 from local.programs import ROOT
 from local.template import Template
@@ -24,11 +25,19 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "docs" / "operations.md"
 BEGIN, END = "<!-- growth: python -m benchmarks.growth --write -->\n", "<!-- end of growth -->\n"
+BEGIN_LENGTHS, END_LENGTHS = (
+    "<!-- lengths of sessions: python -m benchmarks.growth --write -->\n",
+    "<!-- end of lengths of sessions -->\n",
+)
 UNITS = ROOT / "benchmarks" / "units.json"
 
 HEADER = (
-    "| connections | calls a second: Web Connectors, API | functions at once | write units a second "
+    "| connections | sessions at once | calls a second: Web Connectors, API | functions at once | write units a second "
     "| load of the hottest partition | do or raise first | the next limit |"
+)
+LENGTHS_HEADER = (
+    "| a session takes | sessions at once of 10,000 connections | connections of a new account "
+    "| with the default limits | with `WebConnectorCallsPerSecond` 4,000 |"
 )
 SIZES = (100, 1_000, 10_000, 100_000)
 
@@ -41,6 +50,10 @@ PEAK = 2
 CALL_SECONDS = 0.05
 """A warm call of a function: three calls of the database, one after the other, and the work."""
 WEBHOOK_SECONDS = 0.3
+SESSION_SECONDS = 10
+"""A session of one request: the start of QuickBooks, the request and the calls."""
+LENGTHS = (3, 10, 30, 120)
+"""Lengths of sessions in seconds, of which the page has a table."""
 
 # --- Limits of AWS
 
@@ -77,6 +90,11 @@ class Connection:
     def web_connector_calls(self) -> float:
         """Calls of the Web Connector: those of its sessions, and polls that find nothing."""
         return self.requests * (self.units["alone"]["http_calls"] - 1) + self.polls * self.units["poll"]["http_calls"]
+
+    @property
+    def sessions(self) -> float:
+        """Sessions that run at once."""
+        return self.requests * SESSION_SECONDS
 
     @property
     def api_calls(self) -> float:
@@ -137,6 +155,14 @@ def limits(one: Connection) -> Sequence[Limit]:
     def found() -> Iterator[Limit]:
         gateway = int(parameters["WebConnectorCallsPerSecond"])
         yield Limit(
+            "`MaxSessions` of a new account",
+            carried(one, SESSION_SECONDS, gateway, NEW_ACCOUNT_CONCURRENCY),
+            "the account's concurrency ([step 0](#deploying))",
+        )
+        yield Limit(
+            "`MaxSessions`", carried(one, SESSION_SECONDS, gateway, CONCURRENCY), "`WebConnectorCallsPerSecond`"
+        )
+        yield Limit(
             "a new account's concurrency of 10",
             NEW_ACCOUNT_CONCURRENCY * 0.8 / one.functions,
             "the account's concurrency ([step 0](#deploying))",
@@ -148,6 +174,7 @@ def limits(one: Connection) -> Sequence[Limit]:
             "`WebConnectorCallsPerSecond`", gateway / 2 / one.web_connector_calls, "`WebConnectorCallsPerSecond`"
         )
         yield Limit("`CallsPerSecond`", int(parameters["CallsPerSecond"]) / one.requests, "`CallsPerSecond`")
+        yield Limit("the connections of one app", app.connections + 1, "the app's `connections`")
         yield Limit(
             "the creates per second of one app", app.creates_per_second / one.requests, "the app's `creates-per-second`"
         )
@@ -177,17 +204,40 @@ def limits(one: Connection) -> Sequence[Limit]:
     return sorted(found(), key=lambda limit: limit.connections)
 
 
+def carried(one: Connection, session_seconds: float, calls_per_second: int, concurrency: int) -> float:
+    """Return how many connections find a place when they have work, with sessions of one request of this length.
+
+    An app that is alone uses four fifths of the places without waiting. `make deploy` sets ConcurrencyAlarmAt to four
+    fifths of the concurrency.
+    """
+    places = budget(calls_per_second, concurrency * 4 // 5)
+    begin = places.beginnings * places.shards / PERIOD_SECONDS
+    return min(places.share * places.shards / session_seconds, begin) / one.requests
+
+
+def lengths() -> str:
+    """Return the table of lengths of sessions as Markdown."""
+    one, calls = connection(), int(Template.load(ROOT / "template.yaml").parameters["WebConnectorCallsPerSecond"])
+    lines = [LENGTHS_HEADER, "|---|---|---|---|---|"]
+    for seconds in LENGTHS:
+        accounts = ((calls, NEW_ACCOUNT_CONCURRENCY), (calls, CONCURRENCY), (4_000, CONCURRENCY))
+        numbers = " | ".join(f"{_rounded(carried(one, seconds, *account)):,}" for account in accounts)
+        lines.append(f"| {seconds} s | {_number(10_000 * one.requests * seconds)} | {numbers} |")
+    return "\n".join(lines) + "\n"
+
+
 def table() -> str:
     """Return the table as Markdown."""
     one = connection()
     all_limits = limits(one)
-    lines = [HEADER, "|---|---|---|---|---|---|---|"]
+    lines = [HEADER, "|---|---|---|---|---|---|---|---|"]
     for size in SIZES:
-        remedies = [limit.remedy for limit in all_limits if limit.connections <= size]
+        remedies = dict.fromkeys(limit.remedy for limit in all_limits if limit.connections <= size)
         following = next(limit for limit in all_limits if limit.connections > size)
         hottest = max(one.partitions, key=lambda name: one.partitions[name])
         lines.append(
-            f"| {size:,} | {_number(one.web_connector_calls * size)}, {_number(one.api_calls * size)} "
+            f"| {size:,} | {_number(one.sessions * size)} "
+            f"| {_number(one.web_connector_calls * size)}, {_number(one.api_calls * size)} "
             f"| {_number(one.functions * size)} | {_number(one.writes * size)} "
             f"| {one.partitions[hottest] * size:.1%}: {hottest} "
             f"| {'; '.join(remedies) or 'nothing'} "
@@ -197,9 +247,11 @@ def table() -> str:
 
 
 def page(text: str) -> str:
-    """Return the page with the table of today."""
-    before, _, rest = text.partition(BEGIN)
-    return before + BEGIN + table() + END + rest.partition(END)[2]
+    """Return the page with the tables of today."""
+    for begin, end, content in ((BEGIN, END, table()), (BEGIN_LENGTHS, END_LENGTHS, lengths())):
+        before, _, rest = text.partition(begin)
+        text = before + begin + content + end + rest.partition(end)[2]
+    return text
 
 
 def _number(value: float) -> str:
@@ -218,6 +270,7 @@ def main() -> None:
         PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
         return
     print(table())
+    print(lengths())
     for limit in limits(connection()):
         print(f"{limit.connections:14,.0f} connections: {limit.name} · {limit.remedy}")
 

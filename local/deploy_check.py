@@ -115,7 +115,16 @@ def stack_description(cloudformation: Any, stack: str) -> dict[str, Any]:
 
 def findings(planned: Deployment) -> Iterator[Finding]:
     """Yield the findings of every check. A check that is not permitted yields a note that says so."""
-    for check in (state_of_stack, retained_tables, concurrency, log_role, certificate, domain_name, hosted_zone):
+    for check in (
+        state_of_stack,
+        retained_tables,
+        concurrency,
+        sessions,
+        log_role,
+        certificate,
+        domain_name,
+        hosted_zone,
+    ):
         try:
             yield from check(planned)
         except ClientError as error:
@@ -233,6 +242,18 @@ def _open_shards(clients: Clients, table: str | None) -> int:
         if "LastEvaluatedShardId" not in page:
             return found
         last = {"ExclusiveStartShardId": page["LastEvaluatedShardId"]}
+
+
+def sessions(planned: Deployment) -> Iterator[Finding]:
+    """Check that the sessions of Web Connectors stay below the rate limit if all of them are fast."""
+    given, calls = int(planned.parameters["MaxSessions"]), int(planned.parameters["WebConnectorCallsPerSecond"])
+    if given > calls:
+        yield Finding(
+            f"MaxSessions is {given:,}. If that many sessions are fast, they make more than the {calls:,} calls a "
+            "second of WebConnectorCallsPerSecond, although they are paced, and lose responses. Raise it, or lower "
+            "MaxSessions.",
+            "note",
+        )
 
 
 def log_role(planned: Deployment) -> Iterator[Finding]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -144,19 +145,25 @@ def test_a_session_is_silent_exactly_if_its_last_call_was_before_the_timestamp(s
     assert bool(store.silent_sessions(timestamp(moment), 10)) is (seconds < 30)
 
 
-def test_live_sessions_are_counted_by_shard_and_by_the_minute_of_their_last_call(store: AnyStore) -> None:
-    for number, (shard, minutes) in enumerate([(0, 0), (0, 1), (0, 5), (7, 5)]):
+def test_live_sessions_are_counted_by_shard_and_app_and_by_the_minute_of_their_last_call(store: AnyStore) -> None:
+    calls = [(0, 0, APP_ID), (0, 1, OTHER_APP_ID), (0, 5, APP_ID), (0, 5, ""), (7, 5, APP_ID)]
+    for number, (shard, minutes, app_id) in enumerate(calls):
         call = timestamp(NOON + timedelta(minutes=minutes, seconds=30))
-        store.commit(Put(None, a_session(id=f"{number:064x}", shard=shard, last_call_at=call)))
+        store.commit(Put(None, a_session(id=f"{number:064x}", shard=shard, last_call_at=call, app_id=app_id)))
     ended = a_session(id="ff" * 32, last_call_at=timestamp(NOON + timedelta(minutes=5)))
     store.commit(Put(None, ended))
     store.commit(Put(ended, ended.called(NOON + timedelta(minutes=5), ended=True)))
 
-    def count(shard: int, minutes: float) -> int:
-        return store.live_sessions(shard, timestamp(NOON + timedelta(minutes=minutes)))
+    def counted(shard: int, minutes: float) -> dict[str, int]:
+        return dict(store.live_sessions(shard, timestamp(NOON + timedelta(minutes=minutes))))
 
-    assert [count(0, minutes) for minutes in (0, 0.9, 1, 1.9, 2, 5.9, 6)] == [3, 3, 2, 2, 1, 1, 0]
-    assert (count(7, 0), count(8, 0)) == (1, 0)
+    for later in (0.0, 0.9):
+        assert counted(0, later) == {APP_ID: 2, OTHER_APP_ID: 1, "": 1}
+    for later in (1.0, 1.9):
+        assert counted(0, later) == {APP_ID: 1, OTHER_APP_ID: 1, "": 1}
+    for later in (2.0, 5.9):
+        assert counted(0, later) == {APP_ID: 1, "": 1}
+    assert (counted(0, 6), counted(7, 0)) == ({}, {APP_ID: 1})
 
 
 def test_the_index_of_live_sessions_changes_once_a_minute(emulated: DynamoDBStore) -> None:
@@ -178,9 +185,37 @@ def test_the_index_of_live_sessions_changes_once_a_minute(emulated: DynamoDBStor
     assert {shard for shard, _ in entries} == {"5"}
 
 
+def a_beginning(**fields: Any) -> CountBeginning:
+    values: dict[str, Any] = {
+        "shard": 0,
+        "period": 1_000,
+        "limit": 9,
+        "app_id": APP_ID,
+        "limit_of_app": 9,
+        "expires_at": 5_000,
+    }
+    return CountBeginning(**(values | fields))
+
+
+def test_sessions_that_begin_are_counted_up_to_the_limit_of_their_app(store: AnyStore) -> None:
+    first, other = (a_beginning(limit=5, limit_of_app=3, app_id=app_id) for app_id in (APP_ID, "another-app"))
+
+    def begins(counting: CountBeginning) -> bool:
+        try:
+            store.commit(Put(None, a_session(id=f"{next(numbers):064x}")), counting)
+        except Conflict:
+            return False
+        return True
+
+    numbers = count()
+    assert [begins(first) for _ in range(4)] == [True, True, True, False]
+    assert [begins(other) for _ in range(3)] == [True, True, False]
+    assert not begins(first)
+
+
 @pytest.mark.parametrize("limit", [1, 3])
 def test_sessions_that_begin_are_counted_up_to_the_limit_of_their_shard_and_period(store: AnyStore, limit: int) -> None:
-    counting = CountBeginning(shard=3, period=1_000, limit=limit, expires_at=5_000)
+    counting = a_beginning(shard=3, limit=limit)
     sessions = [a_session(id=f"{number:064x}") for number in range(limit + 1)]
     for session in sessions[:limit]:
         store.commit(Put(None, session), counting)
@@ -195,7 +230,7 @@ def test_sessions_that_begin_are_counted_up_to_the_limit_of_their_shard_and_peri
 
 
 def test_sessions_that_begin_at_the_same_time_do_not_exceed_the_limit(emulated: DynamoDBStore) -> None:
-    counting = CountBeginning(shard=0, period=1_000, limit=5, expires_at=5_000)
+    counting = a_beginning(limit=5)
 
     def begin(number: int) -> bool:
         try:
@@ -216,7 +251,7 @@ def test_a_session_whose_count_is_not_answered_begins_all_the_same(emulated: Dyn
     store = DynamoDBStore(client, emulated.tables, sleep=lambda _: None)
     session = a_session()
 
-    store.commit(Put(None, session), CountBeginning(shard=0, period=1_000, limit=1, expires_at=5_000))
+    store.commit(Put(None, session), a_beginning(limit=1))
 
     assert client.happened == [fault]
     assert store.session(session.id) == session

@@ -210,6 +210,13 @@ def test_consumers_of_a_stream_run_for_each_of_its_open_shards(shards: int, ende
     assert f"take up to {shards * (factor + 1 + 1 + 1) + 2 + 3:,}," in finding.text
 
 
+@pytest.mark.parametrize(("sessions", "is_noted"), [("0", False), ("1000", False), ("1001", True), ("5000", True)])
+def test_more_sessions_than_calls_a_second_are_noted(sessions: str, *, is_noted: bool) -> None:
+    found = list(deploy_check.sessions(planned(limits(1_000), {"MaxSessions": sessions})))
+
+    assert [finding.level for finding in found] == ["note"] * is_noted
+
+
 @pytest.mark.parametrize(
     ("concurrency", "unreserved", "former", "reserved", "is_possible"),
     [

@@ -90,7 +90,7 @@ def parameter(name: str) -> int:
 
 APP = Limits()
 SEARCHES_AT_ONCE = APP.search_seconds_per_minute // search.MAX_SEARCH_SECONDS
-SESSIONS = admission.max_sessions(parameter("WebConnectorCallsPerSecond"), parameter("ConcurrencyAlarmAt"))
+SESSIONS = admission.budget(parameter("WebConnectorCallsPerSecond"), parameter("ConcurrencyAlarmAt")).sessions
 
 FIGURES: Mapping[str, Sequence[str]] = {
     "body of a call": [size(request_checks.MAX_BODY_BYTES)],
@@ -228,13 +228,14 @@ FIGURES: Mapping[str, Sequence[str]] = {
         str(2 * SEARCHES_AT_ONCE),
         f"{ACCOUNT_EXECUTIONS:,} concurrent executions",
     ],
+    "`connections`": [f"{APP.connections:,}", f"every {quotas.RECOUNT_SECONDS} seconds"],
     "calls of each method of the API": [f"{parameter('CallsPerSecond')} a second"],
     "calls of each method that needs no key": [f"{parameter('AnonymousCallsPerSecond')} a second"],
     "calls of all Web Connectors": [
         f"{parameter('WebConnectorCallsPerSecond'):,} a second",
         f"{parameter('WebConnectorBurst'):,} at the same moment",
     ],
-    "sessions of all Web Connectors": [f"{SESSIONS} at once"],
+    "sessions of all Web Connectors": [f"{SESSIONS} at once", f"{admission.share_of(SESSIONS)} of one app"],
     "calls that wait": [
         f"{parameter('MaxWaitingCalls')} at once",
         seconds(waiting_calls.MAX_WAIT_SECONDS),

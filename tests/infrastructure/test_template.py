@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from domain.web_connector.session.admission import CALLS_OF_A_SESSION
+from domain.web_connector.session.admission import CALLS_OF_A_PACED_SESSION
 from handlers.common.bootstrap import Services
 from handlers.common.settings import Settings
 from local.permissions import as_list
@@ -66,10 +66,11 @@ def test_the_rate_limit_of_web_connectors_is_twice_what_all_their_sessions_use(
     methods = {setting["ResourcePath"] + setting["HttpMethod"]: setting for setting in template.api()["MethodSettings"]}
     rate = int(methods["/~1qbwcPOST"]["ThrottlingRateLimit"])
 
-    budget = services.max_sessions
+    budget = services.budget_of_sessions
 
-    assert 2 * budget * CALLS_OF_A_SESSION <= max(rate, 2 * CALLS_OF_A_SESSION)
-    assert budget <= int(function.environment["CONCURRENCY_ALARM_AT"])
+    assert 2 * budget.calls_per_second <= rate
+    assert budget.sessions * CALLS_OF_A_PACED_SESSION <= max(budget.calls_per_second, 1)
+    assert budget.sessions <= 10 * int(function.environment["CONCURRENCY_ALARM_AT"])
     assert methods["/~1qbwcGET"]["ThrottlingRateLimit"] == methods["/~1qbwcPOST"]["ThrottlingRateLimit"]
     (stage,) = template.resources("AWS::ApiGatewayV2::Stage").values()
     assert {int(limits["ThrottlingRateLimit"]) for limits in stage["RouteSettings"].values()} == {rate}

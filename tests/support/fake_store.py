@@ -124,8 +124,10 @@ class FakeBatch:
         return stored if record.response_size <= max_response_bytes else replace(stored, response_xml=None)
 
 
-def _counter(change: CountBeginning) -> tuple[str, str]:
-    return f"sessions#{change.shard}", f"begun#{change.period}"
+def _counters(change: CountBeginning) -> dict[tuple[str, str], int]:
+    """Return the counters of all apps and of one app, with their limits."""
+    shard, counter = f"sessions#{change.shard}", f"begun#{change.period}"
+    return {(shard, counter): change.limit, (shard, f"{counter}#{change.app_id}"): change.limit_of_app}
 
 
 def _is_at(record: QueuedRequest, days: IndexDays) -> bool:
@@ -210,7 +212,8 @@ class FakeStore:
                 holds = claim is None or claim.expires_at <= change.now
             case CountBeginning():
                 current = None
-                holds = self.usages.get(_counter(change), Usage(0)).total < change.limit
+                limits = _counters(change).items()
+                holds = all(self.usages.get(counter, Usage(0)).total < limit for counter, limit in limits)
             case RemoveApp(before=before):
                 current = self.apps.get(before.id)
                 holds = current is not None and current.revision == before.revision
@@ -256,8 +259,8 @@ class FakeStore:
             case ClaimIdempotencyKey():
                 self.claims[change.app_id, change.key] = change.claim
             case CountBeginning():
-                begun = self.usages.get(_counter(change), Usage(0))
-                self.usages[_counter(change)] = replace(begun, total=begun.total + 1)
+                counters = _counters(change)
+                self.usages |= {counter: Usage(self.usages.get(counter, Usage(0)).total + 1) for counter in counters}
             case AppendEvents() | BeginLog():
                 self._append(change)
             case RemoveApp(before=before):

@@ -67,18 +67,24 @@ class Usages:
         return USAGES.entity(item)
 
     def count_beginning(self, change: CountBeginning) -> None:
-        """Count a session with one call. Raises Conflict if as many as the limit have begun.
+        """Count a session with one call. Raises Conflict if as many as one of the limits have begun.
+
+        The counter has the number of all and, under the id of each app, the number of the app.
 
         If the database does not answer, the session may not be counted, and begins all the same.
         """
         update = {
             "TableName": self._dynamodb.tables.usages,
             "Key": usage_key(f"{SESSIONS}#{change.shard}", f"begun#{change.period}"),
-            "ConditionExpression": "attribute_not_exists(#total) OR #total < :limit",
-            "UpdateExpression": f"ADD #total :one SET {keys.EXPIRES_AT} = :expiry",
-            "ExpressionAttributeNames": {"#total": "total"},
+            "ConditionExpression": (
+                "(attribute_not_exists(#total) OR #total < :limit)"
+                " AND (attribute_not_exists(#app) OR #app < :limit_of_app)"
+            ),
+            "UpdateExpression": f"ADD #total :one, #app :one SET {keys.EXPIRES_AT} = :expiry",
+            "ExpressionAttributeNames": {"#total": "total", "#app": change.app_id},
             "ExpressionAttributeValues": {
                 ":limit": {"N": str(change.limit)},
+                ":limit_of_app": {"N": str(change.limit_of_app)},
                 ":one": {"N": "1"},
                 ":expiry": {"N": str(change.expires_at)},
             },

@@ -171,6 +171,8 @@ def _turned_away(connection: Connection) -> WaitingReason | None:
     if not connection.turned_away or connection.session_id:
         return None
     message = "Too many sessions of other connections are running. The Web Connector was asked to call again later."
+    if connection.reserved_at:
+        message += f" A session is reserved for it from {connection.reserved_at} on."
     return WaitingReason("service_busy", message)
 
 

@@ -114,15 +114,18 @@ class ClaimIdempotencyKey:
 
 @dataclass(frozen=True, slots=True)
 class CountBeginning:
-    """Count a session among those of its shard that begin in the same period. Fewer than `limit` must have begun.
+    """Count a session among those of its shard that begin in the same period.
 
-    `period` and `expires_at` are in Unix seconds. The Conflict contains nothing. A session whose commit then fails for
+    Fewer than `limit` must have begun, and fewer than `limit_of_app` of its app. `period` and `expires_at` are in Unix
+    seconds. The Conflict contains nothing. A session whose commit then fails for
     another reason may stay counted (docs/decisions/0066).
     """
 
     shard: int
     period: int
     limit: int
+    app_id: str
+    limit_of_app: int
     expires_at: int
 
 

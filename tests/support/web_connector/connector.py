@@ -138,7 +138,7 @@ class CountingSecrets:
     def __call__(self, size: int) -> bytes:
         """Return the next bytes."""
         self.last += 1
-        return self.last.to_bytes(size, "big")
+        return self.last.to_bytes(16, "big")[-size:]
 
 
 @dataclass
@@ -148,6 +148,7 @@ class Connector:
     store: CountingStore = field(default_factory=CountingStore)
     clock: FixedClock = field(default_factory=FixedClock)
     new_id: IdSource = field(default_factory=SequentialIds)
+    secrets: CountingSecrets = field(default_factory=CountingSecrets)
     ticket: str = ""
     schedule: list[str] = field(default_factory=list)
     call_milliseconds: int = 100
@@ -167,7 +168,7 @@ class Connector:
             store,
             self.clock,
             self.new_id,
-            CountingSecrets(),
+            self.secrets,
             self.execution_seconds,
             dormant_seconds=self.dormant_seconds,
             budget=self.budget,

@@ -49,7 +49,9 @@ def a_service(budget: int, connections: int, **fields: Any) -> tuple[Connector, 
 
 def another_process(qbwc: Connector) -> Connector:
     """Return a process that shares the database and the clock with `qbwc`."""
-    return Connector(store=qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, max_sessions=qbwc.max_sessions)
+    return Connector(
+        store=qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=qbwc.secrets, max_sessions=qbwc.max_sessions
+    )
 
 
 def live(qbwc: Connector) -> int:
@@ -306,6 +308,37 @@ def test_an_expired_onboarding_link_admits_nothing() -> None:
     qbwc.authenticate(username=first)
 
     assert qbwc.authenticate(username=old) == "none"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_one_app_does_a_connection_of_an_app_without_sessions_gets_one_at_once(seed: int) -> None:
+    """Its connections log in at any time, for the first time or with a link, and end their sessions or fall silent."""
+    random = Random(seed)
+    budget = random.randrange(5, 60)
+    first = Connector(max_sessions=budget)
+    processes = [first, *(another_process(first) for _ in range(3))]
+    links = [None, OnboardingLink("hash", timestamp(NOON), timestamp(NOON + timedelta(hours=48)))]
+    greedy = connection_ids(3 * budget)
+    for connection_id in greedy:
+        seen = random.choice([{}, SEEN, SEEN, SEEN])
+        first.connect(id=connection_id, app_id="greedy", onboarding=random.choice([*links, None, None]), **seen)
+        first.queue(connection_id=connection_id, app_id="greedy")
+
+    for step in range(200):
+        first.clock.advance(seconds=random.choice([0, 0, 0, 1, 20, 200]) if step % 20 else 0)
+        process = random.choice(processes)
+        process.authenticate(username=random.choice(greedy))
+        for session in random.sample([*first.store.sessions.values()], min(5, len(first.store.sessions))):
+            if not session.ended:
+                first.store.commit(Put(session, session.called(first.clock.now)))
+        if step % 20 == 19:
+            mine = f"f0000000-0000-4000-8000-{step:012}"
+            first.connect(id=mine, **SEEN)
+            first.queue(connection_id=mine)
+            assert process.authenticate(username=mine) == ""
+            process.close()
+
+    assert live(first) <= 3 * budget
 
 
 # --- the count

@@ -12,7 +12,7 @@ Two numbers decide:
   as many sessions begin in this shard as fit in it.
 * The sessions that began in these two seconds. Every process would otherwise use the same free places before the index
   shows the new sessions. Before its transaction, a login adds one to a counter of its shard, and fails if the counter
-  has reached the limit of the shard.
+  has reached the limit of the shard, or the share of its app.
 
 An app has a share of the places: four fifths. It also may have at most four times as many sessions as there are free
 places, so apps that press equally get equal numbers, and a place is left for an app that has none. Sessions beyond the
@@ -184,15 +184,11 @@ class Reading:
         return self.budget.calls_per_second / self.budget.shards / self.live.total()
 
     def beginning(self, app_id: str, now: datetime) -> list[CountBeginning]:
-        """Return the change that counts a session among those that begin now, or none if nothing can be counted.
-
-        An app that has sessions leaves a fifth of the beginnings to those that have none.
-        """
+        """Return the change that counts a session among those that begin now, or none if nothing can be counted."""
         if self.live is None:
             return []
-        limit = share_of(self.budget.beginnings) if self.live[app_id] else self.budget.beginnings
-        period = int(now.timestamp()) // PERIOD_SECONDS * PERIOD_SECONDS
-        return [CountBeginning(self.shard, period, limit, period + COUNTER_KEPT_SECONDS)]
+        period, limit = int(now.timestamp()) // PERIOD_SECONDS * PERIOD_SECONDS, self.budget.beginnings
+        return [CountBeginning(self.shard, period, limit, app_id, share_of(limit), period + COUNTER_KEPT_SECONDS)]
 
 
 class Admission:
