@@ -281,6 +281,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *(
             "domain.web_connector.session.polling.MIN_INTERVAL_SECONDS",
             "domain.web_connector.session.polling.MAX_DELAY",
+            "domain.web_connector.session.pacing.MAX_AHEAD",
         ),
         *("domain.web_connector.session.login.MIN_INTERVAL", "domain.queueing.selection.MAX_CURSOR_LENGTH"),
         "domain.web_connector.session.admission.MIN_SESSIONS_OF_A_SHARD",

@@ -27,7 +27,7 @@ from domain.web_connector.session.polling import (
 )
 from tests.support.builders import AN_ACTOR, APP_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector
-from tests.support.web_connector.quickbooks import response_to
+from tests.support.web_connector.quickbooks import hcp, response_to
 
 SEEN = {"last_connected_at": timestamp(NOON), "inserted_at": "2026-01"}
 
@@ -143,7 +143,9 @@ def test_a_connection_is_admitted_when_its_reservation_is_due_although_another_s
     qbwc.authenticate(username=first)
     begun, reserved = qbwc.clock.now, set()
 
-    while qbwc.authenticate(username=second) == "none":
+    for _ in range(10):
+        if qbwc.authenticate(username=second) == "":
+            break
         connection = qbwc.store.connections[second]
         reserved.add(connection.reserved_at)
         assert 60 <= connection.postponed_seconds <= 300
@@ -297,6 +299,22 @@ def test_a_connection_that_is_being_set_up_needs_a_place_in_the_share_of_its_app
     qbwc.queue(connection_id=new)
 
     assert qbwc.authenticate(username=new) == reply
+
+
+@pytest.mark.parametrize("window", [None, SyncWindow("01:00", "02:00", "UTC")])
+@pytest.mark.parametrize(("app_id", "reply"), [("another-app", ""), (APP_ID, "none")])
+def test_an_onboarding_check_needs_a_place_in_the_share_of_its_app(
+    app_id: str, reply: str, window: SyncWindow | None
+) -> None:
+    qbwc = full_of(app_id)
+    new = connection_ids(5)[4]
+    link = OnboardingLink("hash", timestamp(NOON), timestamp(NOON + timedelta(hours=48)))
+    qbwc.connect(id=new, onboarding=link, sync_window=window)
+
+    assert qbwc.authenticate(username=new) == reply
+
+    if not reply:
+        assert "HostQueryRq" in qbwc.send(hcp())
 
 
 def test_an_expired_onboarding_link_admits_nothing() -> None:

@@ -142,6 +142,11 @@ class Opening:
         return replace(self.connection, **connection_fields(self.former)) if self.former else self.connection
 
     @property
+    def is_to_be_checked(self) -> bool:
+        """Whether an onboarding check is due."""
+        return onboarding_check.is_due(self._free, self.now)
+
+    @property
     def _replaces_one(self) -> bool:
         """Whether the session takes the place of the former one, which is still counted."""
         return self.former is not None and self.former.last_call_at > timestamp(self.now - COUNTED_FOR)
@@ -186,7 +191,7 @@ class Opening:
         """
         connection, free, moment = self.connection, self._free, timestamp(self.now)
         to_forget = free.message_set_to_forget or connection.message_set_to_forget
-        checks = first is None and onboarding_check.is_due(free, self.now)
+        checks = first is None and self.is_to_be_checked
         opens = first is not None or checks
         postponed_seconds = 0 if opens else polling.postponement(free, self.now, self.dormant_seconds)
         after = free.changed(
@@ -302,7 +307,6 @@ class Login:
             return Reply((NO_SESSION, BUSY), username)
         # A new ticket for each attempt: if we conflicted with our own earlier commit, that session is superseded.
         ticket = self._secrets(TICKET_BYTES).hex()
-        session = session_id(ticket)
         takes_over = connection.session_id is not None and (former is None or live is not None)
         opening = Opening(
             connection,
@@ -311,7 +315,7 @@ class Login:
             now,
             self._execution_seconds,
             self._dormant_seconds,
-            shard=reading.shard if reading else int(session, 16) % LIVE_SHARDS,
+            shard=reading.shard if reading else int(session_id(ticket), 16) % LIVE_SHARDS,
             reading=reading,
             is_exempt=takes_over or is_being_set_up(connection, now),
         )
@@ -319,11 +323,19 @@ class Login:
             releases = releases_without_session(self._store, connection, now, opening.limits)
         else:
             releases = [release(request, now, Ending.TAKEN_OVER, live.limits) for request in held if live]
-        if opening.is_held:
+        return self._opened(opening, releases, conflict)
+
+    def _opened(self, opening: Opening, releases: Sequence[ChangeRequest], conflict: Conflict | None) -> Reply:
+        """Return the reply of a login with the correct password. `releases` end the work of the former session."""
+        connection, session, now, reading = opening.connection, opening.session_id, opening.now, opening.reading
+        sends = not opening.is_held
+        if reading and (sends or opening.is_to_be_checked) and opening.is_full(conflict):
+            has_request = sends and front(self._store, connection.id, session, now, releases)
+            if has_request or opening.is_to_be_checked:
+                reserved_at = reservations.reserved(self._store, reading, connection, now)
+                return commit(self._store, opening.turned_away(reserved_at, releases), connection.id, session, now)
+        if not sends:
             return commit(self._store, opening.without_request(releases), connection.id, session, now)
-        if reading and opening.is_full(conflict) and front(self._store, connection.id, session, now, releases):
-            reserved_at = reservations.reserved(self._store, reading, connection, now)
-            return commit(self._store, opening.turned_away(reserved_at, releases), connection.id, session, now)
         reply = commit(self._store, Claiming(opening.decide, releases), connection.id, session, now)
         if reading and reply.request_id:
             reading.begun[connection.app_id] += 1
