@@ -108,7 +108,7 @@ command: .venv/.run ## Run an operator command: make command DO="create-app Shop
 
 .PHONY: restore
 restore: .venv/.run ## Put tables that point-in-time recovery restored into use (STACK=qbxml-queue; docs/operations.md, Restore)
-	@PYTHONPATH=src exec $(BIN)/python -m local.restore $(DEPLOYMENT)
+	@PYTHONPATH=src exec $(BIN)/python -m local.restore $(DEPLOYMENT) --folder $(STATE)/restore $(if $(PROCESSES),--processes $(PROCESSES))
 
 .PHONY: event-sources
 event-sources: .venv/.run ## Let the functions read the streams of tables that were restored under their former names (STACK=qbxml-queue)

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import threading
+import zlib
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from local.emulated_dynamodb.expressions import Placeholders, condition, project, projection, update
@@ -176,11 +177,16 @@ class EmulatedDynamoDB:
         return response
 
     def scan(self, request: Request) -> Response:
-        """Return all items of a table, for tests. It has no pages."""
+        """Return all items of a table or of a segment of it, for tests and `local/parts.py`. It has no pages."""
+        table = self._table(request)
         placeholders = Placeholders.of(request)
-        selection = _filter(request)
-        placeholders.check(selection)
-        return _response(list(self._table(request)), selection, placeholders)
+        selection, fields = _filter(request), _projection(request)
+        placeholders.check(selection, fields)
+        segment, segments = request.get("Segment", 0), request.get("TotalSegments", 1)
+        items = [item for item in table if _segment_of(item, table, segments) == segment]
+        response = _response(items, selection, placeholders)
+        response["Items"] = project(response["Items"], fields, placeholders)
+        return response
 
     # --- Writes
 
@@ -356,6 +362,11 @@ class _Write:
 
 def _key_of(table: Table, request: Request) -> Key:
     return table.key(request["Key"]) if "Key" in request else table.key_in(request["Item"])
+
+
+def _segment_of(item: Item, table: Table, segments: int) -> int:
+    """Return the segment of a scan that has an item. Items of a partition are in the same one."""
+    return zlib.crc32(repr(item[table.key_names[0]]).encode()) % segments
 
 
 def _projected(request: Request, items: list[Item]) -> list[Item]:

@@ -17,13 +17,13 @@ from domain.maintenance.canaries import CONSUMERS, EVERY, SILENT_AFTER, silent_c
 from handlers import deliver_webhook, forget_expired, sweep
 from handlers.common.bootstrap import Services
 from local.emulated_dynamodb import emulated_dynamodb
-from local.restore import prepare
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import CREDENTIALS, dynamodb_client, sized
 from tests.support.builders import NOON, FixedClock
 from tests.support.fake_store import FakeStore
 from tests.support.metric_filters import counted
+from tests.support.restoring import rebuilt
 from tests.support.services import using
 from tests.support.webhooks import PlannedAttempts
 from tests.support.whole_service import LambdaContext, WholeService
@@ -131,7 +131,7 @@ def test_a_restore_and_the_reads_of_the_service_pass_the_canaries(service: Whole
     service.sweep()
     service.read_streams()
 
-    prepare(service.client, service.store.tables, service.clock())
+    rebuilt(service.client, service.store.tables, service.clock())
 
     assert service.store.canaries().missing_since == {}
     assert service.store.app_ids() == []

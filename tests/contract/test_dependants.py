@@ -16,10 +16,10 @@ from domain.records.request import ErrorCode, QueuedRequest, State, Tombstone
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.web_connector.session.dependants import with_dependants
-from local.restore import prepare
 from tests.contract.stores import LATER, counts_of, recount, stored_request
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_session
 from tests.support.queueing import new_request, queueing_without_quotas
+from tests.support.restoring import rebuilt
 from tests.support.web_connector.quickbooks import response_to
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def test_a_restore_ends_a_read_whose_dependency_was_lost_and_leaves_the_others(e
     RequestService(emulated, FixedClock(LATER)).discard(APP_ID, waiting[2], actor=AN_ACTOR)
     emulated.client.delete_item(TableName=emulated.tables.queued_requests, Key={"id": {"S": first}})
 
-    prepare(emulated.client, emulated.tables, LATER)
+    rebuilt(emulated.client, emulated.tables, LATER)
 
     states = [record_of(emulated, request_id).state for request_id in waiting]
     assert states == [State.ERROR, State.WAITING, State.DISCARDED, State.WAITING]

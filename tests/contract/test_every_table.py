@@ -11,11 +11,12 @@ import pytest
 from moto import mock_aws
 
 from local.emulated_dynamodb import emulated_dynamodb
-from local.restore import EMPTIED, KEPT, RESTORED, TABLES, copy_table, prepare
+from local.restore import EMPTIED, KEPT, RESTORED, TABLES
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import CREDENTIALS, dynamodb_client
 from tests.support.random_history import RandomHistory
+from tests.support.restoring import copied, rebuilt
 from tests.support.services import using
 from tests.support.whole_service import WholeService
 
@@ -70,10 +71,9 @@ def test_what_a_restore_does_with_each_table(service: WholeService) -> None:
         history.step()
     at_the_restore = contents(service, *KEPT)
 
-    dynamodb = boto3.resource("dynamodb", **CREDENTIALS)
-    for table in map(service.store.tables.name_of, TABLES):
-        copy_table(dynamodb, RESTORED + table, table)
-    prepare(service.client, service.store.tables, service.clock())
+    for name in TABLES:
+        copied(service.client, service.store.tables, name)
+    rebuilt(service.client, service.store.tables, service.clock())
 
     emptied = contents(service, *EMPTIED)
     beginnings = [item for item in emptied.pop("events") if "began_at" in item]

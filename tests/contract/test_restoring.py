@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 
 from domain.errors import CursorExpired
@@ -15,10 +14,10 @@ from domain.records.event import LoggedEvent, Outcome
 from domain.records.request import ENDED, QueuedRequest, State
 from domain.storage.changes import Put, RemoveApp
 from domain.timestamps import timestamp
-from local.restore import RESTORED, TABLES, copy_table, prepare
+from local.restore import RESTORED, TABLES
 from local.tables import make_tables
-from tests.contract.conftest import CREDENTIALS
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, FixedClock
+from tests.support.restoring import copied, rebuilt
 from tests.support.web_connector.system import System
 
 if TYPE_CHECKING:
@@ -40,10 +39,9 @@ class Backups:
                 self.client.put_item(TableName=RESTORED + table, Item=item)
 
     def restore(self) -> None:
-        dynamodb = boto3.resource("dynamodb", **CREDENTIALS)
-        for table in map(self.tables.name_of, TABLES):
-            copy_table(dynamodb, RESTORED + table, table)
-            assert copy_table(dynamodb, RESTORED + table, table) == (0, 0)
+        for name in TABLES:
+            copied(self.client, self.tables, name)
+            assert copied(self.client, self.tables, name) == (0, 0)
 
 
 def exchange(system: System, ticket: str, request: str) -> None:
@@ -64,7 +62,7 @@ def test_writes_that_were_executed_after_the_backup_are_never_sent_again(emulate
     exchange(system, ticket, system.send(ticket, 0))
     backups.restore()
 
-    counts = prepare(backups.client, backups.tables, system.clock())
+    counts = rebuilt(backups.client, backups.tables, system.clock())
     system.tickets.clear()
     system.sent.clear()
     system.to_quiet()
@@ -112,9 +110,9 @@ def test_preparing_twice_changes_nothing_more(emulated: DynamoDBStore) -> None:
     ticket, _ = system.log_in(0) or ("", "")
     system.send(ticket, 0)
 
-    first = prepare(backups.client, backups.tables, system.clock())
+    first = rebuilt(backups.client, backups.tables, system.clock())
     before = [record.revision for record in of(system)]
-    again = prepare(backups.client, backups.tables, system.clock())
+    again = rebuilt(backups.client, backups.tables, system.clock())
 
     assert first["writes to ask QuickBooks about"] == 1
     assert not any(again.values())
@@ -140,7 +138,7 @@ def test_a_restore_begins_new_logs_of_events_and_a_former_cursor_is_refused(
         append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, str(number), CONNECTION_ID)], clock())
     former = str(feed.page(APP_ID, None, None, 100).after)
 
-    assert prepare(client, emulated.tables, clock())["groups of events removed"] == 3
+    assert rebuilt(client, emulated.tables, clock())["groups of events removed"] == 3
 
     now = clock.advance(minutes=minutes)
     append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, "new", CONNECTION_ID)], now)
@@ -157,6 +155,6 @@ def test_a_restore_removes_the_beginning_of_a_log_whose_app_does_not_exist(emula
     append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, "1", CONNECTION_ID)], NOON)
     emulated.commit(RemoveApp(app))
 
-    prepare(emulated.client, emulated.tables, NOON)
+    rebuilt(emulated.client, emulated.tables, NOON)
 
     assert emulated.log_beginning(APP_ID) is None

@@ -19,8 +19,8 @@ from domain.timestamps import timestamp
 from domain.webhooks.delivery import Deliverer
 from domain.webhooks.patience import Patience
 from handlers.views.webhook_event import event_body
-from local.restore import prepare
 from tests.support.builders import AN_ACTOR, a_record
+from tests.support.restoring import rebuilt
 from tests.support.web_connector.system import System
 from tests.support.web_connector.torn_restores import History, tables_of
 from tests.support.webhooks import SECRET, PlannedAttempts, ScriptedReceiver
@@ -47,7 +47,7 @@ def test_a_rebuild_that_is_repeated_changes_nothing(emulated: DynamoDBStore) -> 
     history.restore_each_table_to_another_moment()
     client, tables = tables_of(emulated)
 
-    again = prepare(client, tables, history.system.clock())
+    again = rebuilt(client, tables, history.system.clock())
 
     assert not any(again.values()), again
 
@@ -105,11 +105,11 @@ def test_a_large_request_without_all_of_its_chunks_is_a_lost_request(emulated: D
     emulated.commit(AddRequest(record, random.Random(1).randbytes(300_000).hex(), ""))
     client.delete_item(TableName=tables.payloads, Key={"request_id": {"S": record.id}, "part": {"S": "request#0"}})
 
-    done = prepare(client, tables, system.clock())
+    done = rebuilt(client, tables, system.clock())
 
     assert done["lost requests"] == 1
     assert system.requests.get(record.app_id, record.id).record.state is State.ERROR
-    assert not any(prepare(client, tables, system.clock()).values())
+    assert not any(rebuilt(client, tables, system.clock()).values())
 
 
 def test_a_restore_reports_requests_without_a_connection(emulated: DynamoDBStore) -> None:
@@ -120,7 +120,7 @@ def test_a_restore_reports_requests_without_a_connection(emulated: DynamoDBStore
     client.delete_item(TableName=tables.connections, Key={"id": {"S": system.connections[1].id}})
     lines: list[str] = []
 
-    prepare(client, tables, system.clock(), lines.append)
+    rebuilt(client, tables, system.clock(), lines.append)
 
     assert lines == ["2 requests stay without a connection, so nobody can read them"]
 
@@ -138,7 +138,7 @@ def test_a_pending_webhook_of_a_restored_record_gets_its_attempt(emulated: Dynam
     queue, receiver = PlannedAttempts(calls), ScriptedReceiver(calls)
     deliverer = Deliverer(emulated, event_body, receiver, queue, system.clock, lambda: 0.5, Patience(system.clock))
 
-    prepare(client, tables, system.clock())
+    rebuilt(client, tables, system.clock())
     system.clock.advance(minutes=61)
     plan_overdue_webhooks(emulated, queue, system.clock, system.clock() + timedelta(minutes=1))
     for planned in queue.attempts:

@@ -6,12 +6,19 @@ import random
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from adapters.dynamodb import keys
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted, NotFound
-from local.restore import TABLES, prepare
+from local.rebuild import prepare
+from local.restore import EMPTIED, RESTORED, TABLES, copy_table
+from local.tables import make_tables
 from tests.support.builders import AN_ACTOR
+from tests.support.restoring import database_of, rebuilt, small_parts
 from tests.support.web_connector.system import System
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from adapters.dynamodb import DynamoDBStore, TableNames
     from adapters.dynamodb.keys import Item
 
@@ -35,7 +42,7 @@ class _Interruptible:
         self._writes = writes
 
     def __getattr__(self, name: str) -> Any:
-        if name in {"put_item", "delete_item", "update_item", "transact_write_items"}:
+        if name in {"batch_write_item", "update_item", "put_item", "transact_write_items"}:
             self._writes -= 1
             if self._writes < 0:
                 raise Interrupted
@@ -105,15 +112,20 @@ class History:
 
     def restore_each_table_to_another_moment(self) -> None:
         """Replace each table with its copy of a random moment, and rebuild."""
-        for name in TABLES:
-            self._replace(self.tables.name_of(name), self._chance.choice(self._moments)[name])
+        for name, items in self.a_moment_of_each_table().items():
+            self.replace(self.tables.name_of(name), items)
         client = self.client
         if self.interrupt_after is not None:
             client = _Interruptible(client, self.interrupt_after)
         with suppress(Interrupted):
-            prepare(client, self.tables, self.system.clock())
+            rebuilt(client, self.tables, self.system.clock())
 
-    def _replace(self, table: str, items: list[Item]) -> None:
+    def a_moment_of_each_table(self) -> Mapping[str, list[Item]]:
+        """Return each table at a random moment of its own."""
+        return {name: self._chance.choice(self._moments)[name] for name in TABLES}
+
+    def replace(self, table: str, items: list[Item]) -> None:
+        """Make a table contain these items only."""
         schema = self.client.describe_table(TableName=table)["Table"]["KeySchema"]
         names = [key["AttributeName"] for key in schema]
         for item in self.client.scan(TableName=table)["Items"]:
@@ -134,3 +146,80 @@ class History:
         ids = {item["id"]["S"] for item in client.scan(TableName=tables.queued_requests)["Items"]}
         for item in client.scan(TableName=tables.payloads)["Items"]:
             assert item["request_id"]["S"] in ids or "removed" in item, item
+
+
+class Killed:
+    """A client whose program is killed before a call."""
+
+    def __init__(self, client: Any, calls: int) -> None:
+        self._client, self._calls = client, calls
+        self.exceptions = client.exceptions
+
+    def __getattr__(self, name: str) -> Any:
+        self._calls -= 1
+        if self._calls < 0:
+            raise Interrupted
+        return getattr(self._client, name)
+
+
+class RestoredTables:
+    """The tables of a history, of which each was restored to a moment of its own."""
+
+    def __init__(self, store: DynamoDBStore, seed: int, steps: int) -> None:
+        self.chance = random.Random(seed)
+        history = History(store, seed)
+        history.take_steps(steps)
+        self.history, self.client, self.names = history, store.client, store.tables
+        make_tables(self.client, RESTORED)
+        for name, items in history.a_moment_of_each_table().items():
+            history.replace(RESTORED + self.names.name_of(name), items)
+        self._before = self.contents()
+
+    def contents(self) -> dict[str, list[Item]]:
+        """Return the items of all tables, without the random ids of commits."""
+        found = {}
+        for name in (*TABLES, *EMPTIED):
+            items = self.client.scan(TableName=self.names.name_of(name))["Items"]
+            found[name] = sorted(({k: v for k, v in item.items() if k != keys.COMMIT_ID} for item in items), key=str)
+        return found
+
+    def restore_in_one_go(self, folder: Path) -> dict[str, list[Item]]:
+        """Return the tables after a restore without an interruption, and make them again as they were before."""
+        assert self.restore(folder, segments=1, rows_at_once=1_000)
+        expected = self.contents()
+        self.reset()
+        return expected
+
+    def restore_with_kills(self, folder: Path) -> int:
+        """Restore in small parts, and start again after each kill. Return the number of kills."""
+        sizes = {"segments": self.chance.randint(1, 3), "rows_at_once": self.chance.randint(1, 20)}
+        kills = 0
+        while not self.restore(folder, calls=self.chance.randint(1, 30), **sizes):
+            self._lose_a_result(folder)
+            kills += 1
+        return kills
+
+    def reset(self) -> None:
+        """Make the tables as they were before the restore."""
+        for name, items in self._before.items():
+            self.history.replace(self.names.name_of(name), items)
+
+    def restore(self, folder: Path, calls: int | None = None, **sizes: Any) -> bool:
+        """Restore; the program is killed after this number of calls. Return whether it came to its end."""
+        client = self.client if calls is None else Killed(self.client, calls)
+        database = database_of(client, self.names)
+        try:
+            with small_parts(folder, **sizes) as work:
+                for table in map(self.names.name_of, TABLES):
+                    copy_table(work, database, RESTORED + table, table)
+                prepare(work, database, self.history.system.clock())
+        except Interrupted:
+            return False
+        return True
+
+    def _lose_a_result(self, folder: Path) -> None:
+        """Leave the folder as a program does that is killed before it writes a result, and while it writes a file."""
+        results = sorted(folder.rglob("*.json"), key=lambda file: file.stat().st_mtime_ns)
+        if results and self.chance.random() < 0.5:
+            results[-1].unlink()
+            results[-1].with_suffix(".unfinished").write_text("half a fi")
