@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 Points: TypeAlias = list[tuple[int, float]]
 """(second, value): what is published."""
 
-ALARMS: Mapping[str, Mapping[str, Any]] = Template.load().resources("AWS::CloudWatch::Alarm")
+ALARMS: Mapping[str, Mapping[str, Any]] = Template.load(
+    parameters={"CallsAlarmAt": 300_000, "WriteUnitsAlarmAt": 1_000_000}
+).resources("AWS::CloudWatch::Alarm")
 MINUTE, HOUR = 60, 3_600
 DAY = 24 * HOUR
 
@@ -154,6 +156,18 @@ CASES: Mapping[str, Case] = {
         lambda first, last: every(MINUTE, 900, first, last),
         10 * MINUTE,
         30 * MINUTE,
+    ),
+    "CallsAlarm": Case(
+        lambda first, last: every(MINUTE, 26_000, first, last),  # 10,000 connections at their busiest hour
+        lambda first, last: every(MINUTE, 100_000, first, last),
+        20 * MINUTE,
+        HOUR,
+    ),
+    "WriteUnitsAlarm": Case(
+        lambda first, last: every(MINUTE, 96_000, first, last),
+        lambda first, last: every(MINUTE, 400_000, first, last),
+        20 * MINUTE,
+        HOUR,
     ),
     "ThrottlesAlarm": Case(zeros, lambda first, last: every(MINUTE, 5, first, last), 10 * MINUTE, 30 * MINUTE),
 }

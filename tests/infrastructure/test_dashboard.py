@@ -1,4 +1,4 @@
-"""Each widget of the dashboard shows something: metrics that AWS publishes, or log lines that functions write."""
+"""Each widget and each saved query shows something: metrics that AWS publishes, or lines that functions write."""
 
 from __future__ import annotations
 
@@ -172,3 +172,17 @@ def test_a_query_shows_only_lines_that_match() -> None:
     assert query.matches(line)
     assert not any(query.matches(line | other) for other in ({"message": "b"}, {"n": 2}, {"path": "/x/y"}))
     assert not query.matches({"message": "a", "n": 1})
+
+
+def test_the_saved_query_shows_what_happened_to_one_connection(lines: list[dict[str, Any]]) -> None:
+    (definition,) = TEMPLATE.resources("AWS::Logs::QueryDefinition").values()
+    connection_ids = sorted({line["connection_id"] for line in lines if "connection_id" in line})
+    query = parsed(definition["QueryString"].replace("00000000-0000-4000-8000-000000000000", connection_ids[0]))
+
+    shown = [line for line in lines if query.matches(line)]
+
+    assert definition["LogGroupNames"] == ["Logs"]
+    assert {line["message"] for line in shown} >= {"api.called", "delivery.attempted"}
+    assert all(line in shown for line in lines if line.get("connection_id") == connection_ids[0])
+    assert not any(line.get("connection_id") in connection_ids[1:] for line in shown)
+    assert query.fields - {"login", "problem"} <= {name for line in shown for name in line}

@@ -105,6 +105,7 @@ NEEDED: dict[str, tuple[str, str]] = {
         "logs: CreateLogGroup DeleteLogGroup PutRetentionPolicy DescribeLogGroups TagResource ListTagsForResource",
     ),
     "AWS::Logs::MetricFilter": (LOG_GROUP, "logs: PutMetricFilter DeleteMetricFilter DescribeMetricFilters"),
+    "AWS::Logs::QueryDefinition": ("*", "logs: PutQueryDefinition DeleteQueryDefinition DescribeQueryDefinitions"),
     "AWS::Route53::RecordSetGroup": (
         "arn:aws:route53:::hostedzone/Z1",
         "route53: ChangeResourceRecordSets GetHostedZone ListResourceRecordSets",
@@ -196,7 +197,10 @@ WITHOUT_RESOURCE = {
     "lambda:GetEventSourceMapping",
     "lambda:ListEventSourceMappings",
     "lambda:UpdateEventSourceMapping",
+    "logs:DeleteQueryDefinition",
     "logs:DescribeLogGroups",
+    "logs:DescribeQueryDefinitions",
+    "logs:PutQueryDefinition",
 }
 """Actions that IAM cannot limit to a resource, or that a condition limits."""
 

@@ -6,6 +6,7 @@ fails.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_TERM = re.compile(r"ispresent\((\w+)\)|(\w+) = '([^']*)'|(\w+) = (\d+)|(\w+) like /(.+)/")
+_TERM = re.compile(r"ispresent\((\w+)\)|(\w+) = '([^']*)'|(\w+) = (\d+)|(@?\w+) like /(.+)/")
 _FUNCTION = re.compile(r"count\(\*\)|pct\((\w+), \d+\)|bin\(\d+m\)|@timestamp|(\w+)")
 
 
@@ -68,6 +69,8 @@ def _fields(expressions: Iterable[str]) -> set[str]:
 
 
 def _matches(line: Mapping[str, Any], name: str, operator: str, operand: str) -> bool:
+    if name == "@message":  # the whole line
+        return re.search(operand, json.dumps(line)) is not None
     if name not in line:
         return False
     if operator == "like":
