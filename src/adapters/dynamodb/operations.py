@@ -20,7 +20,7 @@ class Operation:
     """One entry of a transaction.
 
     The entry checks the condition of `change`, which is None if there is no condition. `decode` converts the stored
-    item to the `current` of a Conflict. `is_new` means that it stores a new entity with a random id.
+    item to the `current` of a Conflict. `is_new` means that it stores a new entity.
     """
 
     entry: dict[str, Any]
@@ -39,6 +39,17 @@ class Operation:
     def is_own(item: Item, commit_id: str) -> bool:
         """Whether a stored item is from this commit."""
         return item.get(keys.COMMIT_ID) == {"S": commit_id}
+
+    def may_be_own_later(self, item: Item) -> bool:
+        """Whether a stored item may be the new entity of this operation, after others have changed it.
+
+        Most ids are random, so they prove it. The id of a request that queues another one again does not: several calls
+        may store it, each with its own time of insertion.
+        """
+        if not self.is_new:
+            return False
+        own: Item | None = self.entry["Put"]["Item"].get(keys.INSERTED_AT)
+        return bool(item.get(keys.INSERTED_AT, own) == own)
 
 
 def put(table: str, item: Item) -> Operation:

@@ -183,11 +183,11 @@ def _was_repeated_by_botocore(error: Exception) -> bool:
 def _was_done_before(error: Exception, transaction: Transaction, *, may_have_arrived: bool) -> bool:
     """Whether a cancelled transaction failed because it was done before.
 
-    An item that was stored may have been changed since, and then has the id of another commit. Ids of new entities are
-    random, so a new entity that exists after a lost answer was stored by the lost call.
+    An item that was stored may have been changed since, and then has the id of another commit. A new entity that exists
+    after a lost answer was stored by the lost call, unless it shows that another call has stored it.
     """
     return any(
-        operation.is_own(item, transaction.commit_id) or (operation.is_new and may_have_arrived)
+        operation.is_own(item, transaction.commit_id) or (may_have_arrived and operation.may_be_own_later(item))
         for operation, item in _failed(error, transaction.operations)
         if item is not None
     )

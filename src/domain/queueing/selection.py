@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest
+from domain.records.batch import id_at
 from domain.records.webhook import FAILING
 from domain.storage.ports import IndexEntry, IndexStretch
 from domain.timestamps import AFTER_ALL, TimeRange, timestamp
@@ -150,8 +151,8 @@ class Part:
 class Walk:
     """The requests of a stretch of an index, up to the time of the first part.
 
-    A part has at most about `part_size` requests. With `queue_too`, also the queued requests that are too new for the
-    index, which lags.
+    A part has at most `part_size` requests. With `queue_too`, also the requests that have not ended and are too new for
+    the index, which lags.
     """
 
     store: Database
@@ -167,31 +168,54 @@ class Walk:
     def parts(self, place: Place, now: datetime) -> Iterator[Part]:
         """Yield the parts behind a place."""
         following: Place | None = place
+        newest = self._newest(now) if self.queue_too and place.until >= timestamp(now - INDEX_LAG) else ()
         while following:
-            entries, following = self._part(following, now)
+            entries, following = self._part(following, newest)
             records = {record.id: record for record in self.store.records_by_id([entry.id for entry in entries])}
             yield Part([(entry, records[entry.id]) for entry in entries if entry.id in records], following)
 
-    def _part(self, place: Place, now: datetime) -> tuple[Sequence[IndexEntry], Place | None]:
+    def _part(self, place: Place, newest: Sequence[IndexEntry]) -> tuple[Sequence[IndexEntry], Place | None]:
         """Return the next entries in order, and the place behind them, or None at the end."""
-        beginning = place.after.moment if place.after else self.stretch.first
-        if beginning > place.until:
+        beginning = place.after or IndexEntry("", self.stretch.first)
+        if beginning.moment > place.until:
             return [], None
         stretch = replace(self.stretch, last=place.until, after=place.after)
-        entries = list(self.store.next_index_entries(stretch, self.part_size))
-        # Behind the last entry of a source that has as many as were asked for, it may have more.
-        ends = [_order(entries[-1])] if len(entries) == self.part_size else []
-        since = max(IndexEntry("", timestamp(now - INDEX_LAG)), place.after or IndexEntry("", beginning), key=_order)
-        reaches_the_newest = not ends or entries[-1].moment >= since.moment
-        if self.queue_too and reaches_the_newest and since.moment <= place.until:
-            queue = self.store.queued_after(stretch.connection_id, since, place.until, self.part_size)
-            ends += [queue[-1].place_in_queue[1:]] if len(queue) == self.part_size else []
-            # One that had dependencies was inserted before it entered the queue, so the index shows it.
-            entries += [IndexEntry(record.id, record.inserted_at) for record in queue if record.queued_at is None]
-        moment, last_id = min(ends, default=(place.until, LAST_ID))
-        found = {entry.id: entry for entry in entries if _order(entry) <= (moment, last_id)}
-        following = replace(place, after=IndexEntry(last_id, moment)) if ends else None
-        return sorted(found.values(), key=_order), following
+        in_index = list(self.store.next_index_entries(stretch, self.part_size))
+        end = (place.until, LAST_ID)
+        if len(in_index) == self.part_size:
+            end = _order(in_index[-1])  # behind it, the index may have more
+        behind = [entry for entry in newest if _order(beginning) < _order(entry) <= end]
+        entries = sorted({entry.id: entry for entry in (*in_index, *behind)}.values(), key=_order)
+        part = entries[: self.part_size]
+        return part, replace(place, after=part[-1]) if len(part) == self.part_size else None
+
+    def _newest(self, now: datetime) -> Sequence[IndexEntry]:
+        """Return entries for all requests of the last minute that have not ended, read consistently.
+
+        A request in flight is not in the queue. A request that is claimed or returned during the read is found all the
+        same, because those in flight are read before and after the queue. A request that waits for another one of its
+        batch is not in the queue either. It is found from that one, which has its position.
+        """
+        level = [*self._in_flight(), *self._queued_since(timestamp(now - INDEX_LAG)), *self._in_flight()]
+        found = {record.id: record for record in level}
+        while ids := {id_at(record.id, other) for record in level for other in record.dependants} - found.keys():
+            level = list(self.store.records_by_id(sorted(ids)))
+            found |= {record.id: record for record in level}
+        return [IndexEntry(record.id, record.inserted_at) for record in found.values()]
+
+    def _in_flight(self) -> Sequence[QueuedRequest]:
+        connection = self.store.connection(self.connection_id)
+        session = self.store.session(connection.session_id) if connection and connection.session_id else None
+        return self.store.records_by_id(session.held_ids) if session and session.held_ids else ()
+
+    def _queued_since(self, moment: str) -> Iterator[QueuedRequest]:
+        """Yield the requests that entered the queue since a timestamp."""
+        after: IndexEntry | None = IndexEntry("", moment)
+        while after:
+            queue = self.store.queued_after(self.connection_id, after, AFTER_ALL, self.part_size)
+            yield from queue
+            is_full = len(queue) == self.part_size
+            after = IndexEntry(queue[-1].id, queue[-1].place_in_queue[1]) if is_full else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,12 @@ def logs_in_after_a_session_was_removed(recorder: Recorder) -> None:
     call_a_whole_session(recorder)
 
 
+def discards_beside_a_session(recorder: Recorder) -> None:
+    """Discard new requests while a session holds one."""
+    silent_session_with_request(recorder, 1)
+    invoke(recorder, "discard_queued_requests", committed_event("discard_queued_requests"))
+
+
 def log_an_event(recorder: Recorder, request_id: str, connection_id: str = CONNECTION_ID, app_id: str = APP_ID) -> None:
     """Append the event of a request to the log of its app."""
     append_events(recorder.store, app_id, [LoggedEvent(Outcome.COMPLETED, request_id, connection_id)], NOON)
@@ -376,6 +382,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "discard_queued_request": (
         ends_a_request_with_dependants("discard_queued_request", "POST", "/api/v1/queued_requests/{id}/discard"),
     ),
+    "discard_queued_requests": (discards_beside_a_session,),
     "sweep": (sweeps_a_request_that_ends, purges_chunks),
     "web_connector": (
         call_a_whole_session,

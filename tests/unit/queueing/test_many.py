@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from domain.errors import InvalidRequest, NotFound, QuotaExceeded
 from domain.queueing.many import Bounds, ManyRequests, Tally
 from domain.queueing.selection import Place, RequestFilter
-from domain.records.batch import ids_of_batch
+from domain.records.batch import id_at, ids_of_batch
 from domain.records.request import ENDED, QUEUED, ErrorCode, QueuedRequest, Recovery, State
+from domain.records.session import InFlight
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import TimeRange, timestamp
@@ -28,6 +29,7 @@ from tests.support.builders import (
     FixedClock,
     a_connection,
     a_record,
+    a_session,
 )
 from tests.support.fake_store import FakeStore
 from tests.support.index_lag import IndexLag
@@ -566,3 +568,113 @@ def test_requests_that_entered_the_queue_late_are_discarded_once_and_the_calls_e
         return bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor, actor=AN_ACTOR)
 
     assert bench.all_calls(call)[0] == 12
+
+
+def add_family(bench: Bench, number: int, links: Sequence[int]) -> list[str]:
+    """Queue a batch in which each request but the first depends on an earlier one. Return its ids."""
+    parents = {place: link % place for place, link in enumerate(links, 1)}
+    ids = ids_of_batch(f"b0000000-0000-4000-8000-{number:012}", len(links) + 1)
+    for place, request_id in enumerate(ids):
+        dependants = tuple(other for other, parent in parents.items() if parent == place)
+        bench.add(id=request_id, dependencies=(parents[place],) if place else (), dependants=dependants)
+        bench.clock.advance(milliseconds=1)
+    return list(ids)
+
+
+def hold(bench: Bench, request_id: str, number: int) -> None:
+    """Let a session claim a request."""
+    session_id = f"{number:064}"
+    bench.store.commit(Put(None, a_session(id=session_id, in_flight=InFlight((request_id,)))))
+    before = bench.store.connections[CONNECTION_ID]
+    bench.store.commit(Put(before, before.changed(timestamp(bench.clock()), session_id=session_id)))
+    record = bench.store.records[request_id]
+    assert isinstance(record, QueuedRequest)
+    bench.store.commit(ChangeRequest(record, record.claimed(session_id, bench.clock())))
+
+
+def release_dependants(bench: Bench, request_id: str) -> None:
+    """End a request with a response, as a session does. Those that waited for it enter the queue."""
+    bench.move(a_record(id=request_id), State.TICKETED)
+    bench.move(a_record(id=request_id), State.SENT)
+    bench.move(a_record(id=request_id), State.RESPONSE_RECEIVED)
+    record = bench.store.records[request_id]
+    assert isinstance(record, QueuedRequest)
+    for place in record.dependants if record.state is State.RESPONSE_RECEIVED else ():
+        waiting = bench.store.records[id_at(request_id, place)]
+        if isinstance(waiting, QueuedRequest) and waiting.state is State.WAITING:
+            FakeStore.commit(bench.store, ChangeRequest(waiting, waiting.without_dependency(0, bench.clock())))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    families=st.lists(
+        st.tuples(st.lists(st.integers(0, 24), max_size=8), st.sampled_from(["waits", "ended", "ends"])), max_size=5
+    ),
+    held=st.none() | st.integers(0, 4),
+    seed=st.integers(0, 30),
+    part_size=st.integers(1, 6),
+)
+def test_requests_of_the_last_minute_that_wait_for_others_are_discarded_in_one_pass(
+    families: list[tuple[list[int], str]], held: int | None, seed: int, part_size: int
+) -> None:
+    """However late the index is, and whether the request that they wait for waits, is in flight or ends meanwhile."""
+    bench = Bench(seed, Bounds(part_size=part_size, looked_at=7, changed=4))
+    roots: list[str] = []
+    for number, (links, fate) in enumerate(families):
+        roots.append(add_family(bench, number, links)[0])
+        if fate == "ended":
+            release_dependants(bench, roots[-1])
+    if held is not None and held < len(families) and families[held][1] == "waits":
+        hold(bench, roots[held], number=held)
+    bench.clock.advance(milliseconds=1)
+
+    def end_some() -> None:
+        for root, (_, fate) in zip(roots, families, strict=True):
+            if fate == "ends":
+                release_dependants(bench, root)
+
+    bench.store.before_commit = end_some
+    bench.store.changes.clear()
+    changed, _, _ = bench.all_calls(
+        lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor, actor=AN_ACTOR)
+    )
+
+    left = [record for record in bench.records if record.state in QUEUED]
+    assert all(record.dependants for record in left), "one for which none waits was left"
+    assert changed == sum(change.after.state is State.DISCARDED for change in bench.store.changes)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_new_request_in_flight_is_counted_however_late_the_index_is(seed: int) -> None:
+    bench = Bench(seed)
+    (root,) = add_family(bench, 1, [])
+    hold(bench, root, 1)
+
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, actor=AN_ACTOR)
+
+    assert (tally.changed, tally.may_be_executed) == (0, 1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("event", ["claimed before", "returned after"])
+def test_a_request_that_a_session_claims_or_returns_during_the_read_is_found(seed: int, event: str) -> None:
+    bench = Bench(seed)
+    root, *waiting = add_family(bench, 1, [0, 0, 0])
+    read = bench.store.queued_after
+    if event == "returned after":
+        hold(bench, root, 1)
+
+    def queued_after(*arguments: Any) -> Sequence[QueuedRequest]:
+        if event == "claimed before":
+            hold(bench, root, 1)
+        queue = read(*arguments)
+        if event == "returned after":
+            bench.move(a_record(id=root), State.RETRYABLE)
+            bench.store.sessions.clear()
+        bench.store.queued_after = read  # type: ignore[method-assign]
+        return queue
+
+    bench.store.queued_after = queued_after  # type: ignore[method-assign]
+    bench.all_calls(lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor, actor=AN_ACTOR))
+
+    assert {bench.store.request(request_id).state for request_id in waiting} == {State.DISCARDED}  # type: ignore[union-attr]
