@@ -181,10 +181,9 @@ class Walk:
             return [], None
         stretch = replace(self.stretch, last=place.until, after=place.after)
         in_index = list(self.store.next_index_entries(stretch, self.part_size))
-        end = (place.until, LAST_ID)
-        if len(in_index) == self.part_size:
-            end = _order(in_index[-1])  # behind it, the index may have more
-        behind = [entry for entry in newest if _order(beginning) < _order(entry) <= end]
+        last = (place.until, LAST_ID)
+        behind = [entry for entry in newest if _order(beginning) < _order(entry) <= last]
+        # What the index may have behind its last entry is behind this part too.
         entries = sorted({entry.id: entry for entry in (*in_index, *behind)}.values(), key=_order)
         part = entries[: self.part_size]
         return part, replace(place, after=part[-1]) if len(part) == self.part_size else None
