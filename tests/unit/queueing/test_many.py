@@ -674,7 +674,7 @@ def test_a_request_that_a_session_claims_or_returns_during_the_read_is_found(see
         bench.store.queued_after = read  # type: ignore[method-assign]
         return queue
 
-    bench.store.queued_after = queued_after  # type: ignore[method-assign]
+    bench.store.queued_after = queued_after  # type: ignore[method-assign, assignment]
     bench.all_calls(lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor, actor=AN_ACTOR))
 
     assert {bench.store.request(request_id).state for request_id in waiting} == {State.DISCARDED}  # type: ignore[union-attr]
