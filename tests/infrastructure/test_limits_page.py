@@ -272,7 +272,10 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("domain.web_connector.session.backoff.MAX_FAILURES", "domain.web_connector.session.backoff.MAX_DOUBLINGS"),
         "domain.web_connector.session.backoff.MAX_FAILED_CHECKS",
         "domain.web_connector.session.backoff.MAX_REPEATED_FAILURES",
-        "domain.web_connector.outcomes.lost_response.MAX_SESSIONS_OF_ONE_SIZE",
+        *(
+            "domain.web_connector.outcomes.lost_response.MAX_SESSIONS_OF_ONE_SIZE",
+            "domain.web_connector.outcomes.lost_response.MAX_IGNORED",
+        ),
     },
     "is part of another limit, or follows from it": {
         *("domain.qbxml.request.limits.MAX_PROBLEMS", "domain.labels.MAX_METADATA_TEXT"),

@@ -21,9 +21,12 @@ from domain.qbxml.request.iteration import PAGE_SIZE, iterated
 from domain.qbxml.request.validation import check_batch_size, check_version, check_wire_size, default_version
 from domain.qbxml.response.host_facts import HostFacts, host_facts
 from domain.qbxml.response.reader import (
+    Response,
+    ResponseName,
     ResponsePart,
     ResponseStatus,
     UnreadableResponse,
+    named_responses,
     parse_response,
     response_parts,
 )
@@ -39,6 +42,8 @@ __all__ = [
     "HostFacts",
     "Reference",
     "Request",
+    "Response",
+    "ResponseName",
     "ResponsePart",
     "ResponseStatus",
     "ResponseValues",
@@ -52,6 +57,7 @@ __all__ = [
     "host_facts",
     "iterated",
     "message_set_to_wire",
+    "named_responses",
     "parse_request_json",
     "parse_request_xml",
     "parse_response",

@@ -140,14 +140,11 @@ class MessageSet:
 
     `id` is the ID under which QuickBooks stores the responses. It is not derived from a request. `position` counts from
     1 to `size`. The requests of a set stay together until they have ended: QuickBooks must recognise the set.
-    `interrupted` means that QuickBooks, or the machine, may have failed within the set. QuickBooks may then have
-    executed some of the requests without storing their responses.
     """
 
     id: str
     position: int
     size: int
-    interrupted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,11 +411,6 @@ class QueuedRequest:
         """
         recovery = replace(self.recovery, begun=True, active=True, sessions=0, running_until=running_until)
         return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
-
-    def in_interrupted_set(self) -> QueuedRequest:
-        """Return the record after its message set, if it has one, may have been interrupted."""
-        message_set = self.message_set and replace(self.message_set, interrupted=True)
-        return replace(self, message_set=message_set)
 
     def failed(self, now: datetime, code: ErrorCode, message: str, details: Mapping[str, Any]) -> QueuedRequest:
         """Return the record after it ended in an error: in flight, or while it waited for another request.

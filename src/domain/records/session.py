@@ -79,26 +79,26 @@ class InFlight:
     a message that QuickBooks reported for a write. The message may belong to an earlier request, so QuickBooks is asked
     for the stored response before the message is accepted. `repeated_remaining` is the `iteratorRemainingCount` of a
     response to a later page that did not fall. That response may be a duplicate of an earlier page, so the session
-    waits for another one until the Web Connector asks for the next request.
+    waits for another one until the Web Connector asks for the next request. `ignored` counts the responses that named
+    other requests, up to MAX_IGNORED.
     """
 
     request_ids: tuple[str, ...]
     is_next_page: bool = False
     parse_error: str | None = None
     repeated_remaining: int | None = None
+    ignored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class LastResponse:
-    """The response that a session stored last. It identifies a duplicate delivery.
+    """The response that a session stored last.
 
-    `iterator_remaining` is the number of objects that remain in the iterator. It falls with each page. `progress` is
-    the value that `receiveResponseXML` returned. `number` counts the responses of the session. After a message set of
-    several requests, name and label are those of the first one as it was sent.
+    `iterator_remaining` is the number of objects that remain in the iterator. It falls with each page, so it tells
+    copies of pages apart. `progress` is the value that `receiveResponseXML` returned. `number` counts the responses of
+    the session.
     """
 
-    request_name: str
-    request_label: str
     iterator_id: str | None = None
     iterator_remaining: int | None = None
     progress: int = 0

@@ -75,7 +75,6 @@ class Interleavings(RuleBasedStateMachine):
         super().__init__()
         self.on_their_way: list[tuple[str, int, str]] = []
         self.fetched_at: dict[tuple[str, int, str], datetime] = {}
-        self.silent: set[str] = set()
 
     @initialize(seed=st.integers(0, 999))
     def begin(self, seed: int) -> None:
@@ -322,9 +321,6 @@ class Interleavings(RuleBasedStateMachine):
         if session is not None and any(request_id not in request for request_id in session.held_ids):
             return
         self.system.receive(ticket, "", hresult, trouble)
-        if is_set and trouble:
-            # The service may not know that QuickBooks died. A Web Connector whose call failed makes no other call.
-            self.silent.add(ticket)
 
     def session(self, ticket: str) -> Any:
         """Return the session of a ticket."""
@@ -337,8 +333,6 @@ class Interleavings(RuleBasedStateMachine):
         trouble=TROUBLE,
     )
     def call(self, number: int, former: int, method: str, trouble: Trouble) -> None:
-        if self.ticket(number, former) in self.silent:
-            return
         texts = ("0x80040408", "Could not start QuickBooks.") if method == "connectionError" else ()
         assert self.system.soap(method, self.ticket(number, former), *texts, trouble=trouble) != ""
 

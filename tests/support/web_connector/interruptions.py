@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.storage.ports import Database
@@ -20,7 +20,7 @@ from domain.web_connector.session.claims import FRONTS
 from simulator import Company
 from simulator.basics.errors import ConnectorClosed, HresultError, RequestError, TransportError
 from simulator.company.message_sets import Keeping
-from simulator.web_connector.soap import NAMESPACE
+from simulator.web_connector.soap import NAMESPACE, envelope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -44,8 +44,8 @@ SENDING_SECONDS = 5
 """The time between the sending of a request and the beginning of its execution, at most."""
 
 QUICKBOOKS = "ProcessRequest"
-QUICKBOOKS_WITH_SET = "ProcessRequest with a set"
-"""The second is a message set of several requests."""
+QUICKBOOKS_WITH_SET = "ProcessRequest with a set of "
+"""The second is a message set of several requests. Their number follows."""
 
 LOCKED = 3175
 """The status of an object that another user has open: the request was not executed."""
@@ -75,6 +75,9 @@ IN_QUICKBOOKS = (
 one or two other requests, or after all sessions, or for a long time."""
 IN_QUICKBOOKS_WITH_SET = ("dies-within", "dies-within-stored")
 """QuickBooks dies after it executed a part of a message set, without or with their stored responses."""
+DIES_UNREPORTED_AFTER = "dies-unreported-after-"
+"""QuickBooks dies after it executed a number of the requests of a message set. The call that reports it is lost, and
+then the Web Connector closes the session."""
 
 
 class Point(NamedTuple):
@@ -99,8 +102,10 @@ def kinds_at(point: Point) -> tuple[str, ...]:
     """Return the failures that are possible at a point."""
     if point.what == QUICKBOOKS:
         return IN_QUICKBOOKS
-    if point.what == QUICKBOOKS_WITH_SET:
-        return (*IN_QUICKBOOKS, *IN_QUICKBOOKS_WITH_SET)
+    if point.what.startswith(QUICKBOOKS_WITH_SET):
+        size = int(point.what.removeprefix(QUICKBOOKS_WITH_SET))
+        unreported = (f"{DIES_UNREPORTED_AFTER}{executed}" for executed in range(size + 1))
+        return (*IN_QUICKBOOKS, *IN_QUICKBOOKS_WITH_SET, *unreported)
     cause, is_store, port_method = point.what.partition("/")
     if not is_store:
         return IN_TRANSPORT
@@ -117,6 +122,7 @@ class Interruptions:
     """Counts the points that are passed and determines the interruption that is due.
 
     `passed` contains each point with the call that it belongs to. `concurrently` answers a copy of the current call.
+    If `closes_next` is true, the next result of QuickBooks is lost, and the session is closed.
     """
 
     planned: frozenset[Interruption]
@@ -126,6 +132,7 @@ class Interruptions:
     current: Point | None = None
     calls: int = 0
     concurrently: Callable[[], object] | None = None
+    closes_next: bool = False
     _counts: Counter[str] = field(default_factory=Counter)
 
     def passing(self, what: str) -> str | None:
@@ -230,6 +237,11 @@ class InterruptedTransport:
         self._points.current = None
         kind = self._points.passing(method)
         call = self._points.passed[-1][0] if self._points.open else Point(method, 0)
+        if method == "receiveResponseXML" and self._points.closes_next:
+            self._points.closes_next = False
+            (ticket,) = re.findall(r"<ticket>([^<]*)</ticket>", body.decode())
+            self._deliver(Point("closeConnection", 0), envelope("closeConnection", {"ticket": ticket}))
+            raise TransportError(DIES_UNREPORTED_AFTER)
         if kind == "delayed-past-takeover":
             self._past_takeover.append((call, body))
         if kind in {"request-lost", "delayed-past-takeover"}:
@@ -414,8 +426,8 @@ class InterruptedCompanySession:
             self._facts_read = True
             return self._session.process_request(text)
         self._company.end_executions()
-        is_set = len(re.findall("<[A-Za-z]+Rq requestID", text)) > 1
-        kind = self._company.points.passing(QUICKBOOKS_WITH_SET if is_set else QUICKBOOKS)
+        size = len(re.findall("<[A-Za-z]+Rq requestID", text))
+        kind = self._company.points.passing(f"{QUICKBOOKS_WITH_SET}{size}" if size > 1 else QUICKBOOKS)
         if kind in STILL_EXECUTING:
             return self._execute_for_long(kind, self._session.begin_request(text))
         when = {"late-by-one": 1, "late-by-two": 2, "last-of-all": float("inf")}.get(kind or "")
@@ -424,10 +436,8 @@ class InterruptedCompanySession:
             raise ConnectorClosed
         if kind == "fails-before":
             raise HresultError("0x800706BE")
-        if kind in IN_QUICKBOOKS_WITH_SET:
-            keeping = Keeping(possible=kind == "dies-within-stored")
-            self._session.process_request(text, keeping=keeping, executes=1)
-            raise HresultError("0x800706BE")
+        if kind and kind.startswith("dies-"):
+            self._die_within(kind, text)
         if kind == COPY_OPENED:
             if self._company.marked:
                 self._company.open_copy()
@@ -439,6 +449,17 @@ class InterruptedCompanySession:
         if kind == "fails-after":
             raise HresultError("0x800706BE")
         return response
+
+    def _die_within(self, kind: str, text: str) -> NoReturn:
+        """Execute the first requests of a message set, and die."""
+        executed = 1
+        if kind.startswith(DIES_UNREPORTED_AFTER):
+            executed = int(kind.removeprefix(DIES_UNREPORTED_AFTER))
+            self._company.points.closes_next = True
+        if executed:
+            keeping = Keeping(possible=kind == "dies-within-stored")
+            self._session.process_request(text, keeping=keeping, executes=executed)
+        raise HresultError("0x800706BE")
 
     def _execute_for_long(self, kind: str, end: Callable[[], str]) -> str:
         if kind == "runs-during-logins":

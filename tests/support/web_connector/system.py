@@ -159,7 +159,7 @@ class System:
         self.sent: set[str] = set()
         self.executions: list[Execution] = []
         self.closed: set[str] = set()
-        """The tickets of sessions that a Web Connector closed. It has delivered the results of all requests then."""
+        """The tickets of sessions that a Web Connector closed. QuickBooks executes nothing for them any more."""
         self.restored = False
         self.planned.run_other = self._run_other
         self._current_call = b""

@@ -144,9 +144,9 @@ class TestFailures:
 
     def test_an_unknown_outcome_ends_the_dependants(self, qbwc: Connector) -> None:
         _, second = qbwc.batch(customer(), job())
-        qbwc.begin()
+        request = qbwc.begin()
 
-        qbwc.receive("<QBXML><QBXMLMsgsRs>nonsense")
+        qbwc.receive(stored_response(request).partition("</QBXMLMsgsRs>")[0])
 
         assert error_of(qbwc, second)[1]["dependency_code"] == "outcome_unknown"
 

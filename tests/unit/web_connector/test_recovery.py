@@ -154,14 +154,28 @@ def test_never_executed_holds_only_in_the_session_that_received_it(qbwc: Connect
     assert "oldMessageSetID" in qbwc.begin()
 
 
-@pytest.mark.parametrize("text", ["", "no xml", "<QBXML><QBXMLMsgsRs/></QBXML>"])
-def test_a_response_that_cannot_be_understood_leaves_the_outcome_unknown(qbwc: Connector, text: str) -> None:
-    write, _ = lost_write(qbwc)
+@pytest.mark.parametrize("cut_at", ["</QBXMLMsgsRs>", "statusMessage", "\n<CustomerAddRs"])
+def test_a_stored_response_that_cannot_be_read_leaves_the_outcome_unknown(qbwc: Connector, cut_at: str) -> None:
+    write, request = lost_write(qbwc)
     qbwc.begin()
+    text = stored_response(request).partition(cut_at)[0]
 
     qbwc.receive(text)
 
     assert error_of(qbwc, write).code == "outcome_unknown"
+    assert qbwc.response(write) == text
+
+
+@pytest.mark.parametrize("text", ["", "no xml", "<QBXML><QBXMLMsgsRs/></QBXML>"])
+def test_quickbooks_is_asked_again_after_a_text_that_names_nothing(qbwc: Connector, text: str) -> None:
+    write, request = lost_write(qbwc)
+    check = qbwc.begin()
+
+    qbwc.receive(text)
+
+    assert qbwc.send() == check
+    qbwc.receive(stored_response(request))
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
 
 
 @pytest.mark.parametrize("code", [9001, 9003, 9004, 9005, 1])

@@ -6,8 +6,10 @@ Responses are not validated, because newer versions of QuickBooks add elements.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 from xml.parsers.expat import ExpatError, errors
 from xml.sax.saxutils import quoteattr
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 _Read = TypeVar("_Read")
 
 MESSAGE_SET = "QBXMLMsgsRs"
+_MESSAGE_SETS = "MsgsRs"
+"""The end of the names of message sets."""
+
+_Elements: TypeAlias = "list[tuple[str, dict[str, str]]]"
 
 _MAX_RESPONSES = 100
 """The maximum number of message sets and responses in a document. The service sends up to 20 requests in a message set,
@@ -29,6 +35,13 @@ and three in the first call of a session."""
 
 class UnreadableResponse(Exception):
     """The text is not a QBXML response. The message gives the reason."""
+
+
+class ResponseName(NamedTuple):
+    """What a response names: its element (`CustomerQueryRs`), and the label of its request if it has one."""
+
+    element: str
+    request_label: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +117,33 @@ def parse_response(text: str) -> Response:
 
     Raises UnreadableResponse if the XML is malformed, has no message set, or has a status without a number.
     """
-    elements = read_with_repair(_response_elements, text)
-    message_sets = [attributes for name, attributes in elements if name.endswith("MsgsRs")]
+    elements: _Elements = []
+    read_with_repair(partial(_read_elements, elements), text)
+    message_sets = [attributes for name, attributes in elements if name.endswith(_MESSAGE_SETS)]
     if not message_sets:
         raise UnreadableResponse(f"The response has no {MESSAGE_SET}.")
     codes = [_number(attributes, "messageSetStatusCode") for attributes in message_sets]
     return Response(
-        tuple(_status(name, attributes) for name, attributes in elements if not name.endswith("MsgsRs")),
+        tuple(_status(name, attributes) for name, attributes in elements if not name.endswith(_MESSAGE_SETS)),
         next((code for code in codes if code is not None), None),
     )
 
 
-def _response_elements(text: str) -> list[tuple[str, dict[str, str]]]:
-    """Return the message sets and the responses in them, with their attributes."""
-    elements: list[tuple[str, dict[str, str]]] = []
+def named_responses(text: str) -> tuple[ResponseName, ...]:
+    """Return the names of the responses in `text`, up to the place at which it is unreadable or cut off."""
+    elements: _Elements = []
+    with suppress(UnreadableResponse):
+        read_with_repair(partial(_read_elements, elements), text)
+    return tuple(
+        ResponseName(name, attributes.get("requestID") or None)
+        for name, attributes in elements
+        if not name.endswith(_MESSAGE_SETS)
+    )
+
+
+def _read_elements(elements: _Elements, text: str) -> None:
+    """Set `elements` to the message sets and the responses in them, with their attributes, as far as they are read."""
+    elements.clear()
 
     def start(name: str, attributes: dict[str, str]) -> None:
         # The names of objects in a response end in Ret, so the depth does not matter here.
@@ -127,7 +153,6 @@ def _response_elements(text: str) -> list[tuple[str, dict[str, str]]]:
             elements.append((name, attributes))
 
     parse_events(text, start)
-    return elements
 
 
 def _status(name: str, attributes: dict[str, str]) -> ResponseStatus:

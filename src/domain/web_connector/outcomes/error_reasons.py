@@ -26,6 +26,7 @@ class Reason(StrEnum):
     RESPONSE_LOST = "response_lost"
     SESSION_TAKEN_OVER = "session_taken_over"
     RESPONSE_NOT_UNDERSTOOD = "response_not_understood"
+    RESPONSES_OF_OTHERS = "responses_of_others"
     OTHER_FILE = "other_file"
     RESPONSE_TOO_LARGE = "response_too_large"
     ITERATOR_EXPIRED = "iterator_expired"
@@ -53,6 +54,10 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
     Reason.RESPONSE_NOT_UNDERSTOOD: (
         "QuickBooks returned something that is not a response to this request.",
         "Check the stored response and the company file before you queue the request again.",
+    ),
+    Reason.RESPONSES_OF_OTHERS: (
+        "QuickBooks returned only responses to other requests.",
+        "Restart QuickBooks and the Web Connector. Check that nothing between them and the service repeats calls.",
     ),
     Reason.OTHER_FILE: (
         "The open company file may not be the one that the write was sent to.",

@@ -30,6 +30,11 @@ MAX_RECOVERY_SESSIONS = 3
 """Maximum number of sessions that ask for the stored response of a write. Asking does no harm, but the owner waits."""
 
 
+MAX_IGNORED = 2
+"""Maximum number of responses in one session that are ignored because they name other requests. The request is then
+left to a later session."""
+
+
 class Ending(Enum):
     """How a session ended, as far as it matters for its request."""
 
@@ -41,6 +46,8 @@ class Ending(Enum):
 RESPONSE_LIMIT = f"{MAX_BODY_BYTES:,} bytes, about 4.3 MB of QBXML"
 _SESSION_ENDED = MEANINGS[Reason.RESPONSE_LOST][0]
 _TAKEN_OVER = MEANINGS[Reason.SESSION_TAKEN_OVER][0]
+
+_OF_OTHERS = MEANINGS[Reason.RESPONSES_OF_OTHERS][0]
 
 _LOOK_FIRST = (
     "QuickBooks may have executed it. Check the company file before you queue the request again. If QuickBooks or "
@@ -69,9 +76,7 @@ def after_session_end(
         return retry_later(record, now, _SESSION_ENDED, details, ask_for_less=True)
     if record.recovering:
         return recover_later(record, now, _SESSION_ENDED, details)
-    if ending is Ending.CLOSED:
-        return record.queued_for_recovery(now, running_until=None)
-    return record.queued_for_recovery(now, running_until=running_until).in_interrupted_set()
+    return record.queued_for_recovery(now, running_until=None if ending is Ending.CLOSED else running_until)
 
 
 def asked_too_early(record: QueuedRequest) -> bool:
@@ -121,6 +126,24 @@ def retry_later(
         f"Gave up after {record.sessions} sessions. {message}",
         {**details, "hint": hint, "sessions": record.sessions},
     )
+
+
+def after_ignored_responses(
+    record: QueuedRequest, ignored: int, now: datetime, *, in_set: bool
+) -> QueuedRequest | None:
+    """Return a request for which QuickBooks returned nothing but `ignored` responses that name other requests.
+
+    Return None if the session sends it again. A read that was sent `in_set` with others is sent alone, and a later page
+    is never requested twice.
+    """
+    if in_set and record.is_read:
+        return record.divided(now)
+    if ignored < MAX_IGNORED and record.paging.page == 1:
+        return None
+    details = reason_details(Reason.RESPONSES_OF_OTHERS)
+    if record.recovering:
+        return recover_later(record, now, _OF_OTHERS, details)
+    return retry_later(record, now, _OF_OTHERS, details, ask_for_less=False)
 
 
 def too_large(record: QueuedRequest, now: datetime, message: str, **details: Any) -> QueuedRequest:

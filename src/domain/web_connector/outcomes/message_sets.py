@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -28,10 +27,6 @@ OTHER_CONTENT = 9001
 
 NOT_STORED = 9005
 """Status: QuickBooks could not store the response. The status does not tell whether it executed the request."""
-
-_TAG = "<QBXMLMsgsRs"
-_MAX_TAG_CHARACTERS = 1_000
-_MESSAGE_SET_ID = re.compile(r"""\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
 
 
 def outgoing(record: QueuedRequest, request: qbxml.Request, message_set_to_forget: str | None) -> str:
@@ -64,26 +59,3 @@ def status_check(record: QueuedRequest) -> str:
         f'<QBXML><QBXMLMsgsRq oldMessageSetID="{message_set}" newMessageSetID="{message_set}" onError="stopOnError"/>'
         "</QBXML>"
     )
-
-
-def is_about_another(record: QueuedRequest, text: str) -> bool:
-    """Whether a response names another request's message set, because it was delayed or delivered twice."""
-    named = _named(text)
-    return named is not None and named.casefold() != record.message_set_id.casefold()
-
-
-def names_message_set(record: QueuedRequest, text: str) -> bool:
-    """Whether a response names the message set of a request."""
-    named = _named(text)
-    return named is not None and named.casefold() == record.message_set_id.casefold()
-
-
-def _named(text: str) -> str | None:
-    """Return the ID of the message set that a response names, or None."""
-    # Search for the first tag only, and only near the start, because the text can be anything.
-    start = text.find(_TAG)
-    if start < 0:
-        return None
-    tag, _, _ = text[start : start + _MAX_TAG_CHARACTERS].partition(">")
-    attribute = _MESSAGE_SET_ID.search(tag)
-    return attribute[1] if attribute else None

@@ -1,12 +1,11 @@
 """Outcomes: how a request in flight continues after a `receiveResponseXML`.
 
-The functions decide about one record and have no side effects. They return None if the call is about an earlier
-request, because its response was delayed or delivered twice.
+The functions decide about one record and have no side effects. They return None if the call is about another request
+(`attribution`).
 """
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,6 +17,7 @@ from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, ErrorCode, State
 from domain.records.search_text import MAX_TEXT_BYTES
 from domain.storage.changes import ChangeRequest
+from domain.web_connector.outcomes.attribution import is_about, names_request, response_about
 from domain.web_connector.outcomes.error_reasons import Reason, hresult_details, reason_details
 from domain.web_connector.outcomes.lost_response import (
     MAX_SESSIONS,
@@ -29,7 +29,7 @@ from domain.web_connector.outcomes.lost_response import (
     recover_later,
     too_large,
 )
-from domain.web_connector.outcomes.message_sets import NEVER_EXECUTED, NOT_STORED, OTHER_CONTENT, is_about_another
+from domain.web_connector.outcomes.message_sets import NEVER_EXECUTED, NOT_STORED, OTHER_CONTENT
 from domain.web_connector.outcomes.pages import MAX_PAGES, smaller_page
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
@@ -141,8 +141,6 @@ Outcome: TypeAlias = Ended | PageReceived | Requeued | SentAgain | NotExecuted
 
 STILL_RUNNING = "QuickBooks may be executing {} {} until {}. The next update asks for its response again."
 
-_RESPONSE_BEGINS = re.compile(r"""<(\w{1,100})Rs\s[^<>]{0,500}?\brequestID\s{0,10}=\s{0,10}["']([^"']*)["']""")
-
 
 def ended_or_requeued(after: QueuedRequest, response_xml: str | None = None) -> Ended | Requeued:
     """Return the outcome of a record that is queued again or has ended. Only an ended one stores the response."""
@@ -163,22 +161,26 @@ def can_be_forgotten(after: QueuedRequest) -> bool:
     return has_response(after) and not after.is_read and after.sessions == 1
 
 
-def of_response(  # noqa: PLR0911 - one return for each kind of response
-    session: Session, record: QueuedRequest, text: str, now: datetime
-) -> Outcome | NotFalling | None:
-    """Return the outcome of the response `text` for `record`, which is `sent`."""
-    if is_about_another(record, text):
+def of_response(session: Session, record: QueuedRequest, text: str, now: datetime) -> Outcome | NotFalling | None:
+    """Return the outcome of the response `text` for `record`, which is `sent` alone."""
+    response = response_about([record], text)
+    if response is None:
         return None
-    try:
-        response = qbxml.parse_response(text)
-    except qbxml.UnreadableResponse as error:
-        return not_understood(record, text, f"QuickBooks' response cannot be read. {error}", now)
+    if isinstance(response, qbxml.UnreadableResponse):
+        return not_understood(record, text, f"QuickBooks' response cannot be read. {response}", now)
+    return of_own_response(session, record, text, response, now)
+
+
+def of_own_response(
+    session: Session, record: QueuedRequest, text: str, response: qbxml.Response, now: datetime
+) -> Outcome | NotFalling | None:
+    """Return the outcome of a response that is about `record`."""
     if not response.statuses:
         return of_message_set(session, record, text, response.message_set_status, now)
     for status in response.statuses:
-        if session.last_response and _is_duplicate(record, status, session.last_response):
+        if _is_page_of_last_query(record, status, session.last_response):
             return None
-        if not _belongs_to(record, status.name, status.request_label):
+        if not names_request(qbxml.ResponseName(status.name, status.request_label), record, record.request_label):
             other = f"{status.name} with requestID {status.request_label!r}"
             return not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
     refusal = next((status for status in response.statuses if status.is_error), None)
@@ -223,30 +225,13 @@ def _refused(record: QueuedRequest, status: qbxml.ResponseStatus, now: datetime)
     return record.failed(now, ErrorCode.QUICKBOOKS_ERROR, status.message or meaning.message or "", details)
 
 
-def _belongs_to(request: QueuedRequest | LastResponse, response_name: str, label: str | None) -> bool:
-    """Whether a response can belong to a request. Compares the name, and the label if the response has one.
+def _is_page_of_last_query(record: QueuedRequest, status: qbxml.ResponseStatus, last: LastResponse | None) -> bool:
+    """Whether this is a copy of a page of the query before, while the first page of a query is in flight.
 
-    The comparison ignores differences in white space, because XML normalises it in attributes.
+    All pages of a query have the same element and label, and users repeat labels. A first page has a new iterator.
+    `_of_page` compares later pages by the number of remaining objects, which falls with each page.
     """
-    if response_name.removesuffix("Rs") != request.request_name.removesuffix("Rq"):
-        return False
-    return not label or label.split() == request.request_label.split()
-
-
-def _is_duplicate(record: QueuedRequest, status: qbxml.ResponseStatus, last: LastResponse) -> bool:
-    """Whether this response is a duplicate of the last one.
-
-    The Web Connector names only the session. A response that was delayed or delivered twice can therefore arrive while
-    the next request is in flight. All pages of a query have the same name and label. `_of_page` compares the number of
-    remaining objects, which falls with each page; here, the first page of a query is compared with another query's.
-    """
-    if not _belongs_to(last, status.name, status.request_label):
-        return False
-    if not _belongs_to(record, status.name, status.request_label):
-        return True
-    if record.paging.page > 1 or status.iterator_id is None or status.iterator_id != last.iterator_id:
-        return False
-    return (status.iterator_remaining or 0) >= (last.iterator_remaining or 0)
+    return bool(record.paging.page == 1 and status.iterator_id and last and status.iterator_id == last.iterator_id)
 
 
 def of_message_set(
@@ -265,24 +250,14 @@ def of_message_set(
         return Ended(record.failed(now, ErrorCode.QBXML_PARSE_ERROR, parse_error, hresult_details(PARSE_ERROR)))
     may_be_running = parse_error is None and asked_too_early(record)
     outcome = _of_status_check(record, text, code, now, session.company_file.key, may_be_running=may_be_running)
-    if isinstance(outcome, SentAgain) and _may_be_executed_in_part(session, record, parse_error):
-        message = f"QuickBooks has no response, but may have executed a part of the message set: status {code}."
-        return Ended(outcome_unknown(record, now, message, _status(code)), text)
-    if isinstance(outcome, SentAgain) and parse_error is not None:
+    if record.message_set is None or not isinstance(outcome, SentAgain):
+        return outcome
+    if parse_error is not None:
         return Requeued(record.divided(now))
-    return outcome
-
-
-def _may_be_executed_in_part(session: Session, record: QueuedRequest, parse_error: str | None) -> bool:
-    """Whether "never executed" is not believed for a request of a message set.
-
-    Another request of the set has a response, or QuickBooks may have failed within the set. QuickBooks executes nothing
-    of a set that it cannot parse.
-    """
-    message_set = record.message_set
-    if message_set is None:
-        return False
-    return len(session.held_ids) < message_set.size or (message_set.interrupted and parse_error is None)
+    # QuickBooks stores the response when it has executed the whole set, and it may have failed within the set. Only a
+    # parse error shows that it executed nothing.
+    message = f"QuickBooks has no response, but may have executed a part of the message set: status {code}."
+    return Ended(outcome_unknown(record, now, message, _status(code)), text)
 
 
 def _of_status_check(
@@ -350,8 +325,7 @@ def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcom
 
     `beginning` is the first part of the response.
     """
-    response = _RESPONSE_BEGINS.search(beginning)
-    if is_about_another(record, beginning) or (response and not _belongs_to(record, response[1], response[2])):
+    if not is_about([record], beginning, qbxml.named_responses(beginning)):
         return None
     message = f"QuickBooks' response has more than {RESPONSE_LIMIT}."
     if not record.is_read:

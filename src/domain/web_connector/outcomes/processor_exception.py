@@ -129,8 +129,6 @@ def of_exception(
     if meaning.kind != "unavailable":
         # QuickBooks did not say that every request would fail, so the cause may be this one.
         after = after.after_failed_session()
-    if after.recovering and not record.recovering:
-        after = after.in_interrupted_set()
     error = connection_error(hresult, message, now)
     returns = not (record.is_read or record.recovering or meaning.may_continue)
     return NotExecuted(after, response if after.error else None, connection_error=error, returns=returns)
@@ -190,5 +188,5 @@ def _checked_first(exception: _Exception) -> SentAgain:
     the write returned.
     """
     record, now = exception.record, exception.now
-    recovering = record.queued_for_recovery(now, running_until=exception.running_until).in_interrupted_set()
+    recovering = record.queued_for_recovery(now, running_until=exception.running_until)
     return SentAgain(recovering.moved(State.TICKETED, now).as_change_of(record), parse_error=exception.message)

@@ -1,31 +1,30 @@
 """Outcomes of the requests that were sent together in one message set.
 
-The functions take the records of the set in its order, each `sent`, and return the outcome of each. They return None if
-the call is about an earlier message set. The text that was sent names each request by the id of its record, because
-users repeat labels. The stored responses have the labels of the users.
+The functions take the records of the set in its order, each `sent`. The text that was sent has a label of the service
+for each request (`label_in_set`), because users repeat labels. The stored responses have the labels of the users.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.web_connector.outcomes.attribution import is_about, label_in_set, response_about
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lost_response import RESPONSE_LIMIT, outcome_unknown
-from domain.web_connector.outcomes.message_sets import is_about_another, names_message_set
 from domain.web_connector.outcomes.outcome import (
     Ended,
     NotFalling,
     PageReceived,
     Requeued,
+    has_response,
     not_interpreted,
     not_understood,
     of_message_set,
-    of_response,
+    of_own_response,
 )
-from domain.web_connector.outcomes.processor_exception import of_exception
+from domain.web_connector.outcomes.processor_exception import is_exception, of_exception
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
@@ -33,44 +32,58 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
-    from domain.records.session import LastResponse, Session
+    from domain.records.session import Session
     from domain.web_connector.outcomes.outcome import Outcome
     from domain.web_connector.protocol.soap import Call
 
 MISSING = "QuickBooks returned no response to this request of a message set of several requests."
 
-_REQUEST_ID = re.compile(r"""\brequestID\s{0,10}=\s{0,10}["']([^"']{0,100})["']""")
+
+def of_set(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Sequence[Outcome] | None:
+    """Return the outcome of each request, or None if the call is not about the set.
+
+    A read that has no response of its own is sent again alone, because another read may be the cause.
+    """
+    outcomes = _of_call(session, records, call, now)
+    if outcomes is None or not records[0].is_read:
+        return outcomes
+    return [
+        Requeued(record.divided(now)) if isinstance(outcome, Ended) and not has_response(outcome.after) else outcome
+        for record, outcome in zip(records, outcomes, strict=True)
+    ]
 
 
-def is_sent_as_set(records: Sequence[QueuedRequest]) -> bool:
-    """Whether the requests in flight were sent as a message set of several requests."""
-    return len(records) > 1 or any(record.message_set for record in records)
+def _of_call(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Sequence[Outcome] | None:
+    text = call["response"]
+    try:
+        if call.is_beginning:
+            return _of_oversized(records, text, now)
+        if is_exception(call["hresult"]):
+            return _of_exception(session, records, call, now)
+        return _of_response(session, records, text, now)
+    except Exception as error:  # noqa: BLE001 - an error in one set must not block the requests behind it
+        return [not_interpreted(record, stored, error, now) for record, stored in _stored_once(records, text or None)]
 
 
-def label_as_sent(records: Sequence[QueuedRequest]) -> str:
-    """Return the request label of the first request in flight as QuickBooks got it."""
-    return records[0].id if is_sent_as_set(records) else records[0].request_label
-
-
-def of_set_exception(
-    session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime
-) -> Sequence[Outcome]:
+def _of_exception(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Sequence[Outcome]:
     """Return the outcomes after an exception. A response that comes with it is stored once."""
     outcomes: list[Outcome] = [of_exception(session, record, call, now, in_set=True) for record in records]
     return [outcomes[0], *(replace(outcome, response_xml=None) for outcome in outcomes[1:])]
 
 
-def of_set_response(
+def _of_response(
     session: Session, records: Sequence[QueuedRequest], text: str, now: datetime
 ) -> Sequence[Outcome] | None:
     """Return the outcomes after a response to the message set, or to the question for its stored response."""
-    if is_about_another(records[0], text) or not (records[0].is_read or _names(records, text)):
+    response = response_about(records, text)
+    if response is None:
         return None
-    try:
-        response, parts = qbxml.parse_response(text), qbxml.response_parts(text)
-    except qbxml.UnreadableResponse as error:
-        message = f"QuickBooks' response cannot be read. {error}"
+    if isinstance(response, qbxml.UnreadableResponse):
+        message = f"QuickBooks' response cannot be read. {response}"
         return [not_understood(record, stored, message, now) for record, stored in _stored_once(records, text)]
+    parts = qbxml.response_parts(text)
+    if not parts and records[0].is_read:
+        return [Requeued(record.divided(now)) for record in records]
     if not parts:
         code = response.message_set_status
         outcomes = [
@@ -79,14 +92,12 @@ def of_set_response(
         known = [outcome for outcome in outcomes if outcome is not None]
         return known if len(known) == len(records) else None
     matched = _matched(records, parts)
-    if not matched and records[0].is_read and _is_duplicate(parts[0], session.last_response):
-        return None
     of_records = [_of_part(session, record, matched.get(record.id), now) for record in records]
     return of_records if len(matched) == len(parts) else _with_text(of_records, text)
 
 
 def _matched(records: Sequence[QueuedRequest], parts: Sequence[qbxml.ResponsePart]) -> Mapping[str, qbxml.ResponsePart]:
-    """Return the response to each request, by the id of its record, which was sent as its label.
+    """Return the response to each request, by the id of its record.
 
     QuickBooks returns one response to each request, in their order. If it returns more, the first one counts. Responses
     without labels belong to the writes of a set if there is one for each; their text names the set.
@@ -94,7 +105,8 @@ def _matched(records: Sequence[QueuedRequest], parts: Sequence[qbxml.ResponsePar
     if not records[0].is_read and len(parts) == len(records) and not any(part.request_label for part in parts):
         return {record.id: part for record, part in zip(records, parts, strict=True)}
     by_label = {part.request_label: part for part in reversed(parts)}
-    return {record.id: by_label[record.id] for record in records if record.id in by_label}
+    labels = {record.id: label_in_set(record) for record in records}
+    return {record_id: by_label[label] for record_id, label in labels.items() if label in by_label}
 
 
 def _with_text(outcomes: Sequence[Outcome], text: str) -> Sequence[Outcome]:
@@ -109,28 +121,13 @@ def _with_text(outcomes: Sequence[Outcome], text: str) -> Sequence[Outcome]:
     return [*outcomes[:first], replace(outcomes[first], response_xml=text), *outcomes[first + 1 :]]
 
 
-def _names(records: Sequence[QueuedRequest], text: str) -> bool:
-    """Whether a text names the message set of these writes, or one of them.
-
-    Another text is the response to an earlier read. Otherwise QuickBooks is asked for the stored response.
-    """
-    return names_message_set(records[0], text) or any(record.id in text for record in records)
-
-
-def of_oversized_set(records: Sequence[QueuedRequest], beginning: str, now: datetime) -> Sequence[Outcome] | None:
-    """Return the outcomes if the response is too large for a call. `beginning` is its first part.
-
-    Reads are sent again, each alone. The responses to writes cannot be stored.
-    """
-    label = _REQUEST_ID.search(beginning)
-    if is_about_another(records[0], beginning) or (label and label[1] not in {record.id for record in records}):
+def _of_oversized(records: Sequence[QueuedRequest], beginning: str, now: datetime) -> Sequence[Outcome] | None:
+    """Return the outcomes if the response is too large for a call. `beginning` is its first part."""
+    if not is_about(records, beginning, qbxml.named_responses(beginning)):
         return None
     message = f"QuickBooks' response to the message set has more than {RESPONSE_LIMIT}. It cannot be stored."
     details = reason_details(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES)
-    return [
-        Requeued(record.divided(now)) if record.is_read else Ended(outcome_unknown(record, now, message, details))
-        for record in records
-    ]
+    return [Ended(outcome_unknown(record, now, message, details)) for record in records]
 
 
 def _of_part(session: Session, record: QueuedRequest, part: qbxml.ResponsePart | None, now: datetime) -> Outcome:
@@ -139,26 +136,18 @@ def _of_part(session: Session, record: QueuedRequest, part: qbxml.ResponsePart |
     if part is not None:
         document = part.document(record.request_label)
         try:
-            # Its id identifies the response, so it is not compared with the last one.
-            outcome = of_response(replace(session, last_response=None), record, document, now)
+            # Its label identifies the response, so it is not compared with the last one.
+            without_last = replace(session, last_response=None)
+            outcome = of_own_response(without_last, record, document, qbxml.parse_response(document), now)
         except Exception as error:  # noqa: BLE001 - an error in one request must not block the others
             outcome = not_interpreted(record, document, error, now)
     if isinstance(outcome, PageReceived):
         return Ended(outcome.after, outcome.response_xml)
-    if outcome is not None and not isinstance(outcome, NotFalling):
-        return outcome
-    if record.is_read:
-        return Requeued(record.divided(now))
-    return Ended(outcome_unknown(record, now, MISSING, reason_details(Reason.RESPONSE_NOT_UNDERSTOOD)))
+    if outcome is None or isinstance(outcome, NotFalling):
+        return Ended(outcome_unknown(record, now, MISSING, reason_details(Reason.RESPONSE_NOT_UNDERSTOOD)))
+    return outcome
 
 
-def _is_duplicate(part: qbxml.ResponsePart, last: LastResponse | None) -> bool:
-    """Whether a response is a duplicate of the last one that the session stored."""
-    if last is None or part.name.removesuffix("Rs") != last.request_name.removesuffix("Rq"):
-        return False
-    return not part.request_label or part.request_label.split() == last.request_label.split()
-
-
-def _stored_once(records: Sequence[QueuedRequest], text: str) -> list[tuple[QueuedRequest, str | None]]:
+def _stored_once(records: Sequence[QueuedRequest], text: str | None) -> list[tuple[QueuedRequest, str | None]]:
     """Return the records, each with the text to store. A text about the whole set is stored with the first one."""
     return [(record, text if index == 0 else None) for index, record in enumerate(records)]

@@ -13,7 +13,9 @@ from domain import qbxml
 from domain.records.request import State
 from domain.records.session import HeldRequest, InFlight, LastResponse
 from domain.storage.changes import Put
+from domain.web_connector.outcomes.attribution import is_sent_as_set
 from domain.web_connector.outcomes.error_reasons import error_message
+from domain.web_connector.outcomes.lost_response import MAX_IGNORED
 from domain.web_connector.outcomes.outcome import (
     NotExecuted,
     NotFalling,
@@ -28,13 +30,7 @@ from domain.web_connector.outcomes.outcome import (
 )
 from domain.web_connector.outcomes.pages import next_page
 from domain.web_connector.outcomes.processor_exception import is_exception, is_parse_error, of_exception
-from domain.web_connector.outcomes.set_outcomes import (
-    is_sent_as_set,
-    label_as_sent,
-    of_oversized_set,
-    of_set_exception,
-    of_set_response,
-)
+from domain.web_connector.outcomes.set_outcomes import of_set
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering, sets
 from domain.web_connector.session.backoff import after_failure, gives_up
@@ -62,18 +58,10 @@ def outcomes(
     records = [request.record for request in held]
     if any(record.state is not State.SENT for record in records):
         return None
-    if not is_sent_as_set(records):
-        outcome = _outcome(session, records[0], call, now)
-        return outcome if outcome is None or isinstance(outcome, NotFalling) else [outcome]
-    try:
-        if call.is_beginning:
-            return of_oversized_set(records, call["response"], now)
-        if is_exception(call["hresult"]):
-            return of_set_exception(session, records, call, now)
-        return of_set_response(session, records, call["response"], now)
-    except Exception as error:  # noqa: BLE001 - as in `_outcome`
-        texts = [call["response"] or None, *([None] * (len(records) - 1))]
-        return [not_interpreted(record, text, error, now) for record, text in zip(records, texts, strict=True)]
+    if is_sent_as_set(records):
+        return of_set(session, records, call, now)
+    outcome = _outcome(session, records[0], call, now)
+    return outcome if outcome is None or isinstance(outcome, NotFalling) else [outcome]
 
 
 def _outcome(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome | NotFalling | None:
@@ -123,17 +111,27 @@ def decision(
 
 
 def _ignore(session: Session, held: Sequence[HeldRequest], call: Call, now: datetime) -> Decision:
-    """Return the decision to ignore a call that is not about the requests in flight.
-
-    If it is another exception after a set could not be parsed, the first one was a repetition, and QuickBooks may have
-    failed within the set. The set must then not be divided.
-    """
+    """Return the decision to ignore a call that is not about the requests in flight."""
     reply = Reply(session.progress, session.connection_id)
-    in_flight = session.in_flight
-    is_in_question = in_flight and in_flight.parse_error is not None and held[0].record.message_set
-    if not (in_flight and is_in_question and is_exception(call["hresult"]) and not is_parse_error(call["hresult"])):
+    in_flight = session.in_flight and _after_ignored(session.in_flight, held[0].record, call)
+    if in_flight == session.in_flight:
         return Decision(reply)
-    return Decision(reply, [Put(session, session.called(now, in_flight=replace(in_flight, parse_error=None)))])
+    return Decision(reply, [Put(session, session.called(now, in_flight=in_flight))])
+
+
+def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> InFlight:
+    """Return the requests in flight after an ignored call. `record` is the first of them.
+
+    If the call is another exception after a set could not be parsed, the first one was a repetition, and QuickBooks may
+    have failed within the set. The set must then not be divided. Responses are counted while QuickBooks has a request
+    that is sent again if the Web Connector asks.
+    """
+    if is_exception(call["hresult"]):
+        is_repetition = record.message_set is not None and not is_parse_error(call["hresult"])
+        return replace(in_flight, parse_error=None) if is_repetition else in_flight
+    if record.state is not State.SENT or not (record.is_read or record.recovering):
+        return in_flight
+    return replace(in_flight, ignored=min(in_flight.ignored + 1, MAX_IGNORED))
 
 
 def _wait(session: Session, outcome: NotFalling, now: datetime) -> Decision:
@@ -191,7 +189,7 @@ def _session_after(
     An exception and a reason to hold concern all requests of a message set, so those of the first one count.
     """
     record, outcome = records[0], outcomes[0]
-    last = LastResponse(record.request_name, label_as_sent(records), number=session.responses + len(records))
+    last = LastResponse(number=session.responses + len(records))
     if isinstance(outcome, PageReceived):
         last = replace(last, iterator_id=outcome.iterator_id, iterator_remaining=outcome.iterator_remaining)
     error = outcome.connection_error if isinstance(outcome, NotExecuted) else None

@@ -17,10 +17,11 @@ from domain.records.request import ErrorCode, MessageSet, State, message_set_id
 from domain.records.session import HeldRequest, InFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
+from domain.web_connector.outcomes.attribution import is_sent_as_set, label_in_set
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
-from domain.web_connector.outcomes.lost_response import iterator_not_falling
+from domain.web_connector.outcomes.lost_response import after_ignored_responses, iterator_not_falling
 from domain.web_connector.outcomes.message_sets import outgoing, outgoing_set, status_check
-from domain.web_connector.outcomes.outcome import Ended
+from domain.web_connector.outcomes.outcome import RequestUpdate
 from domain.web_connector.outcomes.pages import as_sent, page_size
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering, pacing, sets
@@ -122,10 +123,10 @@ def not_sent(turn: Turn, *, page_is_allowed: bool) -> Decision | Claiming | None
     session, record, now = turn.session, turn.record, turn.now
     if session.in_flight and session.in_flight.repeated_remaining is not None:
         # The Web Connector asks for the next request, so it has no other response to this page.
-        return _ended(turn, [iterator_not_falling(record, now, session.in_flight.repeated_remaining)])
+        return _released(turn, [iterator_not_falling(record, now, session.in_flight.repeated_remaining)])
     if record.state is State.SENT:
         if record.is_read or record.recovering:
-            return None
+            return _sent_again(turn)
         # Our last reply or its response was lost. A write is never sent twice. It stays in flight, because its
         # response may still arrive; otherwise the end of the session decides.
         return _refused(turn, RESPONSE_MISSING.format(record.request_name, record.id))
@@ -138,6 +139,20 @@ def not_sent(turn: Turn, *, page_is_allowed: bool) -> Decision | Claiming | None
     else:
         waits = pacing.waits(session, now)
     return Decision(Reply(lingering.NO_OP, session.connection_id, record.id)) if waits else None
+
+
+def _sent_again(turn: Turn) -> Claiming | None:
+    """Return None if requests that were sent are sent again, because the Web Connector asks without a response.
+
+    If it delivered only responses that name other requests, they are divided, or left to a later session.
+    """
+    ignored = turn.session.in_flight.ignored if turn.session.in_flight else 0
+    if not ignored:
+        return None
+    in_set = is_sent_as_set(turn.records)
+    after = [after_ignored_responses(record, ignored, turn.now, in_set=in_set) for record in turn.records]
+    released = [record for record in after if record is not None]
+    return _released(turn, released) if released else None
 
 
 def wrong_company_file(turn: Turn, check: CompanyFileCheck) -> Decision:
@@ -169,7 +184,7 @@ def sent(turn: Turn, check: CompanyFileCheck | None, new_id: str) -> Decision | 
             turn = turn.beginning(1)  # The others can still be sent.
         problem, details = f"The request was not sent: {message}", reason_details(Reason.REQUEST_NOT_WRITABLE)
         code = ErrorCode.QBXML_PARSE_ERROR
-        return _ended(turn, [record.failed(now, code, problem, details) for record in turn.records])
+        return _released(turn, [record.failed(now, code, problem, details) for record in turn.records])
     turn = turn.beginning(message.number)
     for position, (held, record) in enumerate(zip(turn.held, turn.records, strict=True), 1):
         if record.state is State.TICKETED:
@@ -227,7 +242,8 @@ def _message(turn: Turn, message_set_to_forget: str | None, new_id: str) -> _Mes
         requests = sets.fitting(chain(requests, _writable(turn.held[1:])))
     if len(requests) == 1 and record.message_set is None:
         return _Message(outgoing(record, first, message_set_to_forget), 1, page_size(record, first))
-    labelled = [request.with_request_label(record.id) for request, record in zip(requests, turn.records, strict=False)]
+    pairs = zip(requests, turn.records, strict=False)
+    labelled = [request.with_request_label(label_in_set(record)) for request, record in pairs]
     set_id = None
     if not record.is_read:
         set_id = record.message_set_id if record.message_set else message_set_id(new_id)
@@ -272,16 +288,22 @@ def _refused(turn: Turn, reason: str, *changes: Change, **fields: Any) -> Decisi
     return Decision(Reply("", session.connection_id), [Put(session, after), *changes])
 
 
-def _ended(turn: Turn, failed: Sequence[QueuedRequest]) -> Claiming:
-    """Return the decision to end the requests with an error, so that they do not block the queue."""
-    session, reason = turn.session, failed[0].error and failed[0].error.message
+def _released(turn: Turn, released: Sequence[QueuedRequest]) -> Claiming:
+    """Return the decision to end the requests with an error, or to queue them again, so that the queue goes on."""
+    session, error = turn.session, released[0].error
 
     def decide(following: QueuedRequest | None, _waiting: int) -> Decision:
         in_flight = InFlight((following.id,)) if following else None
-        after = session.called(turn.now, in_flight=in_flight, last_error=reason)
+        after = session.called(turn.now, in_flight=in_flight)
+        if error:
+            after = replace(after, last_error=error.message)
+        else:
+            # While this session lingers, it must not claim a request that is left to a later session.
+            after = replace(after, limits=replace(session.limits, linger_seconds=0), set_size=1)
         return Decision(Reply("", session.connection_id), [Put(session, after)])
 
     changes = [
-        Ended(after.as_change_of(held.record)).change(held) for held, after in zip(turn.held, failed, strict=True)
+        RequestUpdate(after.as_change_of(held.record)).change(held)
+        for held, after in zip(turn.held, released, strict=True)
     ]
     return Claiming(decide, changes)

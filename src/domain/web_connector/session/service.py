@@ -92,7 +92,7 @@ class SessionService:
 
         Replies 1-99 while the session continues, 100 if nothing is left, and -1 if the session has ended. If the call
         is too large, the session continues, and requests a page again with half its size. A duplicate call gets the
-        same reply and changes nothing.
+        same reply and changes no request.
         """
         return self._in_session(call, receiving.SESSION_OVER, self._receive)
 
