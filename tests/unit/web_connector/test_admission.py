@@ -88,6 +88,21 @@ def test_processes_that_start_at_once_stay_within_the_budget_of_a_period(budget:
     assert 0 < live(qbwc) <= 2 * budget  # the calls fall into two periods
 
 
+def test_an_app_whose_sessions_all_begin_at_once_leaves_a_fifth_of_the_beginnings_to_others() -> None:
+    qbwc, ids = a_service(10, 30)
+    qbwc.connect(id="f0000000-0000-4000-8000-000000000009", app_id="another-app", **SEEN)
+    qbwc.queue(connection_id="f0000000-0000-4000-8000-000000000009", app_id="another-app")
+    qbwc.store.live_sessions = lambda _shard, _since: {}  # type: ignore[assignment,method-assign]
+    start = qbwc.clock.now.replace(second=0, microsecond=0) + timedelta(minutes=1)
+
+    def log_in(connection_id: str) -> str:
+        qbwc.clock.now = start - timedelta(seconds=1)  # a call takes a second, so all are made in one period
+        return another_process(qbwc).authenticate(username=connection_id)
+
+    assert [log_in(connection_id) for connection_id in ids].count("") == 8
+    assert log_in("f0000000-0000-4000-8000-000000000009") == ""
+
+
 def test_a_place_is_free_again_when_a_session_ends() -> None:
     qbwc, (first, second) = a_service(1, 2)
     qbwc.authenticate(username=first)
