@@ -139,6 +139,19 @@ def discards_beside_a_session(recorder: Recorder) -> None:
     invoke(recorder, "discard_queued_requests", committed_event("discard_queued_requests"))
 
 
+def logs_in_while_the_app_has_its_share(recorder: Recorder) -> None:
+    """Turn a login away, for which a session is reserved."""
+    with deployed_as(recorder, "web_connector"):
+        budget, now = services().budget_of_sessions, timestamp(services().clock())
+    for number in range(budget.shards * budget.share):
+        session = a_session(id=f"{number:064x}", app_id=APP_ID, shard=number % budget.shards, last_call_at=now)
+        recorder.store.commit(Put(None, session))
+    call_a_whole_session(recorder)
+    connection = recorder.store.connection(CONNECTION_ID)
+    assert connection
+    assert connection.reserved_at
+
+
 def log_an_event(recorder: Recorder, request_id: str, connection_id: str = CONNECTION_ID, app_id: str = APP_ID) -> None:
     """Append the event of a request to the log of its app."""
     append_events(recorder.store, app_id, [LoggedEvent(Outcome.COMPLETED, request_id, connection_id)], NOON)
@@ -388,6 +401,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         call_a_whole_session,
         a_session_with_a_large_request,
         logs_in_after_a_session_was_removed,
+        logs_in_while_the_app_has_its_share,
         loses_a_large_response,
     ),
     "operate": (operates,),
