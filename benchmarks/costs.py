@@ -34,6 +34,8 @@ from botocore.client import BaseClient
 
 from domain.timestamps import timestamp
 from local import first_steps, stack
+from local.capacity import Capacity, Target, read_units
+from local.capacity import size as item_size
 from local.command import local_client
 from local.database import answering_endpoint
 from local.functions import Functions
@@ -46,6 +48,7 @@ from simulator.runs.scheduler import Simulator
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from local.capacity import Item
     from local.gateway import Request, Response
 
 REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": "5"}]}}}
@@ -118,17 +121,14 @@ UNITS = ROOT / "benchmarks" / "units.json"
 
 MAX_SETTLES = 20
 
-WRITE_BLOCK, READ_BLOCK = 1024, 4096
 READS = ("GetItem", "TransactGetItems", "BatchGetItem", "Query")
-
-Item = dict[str, Any]
 
 RECORDS_TABLE = "QueuedRequestsTable"
 
 
-def _key_of(request_id: str) -> tuple[str, str]:
-    """Return the table and the key (as JSON) of a record."""
-    return RECORDS_TABLE, json.dumps({"id": {"S": request_id}})
+def _key_of(request_id: str) -> Target:
+    """Return the item of a record."""
+    return Target(RECORDS_TABLE, json.dumps({"id": {"S": request_id}}), 1)
 
 
 @dataclass
@@ -155,6 +155,7 @@ class Meter:
         self._settle_seconds = settle_seconds
         self._endpoint = endpoint
         self._tables = {definition["TableName"]: definition for definition in service.template.table_definitions()}
+        self._capacity = Capacity(self._tables)
         self._client = service.clients["dynamodb"]
         self._lock = threading.RLock()
         self._usage: Usage | None = None
@@ -244,7 +245,7 @@ class Meter:
         finally:
             self._reading.own = False
         deadline = time.monotonic() + EXPIRY_SECONDS
-        while any("deleted_at" not in (self._item(*_key_of(request_id)) or {}) for request_id in ids):
+        while any("deleted_at" not in (self._item(_key_of(request_id)) or {}) for request_id in ids):
             assert time.monotonic() < deadline, "expired requests were not removed"
             time.sleep(0.5)
 
@@ -267,14 +268,14 @@ class Meter:
     def _dynamodb(self, operation: str, parameters: dict[str, Any], call: Any) -> Any:
         assert self._usage is not None
         self._usage.dynamodb_calls[operation] += 1
-        targets = [*self._touched(operation, parameters)]
-        before = {key: self._item(table, key) for table, key, _ in targets}
+        targets = [*self._capacity.targets(operation, parameters)]
+        before = {target: self._item(target) for target in targets}
         if self._endpoint and operation in READS:
             parameters = {**parameters, "ReturnConsumedCapacity": "TOTAL"}
         result = call(operation, parameters)
-        for table, key, factor in targets:
-            self._usage.writes += self._write_units(table, before[key], self._item(table, key), factor)
-        self._usage.reads += _read_units(operation, parameters, result)
+        for target in targets:
+            self._usage.writes += self._capacity.write_units(target, before[target], self._item(target))
+        self._usage.reads += read_units(operation, parameters, result)
         capacities = result.get("ConsumedCapacity", [])
         for capacity in capacities if isinstance(capacities, list) else [capacities]:
             self._usage.reads_reported += capacity["CapacityUnits"]
@@ -284,31 +285,10 @@ class Meter:
         """Return whether a call is for the table in which a local stack keeps its queues and stream positions."""
         return parameters.get("TableName", next(iter(self._tables))) not in self._tables
 
-    def _touched(self, operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
-        """Yield the table, key (as JSON) and factor of each write. A transaction writes every item twice."""
-        match operation:
-            case "TransactWriteItems":
-                for entry in parameters["TransactItems"]:
-                    ((_, action),) = entry.items()
-                    yield self._target(action, 2)
-            case "PutItem" | "UpdateItem" | "DeleteItem":
-                yield self._target(parameters, 1)
-            case "BatchWriteItem":
-                for table, requests in parameters["RequestItems"].items():
-                    for request in requests:
-                        ((_, action),) = request.items()
-                        yield self._target({"TableName": table, **action}, 1)
-
-    def _target(self, action: Mapping[str, Any], factor: int) -> tuple[str, str, int]:
-        table = action["TableName"]
-        names = [part["AttributeName"] for part in self._tables[table]["KeySchema"]]
-        attributes = action.get("Key") or action["Item"]
-        return table, json.dumps({name: attributes[name] for name in names}, sort_keys=True), factor
-
-    def _item(self, table: str, key: str) -> Item | None:
+    def _item(self, target: Target) -> Item | None:
         self._reading.own = True
         try:
-            response = self._client.get_item(TableName=table, Key=json.loads(key), ConsistentRead=True)
+            response = self._client.get_item(TableName=target.table, Key=json.loads(target.key), ConsistentRead=True)
         finally:
             self._reading.own = False
         item: Item | None = response.get("Item")
@@ -320,90 +300,13 @@ class Meter:
         for table, definition in self._tables.items():
             for page in self._client.get_paginator("scan").paginate(TableName=table):
                 for item in page["Items"]:
-                    total += _size(item)
+                    total += item_size(item)
                     entries = (
-                        self._entry(table, index, item) for index in definition.get("GlobalSecondaryIndexes", [])
+                        self._capacity.entry(table, index, item)
+                        for index in definition.get("GlobalSecondaryIndexes", [])
                     )
-                    total += sum(_size(entry) for entry in entries if entry)
+                    total += sum(item_size(entry) for entry in entries if entry)
         return total
-
-    def _write_units(self, table: str, before: Item | None, after: Item | None, factor: int) -> float:
-        """Return the units of one write, for the larger version of the item and for each index entry that changed."""
-        units = factor * max(1, _blocks(before, WRITE_BLOCK), _blocks(after, WRITE_BLOCK))
-        for index in self._tables[table].get("GlobalSecondaryIndexes", []):
-            units += self._index_units(table, index, before, after)
-        return units
-
-    def _index_units(self, table: str, index: Mapping[str, Any], before: Item | None, after: Item | None) -> int:
-        old, new = (self._entry(table, index, item) for item in (before, after))
-        if old == new:
-            return 0
-        keys = [part["AttributeName"] for part in index["KeySchema"]]
-        moved = old is not None and new is not None and any(old.get(name) != new.get(name) for name in keys)
-        sizes = [max(1, _blocks(entry, WRITE_BLOCK)) for entry in (old, new) if entry is not None]
-        return sum(sizes) if moved else max(sizes)
-
-    def _entry(self, table: str, index: Mapping[str, Any], item: Item | None) -> Item | None:
-        """Return the entry of an item in an index, or None if it lacks a key attribute."""
-        keys = [part["AttributeName"] for part in index["KeySchema"]]
-        if item is None or any(name not in item for name in keys):
-            return None
-        projection = index["Projection"]
-        if projection["ProjectionType"] == "ALL":
-            return item
-        names = {*keys, *(part["AttributeName"] for part in self._tables[table]["KeySchema"])}
-        names |= set(projection.get("NonKeyAttributes", []))
-        return {name: value for name, value in item.items() if name in names}
-
-
-def _read_units(operation: str, parameters: Mapping[str, Any], result: Mapping[str, Any]) -> float:
-    match operation:
-        case "GetItem":
-            return _item_units(result.get("Item"), consistent=bool(parameters.get("ConsistentRead")))
-        case "TransactGetItems":
-            return sum(2 * _item_units(entry.get("Item"), consistent=True) for entry in result["Responses"])
-        case "BatchGetItem":
-            units = 0.0
-            for table, request in parameters["RequestItems"].items():
-                items = result["Responses"].get(table, [])
-                consistent = bool(request.get("ConsistentRead"))
-                units += sum(_item_units(item, consistent=consistent) for item in items)
-                units += (len(request["Keys"]) - len(items)) * _item_units(None, consistent=consistent)
-            return units
-        case "Query":
-            size = sum(map(_size, result.get("Items", [])))
-            return max(1, math.ceil(size / READ_BLOCK)) * (1.0 if parameters.get("ConsistentRead") else 0.5)
-    return 0.0
-
-
-def _item_units(item: Item | None, *, consistent: bool) -> float:
-    return max(1, _blocks(item, READ_BLOCK)) * (1.0 if consistent else 0.5)
-
-
-def _blocks(item: Item | None, block: int) -> int:
-    return 0 if item is None else math.ceil(_size(item) / block)
-
-
-def _size(item: Mapping[str, Any]) -> int:
-    """Return the size of an item in bytes ("DynamoDB item sizes and formats" in the Developer Guide)."""
-    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
-
-
-def _value_size(value: Mapping[str, Any]) -> int:
-    ((kind, content),) = value.items()
-    match kind:
-        case "S":
-            return len(content.encode())
-        case "N":
-            return len(content.strip("-0.")) // 2 + 2
-        case "B":
-            return len(bytes(content))
-        case "M":
-            return 3 + sum(len(name.encode()) + 1 + _value_size(member) for name, member in content.items())
-        case "L":
-            return 3 + sum(1 + _value_size(member) for member in content)
-        case _:
-            return 1
 
 
 # --- Prices

@@ -2,7 +2,8 @@
 
 Run `PYTHONPATH=src python -m tools.highest_costs`. The numbers come from the default limits of an app, the defaults of
 `template.yaml` and `benchmarks/prices.json`. What one call can use is an upper bound: each limit of a size is reached,
-and no data can be compressed. Storage is not included.
+and no data can be compressed. Storage is not included, nor is the deletion of what is stored.
+`tests/integration/test_worst_calls.py` makes the dearest calls and compares their units with these.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from domain.listing.lists import MAX_PAGE_BYTES as MAX_LIST_BYTES
 from domain.listing.lists import MAX_UNCOUNTED_ENTRIES
 from domain.records.app import Limits
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES as MAX_CALL_BYTES
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, RETRY_DELAYS
+from handlers.rest.request_checks import MAX_BODY_BYTES
 from local.functions import PAYLOAD_BYTES
 from local.programs import ROOT
 from local.template import Template
@@ -37,6 +38,9 @@ ACCOUNT_EXECUTIONS = 1_000
 SEARCHED_BYTES = 50_000_000
 """What one search can read from the database in a second. An assumption: a function with 1 GB has about 0.6 of a
 processor, which decodes less than this from the responses of DynamoDB."""
+
+MAX_ITEM_BYTES = 400 * 1024
+"""DynamoDB: the largest item. The body of a request has at most this size, without chunks."""
 
 WRITE_UNITS_OF_A_REQUEST, READ_UNITS_OF_A_REQUEST, CALLS_OF_A_REQUEST, FUNCTIONS_OF_A_REQUEST = 100, 11, 8, 9
 """The use of a request with a small body that is alone in its session (docs/costs.md, Requests)."""
@@ -83,6 +87,9 @@ WITH_A_WRONG_KEY = replace(REFUSED, calls=0)
 """A call that the authorizer refuses. API Gateway charges nothing for calls that fail the authorization ("API Gateway
 pricing" in its developer guide), but Lambda does for the authorizer."""
 
+MAX_PAGE_SIZE = 100
+"""The largest `page_size` of a list."""
+
 ENTRY_BYTES = 150
 """The size of an entry of a listing index, rounded up."""
 
@@ -90,16 +97,23 @@ READ = Use(
     calls=1,
     functions=1,
     seconds=1,
-    read_units=MAX_LIST_BYTES / 4096 + 2 * MAX_UNCOUNTED_ENTRIES * ENTRY_BYTES / 4096 / 2,
+    write_units=1,
+    read_units=MAX_PAGE_SIZE * (1 + MAX_ITEM_BYTES / 4096) + 2 * MAX_UNCOUNTED_ENTRIES * ENTRY_BYTES / 4096 / 2,
     bytes_out=PAYLOAD_BYTES,
 )
-"""A list by label and state whose page is as large as possible. It reads two entries for each request of the
-connection. A function returns at most 6 MiB."""
+"""A list by label and state whose page is as large as possible: 100 records, 100 bodies, and two entries for each
+request of the connection. The write counts the call. A function returns at most 6 MiB."""
 
 SEARCHED_SECOND = Use(seconds=1, read_units=SEARCHED_BYTES / 4096 / 2)
 
-CHANGE = Use(calls=1, functions=1, seconds=0.2, write_units=20, read_units=5)
-"""A change of a connection or a request, such as a new password."""
+CHANGE = Use(calls=1, functions=1, seconds=0.5, write_units=2_600, read_units=1_200)
+"""A call that changes something, or a part of a bulk call: up to 100 requests are changed. The end of a request with
+dependants reads and changes their bodies, which have as many bytes as a batch. A deletion also uses DELETION_UNITS for
+each kilobyte."""
+
+DELETION_UNITS = 4
+"""The write units of a deleted kilobyte. It is part of a transaction, and the first one is refused if both the request
+and the response are in chunks."""
 
 SOAP_CALL = Use(calls=1, functions=1, seconds=2, read_units=2)
 """A call of a Web Connector that changes nothing, with the processor time that the service allows for any call."""
@@ -119,6 +133,9 @@ EVENT_OF_CONNECTION = (
 
 PAGE_OF_RESPONSE = SOAP_CALL * 2 + Use(write_units=MAX_CALL_BYTES / 1024 + WRITE_UNITS_OF_A_REQUEST) + WEBHOOK
 """A page of an iterated query: two calls, the second with a response of the largest size, and the webhook."""
+
+REPEATED_CALL = SOAP_CALL + Use(read_units=MAX_BODY_BYTES / 4096)
+"""A call in a session that has a request of the largest size in flight, and reads it."""
 
 REQUEST = Use(
     CALLS_OF_A_REQUEST,
@@ -141,13 +158,13 @@ class Row:
 def rows() -> Iterator[Row]:
     """Yield the rows of the table. The total of each credential comes first."""
     prices = json.loads((ROOT / "benchmarks" / "prices.json").read_text(encoding="utf-8"))
-    for name, parts in _parts().items():
+    for name, parts in _parts(prices).items():
         yield Row(name, "", sum((use for use in parts.values()), Use()).usd(prices))
         for part, use in parts.items():
             yield Row("", part, use.usd(prices))
 
 
-def _parts() -> dict[str, dict[str, Use]]:
+def _parts(prices: Mapping[str, float]) -> dict[str, dict[str, Use]]:
     template, limits = Template.load(), Limits()
     defaults = template.parameters
     # Both APIs serve Web Connectors, each with its own limit. The calls of both are counted with the higher price.
@@ -167,13 +184,15 @@ def _parts() -> dict[str, dict[str, Use]]:
     largest_file = max(file.stat().st_size for file in (ROOT / "src" / "console").rglob("*.*"))
     page = Use(calls=1, functions=1, seconds=0.05, read_units=1, bytes_out=largest_file)
     waiting = Use(seconds=defaults["MaxWaitingCalls"] * HOUR)
+    counted = limits.reads_per_second * HOUR
     reads = {
         "waiting calls": waiting,
-        "reads": READ * (limits.reads_per_second * HOUR),
+        "reads": READ * counted,
         "searches": SEARCHED_SECOND * (limits.search_seconds_per_minute * 60),
         "refused calls": REFUSED * with_key,
     }
     written = limits.written_bytes_per_minute * 60
+    pages = min(limits.creates_per_second * HOUR, soap / 2)
     return {
         "none": {
             "pages without data": page * (anonymous * defaults["AnonymousCallsPerSecond"] * HOUR)
@@ -183,15 +202,16 @@ def _parts() -> dict[str, dict[str, Use]]:
         },
         "a read-only key": reads,
         "a full key": {
-            **{name: use for name, use in reads.items() if name != "refused calls"},
+            **reads,
+            "reads": max(READ, CHANGE, key=lambda use: use.usd(prices)) * counted,
             "creates": (REQUEST + WEBHOOK) * (limits.creates_per_second * HOUR),
             "bytes of creates": Use(write_units=2 * written / 1024),
             "redeliveries": WEBHOOK * (limits.redeliveries_per_minute * 60),
-            "changes": CHANGE * with_key,
-            "events of connections": EVENT_OF_CONNECTION * (defaults["CallsPerSecond"] * HOUR),
+            "events of connections": EVENT_OF_CONNECTION * counted,
         },
         "a customer's machine": {
-            "pages of iterated queries": PAGE_OF_RESPONSE * min(limits.creates_per_second * HOUR, soap / 2),
+            "pages of iterated queries": PAGE_OF_RESPONSE * pages,
+            "repeated calls": REPEATED_CALL * (soap - 2 * pages),
         },
     }
 

@@ -1,6 +1,6 @@
 """POST /connections/{connection_id}/queued_requests/batch: queue several requests."""
 
-from domain.errors import Gone, IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion
+from domain.errors import Gone, IdempotencyKeyReused, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueBatch
 from handlers.rest import Call, endpoint, services
 from handlers.rest.new_queued_request import NewBatch, NewRequestParameters
@@ -12,9 +12,10 @@ from handlers.views.requests import QueuedRequestBatchView, new_queued_request
     "Queued requests",
     "POST /connections/{connection_id}/queued_requests/batch",
     changes=True,
+    queues=True,
     status=201,
     repeated_status=200,
-    errors=(Gone, IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion),
+    errors=(Gone, IdempotencyKeyReused, UnsupportedByVersion),
 )
 def handler(
     call: Call, connection_id: str, body: NewBatch, parameters: NewRequestParameters

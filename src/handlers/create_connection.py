@@ -1,12 +1,11 @@
 """POST /connections: create a connection."""
 
-from domain.errors import QuotaExceeded
 from handlers.rest import Call, endpoint, services
 from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
 from handlers.rest.models import NewConnection
 
 
-@endpoint("Connections", "POST /connections", changes=True, status=201, errors=(QuotaExceeded,))
+@endpoint("Connections", "POST /connections", changes=True, status=201)
 def handler(call: Call, body: NewConnection | None = None) -> ConnectionResponse:
     """Create a connection.
 

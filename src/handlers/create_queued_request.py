@@ -1,6 +1,6 @@
 """POST /connections/{connection_id}/queued_requests: queue a request."""
 
-from domain.errors import IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion
+from domain.errors import IdempotencyKeyReused, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueRequest
 from handlers.rest import Call, Data, endpoint
 from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
@@ -13,9 +13,10 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
     "Queued requests",
     "POST /connections/{connection_id}/queued_requests",
     changes=True,
+    queues=True,
     status=201,
     repeated_status=200,
-    errors=(IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion),
+    errors=(IdempotencyKeyReused, UnsupportedByVersion),
 )
 def handler(
     call: Call, connection_id: str, body: NewQueuedRequest, parameters: NewRequestParameters

@@ -1,5 +1,7 @@
 """POST /connections/{connection_id}/queued_requests/discard: take many requests out of the queue."""
 
+from functools import partial
+
 from domain.queueing.many import ManyRequests
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import NewDiscard
@@ -13,7 +15,9 @@ def handler(call: Call, connection_id: str, body: NewDiscard) -> DiscardedPart:
     A call does a part of the work. Call again with `next` as the `cursor` until `next` is null. Requests that are
     queued after the first call stay, and so does what QuickBooks may be executing.
     """
-    many = ManyRequests(services().store, services().clock)
+    many = ManyRequests(
+        services().store, services().clock, partial(services().quotas.check_read, call.app_id, call.limits)
+    )
     tally = many.discard(
         call.app_id,
         connection_id,

@@ -1,6 +1,7 @@
 """POST /connections/{connection_id}/queued_requests/queue_again: queue many ended requests again."""
 
-from domain.errors import QuotaExceeded
+from functools import partial
+
 from domain.queueing.queue_again import QueueAgain
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import NewQueueAgain
@@ -12,7 +13,6 @@ from handlers.views.many import QueuedAgainPart, queued_again_part
     "POST /connections/{connection_id}/queued_requests/queue_again",
     changes=True,
     status=201,
-    errors=(QuotaExceeded,),
 )
 def handler(call: Call, connection_id: str, body: NewQueueAgain) -> QueuedAgainPart:
     """Queue the requests again that match a filter and that failed or were discarded, each as a new request.
@@ -26,7 +26,9 @@ def handler(call: Call, connection_id: str, body: NewQueueAgain) -> QueuedAgainP
         quotas.check_create(call.app_id, call.limits)
         quotas.check_written(call.app_id, call.limits, size)
 
-    use_case = QueueAgain(services().store, services().clock)
+    use_case = QueueAgain(
+        services().store, services().clock, partial(services().quotas.check_read, call.app_id, call.limits)
+    )
     tally = use_case.queue_again(
         call.app_id,
         connection_id,

@@ -1,6 +1,6 @@
 """POST /queued_requests/{request_id}/redeliver, also below its connection: send its webhook again."""
 
-from domain.errors import Gone, InvalidState, QuotaExceeded
+from domain.errors import Gone, InvalidState
 from handlers.rest import Call, Data, endpoint, services
 from handlers.views.requests import QueuedRequestView, queued_request
 
@@ -10,7 +10,7 @@ from handlers.views.requests import QueuedRequestView, queued_request
     "POST /queued_requests/{request_id}/redeliver",
     changes=True,
     status=202,
-    errors=(Gone, InvalidState, QuotaExceeded),
+    errors=(Gone, InvalidState),
 )
 def handler(call: Call, request_id: str, connection_id: str | None = None) -> Data[QueuedRequestView]:
     """Send the webhook of an ended request again."""

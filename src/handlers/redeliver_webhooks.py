@@ -2,23 +2,22 @@
 
 from functools import partial
 
-from domain.errors import QuotaExceeded
 from domain.queueing.many import ANY_REQUEST, ManyRequests
 from handlers.rest import Call, endpoint, services
 from handlers.rest.models import NewRedelivery
 from handlers.views.many import RedeliveredPart, redelivered_part
 
 
-@endpoint(
-    "Connections", "POST /connections/{connection_id}/redeliver", changes=True, status=202, errors=(QuotaExceeded,)
-)
+@endpoint("Connections", "POST /connections/{connection_id}/redeliver", changes=True, status=202)
 def handler(call: Call, connection_id: str, body: NewRedelivery) -> RedeliveredPart:
     """Send the webhooks of a connection again that failed in a range of time, or whose requests match a filter.
 
     A call does a part of the work. Call again with `next` as the `cursor` until `next` is null. Each webhook counts
     towards `redeliveries_per_minute`.
     """
-    many = ManyRequests(services().store, services().clock)
+    many = ManyRequests(
+        services().store, services().clock, partial(services().quotas.check_read, call.app_id, call.limits)
+    )
     tally = many.redeliver(
         call.app_id,
         connection_id,

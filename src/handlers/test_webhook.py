@@ -1,6 +1,6 @@
 """POST /connections/{connection_id}/test_webhook: send a test event, and return what the receiver answered."""
 
-from domain.errors import InvalidState, QuotaExceeded
+from domain.errors import InvalidState
 from domain.webhooks.trial import TRIAL_REDELIVERIES, Trials
 from handlers.rest import Call, Data, endpoint, services
 from handlers.rest.models import NewWebhookTest
@@ -11,7 +11,7 @@ from handlers.views.many import WebhookTestView, webhook_test
     "Connections",
     "POST /connections/{connection_id}/test_webhook",
     changes=True,
-    errors=(InvalidState, QuotaExceeded),
+    errors=(InvalidState,),
 )
 def handler(call: Call, connection_id: str, body: NewWebhookTest) -> Data[WebhookTestView]:
     """Send a signed test event to a webhook URL, and return what the receiver answered within 10 seconds.

@@ -124,7 +124,7 @@ class Bench:
         self.ids = RandomIds()
         self.endpoint = WebConnector(self.store, self.clock, self.ids, CountingSecrets())
         self.requests = RequestService(self.store, self.clock)
-        self.many = ManyRequests(self.store, self.clock)
+        self.many = ManyRequests(self.store, self.clock, lambda: None)
         self.ticket, self.added = "", 0
         moment = timestamp(self.clock())
         settings = {"batch_size": MAX_BATCH_SIZE, "last_connected_at": moment, "password_hash": PASSWORD_HASH}
@@ -569,7 +569,7 @@ def check_bulk_actions(bench: Bench, queued: Sequence[tuple[Days, State]]) -> No
 
     assert everything(redeliver) == len(queued)
     bench.clock.advance(minutes=2)
-    use_case = QueueAgain(bench.store, bench.clock)
+    use_case = QueueAgain(bench.store, bench.clock, lambda: None)
     tally = use_case.queue_again(*of_connection, EVERYTHING, lambda _: None, actor=AN_ACTOR)
     assert tally.queued + tally.queued_before == len(queued)
 

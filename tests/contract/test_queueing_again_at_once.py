@@ -64,7 +64,7 @@ class Bench:
         self.store = DynamoDBStore(
             self.client, tables, sleep=self.sleep, random=lambda: 0.5, monotonic=lambda: self.now
         )
-        self.functions = [QueueAgain(self.store, self.clock) for _ in range(2)]
+        self.functions = [QueueAgain(self.store, self.clock, lambda: None) for _ in range(2)]
         self.store.commit(Put(None, a_connection()))
         times = [timestamp(NOON - timedelta(days=1, seconds=number)) for number in range(REQUESTS)]
         records = [a_record(state=State.ERROR, inserted_at=time, updated_at=time) for time in times]

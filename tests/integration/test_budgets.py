@@ -861,7 +861,7 @@ def test_the_feed_is_one_call_without_events_and_three_rounds_with_events(bench:
 
 
 def test_many_requests_are_changed_with_three_reads_for_a_part_and_a_transaction_for_25(bench: Bench) -> None:
-    many = ManyRequests(bench.store, bench.clock)
+    many = ManyRequests(bench.store, bench.clock, lambda: None)
     bench.set(webhook_url="https://shop.example/hooks")
     records = [bench.queue_without_key() for _ in range(40)]
     bench.clock.advance(seconds=1)

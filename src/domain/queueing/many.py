@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
 from domain.queueing.audited_call import AuditedCall
-from domain.queueing.selection import FIRST_TIME, Chosen, Place, RequestFilter, Walk, as_json
+from domain.queueing.selection import FIRST_TIME, Chosen, Place, RequestFilter, Walk, as_json, counted_parts
 from domain.queueing.service import redelivered
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
@@ -91,12 +91,16 @@ class _Task:
 class ManyRequests:
     """The use cases. Each method raises NotFound for another app's connection, and InvalidRequest.
 
-    The audit log names the `actor`.
+    `check_read` counts a read of the app for each part of a call after the first. If it raises QuotaExceeded, the call
+    ends there. The audit log names the `actor`.
     """
 
-    def __init__(self, store: Database, clock: Clock, bounds: Bounds = USUAL_BOUNDS) -> None:
+    def __init__(
+        self, store: Database, clock: Clock, check_read: Callable[[], None], bounds: Bounds = USUAL_BOUNDS
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._check_read = check_read
         self._bounds = bounds
 
     def discard(
@@ -204,7 +208,7 @@ class ManyRequests:
         owned_connection(self._store.connection(task.walk.connection_id), app_id)
         now, looked_at = self._clock(), 0
         following: Place | None = place
-        for part in task.walk.parts(place, now):
+        for part in counted_parts(task.walk, place, now, self._check_read):
             changes: list[ChangeRequest] = []
             refusal: QuotaExceeded | None = None
             for entry, record in part.requests:

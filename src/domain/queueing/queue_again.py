@@ -20,7 +20,7 @@ from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyReques
 from domain.queueing.audited_call import AuditedCall
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.many import USUAL_BOUNDS
-from domain.queueing.selection import Chosen, Place, Walk, as_json
+from domain.queueing.selection import Chosen, Place, Walk, as_json, counted_parts
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
 from domain.records.request import ErrorCode, Paging, QueuedRequest, State
@@ -93,11 +93,17 @@ def may_be_queued_again(record: QueuedRequest) -> bool:
 
 
 class QueueAgain:
-    """The use case. `check_quota` counts a request with this many bytes, and raises QuotaExceeded."""
+    """The use case. `check_quota` counts a request with this many bytes, and raises QuotaExceeded.
 
-    def __init__(self, store: Database, clock: Clock, bounds: Bounds = USUAL_BOUNDS) -> None:
+    `check_read` is as in `ManyRequests`.
+    """
+
+    def __init__(
+        self, store: Database, clock: Clock, check_read: Callable[[], None], bounds: Bounds = USUAL_BOUNDS
+    ) -> None:
         self._store = store
         self._clock = clock
+        self._check_read = check_read
         self._bounds = bounds
         self._insertion_times = InsertionTimes(clock)
 
@@ -135,7 +141,7 @@ class QueueAgain:
         queue = partial(self._queue, connection, which, check_quota, tally, audited=audited, dry_run=dry_run)
         following: Place | None = place
         looked_at = 0
-        for part in walk.parts(place, now):
+        for part in counted_parts(walk, place, now, self._check_read):
             stopped = self._queue_part(part, place, queue, tally, now)
             following = stopped or part.following
             looked_at += len(part.requests)

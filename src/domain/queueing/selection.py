@@ -11,18 +11,19 @@ import hashlib
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, QuotaExceeded
 from domain.records.batch import id_at
 from domain.records.webhook import FAILING
 from domain.storage.ports import IndexEntry, IndexStretch
 from domain.timestamps import AFTER_ALL, TimeRange, timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
     from domain.records.request import QueuedRequest, State
@@ -236,6 +237,19 @@ class Chosen:
             (entry for entry in records if place.after is None or _order(entry) > _order(place.after)), key=_order
         )
         yield Part([(entry, records[entry]) for entry in behind], None)
+
+
+def counted_parts(walk: Walk | Chosen, place: Place, now: datetime, check_read: Callable[[], None]) -> Iterator[Part]:
+    """Yield the parts of a walk behind a place. Each is a read of the app, as a page of a list is.
+
+    The call itself counted the first part. Ends early if the reads of the app are used up: `following` of the last part
+    then continues the walk.
+    """
+    parts = walk.parts(place, now)
+    with suppress(QuotaExceeded):
+        while part := next(parts, None):
+            yield part
+            check_read()
 
 
 def _order(entry: IndexEntry) -> tuple[str, str]:

@@ -76,6 +76,7 @@ class Options(TypedDict, total=False):
     """The options of `endpoint`. `Endpoint` explains them."""
 
     changes: bool
+    queues: bool
     is_read: bool
     status: int
     repeated_status: int | None
@@ -98,6 +99,7 @@ class Endpoint:
         function: Callable[..., Any],
         *,
         changes: bool = False,
+        queues: bool = False,
         is_read: bool = True,
         query: ConvenienceQuery | None = None,
         status: int = 200,
@@ -106,7 +108,8 @@ class Endpoint:
     ) -> None:
         """Refuse read-only keys if the endpoint `changes` something. `query` checks the query parameters itself.
 
-        All other endpoints count towards the reads of the app, except one that does not read the database (`is_read`).
+        A call counts towards the reads of the app, unless the endpoint `queues` requests, which count as creates, or
+        does not read the database (`is_read`).
 
         `errors` are those that cannot be derived from the path, the body and the scope. With a `repeated_status` the
         function returns the body and whether the call repeated an earlier one.
@@ -120,7 +123,8 @@ class Endpoint:
         self.resolver.exception_handler(Exception)(self._error_response)
         self._function = function
         self._changes = changes
-        self._is_read = is_read and not changes
+        self._is_limited = is_read
+        self._is_read = is_read and not queues
         self._statuses = (status,) if repeated_status is None else (status, repeated_status)
         self._parameters: list[str] = []
         self._fields: list[str] | None = None
@@ -150,8 +154,8 @@ class Endpoint:
             powertools_path = operation.path.replace("{", "<").replace("}", ">")
             responder = self._responder(_parameters(signature, path))
             self.resolver.route(powertools_path, method, operation_id=operation.id, status_code=status)(responder)
-        # An endpoint that neither reads nor changes anything has no table.
-        end_init(lambda services: services.quotas if is_read or changes else None)
+        # An endpoint that does not read the database has no table.
+        end_init(lambda services: services.quotas if is_read else None)
 
     def _responder(self, parameters: Sequence[inspect.Parameter]) -> Callable[..., Response[Any]]:
         """Return a function for Powertools that has these parameters and renders the result of our function."""
@@ -178,7 +182,7 @@ class Endpoint:
         yield from (InvalidRequest, Unauthorized, TooManyRequests, Unavailable)
         if self._changes:
             yield from (Forbidden, BrowserRefused)
-        if self._is_read:
+        if self._is_limited:
             yield QuotaExceeded
         if "{" in path:
             yield NotFound

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from domain.errors import IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion
+from domain.errors import IdempotencyKeyReused, UnsupportedByVersion
 from domain.qbxml import default_version
 from domain.queries import QUERIES
 from domain.queries.query import Query
@@ -37,10 +37,11 @@ def query_endpoint(name: str) -> Endpoint:
         [f"{method} {CONNECTION}/{name}" for method in ("GET", "POST")],
         query,
         changes=True,
+        queues=True,
         query=QUERIES[name],
         status=202,
         repeated_status=200,
-        errors=(IdempotencyKeyReused, QuotaExceeded, UnsupportedByVersion),
+        errors=(IdempotencyKeyReused, UnsupportedByVersion),
     )
 
 

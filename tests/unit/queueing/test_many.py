@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, NotFound, QuotaExceeded
 from domain.queueing.many import Bounds, ManyRequests, Tally
+from domain.queueing.queue_again import AgainTally, QueueAgain
 from domain.queueing.selection import Place, RequestFilter
 from domain.records.batch import id_at, ids_of_batch
 from domain.records.request import ENDED, QUEUED, ErrorCode, QueuedRequest, Recovery, State
@@ -78,6 +80,7 @@ class Bench:
 
     lag_seed: int | None = None
     bounds: Bounds = SMALL
+    check_read: Callable[[], None] = lambda: None
     clock: FixedClock = field(default_factory=FixedClock)
     store: Watching = field(init=False)
 
@@ -88,7 +91,7 @@ class Bench:
 
     @property
     def many(self) -> ManyRequests:
-        return ManyRequests(self.store, self.clock, self.bounds)
+        return ManyRequests(self.store, self.clock, self.check_read, self.bounds)
 
     @property
     def records(self) -> list[QueuedRequest]:
@@ -678,3 +681,51 @@ def test_a_request_that_a_session_claims_or_returns_during_the_read_is_found(see
     bench.all_calls(lambda cursor: bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, cursor=cursor, actor=AN_ACTOR))
 
     assert {bench.store.request(request_id).state for request_id in waiting} == {State.DISCARDED}  # type: ignore[union-attr]
+
+
+@given(
+    number=st.integers(1, 60),
+    part_size=st.integers(1, 10),
+    looked_at=st.integers(1, 60),
+    reads=st.lists(st.integers(0, 6), min_size=1, max_size=10),
+    queues_again=st.booleans(),
+)
+def test_each_part_after_the_first_is_a_read_and_a_call_ends_where_reads_are_used_up(
+    number: int, part_size: int, looked_at: int, reads: list[int], queues_again: bool
+) -> None:
+    left = 0
+
+    def check_read() -> None:
+        nonlocal left
+        if not left:
+            raise QuotaExceeded("too many")
+        left -= 1
+
+    bench = Bench(bounds=Bounds(part_size, looked_at, changed=1_000), check_read=check_read)
+    for _ in range(number):
+        bench.add(**({"state": State.DISCARDED} if queues_again else {}))
+        bench.clock.advance(seconds=1)
+    bench.clock.advance(minutes=5)
+    use_case = (
+        partial(
+            QueueAgain(bench.store, bench.clock, check_read, bench.bounds).queue_again,
+            APP_ID,
+            CONNECTION_ID,
+            EVERYTHING,
+            lambda _: None,
+            actor=AN_ACTOR,
+            dry_run=True,
+        )
+        if queues_again
+        else partial(bench.many.discard, APP_ID, CONNECTION_ID, EVERYTHING, actor=AN_ACTOR, dry_run=True)
+    )
+    cursor, found, calls = None, 0, 0
+    while calls == 0 or cursor:
+        left = allowed = reads[calls % len(reads)]
+        tally = use_case(cursor=cursor)
+        changed = tally.queued if isinstance(tally, AgainTally) else tally.changed
+        found, calls, cursor = found + changed, calls + 1, tally.next_cursor
+        assert changed <= (allowed - left + 1) * part_size
+        assert changed > (allowed - left) * part_size or cursor is None
+
+    assert found == number

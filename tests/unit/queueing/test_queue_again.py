@@ -71,6 +71,7 @@ class Bench:
     """A connection with ended requests."""
 
     bounds: Bounds = SMALL
+    check_read: Callable[[], None] = lambda: None
     clock: FixedClock = field(default_factory=FixedClock)
     store: LosingAnswers = field(default_factory=LosingAnswers)
 
@@ -102,7 +103,7 @@ class Bench:
         dry_run: bool = False,
         app_id: str = APP_ID,
     ) -> AgainTally:
-        use_case = QueueAgain(self.store, self.clock, self.bounds)
+        use_case = QueueAgain(self.store, self.clock, self.check_read, self.bounds)
         return use_case.queue_again(
             app_id, CONNECTION_ID, which, check_quota, cursor=cursor, dry_run=dry_run, actor=AN_ACTOR
         )
