@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb import DynamoDBStore, keys
+from adapters.dynamodb.canaries import STATE_KEY
 from adapters.sqs import message_of
 from domain.webhooks.ports import HttpResponse
 from handlers import operate, pack_search_texts, retry_webhook, sweep
@@ -35,6 +36,10 @@ PASSWORD = "correct horse battery staple"
 
 
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def _is_of_canaries(item: Mapping[str, Any]) -> bool:
+    return keys.CANARY in item or all(item.get(name) == value for name, value in STATE_KEY.items())
 
 
 class LambdaContext:
@@ -226,10 +231,10 @@ class WholeService:
     # --- What is stored
 
     def items(self, table_name: str) -> Iterator[dict[str, Any]]:
-        """Yield all items of a table."""
+        """Yield all items of a table, but for those of the canaries, which belong to no app and hold times alone."""
         pages: Callable[..., Any] = partial(self.client.get_paginator("scan").paginate, ConsistentRead=True)
         for page in pages(TableName=table_name):
-            yield from page["Items"]
+            yield from (item for item in page["Items"] if not _is_of_canaries(item))
 
     def _description(self, table_name: str) -> dict[str, Any]:
         description: dict[str, Any] = self.client.describe_table(TableName=table_name)["Table"]
