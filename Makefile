@@ -156,6 +156,10 @@ test-benchmarks: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run ever
 prove: .venv/.installed ## Run the long proofs: two interruptions of a session, random steps, 20 connectors at once (ARGS="interleavings connectors", DYNAMODB_ENDPOINT=…)
 	$(BIN)/python -m tests.proofs $(ARGS)
 
+.PHONY: mutants
+mutants: .venv/.installed ## Break the core one rule at a time and count what the tests find (ARGS="--seed 2 --count 60", ARGS="--at src/…/claims.py:83")
+	$(BIN)/python -m tools.mutants $(ARGS)
+
 .PHONY: test-api
 test-api: .venv/.installed $(TOOLS)/api/.installed ## Test the running service against docs/openapi.json with Schemathesis (ARGS="--max-examples 100")
 	$(BIN)/python -m local.api_check $(TOOLS)/api $(ARGS)

@@ -239,6 +239,42 @@ def test_a_request_with_dependants_is_sent_alone(qbwc: Connector) -> None:
     assert all(record.state is State.RESPONSE_RECEIVED for record in qbwc.records)
 
 
+@pytest.mark.parametrize("needed", [{0}, {3}, {3, 4}, {2, 3, 6}, {5, 6}, {0, 1, 2, 3, 4, 5, 6}], ids=str)
+def test_no_request_with_dependants_is_in_a_message_set_with_others(qbwc: Connector, needed: set[int]) -> None:
+    """A commit ends at most one of them, because each can release many."""
+    qbwc.store.connections[qbwc.connection.id] = qbwc.connection.changed(timestamp(qbwc.clock()), batch_size=20)
+    dependants = [job(source=str(number)) for number in needed]
+    ids = qbwc.batch(*(customer(str(number), str(number)) for number in range(7)), *dependants)
+    sent: list[list[str]] = []
+    request = qbwc.begin()
+    while request:
+        sent.append([label for label in labels_in(request) if label in ids])
+        qbwc.receive(_answer(request))
+        request = qbwc.send()
+
+    alone = {labels[0] for labels in sent if len(labels) == 1}
+    assert {ids[number] for number in needed} <= alone
+    assert sum(map(len, sent)) == 7 + len(needed)
+
+
+@pytest.mark.parametrize("had", [9, 10, 11, 99, 100, 101])
+def test_a_released_dependant_passes_no_request_that_was_not_read(qbwc: Connector, had: int) -> None:
+    """The session already had the first ones, so it looks behind them, a larger part of the queue each time."""
+    _, dependant = qbwc.batch(customer(), job())
+    request = qbwc.begin()
+    behind = [qbwc.write(str(number)) for number in range(had + 2)]
+    for request_id in behind[:had]:
+        qbwc.change(request_id, last_session_id=qbwc.session.id)
+    order = []
+
+    while request:
+        qbwc.receive(response_to(request, content=LIST_ID))
+        request = qbwc.send()
+        order += labels_in(request)
+
+    assert order == [*behind[had:], dependant]
+
+
 def _answer(request: str) -> str:
     text = response_to(request, content=LIST_ID)
     for label in labels_in(request)[1:]:

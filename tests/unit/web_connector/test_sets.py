@@ -11,11 +11,14 @@ import pytest
 from domain.errors import MayBeExecuted
 from domain.queueing.service import RequestService
 from domain.records.request import State
-from domain.records.session import MAX_EXECUTION_SECONDS
+from domain.records.session import MAX_EXECUTION_SECONDS, HeldRequest
+from domain.storage.changes import ChangeRequest, RemoveRequest
+from domain.web_connector.session import sending
+from domain.web_connector.session.decision import Decision
 from tests.support.builders import AN_ACTOR, APP_ID
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
-from tests.support.web_connector.quickbooks import nothing_stored, response_to, set_response
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, set_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -368,6 +371,42 @@ def test_a_lost_set_is_recovered_as_a_whole(batch: Connector) -> None:
     assert states_of(batch, ids) == ["sent"] * 4
     batch.receive(set_response(request))
     assert states_of(batch, ids) == ["response_received"] * 4
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2, 3])
+def test_a_set_that_was_sent_is_never_sent_again_without_one_of_its_requests(batch: Connector, missing: int) -> None:
+    """A table that was restored alone can lack a request. QuickBooks would store the set under another content."""
+    ids, _ = send_set(batch, size=4)
+    batch.receive("", BUSY)
+    batch.close()
+    batch.clock.advance(minutes=10)
+    batch.authenticate()
+    lost = batch.record(ids[missing])
+    batch.store.commit(RemoveRequest(lost, lost.updated_at))
+
+    again = batch.send(hcp())
+
+    assert requests_in(again) == []
+    assert ("newMessageSetID" in again) == (missing > 0), "it asks for the stored responses"
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_pause_returns_all_requests_of_a_claimed_set(batch: Connector, size: int) -> None:
+    ids = [batch.write() for _ in range(size)]
+    batch.authenticate()
+    now = batch.clock()
+    session = replace(batch.session, limits=replace(batch.session.limits, paused=True))
+    first, *others = map(batch.record, ids)
+    claimed = (first, *(record.claimed(session.id, now) for record in others))
+
+    decision = sending.not_sent(
+        sending.Turn(session, now, tuple(map(HeldRequest, claimed)), claimed), page_is_allowed=True
+    )
+
+    assert isinstance(decision, Decision)
+    assert decision.reply.result == ""
+    returned = [change.after for change in decision.changes if isinstance(change, ChangeRequest)]
+    assert [(record.id, record.state) for record in returned] == [(request_id, State.WAITING) for request_id in ids]
 
 
 def test_nothing_is_believed_while_quickbooks_may_be_executing_the_set(batch: Connector) -> None:

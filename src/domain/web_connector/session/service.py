@@ -188,8 +188,10 @@ class SessionService:
     def _with_others(self, turn: Turn, queue: Sequence[QueuedRequest]) -> Turn:
         """Return the turn with the queued requests that are sent in the same message set, and with their bodies."""
         session, first = turn.session, turn.record
-        if len(turn.held) > 1 or first.state is not State.TICKETED:
+        if first.state is not State.TICKETED:
             return turn
+        if len(turn.held) > 1:
+            return turn.asking_if_incomplete()
         others: Sequence[QueuedRequest] = ()
         if first.message_set:
             others = other_members(self._store, first)

@@ -1,0 +1,155 @@
+"""The command that makes mutants: what it changes, which tests it runs, and that it tells killed from surviving."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.mutants import named
+from tools.mutants.operators import mutants_of
+from tools.mutants.selection import lines_before
+
+ROOT = Path(__file__).parents[2]
+SOURCE = '''"""A module."""
+LIMIT = 10
+
+def first(items: list[int], *, strict: bool = True) -> int | None:
+    """Return an item."""
+    found = [item for item in items if item < LIMIT and not item == 3]
+    if found:
+        return max(found[1:], key=abs)
+    raise ValueError("Nothing was found.")
+'''
+
+
+def changes_of(path: Path, *, only_conditions: bool = False) -> set[str]:
+    """Return the changed lines of all mutants of a module."""
+    source = path.read_bytes()
+    mutants = mutants_of(path, only_conditions=only_conditions)
+    return {mutant.diff(source).splitlines()[-1][1:].strip() for mutant in mutants}
+
+
+def test_each_expression_and_statement_is_changed_alone(tmp_path: Path) -> None:
+    (module := tmp_path / "module.py").write_text(SOURCE, encoding="utf-8")
+
+    assert changes_of(module) == {
+        "LIMIT = 11",
+        "def first(items: list[int], *, strict: bool = False) -> int | None:",
+        "found = [item for item in items]",
+        "found = [item for item in items if (item < LIMIT or not item == 3)]",
+        "found = [item for item in items if (item < LIMIT)]",
+        "found = [item for item in items if (not item == 3)]",
+        "found = [item for item in items if item <= LIMIT and not item == 3]",
+        "found = [item for item in items if item < LIMIT and item == 3]",
+        "found = [item for item in items if item < LIMIT and not item != 3]",
+        "found = [item for item in items if item < LIMIT and not item == 4]",
+        "if not found:",
+        "return min(found[1:], key=abs)",
+        "return max(found[:], key=abs)",
+        "return max(found[2:], key=abs)",
+        "pass",
+    }
+
+
+def test_of_an_adapter_only_the_conditions_are_changed(tmp_path: Path) -> None:
+    text = 'def f(key, n):\n    put(key, n + 1, ConditionExpression=f"attribute_not_exists({key}) OR #n = :n")\n'
+    (module := tmp_path / "module.py").write_text(text, encoding="utf-8")
+
+    assert changes_of(module, only_conditions=True) == {
+        "put(key, n + 1)",
+        'put(key, n + 1, ConditionExpression=f"attribute_exists({key}) OR #n = :n")',
+        'put(key, n + 1, ConditionExpression=f"attribute_not_exists({key}) AND #n = :n")',
+        'put(key, n + 1, ConditionExpression=f"attribute_not_exists({key}) OR #n <> :n")',
+    }
+
+
+def test_every_named_mutant_still_applies_and_compiles() -> None:
+    assert len(named.NAMED) > 20
+    for mutant in named.mutants():
+        source = mutant.path.read_bytes()
+        assert compile(mutant.applied(source), mutant.name, "exec")
+        assert mutant.diff(source)
+
+
+def test_a_named_mutant_whose_text_is_gone_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = named.Named("a rule", "domain/labels.py", "text that is not there", "")
+    monkeypatch.setattr(named, "NAMED", (gone,))
+
+    with pytest.raises(ValueError, match=r"domain/labels\.py has 0 times, not once: text that is not there"):
+        named.mutants()
+
+
+@pytest.mark.parametrize(
+    ("now", "line", "expected"),
+    [
+        ("a b c d", 3, [3]),
+        ("new a b c d", 4, [3]),
+        ("a b x d", 3, [3]),  # changed: the line at its place
+        ("a b x y z d", 4, [2, 3, 4]),  # inserted: the lines around it
+        ("b c d", 1, [2]),
+    ],
+)
+def test_lines_are_found_in_an_earlier_copy_of_a_module(now: str, line: int, expected: list[int]) -> None:
+    before, after = ("\n".join(text.split()) for text in ("a b c d", now))
+
+    assert list(lines_before(before, after, range(line, line + 1))) == expected
+
+
+def mutants(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command with the tests of one file."""
+    command = [sys.executable, "-m", "tools.mutants", "--traces", str(tmp_path), "--jobs", "1", *arguments]
+    command += ["--tests", "tests/unit/queueing/test_order.py"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+
+
+def test_the_command_kills_a_mutant_and_reports_one_that_no_test_executes(tmp_path: Path) -> None:
+    killed = mutants(tmp_path, "--at", "src/domain/queueing/insertion_times.py")
+
+    assert "by tests/unit/queueing/test_order.py::test_requests_of_one_process_keep_their_order" in killed.stdout
+    assert "Seed 1: 1 of 1 mutants killed, 100.0%" in killed.stdout
+    assert killed.returncode == 0, killed.stderr
+
+    survived = mutants(tmp_path, "--at", "src/domain/queueing/audited_call.py")
+
+    assert "survived src/domain/queueing/audited_call.py" in survived.stdout
+    assert "no test executes it" in survived.stdout
+    assert survived.returncode == 1
+
+
+def test_an_endless_mutant_is_killed_by_the_time_limit_and_other_ends_are_errors(tmp_path: Path) -> None:
+    program = f"""
+import sys
+from tools.mutants import runs
+from tools.mutants.operators import mutants_of
+from tools.mutants.tracing import ROOT
+from dataclasses import replace
+runs.MIN_SECONDS = 4
+(mutant,) = mutants_of(ROOT / "src/domain/queueing/insertion_times.py")
+for text in ("any(iter(int, 1))", "__import__('os')._exit(3)"):
+    run = runs.Run(replace(mutant, replacement=text), ["{TEST}"], 0)
+    while not run.is_over:
+        pass
+    try:
+        print(run.result().by)
+    except RuntimeError as error:
+        print(error)
+"""
+    (script := tmp_path / "program.py").write_text(program, encoding="utf-8")
+    result = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, str(script)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PYTHONPATH": str(ROOT)},
+    )
+
+    limit, crash = result.stdout.splitlines()
+    assert limit == "the time limit"
+    assert crash.endswith("ended with the exit code 3.")
+
+
+TEST = "tests/unit/queueing/test_order.py::test_requests_of_one_process_keep_their_order"

@@ -1,0 +1,171 @@
+"""Mutants with a name: each breaks one rule of the core. A test checks that each text still occurs once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tools.mutants.operators import Mutant, lines_to_execute
+from tools.mutants.tracing import ROOT
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A rule that is broken by replacing `before`, which occurs once in a module, by `after`."""
+
+    rule: str
+    path: str
+    before: str
+    after: str
+
+
+NAMED = (
+    Named(
+        "a pause returns all requests of a claimed set",
+        "domain/web_connector/session/sending.py",
+        "record.requeued(now)) for record in turn.records]",
+        "record.requeued(now)) for record in turn.records[:1]]",
+    ),
+    Named(
+        "a set that was sent is not sent again without a member",
+        "domain/web_connector/session/sending.py",
+        "if message_set is None or len(self.records) == message_set.size:",
+        "if True:",
+    ),
+    Named(
+        "a request with dependants is sent alone",
+        "domain/web_connector/session/sets.py",
+        "not record.dependants\n        and record.sessions",
+        "record.sessions",
+    ),
+    Named(
+        "a reader stops at a gap",
+        "domain/events/feed.py",
+        "while group and group.position == expected:",
+        "while group:",
+    ),
+    Named(
+        "the oldest cursor is read twice",
+        "domain/events/feed.py",
+        "for _ in range(2)]",
+        "for _ in range(1)]",
+    ),
+    Named(
+        "a released dependant passes no entry that was not read",
+        "domain/web_connector/session/claims.py",
+        "for record in queued_again if last is None or record.place_in_queue < last]",
+        "for record in queued_again]",
+    ),
+    Named(
+        "a session claims no request that it had",
+        "domain/web_connector/session/claims.py",
+        "[record for record in reachable if record.last_session_id != session_id]",
+        "list(reachable)",
+    ),
+    Named(
+        "nothing behind a running write is claimed",
+        "domain/web_connector/session/claims.py",
+        "queue[: running + 1]",
+        "queue",
+    ),
+    Named(
+        "released requests are claimed in queue order",
+        "domain/web_connector/session/claims.py",
+        'queue.sort(key=attrgetter("place_in_queue"))',
+        "pass",
+    ),
+    Named(
+        "the claim of a request that has ended is skipped",
+        "domain/web_connector/session/claims.py",
+        "queue = [record for record in claimable if record not in skipped]",
+        "queue = list(claimable)",
+    ),
+    Named(
+        "a session that ends holds no request",
+        "domain/web_connector/session/end.py",
+        "ended=True, in_flight=None, connection=None",
+        "ended=True, connection=None",
+    ),
+    Named(
+        "a session that ends releases every request",
+        "domain/web_connector/session/end.py",
+        "for request in held]",
+        "for request in held[:1]]",
+    ),
+    Named(
+        "a session that ends frees its connection",
+        "domain/web_connector/session/end.py",
+        '"session_id": None,',
+        "",
+    ),
+    Named(
+        "a write whose response was lost is recovered",
+        "domain/web_connector/outcomes/lost_response.py",
+        "if record.is_read:\n        priority",
+        "if True:\n        priority",
+    ),
+    Named(
+        "a write may run on unless its session was closed",
+        "domain/web_connector/outcomes/lost_response.py",
+        "if ending is Ending.CLOSED:",
+        "if True:",
+    ),
+    Named(
+        "a write without its own response is never sent again",
+        "domain/web_connector/outcomes/set_outcomes.py",
+        "if record.is_read:\n        return Requeued",
+        "if True:\n        return Requeued",
+    ),
+    Named(
+        "a dependant that has ended is not released",
+        "domain/web_connector/session/dependants.py",
+        "if dependant and _waits_for(dependant.record, position):",
+        "if dependant:",
+    ),
+    Named(
+        "the values of several dependencies arrive one after the other",
+        "domain/web_connector/session/dependants.py",
+        "replace(dependant, record=after, references=references)",
+        "replace(dependant, record=after)",
+    ),
+    Named(
+        "a change is made to the revision that was read",
+        "adapters/dynamodb/operations.py",
+        'f"{keys.REVISION} = :before"',
+        'f"{keys.REVISION} = :before OR {keys.REVISION} <> :before"',
+    ),
+    Named(
+        "an entity is added once",
+        "adapters/dynamodb/operations.py",
+        'f"attribute_not_exists({key})", change',
+        'f"attribute_not_exists({key}) OR attribute_exists({key})", change',
+    ),
+    Named(
+        "a commit recognises what it stored itself",
+        "adapters/dynamodb/transactions.py",
+        "operation.is_own(item, transaction.commit_id) or (operation.is_new and may_have_arrived)",
+        "operation.is_new and may_have_arrived",
+    ),
+    Named(
+        "a record that left its place in the queue leaves no entry",
+        "adapters/dynamodb/queue.py",
+        "if old and old != new:",
+        "if False:",
+    ),
+)
+
+
+def mutants() -> list[Mutant]:
+    """Return the named mutants. Raises ValueError if a text does not occur once."""
+    return [_mutant(entry) for entry in NAMED]
+
+
+def _mutant(entry: Named) -> Mutant:
+    path = ROOT / "src" / entry.path
+    source = path.read_bytes()
+    before = entry.before.encode()
+    if source.count(before) != 1:
+        raise ValueError(f"{entry.path} has {source.count(before)} times, not once: {entry.before}")
+    start = source.index(before)
+    line = source[:start].count(b"\n") + 1
+    lines = lines_to_execute(source, line)
+    return Mutant(path, line, start, start + len(before), entry.after, lines, entry.rule)
