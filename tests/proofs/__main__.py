@@ -5,6 +5,7 @@
 * `pairs_of_sets`: the same with 2, 5 and 20 requests in a message set; EVERY (20).
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
 * `interleavings_of_sets`: the same with up to 2, then 5, then 20 requests in a message set.
+* `interleavings_of_few_sessions`: the same with two sessions that may run at once.
 * `lost_answers`: the same on emulated DynamoDB that loses answers, delivers calls late and tears reads, with up to 1
   and 5 requests in a message set; RUNS (50).
 * `bad_requests`: queues with up to 200 requests that always fail, RUNS (50) times; SEED (1) repeats a run.
@@ -68,6 +69,13 @@ def prove_interleavings_of_sets() -> bool:
     )
 
 
+def prove_interleavings_of_few_sessions() -> bool:
+    """Run the state machine with fewer sessions than connections."""
+    machine = interleavings.OnDynamoDB if ENDPOINT else interleavings.InMemory
+    size = number("RUNS", 250), number("STEPS", 50), number("SEED", 1)
+    return interleavings.prove(type("OfFewSessions", (machine,), {"max_sessions": 2}), *size)
+
+
 def prove_bad_requests() -> bool:
     """Put requests that always fail in front of others."""
     return bad_requests.prove(number("RUNS", 50), number("SEED", 1))
@@ -94,6 +102,7 @@ PROOFS = {
     "pairs_of_sets": prove_pairs_of_sets,
     "interleavings": prove_interleavings,
     "interleavings_of_sets": prove_interleavings_of_sets,
+    "interleavings_of_few_sessions": prove_interleavings_of_few_sessions,
     "bad_requests": prove_bad_requests,
     "lost_answers": prove_lost_answers,
     "restores": prove_restores,

@@ -29,10 +29,11 @@ class InMemory(Interleavings):
 class OnDynamoDB(InMemory):
     """Each system has new tables, so that the same steps give the same system."""
 
-    def make_system(self, seed: int) -> System:  # noqa: ARG002 - the database has no lag to choose
+    def make_system(self, seed: int) -> System:
         """Return an empty system."""
         self._tables = ExitStack()
-        return System(self._tables.enter_context(new_dynamodb_store()), batch_size=self.batch_size)
+        store = self._tables.enter_context(new_dynamodb_store())
+        return System(store, batch_size=self.batch_size, max_sessions=self.max_sessions, seed=seed)
 
     def teardown(self) -> None:
         """End a run."""

@@ -65,7 +65,7 @@ class LostAnswers(InMemory):
         store = DynamoDBStore(
             self._unreliable, self._tables, sleep=lambda _: None, random=chance.random, monotonic=lambda: 0.0
         )
-        system = System(store, batch_size=self.batch_size)
+        system = System(store, batch_size=self.batch_size, seed=seed)
         self._unreliable.fault = partial(_fault, chance)
         for books in system.books.values():
             books.response_to = partial(_response, chance, books.response_to)  # type: ignore[method-assign]

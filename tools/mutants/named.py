@@ -106,14 +106,14 @@ NAMED = (
     Named(
         "a write may run on unless its session was closed",
         "domain/web_connector/outcomes/lost_response.py",
-        "if ending is Ending.CLOSED:",
-        "if True:",
+        "running_until=None if ending is Ending.CLOSED else running_until",
+        "running_until=None",
     ),
     Named(
         "a write without its own response is never sent again",
         "domain/web_connector/outcomes/set_outcomes.py",
-        "if record.is_read:\n        return Requeued",
-        "if True:\n        return Requeued",
+        "Ended(outcome_unknown(record, now, MISSING, reason_details(Reason.RESPONSE_NOT_UNDERSTOOD)))",
+        "Requeued(record.divided(now))",
     ),
     Named(
         "a dependant that has ended is not released",
@@ -142,8 +142,8 @@ NAMED = (
     Named(
         "a commit recognises what it stored itself",
         "adapters/dynamodb/transactions.py",
-        "operation.is_own(item, transaction.commit_id) or (operation.is_new and may_have_arrived)",
-        "operation.is_new and may_have_arrived",
+        "operation.is_own(item, transaction.commit_id) or ",
+        "",
     ),
     Named(
         "a record that left its place in the queue leaves no entry",

@@ -13,11 +13,13 @@ from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted, NotF
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import TRANSITIONS, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
+from domain.records.sync_window import SyncWindow
 from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, a_link
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.observed_store import ObservedStore
 from tests.support.web_connector.quickbooks import labels_in
+from tests.support.web_connector.streams import SHARDS
 from tests.support.web_connector.system import OWNERS, ConcurrentCall, Execution, File, System, Termination, Trouble
 
 if TYPE_CHECKING:
@@ -35,18 +37,36 @@ TWO_TRANSITIONS = {
 CONNECTIONS = st.integers(0, len(OWNERS) - 1)
 FORMER = st.sampled_from([0, 0, 0, 1, 2])
 """The number of later sessions of the connection."""
+TERMINATION = st.builds(Termination, st.integers(0, 4), st.booleans())
+OTHERS = st.sampled_from(["copy", "copy", "login", "pause", "sweep", "discard", "consume", "consume", "bulk"])
+
+
+def concurrent(trouble: st.SearchStrategy[Trouble]) -> st.SearchStrategy[ConcurrentCall]:
+    """Return another call of which the function has a trouble itself."""
+    return st.builds(ConcurrentCall, st.integers(0, 3), OTHERS, CONNECTIONS, trouble)
+
+
 TROUBLE = st.one_of(
     st.none(),
     st.none(),
-    st.builds(Termination, st.integers(0, 4), st.booleans()),
-    st.builds(
-        ConcurrentCall,
-        st.integers(0, 3),
-        st.sampled_from(["copy", "copy", "login", "pause", "sweep", "discard"]),
-        CONNECTIONS,
-    ),
+    TERMINATION,
+    concurrent(st.one_of(st.none(), st.none(), TERMINATION, concurrent(st.one_of(st.none(), TERMINATION)))),
 )
-"""Of four functions, one is terminated before or after a call of the store, and one runs concurrently with another."""
+"""Of four functions, one is terminated before or after a call of the store, and one runs concurrently with another, of
+which one of four is interrupted by a third."""
+
+WINDOW = SyncWindow("22:00", "04:00", "America/New_York")
+SETTINGS: dict[str, dict[str, Any]] = {
+    "linger": {"linger_seconds": 20},
+    "one at a time": {"batch_size": 1},
+    "sets": {"batch_size": 5},
+    "large sets": {"batch_size": 20},
+    "window": {"sync_window": WINDOW},
+    "no window": {"sync_window": None},
+}
+"""The changes of settings by name."""
+
+FORTY_DAYS = 40 * 86_400
 
 DEATHS = {"dies within a set": False, "dies within a set after storing": True}
 """QuickBooks dies within a message set, without or with a stored response to its first request."""
@@ -62,6 +82,8 @@ class Interleavings(RuleBasedStateMachine):
     """Steps of all machines so far."""
     batch_size = 1
     """The setting of the connections."""
+    max_sessions: int | None = None
+    """How many sessions may run at once."""
 
     fetched = Bundle("fetched")
     answers = Bundle("answers")
@@ -69,7 +91,8 @@ class Interleavings(RuleBasedStateMachine):
     def make_system(self, seed: int) -> System:
         """Return a new system; `seed` determines the lag of its indexes."""
         clock = FixedClock()
-        return System(ObservedStore(IndexLag(clock, seed=seed)), clock, batch_size=self.batch_size)
+        store = ObservedStore(IndexLag(clock, seed=seed))
+        return System(store, clock, batch_size=self.batch_size, max_sessions=self.max_sessions, seed=seed)
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,7 +160,7 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule(
         number=CONNECTIONS,
-        what=st.sampled_from(["pause", "resume", "rename", "linger", "reset", "onboard"]),
+        what=st.sampled_from(["pause", "resume", "rename", "reset", "onboard", *SETTINGS]),
         trouble=TROUBLE,
     )
     def manage(self, number: int, what: str, trouble: Trouble) -> None:
@@ -147,11 +170,31 @@ class Interleavings(RuleBasedStateMachine):
             "pause": lambda: use.pause(*mine, actor=AN_ACTOR),
             "resume": lambda: use.resume(*mine, actor=AN_ACTOR),
             "rename": lambda: use.update(*mine, name=str(len(self.system.new_id.ids)), actor=AN_ACTOR),
-            "linger": lambda: use.update(*mine, linger_seconds=20, actor=AN_ACTOR),
             "reset": lambda: use.reset_company_file(*mine, actor=AN_ACTOR),
             "onboard": lambda: use.update(*mine, onboarding=a_link(self.system.clock.now), actor=AN_ACTOR),
-        }[what]
+        }.get(what, lambda: use.update(*mine, **SETTINGS[what], actor=AN_ACTOR))
         self.system.in_function(action, trouble)
+
+    @rule(number=CONNECTIONS, what=st.sampled_from(["discard", "queue again"]), trouble=TROUBLE)
+    def change_many(self, number: int, what: str, trouble: Trouble) -> None:
+        """Discard or queue again all requests of a connection with one call."""
+        {"discard": self.system.discard_many, "queue again": self.system.queue_again}[what](number, trouble)
+
+    # --- Streams and the feed
+
+    @rule(shard=st.integers(0, SHARDS - 1), number=st.integers(1, 10), repeats=st.booleans(), trouble=TROUBLE)
+    def deliver_changes(self, shard: int, number: int, repeats: bool, trouble: Trouble) -> None:
+        """Let the consumer of a shard append the events of its next changes, or of earlier ones again."""
+        if streams := self.system.streams:
+            streams.consume(shard, number, trouble)
+            if repeats:
+                streams.repeat(shard, number)
+
+    @rule(app=st.integers(0, 1), which=st.integers(0, 20), limit=st.integers(1, 5))
+    def read_feed(self, app: int, which: int, limit: int) -> None:
+        """Read a page of the feed behind any cursor that was returned."""
+        if streams := self.system.streams:
+            streams.read(streams.readers[app], which, limit)
 
     # --- Web Connectors and QuickBooks
 
@@ -365,7 +408,7 @@ class Interleavings(RuleBasedStateMachine):
     def sweep(self, silence: int, trouble: Trouble) -> None:
         self.system.sweep(silence, trouble)
 
-    @rule(seconds=st.sampled_from([-1, 0.1, 5, 150, 400, 1_200, 3_600, 90_000]))
+    @rule(seconds=st.sampled_from([-1, 0.1, 5, 150, 400, 1_200, 3_600, 90_000, FORTY_DAYS]))
     def jump(self, seconds: float) -> None:
         """Move the clock. Hosts differ slightly, and a day may pass without a call of a Web Connector."""
         self.system.clock.advance(seconds=seconds)

@@ -15,6 +15,7 @@ from local.template import Template
 from tests.support.web_connector.connector import CountingStore
 
 if TYPE_CHECKING:
+    from domain.records.request import State
     from domain.storage.changes import Change
     from tests.support.index_lag import IndexLag
 
@@ -34,6 +35,8 @@ class ObservedStore(CountingStore):
     def __init__(self, lag: IndexLag | None = None) -> None:
         super().__init__(lag)
         self.history: dict[str, list[QueuedRequest]] = {}
+        self.changes: list[tuple[State | None, QueuedRequest]] = []
+        """Every version of the records in the order of the commits, with the state before it: the stream."""
         self.webhooks_due: Counter[tuple[str, int]] = Counter()
         self.out_of_turn: list[tuple[QueuedRequest, QueuedRequest]] = []
 
@@ -50,7 +53,9 @@ class ObservedStore(CountingStore):
                 self.history.setdefault(change.before.id, [])
 
     def _record(self, record: Any) -> None:
-        self.history.setdefault(record.id, []).append(record)
+        versions = self.history.setdefault(record.id, [])
+        self.changes.append((versions[-1].state if versions else None, record))
+        versions.append(record)
         if passes({"dynamodb": {"NewImage": record_item(record)}}, _webhook_patterns()):
             self.webhooks_due[record.id, record.webhook.round] += 1
 

@@ -5,6 +5,7 @@ Everything uses the ports, so the same system runs on the fake store and on Dyna
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from contextlib import suppress
@@ -19,8 +20,12 @@ from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import HasDependants, MayBeExecuted
 from domain.maintenance.sweep import sweep
+from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch
+from domain.queueing.queue_again import QueueAgain, id_again
+from domain.queueing.selection import RequestFilter
 from domain.queueing.service import RequestService
+from domain.records.app import App
 from domain.records.batch import id_at, ids_of_batch
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, Session, session_id
@@ -28,6 +33,7 @@ from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.timestamps import timestamp
 from domain.web_connector.endpoint import WebConnector
+from domain.web_connector.session.admission import Budget
 from domain.web_connector.session.backoff import MAX_PAUSE
 from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
@@ -35,6 +41,7 @@ from tests.support.queueing import command, new_request, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
 from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, Point, RandomIds
 from tests.support.web_connector.quickbooks import Books, hcp, labels_in
+from tests.support.web_connector.streams import Streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -48,6 +55,8 @@ T = TypeVar("T")
 OWNERS = (APP_ID, APP_ID, OTHER_APP_ID)
 HOOK = "https://example.com/hook"
 MAX_SESSIONS = 40
+CALLS_A_SECOND = 1.0
+"""The budget of all sessions, if their number is limited."""
 MAX_BYTES = 100_000_000
 
 
@@ -72,12 +81,13 @@ class Termination(NamedTuple):
 class ConcurrentCall(NamedTuple):
     """After `calls` calls of the store, another caller does `what` with connection `number`.
 
-    Then the function continues.
+    Then the function continues. The other function may have a `trouble` too, so three or more run concurrently.
     """
 
     calls: int
     what: str
     number: int
+    trouble: Termination | ConcurrentCall | None = None
 
 
 Trouble: TypeAlias = Termination | ConcurrentCall | None
@@ -109,6 +119,27 @@ class PlannedTrouble:
         return None
 
 
+SKEWS = (0.0, 0.0, -1.0, -0.25, 0.25, 1.0)
+"""By how many seconds the clock of a function may differ. Lambda's hosts are synchronized, within milliseconds."""
+
+
+@dataclass
+class HostClock:
+    """The clock of the host on which a function runs. Each call of a function may run on another host."""
+
+    clock: FixedClock
+    random: random.Random
+    skew: float = 0.0
+
+    def __call__(self) -> datetime:
+        """Return the time that the host shows."""
+        return self.clock() + timedelta(seconds=self.skew)
+
+    def move(self) -> None:
+        """Run the next function on another host."""
+        self.skew = self.random.choice(SKEWS)
+
+
 @dataclass
 class RecordedIds:
     """Identifiers that are recorded."""
@@ -137,21 +168,40 @@ class Execution:
 
 
 class System:
-    """The use cases over one empty store. `batch_size` is the setting of the connections."""
+    """The use cases over one empty store.
 
-    def __init__(self, store: Any, clock: FixedClock | None = None, *, batch_size: int = 1) -> None:
+    `batch_size` is the setting of the connections, `max_sessions` how many may run, and `seed` decides the clocks of
+    the functions.
+    """
+
+    def __init__(
+        self,
+        store: Any,
+        clock: FixedClock | None = None,
+        *,
+        batch_size: int = 1,
+        max_sessions: int | None = None,
+        seed: int = 0,
+    ) -> None:
         self.store = store
         self.batch_size = batch_size
         self.clock = clock or FixedClock()
+        self.host = HostClock(self.clock, random.Random(seed))
         self.new_id = RecordedIds()
         self.planned = PlannedTrouble()
         self.interruptible = InterruptibleStore(store, self.planned)
-        self.endpoint = WebConnector(self.interruptible, self.clock, self.new_id, CountingSecrets())
-        self.requests = RequestService(self.interruptible, self.clock)
-        self.queueing = queueing_without_quotas(self.interruptible, self.clock, self.new_id)
+        secrets = CountingSecrets()
+        budget = Budget(max_sessions, CALLS_A_SECOND) if max_sessions else None
+        self.endpoint = WebConnector(self.interruptible, self.host, self.new_id, secrets, budget=budget)
+        self.requests = RequestService(self.interruptible, self.host)
+        self.many = ManyRequests(self.interruptible, self.host, lambda: None)
+        self.again = QueueAgain(self.interruptible, self.host, lambda: None)
+        self.queueing = queueing_without_quotas(self.interruptible, self.host, self.new_id)
         self.connection_service = ConnectionService(
-            self.interruptible, clock=self.clock, new_id=self.new_id, secrets=counting_bytes
+            self.interruptible, clock=self.host, new_id=self.new_id, secrets=counting_bytes
         )
+        for app_id in dict.fromkeys(OWNERS):
+            store.commit(Put(None, App(app_id, "Shop", timestamp(self.clock()))))
         self.connections = [self._connect(app_id) for app_id in OWNERS]
         self.books = {connection.id: Books(connection.id) for connection in self.connections}
         self.new_id.ids.clear()
@@ -162,6 +212,7 @@ class System:
         """The tickets of sessions that a Web Connector closed. QuickBooks executes nothing for them any more."""
         self.restored = False
         self.planned.run_other = self._run_other
+        self.streams = Streams(store, self.interruptible, self.host, self.in_function) if observed(store) else None
         self._current_call = b""
 
     def _connect(self, app_id: str) -> Connection:
@@ -175,27 +226,34 @@ class System:
     # --- Actions
 
     def _run_other(self, call: ConcurrentCall) -> None:
-        """Run a concurrent call: a copy of the current one, a login, a pause, a sweep, or discards."""
-        connection = self.connections[call.number]
+        """Run a concurrent call: a copy of the current one, a login, a pause, a sweep, a consumer, or discards."""
+        connection, host = self.connections[call.number], self.host.skew
         match call.what:
-            case "copy" if self._current_call:
-                self.endpoint.reply(self._current_call)
+            case "copy" if copy := self._current_call:
+                self.in_function(lambda: self.endpoint.reply(copy), call.trouble)
             case "login":
-                self.log_in(call.number)
+                self.log_in(call.number, call.trouble)
             case "pause":
-                self.connection_service.pause(connection.app_id, connection.id, actor=AN_ACTOR)
+                use = self.connection_service
+                self.in_function(lambda: use.pause(connection.app_id, connection.id, actor=AN_ACTOR), call.trouble)
             case "sweep":
-                self.sweep(1)
+                self.sweep(1, call.trouble)
+            case "consume" if self.streams:
+                self.streams.consume(call.number, 3, call.trouble)
+            case "bulk":
+                self.discard_many(call.number, call.trouble)
             case "discard":
                 for record in self.records():
                     if record.connection_id == connection.id and record.state in QUEUED:
                         # QuickBooks may have executed it, or others wait for it.
                         with suppress(MayBeExecuted, HasDependants):
                             self.requests.discard(record.app_id, record.id, actor=AN_ACTOR)
+        self.host.skew = host
 
     def in_function(self, action: Callable[[], T], trouble: Trouble) -> T | None:
         """Run a function that may be interrupted. Return its result, or None if it was terminated."""
         self.planned.begin(trouble)
+        self.host.move()
         try:
             return action()
         except FunctionTerminated:
@@ -321,10 +379,32 @@ class System:
         for base in ids[former : former + 1]:
             ids[former : former + 1] = ids_of_batch(base, len(batch))
 
+    def discard_many(self, number: int, trouble: Trouble = None) -> None:
+        """Discard all queued requests of a connection with one call."""
+        connection = self.connections[number]
+        everything = RequestFilter(queued_before=timestamp(self.clock() + timedelta(days=1)))
+        self.in_function(
+            lambda: self.many.discard(connection.app_id, connection.id, everything, actor=AN_ACTOR), trouble
+        )
+
+    def queue_again(self, number: int, trouble: Trouble = None) -> None:
+        """Queue the ended requests of a connection again with one call. Each has one id, however often it is called."""
+        connection = self.connections[number]
+        everything = RequestFilter(queued_before=timestamp(self.clock() + timedelta(days=1)))
+        self.in_function(
+            lambda: self.again.queue_again(
+                connection.app_id, connection.id, everything, lambda _: None, actor=AN_ACTOR
+            ),
+            trouble,
+        )
+        ids = self.new_id.ids
+        again = [id_again(request_id) for request_id in ids]
+        ids += [new for new in again if new not in ids and isinstance(self.store.request(new), QueuedRequest)]
+
     def sweep(self, silence_seconds: float, trouble: Trouble = None) -> None:
         """Let time pass and run the sweep."""
         self.clock.advance(seconds=silence_seconds)
-        self.in_function(lambda: sweep(self.interruptible, self.clock, self.clock() + timedelta(seconds=30)), trouble)
+        self.in_function(lambda: sweep(self.interruptible, self.host, self.host() + timedelta(seconds=30)), trouble)
 
     def lose_sessions(self) -> None:
         """Let a day pass without a sweep, remove all sessions as if their table were lost, and log in again."""
@@ -346,6 +426,7 @@ class System:
         self.clock.advance(seconds=MAX_PAUSE.total_seconds())
         for connection in self.connections:
             if self.store.connection(connection.id):
+                self.connection_service.update(connection.app_id, connection.id, sync_window=None, actor=AN_ACTOR)
                 self.connection_service.resume(connection.app_id, connection.id, actor=AN_ACTOR)
         for number, _ in enumerate(self.connections):
             for _ in range(MAX_SESSIONS):
@@ -470,6 +551,13 @@ class System:
         for books in self.books.values():
             executions.update(books.executions)
         assert not executions or max(executions.values()) == 1
+        if self.streams:
+            self.streams.check()
+
+
+def observed(store: Any) -> bool:
+    """Whether a store records its changes, from which its stream is made."""
+    return hasattr(store, "changes")
 
 
 def _write(ref: str | None, *depends_on: str, path: str = "CustomerRet/Name") -> NewRequest:

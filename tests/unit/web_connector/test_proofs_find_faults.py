@@ -9,7 +9,7 @@ import pytest
 
 from domain.records.request import QueuedRequest, Recovery, State
 from domain.records.session import Session
-from domain.storage.changes import Change, ChangeRequest, Put
+from domain.storage.changes import BeginLog, Change, ChangeRequest, Put
 from domain.storage.counts import count_changes
 from simulator.company.message_sets import Keeping, MessageSets
 from tests.proofs import interleavings
@@ -108,6 +108,14 @@ class SwappedResponses(ObservedStore):
         return swapped
 
 
+class TwoBeginnings(ObservedStore):
+    """Lets a log begin twice."""
+
+    def _check(self, change: Change) -> None:
+        if not isinstance(change, BeginLog):
+            super()._check(change)
+
+
 def _becomes(change: Change, state: State) -> bool:
     return isinstance(change, ChangeRequest) and change.after.state is state
 
@@ -177,7 +185,7 @@ def with_store(store: type[ObservedStore]) -> type[Interleavings]:
     return FaultyMachine
 
 
-@pytest.mark.parametrize("faulty_store", [*FAULTY_STORES, WithoutRecovery])
+@pytest.mark.parametrize("faulty_store", [*FAULTY_STORES, WithoutRecovery, TwoBeginnings])
 def test_the_state_machine_finds_a_broken_store(faulty_store: type[ObservedStore]) -> None:
     with pytest.raises(AssertionError):
         interleavings.run(with_store(faulty_store), runs=MAX_RUNS, steps=40, chance=1, shrinks=False)

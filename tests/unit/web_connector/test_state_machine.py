@@ -25,6 +25,16 @@ TestInterleavingsOfSets = InterleavingsOfSets.TestCase
 TestInterleavingsOfSets.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
 
 
+class InterleavingsOfFewSessions(Interleavings):
+    """Two sessions may run at once."""
+
+    max_sessions = 2
+
+
+TestInterleavingsOfFewSessions = InterleavingsOfFewSessions.TestCase
+TestInterleavingsOfFewSessions.settings = settings(max_examples=10, stateful_step_count=40, deadline=None)
+
+
 def test_a_session_that_ends_in_a_backoff_delays_the_queue_but_does_not_stop_it() -> None:
     system = System(FakeStore())
     for _ in range(3):

@@ -1,0 +1,130 @@
+"""The stream of the records in several shards, the functions that append its events to the logs, and readers of these.
+
+A shard delivers in order. A batch is delivered again until its function ends, and any shard may be far behind.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from domain.errors import CursorExpired
+from domain.events.feed import Feed
+from domain.events.log import KEPT, append_events
+from domain.records.event import events_of
+from domain.timestamps import timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from domain.ports import Clock
+    from domain.records.event import LoggedEvent
+    from domain.records.request import QueuedRequest, State
+
+SHARDS = 3
+MAX_CURSORS = 12
+"""How many of its cursors a reader keeps."""
+BATCH = 100
+PAGE = 100
+
+
+@dataclass
+class Reader:
+    """Keeps cursors of an app's feed, each with the events that were read before it."""
+
+    app_id: str
+    cursors: list[tuple[str, frozenset[LoggedEvent]]] = field(default_factory=list)
+
+
+@dataclass
+class Streams:
+    """The stream of a store that records its changes in `changes`, and the consumers of its shards.
+
+    `in_function` runs a function that may be interrupted, and returns None if it was.
+    """
+
+    store: Any
+    interruptible: Any
+    clock: Clock
+    in_function: Callable[[Callable[[], object], Any], object]
+    delivered: list[int] = field(default_factory=lambda: [0] * SHARDS)
+
+    def __post_init__(self) -> None:
+        """Begin to read the feed of each app while its log is empty."""
+        self.readers = [Reader(app_id) for app_id in self.store.app_ids()]
+        for reader in self.readers:
+            self.read(reader, 0, PAGE)
+
+    def _changes_in(self, shard: int) -> list[tuple[State | None, QueuedRequest]]:
+        return [change for change in self.store.changes if zlib.crc32(change[1].id.encode()) % SHARDS == shard]
+
+    def consume(self, shard: int, number: int, trouble: Any) -> None:
+        """Deliver the next changes of a shard. They are delivered again if the function is interrupted."""
+        batch = self._changes_in(shard)[self.delivered[shard] :][:number]
+        if self.in_function(lambda: self._append(batch), trouble):
+            self.delivered[shard] = max(self.delivered[shard], self.delivered[shard] + len(batch))
+
+    def repeat(self, shard: int, number: int) -> None:
+        """Deliver changes of a shard again that were delivered before, as after a reset of the consumer."""
+        before = self._changes_in(shard)[: self.delivered[shard]]
+        self._append(before[-number:])
+
+    def consume_everything(self) -> None:
+        """Let all consumers catch up."""
+        for shard in range(SHARDS):
+            while self.delivered[shard] < len(self._changes_in(shard)):
+                self.consume(shard, BATCH, None)
+
+    def _append(self, batch: Sequence[tuple[State | None, QueuedRequest]]) -> bool:
+        events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
+        for before, after in batch:
+            events[after.app_id] += events_of(before, after)
+        for app_id, own in events.items():
+            append_events(self.interruptible, app_id, own, self.clock())
+        return True
+
+    # --- Reading
+
+    def read(self, reader: Reader, which: int, limit: int) -> None:
+        """Read a page behind one of the cursors of a reader, or the oldest page."""
+        cursor, seen = reader.cursors[which % len(reader.cursors)] if reader.cursors else (None, frozenset())
+        reader.cursors.append(self._page(reader.app_id, cursor, seen, limit)[:2])
+        del reader.cursors[1:-MAX_CURSORS]
+
+    def _page(
+        self, app_id: str, cursor: str | None, seen: frozenset[LoggedEvent], limit: int
+    ) -> tuple[str, frozenset[LoggedEvent], bool]:
+        """Return the cursor behind a page, the events before it, and whether there are more."""
+        feed = Feed(self.store, self.clock)
+        try:
+            page = feed.page(app_id, cursor, None, limit)
+        except CursorExpired as error:
+            gone = self._gone(app_id)
+            assert gone - seen, "a cursor expires only if events behind it are gone"
+            seen |= gone
+            page = feed.page(app_id, str((error.details or {})["oldest"]), None, limit)
+        return str(page.after), seen | {event.logged for event in page.events}, page.has_more
+
+    def _gone(self, app_id: str) -> set[LoggedEvent]:
+        """Return the events of an app that the feed shows no longer."""
+        since = timestamp(self.clock() - KEPT)
+        groups = [group for group in self.store.events.values() if group.app_id == app_id and group.at <= since]
+        return {event for group in groups for event in group.events}
+
+    def check(self) -> None:
+        """Check that a reader that goes on from any of its cursors has every event in the end."""
+        self.consume_everything()
+        for reader in self.readers:
+            expected = {
+                event
+                for before, after in self.store.changes
+                if after.app_id == reader.app_id
+                for event in events_of(before, after)
+            }
+            for cursor, seen in reader.cursors:
+                has_more = True
+                while has_more:
+                    cursor, seen, has_more = self._page(reader.app_id, cursor, seen, PAGE)  # noqa: PLW2901
+                assert expected - self._gone(reader.app_id) <= seen
