@@ -60,12 +60,13 @@ from domain.records.request import (
     RequestError,
     State,
 )
+from domain.records.session import Limits
 from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.counts import count_changes
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
-from domain.web_connector.outcomes.lost_response import after_session_end
+from domain.web_connector.outcomes.lost_response import Ending, after_session_end
 from local.parts import MAX_BATCH_WRITES, Row, digest, in_batches, key_text, write_rows
 
 if TYPE_CHECKING:
@@ -450,7 +451,9 @@ def continued(record: QueuedRequest, now: datetime, *, has_request: bool, has_re
         return _without_response(record, now, queue_priority=IN_TURN, state=State.RETRYABLE)
     if not has_request:
         return _lost(record, now)
-    return after_session_end(record, now) if record.state in IN_FLIGHT else record
+    running_until = Limits().running_until(record)
+    is_in_flight = record.state in IN_FLIGHT
+    return after_session_end(record, now, Ending.OTHER, running_until=running_until) if is_in_flight else record
 
 
 def _recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:

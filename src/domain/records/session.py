@@ -24,8 +24,8 @@ SILENCE_SECONDS = 30 * 60
 time would release the request of a live session."""
 
 MAX_EXECUTION_SECONDS = SILENCE_SECONDS
-"""How long QuickBooks may execute one request. A write whose session ended in another way than by its own
-`closeConnection` may be executed for this long after it was sent (docs/decisions/0035)."""
+"""How long QuickBooks may execute one request. A write whose result never arrived may be executed for this long after
+it was sent, however its session ended (docs/decisions/0035)."""
 
 MAX_LINGER_SECONDS = 25 * 60
 """How long a session may linger. Lingering writes nothing, so it must end well before the session counts as silent."""

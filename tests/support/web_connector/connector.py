@@ -304,6 +304,11 @@ class Connector:
         """End the session."""
         return str(self.call("closeConnection", self.ticket))
 
+    def close_and_wait(self) -> None:
+        """End the session, and wait until QuickBooks cannot be executing its request any more."""
+        self.close()
+        self.clock.advance(seconds=MAX_EXECUTION_SECONDS)
+
     def last_error(self) -> str:
         """Return the reply of getLastError."""
         return str(self.call("getLastError", self.ticket))

@@ -71,6 +71,9 @@ FORTY_DAYS = 40 * 86_400
 DEATHS = {"dies within a set": False, "dies within a set after storing": True}
 """QuickBooks dies within a message set, without or with a stored response to its first request."""
 
+UNREPORTED = "a failed call whose report is lost"
+"""The Web Connector then closes its session."""
+
 OVER = -1
 """The reply of `receiveResponseXML` after the end of a session."""
 
@@ -282,7 +285,7 @@ class Interleavings(RuleBasedStateMachine):
     @rule(
         copy=consumes(fetched),
         seconds=st.integers(1, MAX_EXECUTION_SECONDS - 60),
-        hresult=st.sampled_from(["", "", "0x800706BE", "0x80010105"]),
+        hresult=st.sampled_from(["", "", "0x800706BE", "0x80010105", UNREPORTED]),
         trouble=TROUBLE,
     )
     def work_for_long(self, copy: tuple[str, int, str], seconds: int, hresult: str, trouble: Trouble) -> None:
@@ -295,6 +298,9 @@ class Interleavings(RuleBasedStateMachine):
         ends_at = min(ends_at, system.clock.now + timedelta(seconds=seconds))
         end = system.books[system.connections[number].id].begin(request)
         system.executions.append(Execution(ticket, request, ends_at, end, is_waiting=not hresult))
+        if hresult == UNREPORTED:
+            system.soap("closeConnection", ticket, trouble=trouble)
+            return
         session = self.session(ticket)
         is_in_flight = session is not None and any(request_id in request for request_id in session.held_ids)
         if hresult and is_in_flight:

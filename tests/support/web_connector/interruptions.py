@@ -59,9 +59,11 @@ TERMINATIONS = ("terminated-before", "terminated-after")
 IN_A_READ = ("terminated-before", CONCURRENT_COPY)
 """Termination after a read equals termination before the next call of the store, or a lost response."""
 IN_A_COMMIT = (*TERMINATIONS, CONCURRENT_COPY)
-STILL_EXECUTING = ("runs-on", "fails-and-runs-on", "runs-during-logins")
+RUNS_ON_UNREPORTED = "runs-on-unreported"
+STILL_EXECUTING = ("runs-on", "fails-and-runs-on", RUNS_ON_UNREPORTED, "runs-during-logins")
 """QuickBooks executes the request for a random time. Meanwhile, the Web Connector is ended, or the call to QuickBooks
-fails, or another machine logs in again and again."""
+fails, or it fails, the call that reports it is lost and the Web Connector closes the session, or another machine logs
+in again and again."""
 COPY_OPENED = "copy-opened"
 """QuickBooks executes the request, and its response is lost. Then a copy is open that was made before."""
 COPY_PATH = "D:\\Backup\\Simulated Company.QBW"
@@ -241,7 +243,7 @@ class InterruptedTransport:
             self._points.closes_next = False
             (ticket,) = re.findall(r"<ticket>([^<]*)</ticket>", body.decode())
             self._deliver(Point("closeConnection", 0), envelope("closeConnection", {"ticket": ticket}))
-            raise TransportError(DIES_UNREPORTED_AFTER)
+            raise TransportError("the result was lost, and the session was closed")
         if kind == "delayed-past-takeover":
             self._past_takeover.append((call, body))
         if kind in {"request-lost", "delayed-past-takeover"}:
@@ -467,4 +469,5 @@ class InterruptedCompanySession:
         self._company.run_on(end)
         if kind == "runs-on":
             raise ConnectorClosed
+        self._company.points.closes_next = kind == RUNS_ON_UNREPORTED
         raise HresultError("0x800706BE")

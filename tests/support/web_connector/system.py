@@ -209,7 +209,7 @@ class System:
         self.sent: set[str] = set()
         self.executions: list[Execution] = []
         self.closed: set[str] = set()
-        """The tickets of sessions that a Web Connector closed. QuickBooks executes nothing for them any more."""
+        """The tickets of sessions that a Web Connector closed. QuickBooks begins nothing for them any more."""
         self.restored = False
         self.planned.run_other = self._run_other
         self.streams = Streams(store, self.interruptible, self.host, self.in_function) if observed(store) else None

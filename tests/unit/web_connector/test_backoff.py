@@ -260,7 +260,7 @@ def test_a_session_that_sends_nothing_does_not_end_the_backoff(qbwc: Connector) 
 def test_a_write_in_recovery_is_not_given_up_during_a_backoff(qbwc: Connector) -> None:
     writes = [qbwc.write(name) for name in ("Ann", "Bob")]
     request = qbwc.begin()
-    qbwc.close()
+    qbwc.close_and_wait()
     qbwc.begin()
     qbwc.receive(hresult=UNKNOWN)
     qbwc.send()

@@ -334,7 +334,7 @@ def test_a_new_company_file_does_not_clear_the_former_files_message_set(qbwc: Co
 def test_never_executed_is_believed_only_in_the_connections_company_file(qbwc: Connector) -> None:
     write = qbwc.write()
     qbwc.begin()
-    qbwc.close()
+    qbwc.close_and_wait()
     qbwc.authenticate()
     check = qbwc.send(hcp(file_id=None))
 
@@ -359,7 +359,7 @@ def test_never_executed_is_not_believed_for_a_write_sent_to_another_file(qbwc: C
     """The write was executed in the former file. The new file correctly reports that it was never executed."""
     write, read = qbwc.write(), qbwc.queue()
     request = qbwc.begin()
-    qbwc.close()
+    qbwc.close_and_wait()
     reset(qbwc)
 
     for _ in range(3):
@@ -382,7 +382,7 @@ def test_never_executed_is_not_believed_for_a_write_sent_to_another_file(qbwc: C
 def test_a_write_recovers_when_its_own_file_is_open_again(qbwc: Connector) -> None:
     write = qbwc.write()
     request = qbwc.begin()
-    qbwc.close()
+    qbwc.close_and_wait()
     reset(qbwc)
     qbwc.receive(nothing_stored(begin_in(qbwc, OTHER)))
     qbwc.close()
@@ -397,7 +397,7 @@ def test_a_write_recovers_when_its_own_file_is_open_again(qbwc: Connector) -> No
 def test_never_executed_is_not_believed_for_a_write_sent_to_an_unmarked_file(qbwc: Connector) -> None:
     write = qbwc.write()
     begin_in(qbwc, None)
-    qbwc.close()
+    qbwc.close_and_wait()
 
     qbwc.receive(nothing_stored(qbwc.begin()))
 

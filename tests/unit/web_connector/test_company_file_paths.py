@@ -150,7 +150,7 @@ def test_a_copy_is_not_believed_that_it_never_executed_a_write(qbwc: Connector) 
     known_at(qbwc)
     write = qbwc.write()
     request = begin_at(qbwc, PATH)
-    qbwc.close()
+    qbwc.close_and_wait()
     accept(qbwc, COPY)
 
     for _ in range(2):

@@ -163,7 +163,7 @@ class TestFailures:
     def test_a_write_that_was_never_executed_is_sent_again_before_its_dependants(self, qbwc: Connector) -> None:
         first, second = qbwc.batch(customer(), job())
         qbwc.begin()
-        qbwc.close()
+        qbwc.close_and_wait()
         check = qbwc.begin()
         qbwc.receive(nothing_stored(check))
         request = qbwc.send()

@@ -385,7 +385,7 @@ def test_an_unknown_outcome_warns_that_a_hung_copy_may_still_be_executed(qbwc: C
     write = qbwc.write()
     for _ in range(4):
         qbwc.begin()
-        qbwc.close()
+        qbwc.close_and_wait()
 
     error = qbwc.record(write).error
 

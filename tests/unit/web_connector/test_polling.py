@@ -302,7 +302,7 @@ def test_a_held_session_does_not_send_a_write_that_was_never_executed(case: tupl
     qbwc, how = case
     write = qbwc.write()
     qbwc.begin()
-    qbwc.close()
+    qbwc.close_and_wait()
     check = qbwc.begin()
 
     hold(qbwc, how)

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
 
 
 def lost_write(qbwc: Connector, name: str = "Ann", label: str | None = None) -> tuple[str, str]:
-    """Queue a write, send it and lose its response. Return its id and the text that was sent."""
+    """Queue a write, send it and lose its response. QuickBooks has certainly finished.
+
+    Return its id and the text that was sent.
+    """
     request_id = qbwc.write(name, request_label=label) if label else qbwc.write(name)
     request = qbwc.begin()
-    qbwc.close()
+    qbwc.close_and_wait()
     return request_id, request
 
 
@@ -247,7 +250,7 @@ def test_a_write_that_quickbooks_denies_after_three_sessions_has_an_unknown_outc
     for _ in range(2):
         qbwc.receive(nothing_stored(qbwc.begin()))
         qbwc.send()
-        qbwc.close()
+        qbwc.close_and_wait()
 
     qbwc.receive(nothing_stored(qbwc.begin()))
 

@@ -123,7 +123,7 @@ def test_get_last_error_of_an_ended_session_says_so(qbwc: Connector) -> None:
 def test_an_error_at_the_end_of_a_session_can_be_searched_for(qbwc: Connector) -> None:
     request_id = qbwc.write("Grace")
     qbwc.begin()
-    qbwc.close()
+    qbwc.close_and_wait()
     for _ in range(3):
         qbwc.take_over()
 

@@ -15,6 +15,7 @@ from domain.records.session import MAX_EXECUTION_SECONDS, HeldRequest
 from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.web_connector.session import sending
 from domain.web_connector.session.decision import Decision
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from tests.support.builders import AN_ACTOR, APP_ID
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
@@ -409,10 +410,14 @@ def test_a_pause_returns_all_requests_of_a_claimed_set(batch: Connector, size: i
     assert [(record.id, record.state) for record in returned] == [(request_id, State.WAITING) for request_id in ids]
 
 
-def test_nothing_is_believed_while_quickbooks_may_be_executing_the_set(batch: Connector) -> None:
+@pytest.mark.parametrize("end", [Connector.close, lambda qbwc: qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE)])
+def test_nothing_is_believed_while_quickbooks_may_be_executing_the_set(
+    batch: Connector, end: Callable[[Connector], object]
+) -> None:
     ids, request = send_set(batch, size=4)
+    end(batch)
 
-    batch.receive(nothing_stored(batch.take_over()))
+    batch.receive(nothing_stored(batch.begin()))
 
     assert states_of(batch, ids) == ["retryable"] * 4
     batch.close()
@@ -422,7 +427,9 @@ def test_nothing_is_believed_while_quickbooks_may_be_executing_the_set(batch: Co
     assert states_of(batch, ids) == ["response_received"] * 4
 
 
-@pytest.mark.parametrize("end", [Connector.close, lambda qbwc: qbwc.clock.advance(seconds=MAX_EXECUTION_SECONDS)])
+@pytest.mark.parametrize(
+    "end", [Connector.close_and_wait, lambda qbwc: qbwc.clock.advance(seconds=MAX_EXECUTION_SECONDS)]
+)
 def test_never_executed_is_not_believed_however_the_session_of_the_set_ended(
     batch: Connector, end: Callable[[Connector], object]
 ) -> None:
@@ -438,7 +445,7 @@ def test_never_executed_is_not_believed_however_the_session_of_the_set_ended(
 
 def test_never_executed_is_not_believed_if_a_request_of_the_set_has_a_response(batch: Connector) -> None:
     ids, _ = send_set(batch, size=4)
-    batch.close()
+    batch.close_and_wait()
     batch.change(ids[1], state=State.RESPONSE_RECEIVED)
 
     batch.receive(nothing_stored(batch.begin()))

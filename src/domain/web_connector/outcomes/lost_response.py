@@ -38,9 +38,8 @@ left to a later session."""
 class Ending(Enum):
     """How a session ended, as far as it matters for its request."""
 
-    CLOSED = "its own closeConnection: QuickBooks has finished"
     TAKEN_OVER = "another login"
-    OTHER = "a connection error, the sweep, a wrong company file or the removal of the connection"
+    OTHER = "closeConnection, a connection error, the sweep, a wrong company file or the removal of the connection"
 
 
 RESPONSE_LIMIT = f"{MAX_BODY_BYTES:,} bytes, about 4.3 MB of QBXML"
@@ -55,12 +54,11 @@ _LOOK_FIRST = (
 )
 
 
-def after_session_end(
-    record: QueuedRequest, now: datetime, ending: Ending = Ending.OTHER, *, running_until: str | None = None
-) -> QueuedRequest:
+def after_session_end(record: QueuedRequest, now: datetime, ending: Ending, *, running_until: str) -> QueuedRequest:
     """Return the request in flight after the end of its session.
 
-    `running_until` is the time until which QuickBooks may be executing it. It counts unless the session was closed.
+    `running_until` is the time until which QuickBooks may be executing it, however the session ended. A Web Connector
+    also calls `closeConnection` after a call with a result was lost.
     """
     if record.state is State.TICKETED and record.paging.page == 1:
         return record.requeued(now)
@@ -76,7 +74,7 @@ def after_session_end(
         return retry_later(record, now, _SESSION_ENDED, details, ask_for_less=True)
     if record.recovering:
         return recover_later(record, now, _SESSION_ENDED, details)
-    return record.queued_for_recovery(now, running_until=None if ending is Ending.CLOSED else running_until)
+    return record.queued_for_recovery(now, running_until=running_until)
 
 
 def asked_too_early(record: QueuedRequest) -> bool:

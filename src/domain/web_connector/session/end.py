@@ -62,8 +62,6 @@ def end_of_session(
     connection: Connection | None,
     now: datetime,
     reason: str | None = None,
-    *,
-    ending: Ending = Ending.OTHER,
     **fields: Any,
 ) -> list[Change]:
     """Return the changes that end a session, release the requests that it holds and free its connection.
@@ -71,7 +69,7 @@ def end_of_session(
     `fields` are fields of the connection to change in the same commit.
     """
     changes: list[Change] = [session_end(session, now, reason)]
-    changes += [release(request, now, ending, session.limits) for request in held]
+    changes += [release(request, now, Ending.OTHER, session.limits) for request in held]
     if connection and connection.session_id == session.id:
         fields = connection_fields(session) | fields
     if connection and fields:

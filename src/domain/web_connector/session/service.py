@@ -19,7 +19,6 @@ from domain.storage.changes import ChangeRequest, Put
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
-from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.outcomes.outcome import PageReceived
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering, onboarding_check, pacing, receiving, sending, sets
@@ -134,7 +133,7 @@ class SessionService:
 
         def step(session: Session, _call: Call, now: datetime) -> Reply:
             connection = self._store.connection(session.connection_id)
-            changes = end_of_session(session, self._held(session), connection, now, ending=Ending.CLOSED)
+            changes = end_of_session(session, self._held(session), connection, now)
             returned = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
             if released := [change for record in returned for change in returned_write(session, record, now)]:
                 # With a set in flight, one commit would be too large. The end is repeated if it fails.
