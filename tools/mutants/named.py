@@ -104,10 +104,10 @@ NAMED = (
         "if True:\n        priority",
     ),
     Named(
-        "a write may run on unless its session was closed",
+        "a write may run on after its session, however that ended",
         "domain/web_connector/outcomes/lost_response.py",
-        "running_until=None if ending is Ending.CLOSED else running_until",
-        "running_until=None",
+        "record.queued_for_recovery(now, running_until=running_until)",
+        "record.queued_for_recovery(now, running_until=None)",
     ),
     Named(
         "a write without its own response is never sent again",

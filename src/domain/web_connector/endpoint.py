@@ -17,6 +17,7 @@ from domain.web_connector.session.service import SessionService
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from concurrent.futures import Executor
 
     from domain.ports import Clock, IdSource, SecretSource
     from domain.storage.ports import Database
@@ -65,8 +66,9 @@ class WebConnector:
         *,
         dormant_seconds: int = MAX_POSTPONEMENT_SECONDS,
         budget: Budget | None = None,
+        executor: Executor | None = None,
     ) -> None:
-        admission = Admission(store, clock, budget, secrets) if budget else None
+        admission = Admission(store, clock, budget, secrets, executor) if budget else None
         login = Login(store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds, admission=admission)
         session = SessionService(store, clock, new_id, admission)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {

@@ -20,7 +20,16 @@ from tests.support.index_lag import IndexLag
 from tests.support.web_connector.observed_store import ObservedStore
 from tests.support.web_connector.quickbooks import labels_in
 from tests.support.web_connector.streams import SHARDS
-from tests.support.web_connector.system import OWNERS, ConcurrentCall, Execution, File, System, Termination, Trouble
+from tests.support.web_connector.system import (
+    OWNERS,
+    ConcurrentCall,
+    Execution,
+    FailedRead,
+    File,
+    System,
+    Termination,
+    Trouble,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,7 +46,9 @@ TWO_TRANSITIONS = {
 CONNECTIONS = st.integers(0, len(OWNERS) - 1)
 FORMER = st.sampled_from([0, 0, 0, 1, 2])
 """The number of later sessions of the connection."""
-TERMINATION = st.builds(Termination, st.integers(0, 4), st.booleans())
+TERMINATION = st.one_of(
+    st.builds(Termination, st.integers(0, 4), st.booleans()), st.builds(FailedRead, st.integers(0, 3))
+)
 OTHERS = st.sampled_from(["copy", "copy", "login", "pause", "sweep", "discard", "consume", "consume", "bulk"])
 
 
@@ -52,8 +63,8 @@ TROUBLE = st.one_of(
     TERMINATION,
     concurrent(st.one_of(st.none(), st.none(), TERMINATION, concurrent(st.one_of(st.none(), TERMINATION)))),
 )
-"""Of four functions, one is terminated before or after a call of the store, and one runs concurrently with another, of
-which one of four is interrupted by a third."""
+"""Of four functions, one is terminated before or after a call of the store or ends with a failed read, and one runs
+concurrently with another, of which one of four is interrupted by a third."""
 
 WINDOW = SyncWindow("22:00", "04:00", "America/New_York")
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -345,6 +356,12 @@ class Interleavings(RuleBasedStateMachine):
     def deliver(self, response: tuple[str, str], trouble: Trouble) -> None:
         """Deliver a response: late, twice, or in order."""
         self.system.receive(*response, trouble=trouble)
+
+    @rule(which=st.integers(0, 30), trouble=TROUBLE)
+    def deliver_copy(self, which: int, trouble: Trouble) -> None:
+        """Deliver a copy of an earlier call of any Web Connector, seconds or days later."""
+        if self.system.calls:
+            self.system.deliver_copy(which, trouble)
 
     @rule(
         copy=consumes(fetched),

@@ -119,6 +119,10 @@ class FunctionTerminated(BaseException):
     """The function was stopped and does not send a reply. `except Exception` does not catch it."""
 
 
+class ReadFailed(Exception):
+    """A query or another read of the database failed, after all repetitions of the client."""
+
+
 @dataclass
 class Interruptions:
     """Counts the points that are passed and determines the interruption that is due.
@@ -196,6 +200,8 @@ class InterruptibleStore:
         kind = interrupter.passing(f"{interrupter.current.what if interrupter.current else '?'}/{name}")
         if kind == "terminated-before":
             raise FunctionTerminated
+        if kind == "read-failed":
+            raise ReadFailed
         if kind == CONCURRENT_COPY and interrupter.concurrently:
             interrupter.concurrently()
         result = method(*arguments, **keywords)

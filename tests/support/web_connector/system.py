@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
+from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -39,7 +40,13 @@ from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
 from tests.support.queueing import command, new_request, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
-from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, Point, RandomIds
+from tests.support.web_connector.interruptions import (
+    FunctionTerminated,
+    InterruptibleStore,
+    Point,
+    RandomIds,
+    ReadFailed,
+)
 from tests.support.web_connector.quickbooks import Books, hcp, labels_in
 from tests.support.web_connector.streams import Streams
 
@@ -78,6 +85,12 @@ class Termination(NamedTuple):
     after: bool
 
 
+class FailedRead(NamedTuple):
+    """The first read of a function after `calls` calls of the store fails."""
+
+    calls: int
+
+
 class ConcurrentCall(NamedTuple):
     """After `calls` calls of the store, another caller does `what` with connection `number`.
 
@@ -87,10 +100,27 @@ class ConcurrentCall(NamedTuple):
     calls: int
     what: str
     number: int
-    trouble: Termination | ConcurrentCall | None = None
+    trouble: Termination | FailedRead | ConcurrentCall | None = None
 
 
-Trouble: TypeAlias = Termination | ConcurrentCall | None
+Trouble: TypeAlias = Termination | FailedRead | ConcurrentCall | None
+
+
+BESIDE = "/live_sessions"
+"""A thread of its own makes this call, so no other function can run between it and the call before."""
+
+
+class AtOnce(Executor):
+    """Makes calls at once, so that each run is the same. In AWS a thread of their own makes them."""
+
+    def submit(self, call: Callable[..., T], /, *arguments: Any, **keywords: Any) -> Future[T]:
+        """Make the call."""
+        future: Future[T] = Future()
+        try:
+            future.set_result(call(*arguments, **keywords))
+        except ReadFailed as error:
+            future.set_exception(error)
+        return future
 
 
 @dataclass
@@ -107,14 +137,18 @@ class PlannedTrouble:
         """Start a function."""
         self.trouble, self.calls = trouble, 0
 
-    def passing(self, what: str) -> str | None:  # noqa: ARG002 - every call counts
+    def passing(self, what: str) -> str | None:
         """Return the interruption that is due."""
         trouble = self.trouble
         if trouble is None or self.calls <= trouble.calls:
             return None
+        if what.endswith(BESIDE) or (isinstance(trouble, FailedRead) and what.endswith("/commit")):
+            return None
         self.trouble = None
         if isinstance(trouble, Termination):
             return "terminated-after" if trouble.after else "terminated-before"
+        if isinstance(trouble, FailedRead):
+            return "read-failed"
         self.run_other(trouble)
         return None
 
@@ -192,7 +226,9 @@ class System:
         self.interruptible = InterruptibleStore(store, self.planned)
         secrets = CountingSecrets()
         budget = Budget(max_sessions, CALLS_A_SECOND) if max_sessions else None
-        self.endpoint = WebConnector(self.interruptible, self.host, self.new_id, secrets, budget=budget)
+        self.endpoint = WebConnector(
+            self.interruptible, self.host, self.new_id, secrets, budget=budget, executor=AtOnce()
+        )
         self.requests = RequestService(self.interruptible, self.host)
         self.many = ManyRequests(self.interruptible, self.host, lambda: None)
         self.again = QueueAgain(self.interruptible, self.host, lambda: None)
@@ -214,6 +250,8 @@ class System:
         self.planned.run_other = self._run_other
         self.streams = Streams(store, self.interruptible, self.host, self.in_function) if observed(store) else None
         self._current_call = b""
+        self.calls: list[bytes] = []
+        """The calls of the Web Connectors, of which copies may arrive at any later time."""
 
     def _connect(self, app_id: str) -> Connection:
         connection = self.connection_service.create(
@@ -256,7 +294,7 @@ class System:
         self.host.move()
         try:
             return action()
-        except FunctionTerminated:
+        except (FunctionTerminated, ReadFailed):
             return None
         finally:
             self.planned.begin(None)
@@ -270,12 +308,18 @@ class System:
         if method == "closeConnection":
             self.closed.add(texts[0])
         call = self._current_call = soap_call(method, *texts)
+        self.calls.append(call)
         reply = self.in_function(lambda: self.endpoint.reply(call), trouble)
         self._current_call = b""
         if reply is None:
             return None
         assert reply.status == 200, reply.body
         return result_of(method, reply.body)
+
+    def deliver_copy(self, which: int, trouble: Trouble = None) -> None:
+        """Deliver a copy of an earlier call. Nobody gets the reply."""
+        copy = self.calls[-1 - which % len(self.calls)]
+        self.in_function(lambda: self.endpoint.reply(copy), trouble)
 
     def end_executions(self, are_over: Callable[[Execution], bool]) -> list[tuple[str, str]]:
         """End executions. Return their tickets and responses."""

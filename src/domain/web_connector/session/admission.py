@@ -48,7 +48,7 @@ from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from concurrent.futures import Future
+    from concurrent.futures import Executor, Future
     from datetime import datetime
 
     from domain.ports import Clock, SecretSource
@@ -195,16 +195,18 @@ class Admission:
     """Reads the counts of the shards.
 
     Each process begins with a random shard for its logins and then takes one after the other, so sessions are spread
-    over all.
+    over all. `executor` makes the reads, by default in a thread of its own.
     """
 
-    def __init__(self, store: Database, clock: Clock, budget: Budget, random: SecretSource) -> None:
+    def __init__(
+        self, store: Database, clock: Clock, budget: Budget, random: SecretSource, executor: Executor | None = None
+    ) -> None:
         self.budget = budget
         self._store = store
         self._clock = clock
         self._next_shard = random(1)[0]
         self._lock = Lock()
-        self._thread = ThreadPoolExecutor(1)
+        self._executor = executor or ThreadPoolExecutor(1)
         self._login: Reading | None = None
         self._readings: dict[int, Reading] = {}
 
@@ -233,6 +235,6 @@ class Admission:
 
     def _begin(self, shard: int) -> Reading:
         now = self._clock()
-        counted = self._thread.submit(self._store.live_sessions, shard, timestamp(now - COUNTED_FOR))
+        counted = self._executor.submit(self._store.live_sessions, shard, timestamp(now - COUNTED_FOR))
         reading = self._readings[shard] = Reading(shard, self.budget, now.timestamp(), counted)
         return reading
