@@ -1,15 +1,16 @@
 """Measure what `make restore` needs for each request, and compute the time of large tables.
 
-Run `DYNAMODB_ENDPOINT=http://127.0.0.1:8127 python -m benchmarks.restoring` with DynamoDB Local (`make dynamodb`). The
-program restores tables of growing sizes, of which one request in a hundred differs, in one process. It counts the calls
-and the read units that DynamoDB Local reports, and measures processor time, the size of the folder and the peak of
-memory. If the figures for each request do not depend on the size, they hold for larger tables.
+Run `DYNAMODB_ENDPOINT=http://127.0.0.1:8127 python -m benchmarks.restoring [SIZE …]` with DynamoDB Local (`make
+dynamodb`). The program restores tables of growing sizes, of which one request in a hundred differs, in one process. It
+counts the calls and the read units that DynamoDB Local reports, and measures processor time, the size of the folder and
+the peak of memory. If the figures for each request do not depend on the size, they hold for larger tables.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import sys
 import tempfile
 import time
 import uuid
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
     from local.parts import Done
 
-SIZES = (1_000, 4_000)
+DEFAULT_SIZES = (1_000, 4_000)
 RESPONSE_BYTES = 6 * 1024
 DIFFERENT = 100
 """One request of this number was stored after the moment of the restore."""
@@ -155,11 +156,12 @@ def measured(endpoint: str, number: int) -> Measured:
 
 def main() -> None:
     """Print the figures."""
+    sizes = [int(size) for size in sys.argv[1:]] or DEFAULT_SIZES
     endpoint = os.environ["DYNAMODB_ENDPOINT"]
     client_of(endpoint)
     empty = measured(endpoint, 0)
     print(f"no requests: {sum(empty.calls.values())} calls, {empty.processor_seconds:.1f} s of processor")
-    for number in SIZES:
+    for number in sizes:
         found = measured(endpoint, number)
         each = (found.processor_seconds - empty.processor_seconds) / number
         units = (found.read_units - empty.read_units) / number
@@ -173,8 +175,8 @@ def main() -> None:
         ProcessPoolExecutor(4, get_context("spawn")) as processes,
     ):
         start = time.monotonic()
-        restore(filled(endpoint, SIZES[0]), Path(folder), processes)
-        print(f"{SIZES[0]} requests in 4 processes: {time.monotonic() - start:.0f} s")
+        restore(filled(endpoint, sizes[0]), Path(folder), processes)
+        print(f"{sizes[0]} requests in 4 processes: {time.monotonic() - start:.0f} s")
     for number in LARGE:
         hours = [f"{count} processors {duration(number * each / count)}" for count in PROCESSORS]
         quota = duration(number * units / READ_UNITS_A_SECOND)

@@ -44,6 +44,7 @@ ON_DYNAMODB_LOCAL = {
     "packing": ("2",),
     "performance": ("5", "1"),
     "purging": ("50",),
+    "restoring": ("50",),
 }
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 OF_AWS = {
     "format and level of log lines",
     "state of the alarms",
+    "event sources of streams and of the retry queue",
+    "webhooks that wait for hours",
     "protection and recovery of the tables",
     # The gateway of `make run` does not unpack bodies, and does not decode letters in a path.
     "a compressed request",

@@ -126,7 +126,17 @@ def with_other_times(now: float) -> list[Vector]:
     second = str(int(now))
     moments = [str(int(now) + age) for age in (-320, 320, -86400, 86400, -(10**9))]
     moments += ["", "now", "-1", "0", "NaN", "Infinity", "1e9", f"+{second}", f" {second}", f"{second} ", f"{second}.0"]
-    moments += [f"{second}\n", hex(int(now)), f"0{second}" * 10, "9" * 12, "9" * 13, "9" * 400, "9" * 5000, "1" * 10**6]
+    moments += [
+        f"{second}\n",
+        hex(int(now)),
+        f"0{second}" * 10,
+        "0" * 10 + second,
+        "9" * 12,
+        "9" * 13,
+        "9" * 400,
+        "9" * 5000,
+        "1" * 10**6,
+    ]
     moments += [
         "².",
         "²",
