@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,9 @@ import pytest
 from adapters.dynamodb.queue import queue_key
 from adapters.dynamodb.records import record_item
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
-from domain.records.app import App
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State
 from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, Put
-from domain.timestamps import timestamp
 from domain.webhooks.delivery import Deliverer
 from domain.webhooks.patience import Patience
 from handlers.views.webhook_event import event_body
@@ -130,7 +129,9 @@ def test_a_pending_webhook_of_a_restored_record_gets_its_attempt(emulated: Dynam
     system = System(emulated)
     client, tables = tables_of(emulated)
     app_id = system.connections[0].app_id
-    emulated.commit(Put(None, App(app_id, "Shop", timestamp(system.clock()), (SECRET,))))
+    app = emulated.app(app_id)
+    assert app
+    emulated.commit(Put(app, replace(app, webhook_secrets=(SECRET,), revision=app.revision + 1)))
     system.queue(0, "read", "")
     (record,) = system.records()
     system.requests.discard(app_id, record.id, actor=AN_ACTOR)

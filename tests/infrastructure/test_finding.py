@@ -38,7 +38,7 @@ QUESTIONS = (
     ("How do I go back to this morning?", "All documents → Restore", "point-in-time recovery"),
     ("What do 100 connections cost?", "Costs", "| 100 | 15 |"),
     ("How do I delete requests after 90 days?", "All documents → How long requests are kept", "`RetentionDays` counts"),
-    ("When does an account need more concurrency?", "All documents → Growth", "concurrency of 10"),
+    ("When does an account need more concurrency?", "All documents → Growth", "`MaxSessions` of a new account"),
     ("What does AWS encrypt, and with which key?", "security", "encryption at rest"),
     # A support person
     ("Why has this request been waiting since noon?", "All documents → Why something waits", "| `not_seen` |"),
