@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from domain.errors import Unavailable
-from domain.maintenance.canaries import CONSUMERS, EVERY, SILENT_AFTER, silent_consumers
+from domain.maintenance.canaries import CONSUMERS, EVERY, SILENT_AFTER, STREAMS, silent_consumers
+from domain.timestamps import timestamp
 from handlers import deliver_webhook, forget_expired, sweep
 from handlers.common.bootstrap import Services
 from local.emulated_dynamodb import emulated_dynamodb
@@ -172,3 +173,13 @@ def test_a_sweep_that_cannot_send_canaries_reports_what_it_did_and_fails(caplog:
 
     (line,) = (vars(record) for record in caplog.records if record.message == "sweep.done")
     assert (line["failed"], line["consumers_silent"]) == (1, 0)
+
+
+def test_canaries_that_were_sent_are_missing_until_they_are_noted(store: AnyStore) -> None:
+    store.send_canaries(STREAMS, CONSUMERS, timestamp(NOON))
+    sent = store.canaries()
+    store.note_canary(CONSUMERS[0])
+
+    assert sent.sent_at == timestamp(NOON)
+    assert CONSUMERS[0] in sent.missing_since
+    assert CONSUMERS[0] not in store.canaries().missing_since
