@@ -29,7 +29,7 @@ def problems(line: str) -> list[str]:
     found = ["npx without --no fetches what is not installed"] if re.search(r"\bnpx\s+(?!--no\b)", line) else []
     for command, arguments in re.findall(r"\bnpm (ci|install|i|exec|add)\b([^&|;`]*)", line):
         words = [word for word in arguments.split() if not word.startswith(("-", "#", "\\"))]
-        # A folder of this repository is no package of others; its own script generates its types.
+        # A folder of this repository is not an installed package. Its own script generates its types.
         is_own = any("clients/typescript" in word for word in words)
         if not is_own and "--ignore-scripts" not in arguments:
             found.append(f"npm {command} runs the scripts of packages")
