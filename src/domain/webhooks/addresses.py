@@ -12,14 +12,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
 
 from domain.errors import InvalidRequest
 from domain.webhooks.defaults import MAX_URL_LENGTH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 FIELD = "webhook_url"
 
@@ -59,31 +54,21 @@ _REFUSED = tuple(
 # (fe80::/10), site-local (fec0::/10) and multicast (ff00::/8).
 _PUBLIC_IPV6 = ip_network("2000::/3")
 
-_AUTHORITY = re.compile(r"\[[^\[\]]*\](:[0-9]*)?|[^\[\]:]+(:[0-9]*)?")
-
-_WRONG_PARTS: Sequence[tuple[Callable[[SplitResult], bool], str]] = (
-    (
-        lambda parts: parts.scheme not in _DEFAULT_PORTS or not parts.netloc,
-        "must be an absolute URL like https://example.com/webhooks",
-    ),
-    (lambda parts: "@" in parts.netloc, "must not contain a user name or password"),
-    (lambda parts: not _AUTHORITY.fullmatch(parts.netloc), "must have a valid host"),
-    (
-        lambda parts: not (parts.path + parts.query).isascii(),
-        "must be percent-encoded; only the host may have characters outside ASCII",
-    ),
+# Not `urlsplit`: what it refuses and how it says so differ between patch releases of Python. The pattern is RFC 3986,
+# appendix B, for http and https. ASCII, because U+017F is a small s for a pattern that ignores case.
+_URL = re.compile(
+    r"(?P<scheme>https?)://(?P<authority>[^/?#]+)(?P<path>/[^?#]*)?(\?(?P<query>[^#]*))?(#.*)?",
+    re.ASCII | re.IGNORECASE,
 )
-"""What is wrong with the parts of a URL, and the message about it. The first problem is reported."""
+_AUTHORITY = re.compile(r"(\[(?P<ipv6>[0-9A-Fa-f:.]*)\]|(?P<name>[^\[\]:]+))(:(?P<port>.*))?")
+_PORT = re.compile(r"[0-9]*")
+_MAX_PORT = 65_535
 
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _A_LABEL_PREFIX = "xn--"
-_KEPT_CATEGORIES = frozenset({"Ll", "Lo", "Lm", "Mn", "Mc", "Nd"})
-"""The categories of characters that IDNA 2008 allows (RFC 5892 §2.1), without capital letters. IDNA 2003 also allows
-symbols, such as emoji, and removes invisible characters."""
-_REFUSED_BY_IDNA_2008 = re.compile("[\u0640\u302e\u302f\u3031-\u3035\u303b\u1100-\u11ff\u17b4\u17b5\u3164]")
-"""Characters of these categories that IDNA 2008 refuses by name (RFC 5892 §2.6), and those that are invisible or parts
-of Hangul syllables."""
+_DEVIATIONS = frozenset("ß\u03c2\u200c\u200d")
+"""The characters that IDNA 2003 maps or removes and IDNA 2008 keeps: sharp s, the final sigma and the joiners."""
 _MAX_LABEL_LENGTH = 63
 _MAX_NAME_LENGTH = 253
 """The maximum number of characters of a host name (RFC 1035 §3.1: 255 octets on the wire)."""
@@ -133,7 +118,7 @@ def check_url(url: str, rules: UrlRules) -> Receiver:
     if receiver.scheme == "http" and not (rules.allow_http or loopback):
         raise _invalid("must begin with https://, not http://")
     if address and not is_allowed(address, allow_loopback=loopback):
-        raise _invalid(f"must point to a public address; {address} is not public")
+        raise _invalid(f"must point to a public address; {receiver.host} is not public")
     if not address and not loopback and _is_local_name(receiver.host):
         raise _invalid(f"must point to a public host; {receiver.host} is not public")
     ports = rules.ports | {80} if rules.allow_http else rules.ports
@@ -149,41 +134,47 @@ def parse_url(url: str) -> Receiver:
     Raises InvalidRequest (field `webhook_url`) if it is not an absolute http(s) URL with a valid host, or if two
     programs could parse it differently.
     """
-    parts, port = _split(url)
-    for is_wrong, message in _WRONG_PARTS:
-        if is_wrong(parts):
-            raise _invalid(message)
-    host = _ipv6_host(parts) if parts.netloc.startswith("[") else _host_name(parts)
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Receiver(parts.scheme, host, _DEFAULT_PORTS[parts.scheme] if port is None else port, target)
-
-
-def _split(url: str) -> tuple[SplitResult, int | None]:
-    """Return the parts of a URL and its port."""
     if len(url) > MAX_URL_LENGTH:
         raise _invalid(f"must be at most {MAX_URL_LENGTH:,} characters, not {len(url):,}")
-    # Check before parsing, because urlsplit removes some of these characters, and parsers differ about the backslash.
+    # Programs remove some of these characters before they parse a URL, and differ about the backslash.
     if any(character <= " " or character in "\x7f\\" for character in url):
         raise _invalid("must not contain spaces, backslashes or control characters")
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as problem:
-        raise _invalid(f"is not a URL: {problem}") from None
-    return parts, port
+    parts = _URL.fullmatch(url)
+    if parts is None:
+        raise _invalid("must be an absolute URL like https://example.com/webhooks")
+    if "@" in parts["authority"]:
+        raise _invalid("must not contain a user name or password")
+    target = (parts["path"] or "/") + (f"?{parts['query']}" if parts["query"] else "")
+    if not target.isascii():
+        raise _invalid("must be percent-encoded; only the host may have characters outside ASCII")
+    authority = _AUTHORITY.fullmatch(parts["authority"])
+    if authority is None:
+        raise _invalid("must have a valid host")
+    scheme = parts["scheme"].lower()
+    host = _host_name(authority["name"]) if authority["name"] else _ipv6_host(authority["ipv6"])
+    return Receiver(scheme, host, _port(authority["port"] or "", scheme), target)
 
 
-def _ipv6_host(parts: SplitResult) -> str:
-    host = parts.hostname or ""
-    if not isinstance(_ip_address(host), IPv6Address):
-        raise _invalid(f"must have a valid host; {host} is not an IPv6 address")
-    return host
+def _port(text: str, scheme: str) -> int:
+    if not _PORT.fullmatch(text) or int(text or 0) > _MAX_PORT:
+        raise _invalid(f"must have a port from 1 to {_MAX_PORT}, not {text}")
+    return int(text) if text else _DEFAULT_PORTS[scheme]
 
 
-def _host_name(parts: SplitResult) -> str:
-    # Not `hostname`, which turns some letters outside ASCII into ASCII letters.
-    host = _ascii_host(parts.netloc.partition(":")[0])
-    _check_name(host)
+def _ipv6_host(text: str) -> str:
+    if not isinstance(_ip_address(text), IPv6Address):
+        raise _invalid(f"must have a valid host; {text} is not an IPv6 address")
+    return text.lower()
+
+
+def _host_name(text: str) -> str:
+    host = ".".join(_ascii_label(label) for label in text.removesuffix(".").split("."))
+    if len(host) > _MAX_NAME_LENGTH or not all(_LABEL.fullmatch(label) for label in host.split(".")):
+        raise _invalid(f"must have a valid host; {host} is not a host name")
+    # WHATWG URL §3.5: a host that ends in a number is an IPv4 address. Programs parse 127.1, 2130706433, 0177.0.0.1 and
+    # 0x7f.0.0.1 differently.
+    if _NUMBER.fullmatch(host.rpartition(".")[2]) and _ip_address(host) is None:
+        raise _invalid(f"must have an IPv4 address as four decimal numbers, not {host}")
     return host
 
 
@@ -199,62 +190,62 @@ def is_allowed(address: str | IPv4Address | IPv6Address, *, allow_loopback: bool
     return not any(ip in network for network in _REFUSED)
 
 
-def _ascii_host(host: str) -> str:
-    return ".".join(_ascii_label(label) for label in host.removesuffix(".").split("."))
-
-
 def _ascii_label(label: str) -> str:
-    """Return a label in the form of DNS.
+    """Return a label in the form of DNS, which is the only one that is checked, resolved and sent.
 
-    Programs convert international labels by IDNA 2003 or by IDNA 2008 (RFC 5891). They read some labels as different
-    domains, which can belong to different owners: faß.de is fass.de or xn--fa-hia.de. Therefore a label may only have
-    characters that both standards keep as they are, apart from capital letters. The conversion is then the same.
+    The rules are those of the `idna` package, because the tables of Python differ between its releases (decision 0126).
     """
-    if label.isascii():
-        return label.lower()
     if len(label) > _MAX_LABEL_LENGTH:  # the conversion of a long label takes quadratic time
         raise _invalid(f"must have a valid host; {label} is not a label of a host name")
+    if not label.isascii():
+        return _a_label(label)
     lower = label.lower()
-    keeps_all = (
-        all(character.isascii() or _is_kept(character) for character in lower)
-        # Compatibility characters are mapped to others. Unicode folds ß and the final sigma, which 2008 keeps.
-        and unicodedata.normalize("NFKC", label) == label
-        and unicodedata.normalize("NFKC", lower.casefold()) == lower
-        and not unicodedata.category(lower[0]).startswith("M")
-    )
-    a_label = f"{_A_LABEL_PREFIX}{lower.encode('punycode').decode()}"
-    if not keeps_all or _idna_2003(lower) != a_label:
-        raise _invalid(
-            f"has a host that programs read differently: the label {label!r} is not the same in IDNA 2003 and "
-            f"IDNA 2008. Write it as the A-label that your registrar shows ({_A_LABEL_PREFIX}…)"
-        )
-    return a_label
+    if lower.startswith(_A_LABEL_PREFIX) and not _is_a_label(lower):
+        raise _invalid(f"must have a valid host; {label} is not an A-label, although it begins with {_A_LABEL_PREFIX}")
+    return lower
 
 
-def _is_kept(character: str) -> bool:
-    return (
-        unicodedata.category(character) in _KEPT_CATEGORIES
-        # IDNA 2003 has no rules for later characters. Programs keep some of them and remove others.
-        and unicodedata.ucd_3_2_0.category(character) != "Cn"
-        and not _REFUSED_BY_IDNA_2008.match(character)
-    )
+def _a_label(label: str) -> str:
+    """Return the A-label of a label outside ASCII.
 
+    Programs convert such labels by IDNA 2003, by IDNA 2008 (RFC 5891), or by IDNA 2008 after the mapping of UTS 46.
+    They read some labels as different domains, which can belong to different owners: faß.de is fass.de or
+    xn--fa-hia.de. Therefore a label may only have characters that all of them keep as they are, apart from capital
+    letters.
+    """
+    import idna  # noqa: PLC0415 - nearly every host is ASCII, and the tables take time to load
 
-def _idna_2003(label: str) -> str | None:
-    """Return the label that Python's codec converts, or None if it refuses the label."""
     try:
-        return label.encode("idna").decode()
-    except UnicodeError:
-        return None
+        mapped = idna.uts46_remap(label, std3_rules=True)
+        keeps_all = mapped == label.lower() and unicodedata.normalize("NFKC", label) == label
+        if keeps_all and not any(map(_is_read_differently, label + mapped)):
+            return idna.alabel(mapped).decode()
+    except idna.IDNAError:
+        pass
+    raise _invalid(
+        f"has a host that programs read differently or refuse, because of the label {label!r}. "
+        f"Write it as the A-label that your registrar shows ({_A_LABEL_PREFIX}…)"
+    )
 
 
-def _check_name(host: str) -> None:
-    if len(host) > _MAX_NAME_LENGTH or not all(_LABEL.fullmatch(label) for label in host.split(".")):
-        raise _invalid(f"must have a valid host; {host} is not a host name")
-    # WHATWG URL §3.5: a host that ends in a number is an IPv4 address. Programs parse 127.1, 2130706433, 0177.0.0.1 and
-    # 0x7f.0.0.1 differently.
-    if _NUMBER.fullmatch(host.rpartition(".")[2]) and _ip_address(host) is None:
-        raise _invalid(f"must have an IPv4 address as four decimal numbers, not {host}")
+def _is_read_differently(character: str) -> bool:
+    # IDNA 2003 has no rules for characters that are later than Unicode 3.2. Programs keep some and remove others.
+    return character in _DEVIATIONS or unicodedata.ucd_3_2_0.category(character) == "Cn"
+
+
+def _is_a_label(label: str) -> bool:
+    """Return whether a label in lower case is the Punycode of characters that UTS 46 keeps.
+
+    Characters are mapped one at a time, because normalization of a whole text depends on the release of Python.
+    """
+    import idna  # noqa: PLC0415 - as above
+
+    try:
+        text = label.removeprefix(_A_LABEL_PREFIX).encode().decode("punycode")
+        is_kept = all(idna.uts46_remap(character, std3_rules=True) == character for character in text)
+        return is_kept and not text.isascii() and f"{_A_LABEL_PREFIX}{text.encode('punycode').decode()}" == label
+    except ValueError:  # UnicodeError and IDNAError too
+        return False
 
 
 def _ip_address(host: str | IPv4Address | IPv6Address) -> IPv4Address | IPv6Address | None:

@@ -422,7 +422,7 @@ def test_an_invalid_url_fails_permanently(url: str) -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a self-signed certificate with its key for hooks.example and 127.0.0.1."""
+    """Return a self-signed certificate with its key for hooks.example, xn--bcher-kva.example and 127.0.0.1."""
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("needs the openssl command")
@@ -431,7 +431,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [
             *(openssl, "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=hooks.example"),
             *("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-keyout", path, "-out", f"{path}.crt"),
-            *("-addext", "subjectAltName=DNS:hooks.example,IP:127.0.0.1"),
+            *("-addext", "subjectAltName=DNS:hooks.example,DNS:xn--bcher-kva.example,IP:127.0.0.1"),
         ],
         check=True,
         capture_output=True,
@@ -463,6 +463,30 @@ def test_tls_verifies_the_name_although_an_address_is_dialled(certificate: Path,
 
     assert response == HttpResponse(200, "ok")
     assert names == ["hooks.example"]
+
+
+def test_one_form_of_an_international_host_is_resolved_sent_to_tls_and_sent_as_host(
+    certificate: Path, server_tls: ssl.SSLContext
+) -> None:
+    resolved: list[str] = []
+    heads: list[bytes] = []
+    names: list[str | None] = []
+    server_tls.sni_callback = lambda _socket, name, _context: names.append(name)
+
+    def resolve(host: str, _port: int) -> Sequence[str]:
+        resolved.append(host)
+        return ["127.0.0.1"]
+
+    def script(exchange: Exchange) -> None:
+        heads.append(exchange.read_request()[0])
+        exchange.send(RESPONSE)
+
+    with Receiver(script, server_tls) as receiver:
+        tls = ssl.create_default_context(cafile=certificate)
+        WebhookHttp(LOCAL, resolve=resolve, tls=tls).post(f"https://BÜCHER.Example.:{receiver.port}/", {}, b"", 5)
+
+    assert resolved == names == ["xn--bcher-kva.example"]
+    assert f"Host: xn--bcher-kva.example:{receiver.port}".encode() in heads[0]
 
 
 def test_a_certificate_for_an_address_is_accepted(certificate: Path, server_tls: ssl.SSLContext) -> None:
