@@ -19,6 +19,7 @@ import pytest
 
 from domain.webhooks.signature import signature_headers
 from tests.examples.guide import ROOT
+from tests.support.repository_files import repository_files
 from tests.support.webhook_vectors import BODY, ID, SECRET, Vector, vectors
 
 if TYPE_CHECKING:
@@ -190,14 +191,12 @@ def test_every_receiver_accepts_what_the_service_signs(receiver: Receiver, tmp_p
 
 
 def test_every_receiver_of_the_documents_and_examples_is_in_the_table() -> None:
-    places = [ROOT / "docs", ROOT / "examples", ROOT / "clients", ROOT / "README.md"]
-    files = [file for place in places for file in ([place] if place.is_file() else place.rglob("*"))]
     marks = re.compile(r"\b(?:def is_valid|function isValid|def verify|function verify)\(")
     found = {
         file.relative_to(ROOT).as_posix()
-        for file in files
+        for file in repository_files("docs", "examples", "clients", "README.md")
         if file.suffix in {".md", ".py", ".js", ".mjs", ".mts"}
-        and not {"node_modules", "tests"} & set(file.parts)
+        and "tests" not in file.relative_to(ROOT).parts
         and marks.search(file.read_text(encoding="utf-8"))
     }
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from local.programs import ROOT
+from tests.support.repository_files import repository_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,7 +73,7 @@ def variables_of_makefile(text: str) -> set[str]:
 @cache
 def trees() -> Mapping[Path, ast.Module]:
     """Return the syntax tree of each program."""
-    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    paths = [path for path in repository_files(*FOLDERS) if path.suffix == ".py"]
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
 
 
@@ -122,7 +123,7 @@ def variables_of_programs() -> dict[str, set[str]]:
             value = constants.get(key.id) if isinstance(key, ast.Name) else key
             if isinstance(value, ast.Constant) and re.fullmatch(NAME, str(value.value)):
                 found[str(value.value)].add(str(path.relative_to(ROOT)))
-    for path in [*(ROOT / "examples").rglob("*.m[jt]s"), *(ROOT / "clients").glob("*/src/*.js")]:
+    for path in repository_files("examples/*.mjs", "examples/*.mts", "clients/*/src/*.js"):
         text = path.read_text(encoding="utf-8")
         for names in re.findall(r"(?:const|let) \{([^}]*)\} = process\.env", text):
             for name in re.findall(NAME, names):

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.infrastructure.test_references import PAGES, ROOT, name_of
+from tests.infrastructure.test_references import PAGES, name_of
+from tests.support.repository_files import ROOT
 
 README = ROOT / "README.md"
 MAX_CLICKS = 2

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.support.repository_files import ROOT, repository_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 FOLDERS = sorted(path.parent for path in (ROOT / "tools" / "node").glob("*/package.json"))
 EXACT = re.compile(r"\d+\.\d+\.\d+")
 HASH = re.compile(r"sha512-[A-Za-z0-9+/]{86}==")
@@ -61,11 +64,10 @@ def test_the_folders_of_the_makefile_are_locked() -> None:
 
 
 def test_every_command_of_node_in_the_repository_is_pinned_and_runs_no_script_of_others() -> None:
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
     wrong: dict[str, list[str]] = {}
-    for name in tracked.stdout.split("\0"):
-        path = ROOT / name
-        if not path.is_file() or name in NOT_COMMANDS or path.suffix == ".json":
+    for path in repository_files():
+        name = path.relative_to(ROOT).as_posix()
+        if name in NOT_COMMANDS or path.suffix == ".json":
             continue
         text = path.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
         wrong |= {f"{name}: {line.strip()}": found for line in text.splitlines() if (found := problems(line))}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.recipes.recipes import RECIPES, Recipe
-from tests.recipes.repository import ROOT, Repository
+from tests.recipes.repository import Repository
+from tests.support.repository_files import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

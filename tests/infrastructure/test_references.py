@@ -13,18 +13,14 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (".ci", "benchmarks", "clients", "docs", "events", "examples", "local", "simulator", "src", "tests", "tools")
+from tests.support.repository_files import ROOT, repository_files
+
 SUFFIXES = {".md", ".py", ".toml", ".yaml", ".yml"}
-FILES = sorted(
+FILES = [
     path
-    for folder in (ROOT.glob("*"), *(ROOT.joinpath(name).rglob("*") for name in FOLDERS))
-    for path in folder
-    if path.is_file()
-    and path != Path(__file__)
-    and (path.suffix in SUFFIXES or path.name == "Makefile")
-    and "node_modules" not in path.parts
-)
+    for path in repository_files()
+    if path != Path(__file__).resolve() and (path.suffix in SUFFIXES or path.name == "Makefile")
+]
 PAGES = [path for path in FILES if path.suffix == ".md"]
 
 STALE = re.compile(r"(?<!RFC \d{4} )(?<!WHATWG URL )§|web_connector_protocol|service_contract|(?<![\w/])`qbxml\.md`")
@@ -138,9 +134,7 @@ def test_broken_citations_are_found(text: str, citations: list[str]) -> None:
 def test_no_file_has_the_address_of_a_package_index() -> None:
     """The person who installs the project chooses the index, for example a mirror."""
     suffixes = SUFFIXES | {".txt", ".json", ".js", ".mjs", ".mts", ".html"}
-    files = [path for path in ROOT.glob("*") if path.is_file()]
-    files += [path for name in FOLDERS for path in ROOT.joinpath(name).rglob("*") if "node_modules" not in path.parts]
-    texts = {path: path.read_text(encoding="utf-8") for path in files if path.suffix in suffixes and path.is_file()}
+    texts = {path: path.read_text(encoding="utf-8") for path in repository_files() if path.suffix in suffixes}
 
     assert len(texts) > len(FILES)
     assert [name_of(path) for path, text in texts.items() if _PACKAGE_INDEX.search(text)] == []

@@ -9,10 +9,11 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.support.repository_files import ROOT, repository_files
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROOT = Path(__file__).resolve().parents[2]
 TYPES = ".mypy_cache"
 KEPT = {TYPES, ".ruff_cache", "__pycache__"}
 """The folders that a renewed copy keeps, so that tools and Python read only what has changed."""
@@ -40,13 +41,10 @@ class Repository:
             folders[:] = [name for name in folders if name not in KEPT]
             for name in names:
                 (Path(folder) / name).unlink()
-        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own command
-        for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():
-                target = self.folder / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, target, follow_symlinks=False)
+        for path in repository_files():
+            target = self.folder / path.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, target, follow_symlinks=False)
         (self.folder / ".venv").unlink(missing_ok=True)
         if (ROOT / ".venv").exists():
             (self.folder / ".venv").symlink_to((ROOT / ".venv").resolve())
