@@ -19,7 +19,7 @@ from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, a
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.observed_store import ObservedStore
 from tests.support.web_connector.quickbooks import labels_in
-from tests.support.web_connector.streams import SHARDS
+from tests.support.web_connector.streams import BATCH, SHARDS
 from tests.support.web_connector.system import (
     OWNERS,
     ConcurrentCall,
@@ -203,6 +203,14 @@ class Interleavings(RuleBasedStateMachine):
             streams.consume(shard, number, trouble)
             if repeats:
                 streams.repeat(shard, number)
+
+    @rule(number=CONNECTIONS, calls=st.integers(0, 4), trouble=TROUBLE)
+    def deliver_ends_at_once(self, number: int, calls: int, trouble: Trouble) -> None:
+        """Let requests end, and the consumers of two shards append the events at once. The log may be empty."""
+        if streams := self.system.streams:
+            first, *others = (streams.shard_of(request_id) for request_id in self.system.end_some(number))
+            second = next((shard for shard in others if shard != first), first)
+            streams.consume(first, BATCH, ConcurrentCall(calls, "consume", second, trouble))
 
     @rule(app=st.integers(0, 1), which=st.integers(0, 20), limit=st.integers(1, 5))
     def read_feed(self, app: int, which: int, limit: int) -> None:
@@ -407,14 +415,21 @@ class Interleavings(RuleBasedStateMachine):
         requests=st.integers(1, 6),
         objects=st.sampled_from([4, 8, 0]),
         end=st.sampled_from(["well", "failed", "lost"]),
+        calls=st.sampled_from([None, None, 1, 2, 3, 4]),
         trouble=TROUBLE,
     )
-    def converse(self, number: int, requests: int, objects: int, end: str, trouble: Trouble) -> None:
-        """Continue the latest session or log in. Send several requests. The last response may be interrupted."""
+    def converse(  # noqa: PLR0917 - drawn by name
+        self, number: int, requests: int, objects: int, end: str, calls: int | None, trouble: Trouble
+    ) -> None:
+        """Continue the latest session or log in. Send several requests. The last response may be interrupted.
+
+        Two functions may answer each `sendRequestXML`: a copy of it arrives after `calls` calls of the store.
+        """
         system = self.system
+        copy = None if calls is None else ConcurrentCall(calls, "copy", number)
         ticket = self.live_ticket(number)
         for requests_after in reversed(range(requests)):
-            request = system.send(ticket, number)
+            request = system.send(ticket, number, trouble=copy)
             if request == NO_OP:
                 system.clock.advance(seconds=5)
                 continue

@@ -57,14 +57,21 @@ class Streams:
         for reader in self.readers:
             self.read(reader, 0, PAGE)
 
+    @staticmethod
+    def shard_of(request_id: str) -> int:
+        """Return the shard with the changes of a request."""
+        return zlib.crc32(request_id.encode()) % SHARDS
+
     def _changes_in(self, shard: int) -> list[tuple[State | None, QueuedRequest]]:
-        return [change for change in self.store.changes if zlib.crc32(change[1].id.encode()) % SHARDS == shard]
+        return [change for change in self.store.changes if self.shard_of(change[1].id) == shard]
 
     def consume(self, shard: int, number: int, trouble: Any) -> None:
         """Deliver the next changes of a shard. They are delivered again if the function is interrupted."""
-        batch = self._changes_in(shard)[self.delivered[shard] :][:number]
+        start = self.delivered[shard]
+        batch = self._changes_in(shard)[start:][:number]
         if self.in_function(lambda: self._append(batch), trouble):
-            self.delivered[shard] = max(self.delivered[shard], self.delivered[shard] + len(batch))
+            # A concurrent call may have delivered more of the shard.
+            self.delivered[shard] = max(self.delivered[shard], start + len(batch))
 
     def repeat(self, shard: int, number: int) -> None:
         """Deliver changes of a shard again that were delivered before, as after a reset of the consumer."""

@@ -48,7 +48,7 @@ from tests.support.web_connector.interruptions import (
     ReadFailed,
 )
 from tests.support.web_connector.quickbooks import Books, hcp, labels_in
-from tests.support.web_connector.streams import Streams
+from tests.support.web_connector.streams import BATCH, Streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -277,7 +277,7 @@ class System:
             case "sweep":
                 self.sweep(1, call.trouble)
             case "consume" if self.streams:
-                self.streams.consume(call.number, 3, call.trouble)
+                self.streams.consume(call.number, BATCH, call.trouble)
             case "bulk":
                 self.discard_many(call.number, call.trouble)
             case "discard":
@@ -422,6 +422,15 @@ class System:
         # The first new id is that of the batch; a concurrent call may have made others.
         for base in ids[former : former + 1]:
             ids[former : former + 1] = ids_of_batch(base, len(batch))
+
+    def end_some(self, number: int, requests: int = 3) -> list[str]:
+        """Queue reads and discard them. Return their ids."""
+        for _ in range(requests):
+            self.queue(number, "read", "")
+        ids, connection = self.new_id.ids[-requests:], self.connections[number]
+        for request_id in ids:
+            self.requests.discard(connection.app_id, request_id, actor=AN_ACTOR)
+        return ids
 
     def discard_many(self, number: int, trouble: Trouble = None) -> None:
         """Discard all queued requests of a connection with one call."""
