@@ -297,7 +297,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         "domain.web_connector.protocol.qwc.MAX_DESCRIPTION_CHARACTERS",
     },
     "decides how a problem is worded": {
-        *("handlers.rest.request_checks.MAX_COMPARED_LENGTH", "domain.qbxml.request.problems.MIN_SIMILARITY"),
+        *("domain.suggestions.MAX_COMPARED_CHARACTERS", "domain.suggestions.MIN_SIMILARITY"),
         "domain.qbxml.request.diagnosis.MIN_SIMILARITY_IN_NEWER",
     },
     "is a limit of the operator's commands": {

@@ -142,6 +142,7 @@ def test_each_wrong_field_is_named(opens: str, closes: str, zone: str, field: st
         ("New York", "America/New_York"),
         ("Los Angeles", "America/Los_Angeles"),
         ("Europe/Berln", "Europe/Berlin"),
+        ("Berln", "Europe/Berlin"),
     ],
 )
 def test_the_nearest_zones_are_suggested(wrong: str, suggestion: str) -> None:

@@ -21,11 +21,12 @@ from domain.qbxml.request.document import escaped
 from domain.qbxml.request.from_xml import stored_request
 from domain.qbxml.request.normalization import normalize
 from domain.qbxml.request.placeholders import Placeholder
-from domain.qbxml.request.problems import did_you_mean, quoted
+from domain.qbxml.request.problems import quoted
 from domain.qbxml.request.schema_check import all_problems, name_problems
 from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
 from domain.qbxml.schema.facts import response_facts
 from domain.qbxml.xml.parser import parse_tree
+from domain.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

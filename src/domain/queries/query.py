@@ -14,11 +14,12 @@ from domain.qbxml import PAGE_SIZE, Request
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
 from domain.qbxml.request.normalization import normalize
-from domain.qbxml.request.problems import Source, did_you_mean, quoted, similar_names
+from domain.qbxml.request.problems import Source, quoted
 from domain.qbxml.request.schema_check import schema_problems
 from domain.qbxml.schema.content_models import version_number
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
+from domain.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -225,16 +226,7 @@ def _instead(name: str, names: Iterable[str]) -> str | None:
     """Return a suggestion for an unknown parameter. A name with one different word has a different meaning."""
     if name in _DUE_DATES:
         return "QBXML cannot select by due date. Query by status or transaction date, and compare DueDate."
-    if (meant := _OTHER_NAMES.get(name)) and meant in names:
-        return f"Did you mean {meant}?"
-    words = name.split("_")
-    for other in names:
-        others = other.split("_")
-        if len(words) == len(others) and all(
-            similar_names(word, [own]) for word, own in zip(words, others, strict=True)
-        ):
-            return did_you_mean(name, [other])
-    return None
+    return did_you_mean(name, names, others=_OTHER_NAMES)
 
 
 def _add(request: Element, path: str, text: str) -> None:

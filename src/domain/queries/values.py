@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
+from domain.dates import how_to_write_date
 from domain.labels import MAX_LABEL_CHARACTERS, checked_label, metadata_from_json
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import is_storable
-from domain.qbxml.schema.value_types import how_to_write_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from domain.errors import InvalidRequest, Problem
+from domain.suggestions import similar_names
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -103,11 +104,8 @@ def _zone_names() -> set[str]:
 
 def _nearest(name: str) -> str | None:
     """Return a suggestion with the most similar names. The name of a city is enough to find its zone."""
-    from difflib import get_close_matches  # noqa: PLC0415 - see above
-
-    zones: dict[str, str] = {}
+    zones = {zone: zone for zone in sorted(_zone_names())}
     for zone in sorted(_zone_names()):
-        zones.setdefault(zone.casefold(), zone)
-        zones.setdefault(zone.rpartition("/")[2].casefold(), zone)
-    matches = get_close_matches(name.strip().replace(" ", "_").casefold(), zones, n=3, cutoff=0.7)
-    return f"Did you mean {' or '.join(dict.fromkeys(zones[match] for match in matches))}?" if matches else None
+        zones.setdefault(zone.rpartition("/")[2], zone)
+    similar = dict.fromkeys(zones[match] for match in similar_names(name, zones))
+    return f"Did you mean {' or '.join(similar)}?" if similar else None

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from domain.errors import (
@@ -23,13 +22,14 @@ from domain.errors import (
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import Limits, Scope
 from domain.records.audit import Actor, ActorType
+from domain.suggestions import MAX_COMPARED_CHARACTERS, did_you_mean
 from handlers.common.http import header
 
 MAX_BODY_BYTES = 1024 * 1024
 """Maximum size of a REST body, in bytes. Web Connector calls have their own limits (`protocol/soap.py`)."""
 
-MAX_COMPARED_LENGTH = 50
-"""A much longer name does not resemble any allowed name, and the comparison would take long."""
+_MAX_QUOTED = 50
+"""The maximum characters of a name that a message repeats."""
 
 _OTHER_NAMES = {
     "request": "request_json",
@@ -147,12 +147,10 @@ def unknown_name(name: str, names: Sequence[str], kind: str) -> Problem:
 
 
 def _instead(name: str, names: Sequence[str]) -> str | None:
-    if len(name) > MAX_COMPARED_LENGTH:
-        return None
-    if "request_json" in names and (name.endswith("Rq") or name in _MEMBERS_OF_A_REQUEST):
+    is_short = len(name) <= MAX_COMPARED_CHARACTERS
+    if is_short and "request_json" in names and (name.endswith("Rq") or name in _MEMBERS_OF_A_REQUEST):
         return f'Write it inside request_json: {{"request_json": {{"{name}": …}}}}.'
-    nearest = [other] if (other := _OTHER_NAMES.get(name)) in names else get_close_matches(name, names, n=1)
-    return f"Did you mean {nearest[0]}?" if nearest else None
+    return did_you_mean(name, names, others=_OTHER_NAMES)
 
 
 def require_no_body(event: Event) -> None:
@@ -210,7 +208,7 @@ def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(members):
         name = Counter(name for name, _ in members).most_common(1)[0][0]
         suggestion = f'An element that repeats is an array: {{"{name}": [ … ]}}.' if name[:1].isupper() else None
-        message = f"has an object with the member {shortened(name, MAX_COMPARED_LENGTH)!r} twice"
+        message = f"has an object with the member {shortened(name, _MAX_QUOTED)!r} twice"
         raise InvalidRequest([Problem("body", message, suggestion=suggestion)])
     return value
 

@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.qbxml.request.other_names import BESIDE_THE_REQUEST
+from handlers.rest.new_queued_request import NewBatchRequest
+
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
 
 ADD = {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}}
 SEPARATELY = "Queue each request separately. Requests are sent in the order in which they are queued."
 ONLY_THE_REQUEST = 'Write only the request, for example {"CustomerQueryRq": {"MaxReturned": 5}}.'
+
+
+EACH_KIND_OF_ITEM = (
+    "Each kind has its own request: ItemServiceAddRq, ItemNonInventoryAddRq, ItemOtherChargeAddRq, "
+    "ItemInventoryAddRq, ItemInventoryAssemblyAddRq, ItemFixedAssetAddRq, ItemSubtotalAddRq, ItemDiscountAddRq, "
+    "ItemPaymentAddRq, ItemSalesTaxAddRq, ItemSalesTaxGroupAddRq, ItemGroupAddRq."
+)
+LINE = {"ItemRef": {"FullName": "Oak"}}
 
 
 def problem_of(response: Any) -> tuple[str, str | None]:
@@ -54,7 +65,52 @@ def invoice(**fields: Any) -> dict[str, Any]:
         (invoice(TxnDate="11/22/2026"), "Write 2026-11-22."),
         (invoice(TxnDate="22.11.2026"), "Write 2026-11-22."),
         (invoice(TxnDate="3/4/2026"), "Write 2026-03-04 or 2026-04-03."),
-        (invoice(TxnDate="13/13/2026"), None),
+        (invoice(TxnDate="13/13/2026"), "There is no month 13."),
+        (invoice(TxnDate="2026-13-01"), "There is no month 13."),
+        (invoice(TxnDate="2026-02-30"), "February 2026 has 28 days."),
+        (invoice(TxnDate="2024-02-30"), "February 2024 has 29 days."),
+        (invoice(TxnDate="31/06/2026"), "June 2026 has 30 days."),
+        (invoice(TxnDate="2026/1/3"), "Write 2026-01-03."),
+        (invoice(TxnDate=20260131), "Write 2026-01-31."),
+        (invoice(TxnDate="tomorrow"), None),
+        (
+            {"InvoiceQueryRq": {"ModifiedDateRangeFilter": {"FromModifiedDate": "2026-02-30T10:00:00"}}},
+            "February 2026 has 28 days.",
+        ),
+        ({"ItemAddRq": {"ItemAdd": {"Name": "Oak"}}}, EACH_KIND_OF_ITEM),
+        ({"ProductAdd": {"Name": "Oak"}}, EACH_KIND_OF_ITEM),
+        ({"TermsAddRq": {}}, "Each kind has its own request: StandardTermsAddRq, DateDrivenTermsAddRq."),
+        ({"CreateCustomer": {"Name": "Ada"}}, "Did you mean CustomerAddRq?"),
+        ({"InvoiceUpdateRq": {}}, "Did you mean InvoiceModRq?"),
+        ({"get_invoices": {}}, "Did you mean InvoiceQueryRq?"),
+        ({"customer_add_rq": {"customer_add": {"name": "Ada"}}}, "Did you mean CustomerAddRq?"),
+        ({"Vendor": {}}, "Did you mean VendorAddRq or VendorModRq or VendorQueryRq?"),
+        ({"CustomerDelRq": {}}, "Write ListDelRq with the ListDelType Customer."),
+        ({"DeleteInvoice": {}}, "Write TxnDelRq with the TxnDelType Invoice."),
+        ({"InvoiceVoidRq": {}}, "Write TxnVoidRq with the TxnVoidType Invoice."),
+        ({"Frobnicate": {}}, 'Write {"CustomerQueryRq": {"MaxReturned": 5}}, for example.'),
+        ({"F" * 61: {}}, 'Write {"CustomerQueryRq": {"MaxReturned": 5}}, for example.'),
+        ({"CustomerQueryRq": {}, "MaxReturned": 5}, "Write it inside CustomerQueryRq."),
+        ({"CustomerQueryRq": {}, "label": "a"}, "Write label beside request_json, not in it."),
+        (
+            {"CustomerQueryRq": {"webhook_url": "https://a.example"}},
+            "Write webhook_url beside request_json, not in it.",
+        ),
+        ({"CustomerQueryRq": {"iterator": "Start"}}, 'It is an attribute. Write "@iterator": "…".'),
+        (invoice(Lines=[LINE]), "Did you mean InvoiceLineAdd?"),
+        (invoice(InvoiceLine=[{}]), "Did you mean InvoiceLineAdd?"),
+        (invoice(InvoiceLineAdd={**LINE, "Qty": 1}), "Did you mean Quantity?"),
+        (invoice(InvoiceLineAdd={**LINE, "UnitPrice": 1}), "Did you mean Rate?"),
+        (invoice(InvoiceLineAdd={"Item": "Oak"}), "Did you mean ItemRef? It contains a FullName or a ListID."),
+        (invoice(InvoiceLineAdd={"item": {"FullName": "Oak"}}), "Did you mean ItemRef?"),
+        (invoice(bill_address={"Addr1": "1 Bay Road"}), "Did you mean BillAddress?"),
+        (invoice(InvoiceLineAdd={"Amount": "12.345"}), "Round it to 2 decimals."),
+        (invoice(InvoiceLineAdd={"Amount": "$1,234.50"}), "Write 1234.50."),
+        (invoice(InvoiceLineAdd={"Rate": "1.234,5"}), "Write 1234.5."),
+        (invoice(InvoiceLineAdd={"Rate": "1,234"}), "Write 1234 or 1.234."),
+        (invoice(InvoiceLineAdd={"Amount": "1e3"}), "Write 1000."),
+        (invoice(InvoiceLineAdd={"Amount": "1e999999999"}), None),
+        (invoice(IsPending="yes"), "Write true."),
         (
             {"InvoiceQueryRq": {"ModifiedDateRangeFilter": {"FromModifiedDate": "11/22/2026 10:00"}}},
             "Write 2026-11-22.",
@@ -72,6 +128,27 @@ def test_a_request_in_another_form(deployment: Deployment, request_json: Any, su
     response = deployment.api.call("POST", deployment.requests_url, {"request_json": request_json})
 
     assert problem_of(response) == ("request_json", suggestion)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"Amount": "12345678901234.00"}, "Amount has 14 digits before the point; at most 13 are allowed."),
+        ({"Amount": "97.123"}, "Amount has 3 decimals; at most 2 are allowed."),
+        ({"Rate": 12345678901}, "Rate has 11 digits before the point; at most 10 are allowed."),
+        ({"Quantity": 0.1234567}, "Quantity has 7 decimals; at most 5 are allowed."),
+    ],
+)
+def test_the_digits_of_a_number_are_counted(deployment: Deployment, line: dict[str, Any], message: str) -> None:
+    response = deployment.api.call(
+        "POST", deployment.requests_url, {"request_json": invoice(InvoiceLineAdd={**LINE, **line})}
+    )
+
+    assert response.problem["message"] == message
+
+
+def test_the_fields_beside_a_request_are_those_of_a_batch() -> None:
+    assert set(NewBatchRequest.model_fields) - {"request_json", "request_xml"} == BESIDE_THE_REQUEST
 
 
 def test_a_reference_in_xml_is_suggested_as_xml(deployment: Deployment) -> None:

@@ -172,7 +172,7 @@ def test_subscription_requests_are_rejected_with_their_message_set() -> None:
         ),
         (
             "<TotalBalanceFilter><Operator>Equal</Operator><Amount>97.5</Amount></TotalBalanceFilter>",
-            "Amount must be an amount with two decimals or none, such as 97.50, not '97.5'.",
+            "Amount must be an amount with up to 13 digits, and two decimals or none, such as 97.50, not '97.5'.",
             "Write 97.50.",
         ),
         (
@@ -192,8 +192,10 @@ def test_a_wrong_value_is_explained(child: str, message: str, suggestion: str | 
 
 def test_whole_numbers_have_at_most_18_digits() -> None:
     assert is_valid(customers(f"<MaxReturned>{'9' * 18}</MaxReturned>"))
-    assert "at most 18 digits" in problem_of(customers(f"<MaxReturned>{'9' * 19}</MaxReturned>")).message
-    assert "at most 18 digits" in problem_of(customers(f"<MaxReturned>{'9' * 5000}</MaxReturned>")).message
+
+    for digits, figure in ((19, "19"), (5000, "5,000")):
+        message = problem_of(customers(f"<MaxReturned>{'9' * digits}</MaxReturned>")).message
+        assert message == f"MaxReturned has {figure} digits; at most 18 are allowed."
 
 
 def test_text_in_place_of_elements_and_the_reverse_are_rejected() -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from domain.qbxml.request import limits
-from domain.qbxml.request.problems import did_you_mean, similar_names
+from domain.qbxml.request.other_names import meant_elements
 from domain.qbxml.schema.content_models import ContentModel, elements_of, occurs, repeats
 from domain.qbxml.schema.facts import particles_of
+from domain.suggestions import did_you_mean, letters, similar_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
+
+    from domain.qbxml.schema.content_models import ElementRule
 
 Finding = tuple["Element | None", str, str | None]
 """The child with the problem (None for the parent), a message and a suggestion."""
@@ -53,7 +57,8 @@ def diagnose(
     members = [child for child in children if child.tag in rules]
     unknown_names = dict.fromkeys(child.tag for child in children if child.tag not in rules)
     # Comparing names is slow, and any further problems would not be reported.
-    occurrences = _Occurrences(parent, members, list(islice(unknown_names, limits.MAX_PROBLEMS)), is_newer=is_newer)
+    compared = list(islice(unknown_names, limits.MAX_PROBLEMS))
+    occurrences = _Occurrences(parent, rules, members, compared, is_newer=is_newer)
     findings = list(occurrences.findings(content.group))
     for child in children:
         if child.tag in rules:
@@ -69,49 +74,54 @@ def diagnose(
             continue
         else:
             suggestion = (
-                _by_spelling(child.tag, rules, occurrences.misspelled)
-                or _by_place(child, content, enclosing, counterpart)
-                or _by_similarity(parent, child, content)
+                _by_spelling(child, rules, occurrences.misspelled)
+                or _by_place(child.tag, rules, enclosing, counterpart)
+                or _by_similarity(child, rules)
+                or _by_content(parent, child, rules)
             )
         yield child, f"{child.tag} is not an element of {parent}.", suggestion
     yield from _misplaced(members, content)
     yield from findings
 
 
-def _by_spelling(name: str, names: Mapping[str, object], misspelled: Mapping[str, str]) -> str | None:
-    if name in misspelled:
-        return f"Did you mean {misspelled[name]}?"
-    for candidate in names:
-        if candidate in {f"{name}s", name.removesuffix("s")} or candidate.lower() == name.lower():
-            return f"Did you mean {candidate}?"
-    return None
+def _by_spelling(child: Element, rules: Mapping[str, ElementRule], misspelled: Mapping[str, str]) -> str | None:
+    name, own = child.tag, letters(child.tag)
+    spellings = {own, f"{own}s", own.removesuffix("s"), f"{own}ref"}
+    meant = [misspelled[name]] if name in misspelled else [rule for rule in rules if letters(rule) in spellings]
+    if not (meant := meant[:1] or meant_elements(name, rules)):
+        return None
+    content = rules[meant[0]].content
+    how = " It contains a FullName or a ListID." if content and "FullName" in content.rules and not len(child) else ""
+    return f"Did you mean {' or '.join(meant)}?{how}"
 
 
 def _by_place(
-    child: Element,
-    content: ContentModel,
+    name: str,
+    rules: Mapping[str, ElementRule],
     enclosing: Mapping[str, ContentModel],
     counterpart: tuple[str, ContentModel] | None,
 ) -> str | None:
-    name, rules = child.tag, content.rules
     parents = [rule.name for rule in rules.values() if rule.content and name in rule.content.rules]
     parents = parents or [outer for outer, model in enclosing.items() if name in model.rules][:1]
     if parents:
         return f"It belongs in {' or '.join(parents[:3])}."
     if counterpart is not None and name in counterpart[1].rules:
         return f"Only {counterpart[0]} has it."
+    return None
+
+
+def _by_similarity(child: Element, rules: Mapping[str, ElementRule]) -> str | None:
+    # An element with children is not a misspelled text element, and the reverse. An empty one can be either.
+    is_empty = not len(child) and not child.text
+    candidates = [rule.name for rule in rules.values() if is_empty or bool(len(child)) == bool(rule.content)]
+    return did_you_mean(child.tag, candidates, _MIN_SIMILARITY)
+
+
+def _by_content(parent: str, child: Element, rules: Mapping[str, ElementRule]) -> str | None:
     wrapped = dict.fromkeys(inner.tag for inner in child.iter() if inner.tag in rules)
-    return f"Write {' and '.join(wrapped)} without {name} around it." if wrapped else None
-
-
-def _by_similarity(parent: str, child: Element, content: ContentModel) -> str | None:
-    rules = content.rules
-    # An element with children is not a misspelled text element, and the reverse.
-    candidates = [rule.name for rule in rules.values() if bool(len(child)) == bool(rule.content)]
-    suggestion = did_you_mean(child.tag, candidates, _MIN_SIMILARITY)
-    if suggestion is None and len(rules) <= _MAX_LISTED:
-        return f"{parent} can contain {' or '.join(rules)}."
-    return suggestion
+    if wrapped:
+        return f"Write {' and '.join(wrapped)} without {child.tag} around it."
+    return f"{parent} can contain {' or '.join(rules)}." if len(rules) <= _MAX_LISTED else None
 
 
 def _misplaced(children: Sequence[Element], content: ContentModel) -> Iterator[Finding]:
@@ -152,15 +162,28 @@ class _Occurrences:
     """Finds names that occur too often, are missing or exclude each other, in any order."""
 
     def __init__(
-        self, parent: str, members: Sequence[Element], unknown_names: Sequence[str], *, is_newer: bool
+        self,
+        parent: str,
+        names: Collection[str],
+        members: Sequence[Element],
+        unknown_names: Sequence[str],
+        *,
+        is_newer: bool,
     ) -> None:
         self._parent = parent
+        self._names = names
         self._counts = Counter(child.tag for child in members)
         self._first = {child.tag: child for child in reversed(members)}
         self._is_newer = is_newer
         self._unknown_names = unknown_names
         # Unknown names that are probably misspelled, with the missing name for each.
         self.misspelled: dict[str, str] = {}
+
+    @cached_property
+    def _meant(self) -> Mapping[str, str]:
+        """The element that each unknown name resembles most, if it resembles any."""
+        similar = ((name, similar_names(name, self._names, _MIN_SIMILARITY_TO_MISSING)) for name in self._unknown_names)
+        return {name: names[0] for name, names in similar if names}
 
     def findings(self, particle: Any, *, repeated: bool = False) -> Iterator[Finding]:
         """Yield the findings of a required particle. `repeated` is true inside a group that may repeat."""
@@ -203,14 +226,14 @@ class _Occurrences:
 
     def _missing(self, names: Sequence[str]) -> Iterator[Finding]:
         """Report that one of the names is required, unless an unknown child is probably a misspelling of one."""
-        for name in names:
-            unmatched = [unknown for unknown in self._unknown_names if unknown not in self.misspelled]
-            for match in similar_names(name, unmatched, _MIN_SIMILARITY_TO_MISSING)[:1]:
-                if not self._is_newer or similar_names(name, [match], MIN_SIMILARITY_IN_NEWER):
-                    self.misspelled[match] = name
-                    return
-                yield None, f"{self._parent} requires {name}.", f"Did you mean {name} by {match}?"
-                return
+        for unknown, name in self._meant.items():
+            if unknown in self.misspelled or name not in names:
+                continue
+            if not self._is_newer or similar_names(unknown, [name], MIN_SIMILARITY_IN_NEWER):
+                self.misspelled[unknown] = name
+            else:
+                yield None, f"{self._parent} requires {name}.", f"Did you mean {name} by {unknown}?"
+            return
         if len(names) == 1:
             yield None, f"{self._parent} requires {names[0]}.", f"Add {names[0]}."
         else:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, ENVELOPE, MESSAGE_SET, Request
-from domain.qbxml.request.problems import did_you_mean, quoted
+from domain.qbxml.request.problems import quoted
+from domain.qbxml.request.request_names import suggested_request
 from domain.qbxml.schema.content_models import request_model
+from domain.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -65,10 +67,10 @@ def request_in_envelope(root: Element, version: str, source: Source) -> Request:
 
 
 def meant_request(name: str) -> str | None:
-    """Return a suggestion for a name without Rq, such as CustomerAdd, or None if QBXML has no such request."""
+    """Return a suggestion for a name that is not a request, such as CustomerAdd, or None if it resembles none."""
     model = request_model(f"{name}Rq")
     if model is None:
-        return None
+        return suggested_request(name)
     inner = f'{{"{name}": {{…}}}}' if name in model.content.rules else "{…}"
     return f'Did you mean {name}Rq? In JSON, write {{"{name}Rq": {inner}}}.'
 

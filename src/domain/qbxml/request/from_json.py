@@ -10,11 +10,13 @@ from domain.qbxml.request import limits
 from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION, ENVELOPE, MESSAGE_SET
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH, QUEUE_SEPARATELY, meant_request, request_in_envelope
 from domain.qbxml.request.normalization import normalize
-from domain.qbxml.request.problems import Source, did_you_mean, quoted
+from domain.qbxml.request.other_names import BESIDE_THE_REQUEST
+from domain.qbxml.request.problems import Source, quoted
 from domain.qbxml.request.validation import validated
+from domain.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from domain.qbxml.request.document import Request
 
@@ -77,7 +79,7 @@ class _TreeReader:
         version = _version(members.get("version"))
         node, pointer = members.get("request"), "/request"
         if node is None:
-            _refuse("request is missing.", pointer, suggestion='Write {"request": {"name": "CustomerQueryRq"}}.')
+            _refuse("The request is missing.", pointer, suggestion='Write {"CustomerQueryRq": {"MaxReturned": 5}}.')
         if isinstance(node, list):
             if len(node) != 1:
                 _refuse("request must be a node, or an array with one node.", pointer)
@@ -187,14 +189,28 @@ def _short_request_name(tree: object) -> str | None:
     if len(requests) == len(names) == 1 and "request" not in tree:
         return requests[0]
     for name in names:
-        if name in _ENVELOPE_NAMES:
-            suggestion = 'Write only the request, for example {"CustomerQueryRq": {"MaxReturned": 5}}.'
-            _refuse(f"{name} is not needed.", "", name, suggestion=suggestion)
-        if name in _NODE_MEMBERS:
-            _refuse(f"{name} is a member of a node.", "", name, suggestion='Write {"request": {"name": …}}.')
-        if meant := meant_request(name):
-            _refuse(f"{name} is not a request. The name of a request ends in Rq.", "", name, suggestion=meant)
+        if name not in requests:
+            _refuse_member(name, requests)
+    if "request" not in tree and names:
+        suggestion = 'Write {"CustomerQueryRq": {"MaxReturned": 5}}, for example.'
+        _refuse(f"{quoted(names[0])} is not a request.", "", names[0], suggestion=suggestion)
     return None
+
+
+def _refuse_member(name: str, requests: Sequence[str]) -> None:
+    """Raise InvalidRequest for a member of the shorter form that is not a request, if it is known what is meant."""
+    if name in BESIDE_THE_REQUEST:
+        _refuse(f"{name} is not part of a request.", "", name, suggestion=f"Write {name} beside {FIELD}, not in it.")
+    if name in _ENVELOPE_NAMES:
+        suggestion = 'Write only the request, for example {"CustomerQueryRq": {"MaxReturned": 5}}.'
+        _refuse(f"{name} is not needed.", "", name, suggestion=suggestion)
+    if name in _NODE_MEMBERS:
+        _refuse(f"{name} is a member of a node.", "", name, suggestion='Write {"request": {"name": …}}.')
+    if requests:
+        message = f"{quoted(name)} is not a member beside a request."
+        _refuse(message, "", name, suggestion=f"Write it inside {requests[0]}.")
+    if meant := meant_request(name):
+        _refuse(f"{name} is not a request. The name of a request ends in Rq.", "", name, suggestion=meant)
 
 
 def _pointer(pointer: str, *members: str) -> str:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 from xml.etree.ElementTree import Element
 
 from domain.errors import InvalidRequest, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Location: TypeAlias = tuple[int, int] | str | None
 """The location of an element in the original text: line and column from 1, or a JSON pointer."""
 
 _MAX_QUOTED = 60
 """The maximum characters of an invalid text that a message repeats."""
-
-MIN_SIMILARITY = 0.7
-"""The minimum similarity, from 0 to 1, at which a name is suggested in place of another."""
 
 
 class Source:
@@ -75,20 +68,3 @@ class Source:
 def quoted(text: str) -> str:
     """Return `text` in quotation marks, shortened if it is long."""
     return repr(text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…")
-
-
-def did_you_mean(name: str, names: Iterable[str], min_similarity: float = MIN_SIMILARITY) -> str | None:
-    """Return `Did you mean …?` with the most similar names, or None if there are none."""
-    similar = similar_names(name, names, min_similarity)
-    return f"Did you mean {' or '.join(similar)}?" if similar else None
-
-
-def similar_names(name: str, names: Iterable[str], min_similarity: float = MIN_SIMILARITY) -> list[str]:
-    """Return up to three names that resemble `name`, the best first. Return only one if it differs only in case."""
-    if len(name) > _MAX_QUOTED:
-        return []
-    by_lower_case = {candidate.lower(): candidate for candidate in names}
-    if name.lower() in by_lower_case:
-        return [by_lower_case[name.lower()]]
-    matches = get_close_matches(name.lower(), by_lower_case, n=3, cutoff=min_similarity)
-    return [by_lower_case[match] for match in matches]

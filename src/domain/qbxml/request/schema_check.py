@@ -11,11 +11,13 @@ from domain.errors import shortened
 from domain.qbxml.request import limits
 from domain.qbxml.request.diagnosis import MIN_SIMILARITY_IN_NEWER, diagnose
 from domain.qbxml.request.fast_schema_check import is_blank, is_valid
+from domain.qbxml.request.other_names import BESIDE_THE_REQUEST
 from domain.qbxml.request.placeholders import Placeholder
-from domain.qbxml.request.problems import MIN_SIMILARITY, did_you_mean, quoted
+from domain.qbxml.request.problems import quoted
+from domain.qbxml.request.request_names import suggested_request
+from domain.qbxml.request.value_problems import wrong_value
 from domain.qbxml.schema.content_models import ATTRIBUTES_SINCE, END, request_model, version_number, within
-from domain.qbxml.schema.facts import request_names
-from domain.qbxml.schema.value_types import DATE_TYPES, how_to_write_date
+from domain.suggestions import MIN_SIMILARITY, did_you_mean, letters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -116,7 +118,7 @@ def _unknown_request(request: Request) -> list[Problem]:
         message = f"{name} belongs to QBXMLSubscriptionMsgsRq, which the Web Connector cannot send."
         return [request.source.problem(message, element, name)]
     is_newer = version_number(request.version) > NEWEST_REQUESTS
-    suggestion = did_you_mean(name, request_names(), MIN_SIMILARITY_IN_NEWER if is_newer else MIN_SIMILARITY)
+    suggestion = suggested_request(name, MIN_SIMILARITY_IN_NEWER if is_newer else MIN_SIMILARITY)
     if is_newer and suggestion is None:
         return []
     return [request.source.problem(f"QBXML has no request {name}.", element, name, suggestion)]
@@ -165,12 +167,29 @@ class _SchemaCheck:
                 enclosing={parent.tag: model for parent, model in reversed(self._open[:-1])},
                 counterpart=self._counterpart(),
             )
-            for finding in islice(findings, limits.MAX_PROBLEMS):
-                self._add(*finding)
+            for place, message, suggestion in islice(findings, limits.MAX_PROBLEMS):
+                elsewhere = self._elsewhere(place.tag, content) if place is not None else None
+                self._add(place, message, elsewhere or suggestion)
             for child in children[checked:]:
                 if (rule := content.rules.get(child.tag)) is not None:
                     self._check_child(child, rule)
         self._open.pop()
+
+    def _elsewhere(self, name: str, content: ContentModel) -> str | None:
+        """Return where a name belongs that is not an element of the innermost one, or None if that is not known."""
+        if name in content.rules:
+            return None
+        if name in BESIDE_THE_REQUEST:
+            return f"Write {name} beside {self._request.source.field}, not in it."
+        model = request_model(self._request.name)
+        attributes = [own for own in model.attributes if letters(own) == letters(name)] if model else []
+        if not attributes or len(self._open) > 1:
+            return None
+        written = f'"@{attributes[0]}": "…"' if self._is_json() else f'{attributes[0]}="…"'
+        return f"It is an attribute. Write {written}."
+
+    def _is_json(self) -> bool:
+        return isinstance(self._request.source.location(self._request.element), str)
 
     def _counterpart(self) -> tuple[str, ContentModel] | None:
         """Return the Add request for a Mod request, or the reverse, with its content model in this place."""
@@ -210,8 +229,7 @@ class _SchemaCheck:
         if "FullName" not in content.rules:
             return None
         text = shortened(text.strip(), _MAX_REFERENCE)
-        is_json = isinstance(self._request.source.location(self._request.element), str)
-        return f"Write {json.dumps({'FullName': text})}." if is_json else f"Write <FullName>{text}</FullName>."
+        return f"Write {json.dumps({'FullName': text})}." if self._is_json() else f"Write <FullName>{text}</FullName>."
 
     def _text_findings(
         self, name: str, text: str, value_type: ValueType, rule: ElementRule
@@ -222,7 +240,7 @@ class _SchemaCheck:
         if not text and "default" in facts:
             return
         if value_type.accepts is not None and not value_type.accepts(text):
-            yield _wrong_value(name, text, value_type)
+            yield wrong_value(name, text, value_type)
             return
         minimum, maximum = facts.get("least"), facts.get("most")
         if (minimum is not None or maximum is not None) and not within(text, minimum, maximum):
@@ -244,7 +262,7 @@ class _SchemaCheck:
                     self._add(element, *self._unknown_attribute(element, name, types), part=part)
                 continue
             if value_type.accepts is not None and not value_type.accepts(value):
-                self._add(element, *_wrong_value(name, value, value_type), part=part)
+                self._add(element, *wrong_value(name, value, value_type), part=part)
             if (since := ATTRIBUTES_SINCE.get(name, 0)) > self._version:
                 self._too_new(element, since, name)
 
@@ -295,14 +313,3 @@ def _has_too_many(element: Element, content: ContentModel) -> bool:
         return False
     counts = Counter(child.tag for child in element)
     return any(rule.max_occurs is not None and counts[rule.name] > rule.max_occurs for rule in content.bounded)
-
-
-def _wrong_value(name: str, text: str, value_type: ValueType) -> tuple[str, str | None]:
-    converted = value_type.converted(text)
-    if converted is not None:
-        suggestion: str | None = f"Write {converted}."
-    elif value_type in DATE_TYPES:
-        suggestion = how_to_write_date(text)
-    else:
-        suggestion = did_you_mean(text, value_type.values)
-    return f"{name} must be {value_type.expected}, not {quoted(text)}.", suggestion

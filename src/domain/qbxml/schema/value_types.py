@@ -1,7 +1,8 @@
 """The value types of QBXML: the texts that they accept and the conversions from other notations.
 
 The forms of the base types are those of the schema, including white space. In addition, every length is bounded, so
-checking a text of any size takes constant time. A value that only QuickBooks rejects, such as hour 99, is accepted.
+checking a text of any size takes constant time. A day that does not exist is refused. Another value that only
+QuickBooks rejects, such as hour 99, is accepted.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
+
+from domain.dates import reason_against_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,13 +31,16 @@ class ValueType:
     """The type of a text or an attribute: a base type, or an enumeration of `values`.
 
     `expected` describes its form for messages. `accepts` checks a text, or is None if any text is allowed. `convert`
-    converts a text from another notation or returns None.
+    converts a text from another notation or returns None. A decimal number has at most `whole_digits` before the point
+    and `decimals` behind it.
     """
 
     expected: str
     accepts: Callable[[str], object] | None = None
     convert: Callable[[str], str | None] = lambda _text: None
     values: tuple[str, ...] = ()
+    whole_digits: int | None = None
+    decimals: int = 0
 
     def converted(self, text: str) -> str | None:
         """Return the text in QBXML's notation, or None if it cannot be converted."""
@@ -56,7 +62,6 @@ _date_time = re.compile(
     r"(?:([Zz])|([+-]\d{1,2}):?(\d{2}))?)?",
     re.ASCII,
 ).fullmatch
-_year_last = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:[T ].{0,30})?", re.ASCII).fullmatch
 _number = re.compile(r"([+-]?)(\d+)(?:\.(\d*))?", re.ASCII).fullmatch
 _clock = re.compile(r"(\d{1,4}):([0-5]\d)(?::([0-5]\d))?", re.ASCII).fullmatch
 _guid = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}").fullmatch
@@ -75,6 +80,18 @@ def _is_date(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+_date_time_form = re.compile(
+    rf"{_SPACE}|([0-9]{{4}})-([0-9]{{1,2}})-([0-9]{{1,2}})"
+    r"(?:T[0-9]{1,2}(?::[0-9]{1,2}(?::[0-9]{1,2}(?:[+\-][0-9]{1,2}:[0-9]{1,2})?)?)?)?",
+    re.ASCII,
+).fullmatch
+
+
+def _is_date_time(text: str) -> bool:
+    match = _date_time_form(text)
+    return match is not None and (match[1] is None or reason_against_day(*match.groups()) is None)
 
 
 def _decimal(max_places: int, *, min_places: int = 0) -> Callable[[str], str | None]:
@@ -138,7 +155,13 @@ def _form(pattern: str) -> Callable[[str], object]:
 
 
 _TEXT = ValueType("text")
-_five_decimals = _form(r"(?:[+\-]?[0-9]{1,10}(?:\.[0-9]{1,5})?)?")
+
+
+def _with_five_decimals(kind: str) -> ValueType:
+    form = _form(r"(?:[+\-]?[0-9]{1,10}(?:\.[0-9]{1,5})?)?")
+    expected = f"{kind} with up to 10 digits and at most 5 decimals"
+    return ValueType(expected, form, _decimal(5), whole_digits=10, decimals=5)
+
 
 BASE_TYPES: Mapping[str, ValueType] = {
     "STRTYPE": _TEXT,
@@ -147,16 +170,21 @@ BASE_TYPES: Mapping[str, ValueType] = {
     "IDTYPE": ValueType("an ID of at most 36 characters", _form(r"(?s:.{0,36})")),
     "BOOLTYPE": ValueType("true or false", _form(rf"{_SPACE}(?:true|false|1|0)?{_SPACE}"), _to_boolean),
     "INTTYPE": ValueType(
-        "a whole number of at most 18 digits", _form(rf"{_SPACE}[+\-]?[0-9]{{1,18}}{_SPACE}"), _decimal(0)
+        "a whole number of at most 18 digits",
+        _form(rf"{_SPACE}[+\-]?[0-9]{{1,18}}{_SPACE}"),
+        _decimal(0),
+        whole_digits=18,
     ),
     "AMTTYPE": ValueType(
-        "an amount with two decimals or none, such as 97.50",
+        "an amount with up to 13 digits, and two decimals or none, such as 97.50",
         _form(r"(?:[+\-]?[0-9]{1,13}(?:\.[0-9]{2})?)?"),
         _decimal(2, min_places=2),
+        whole_digits=13,
+        decimals=2,
     ),
-    "PRICETYPE": ValueType("a price with at most 5 decimals", _five_decimals, _decimal(5)),
-    "QUANTYPE": ValueType("a quantity with at most 5 decimals", _five_decimals, _decimal(5)),
-    "PERCENTTYPE": ValueType("a percentage with at most 5 decimals", _five_decimals, _decimal(5)),
+    "PRICETYPE": _with_five_decimals("a price"),
+    "QUANTYPE": _with_five_decimals("a quantity"),
+    "PERCENTTYPE": _with_five_decimals("a percentage"),
     "FLOATTYPE": ValueType(
         "a number",
         _form(rf"{_SPACE}(?:[+\-]?(?:[0-9]{{1,40}}(?:\.[0-9]{{0,40}})?|\.[0-9]{{1,40}}))?{_SPACE}"),
@@ -165,10 +193,7 @@ BASE_TYPES: Mapping[str, ValueType] = {
     "DATETYPE": ValueType("a date, such as 2026-01-31", _is_date, _to_date),
     "DATETIMETYPE": ValueType(
         "a date-time without Z and without a fraction, such as 2026-01-31T13:30:00-08:00",
-        _form(
-            rf"{_SPACE}|[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}}"
-            r"(?:T[0-9]{1,2}(?::[0-9]{1,2}(?::[0-9]{1,2}(?:[+\-][0-9]{1,2}:[0-9]{1,2})?)?)?)?"
-        ),
+        _is_date_time,
         _to_date_time,
     ),
     "TIMEINTERVALTYPE": ValueType(
@@ -185,17 +210,3 @@ BASE_TYPES: Mapping[str, ValueType] = {
 """The base types by their names in the schema facts."""
 
 DATE_TYPES = (BASE_TYPES["DATETYPE"], BASE_TYPES["DATETIMETYPE"])
-
-
-def how_to_write_date(text: str) -> str | None:
-    """Return a suggestion for a date with the year last, such as 11/22/2026, or None if the text is not one.
-
-    Such a date is never converted, because 03/04/2026 is in March in the US and in April elsewhere.
-    """
-    match = _year_last(text.strip()) if len(text) <= _MAX_CONVERTED else None
-    if not match:
-        return None
-    first, second, year = match.groups()
-    days = dict.fromkeys(f"{year}-{month:0>2}-{day:0>2}" for month, day in ((first, second), (second, first)))
-    existing = [day for day in days if _is_date(day)]
-    return f"Write {' or '.join(existing)}." if existing else None
