@@ -26,6 +26,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -60,7 +61,7 @@ from domain.records.request import (
     RequestError,
     State,
 )
-from domain.records.session import Limits
+from domain.records.session import MAX_EXECUTION_SECONDS, Limits
 from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.counts import count_changes
@@ -457,8 +458,10 @@ def continued(record: QueuedRequest, now: datetime, *, has_request: bool, has_re
 
 
 def _recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:
-    recovery = Recovery(begun=True, active=True)
-    if record.state is State.RETRYABLE and record.recovery == recovery:
+    # QuickBooks may have been executing any of these writes when the functions of the stack were stopped.
+    running_until = timestamp(now + timedelta(seconds=MAX_EXECUTION_SECONDS))
+    recovery = Recovery(begun=True, active=True, running_until=running_until)
+    if record.state is State.RETRYABLE and replace(record.recovery, running_until=running_until) == recovery:
         return record
     sessions = max(record.sessions, 1)
     after = _without_response(record, now, state=State.RETRYABLE, sessions=sessions, queue_priority=FIRST_IN_LINE)

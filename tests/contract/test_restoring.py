@@ -79,6 +79,30 @@ def test_writes_that_were_executed_after_the_backup_are_never_sent_again(emulate
     }
 
 
+def test_a_write_that_quickbooks_still_executes_after_the_restore_ends_with_its_response(
+    emulated: DynamoDBStore,
+) -> None:
+    system, backups = System(emulated), Backups(emulated)
+    system.queue(0, "write", "slow")
+    ticket, _ = system.log_in(0) or ("", "")
+    request = system.send(ticket, 0)
+    backups.take()
+    backups.restore()
+    rebuilt(backups.client, backups.tables, system.clock())
+    system.tickets.clear()
+
+    ticket, _ = system.log_in(0) or ("", "")
+    exchange(system, ticket, system.send(ticket, 0))  # Nothing is stored yet.
+    system.soap("closeConnection", ticket)
+    assert [record.state for record in of(system)] == [State.RETRYABLE]
+    system.books[system.connections[0].id].response_to(request)
+    system.clock.advance(minutes=1)
+    ticket, _ = system.log_in(0) or ("", "")
+    exchange(system, ticket, system.send(ticket, 0))
+
+    assert [record.state for record in of(system)] == [State.RESPONSE_RECEIVED]
+
+
 def test_without_the_preparation_a_write_is_executed_twice(emulated: DynamoDBStore) -> None:
     """The preparation prevents a real failure."""
     system, backups = System(emulated), Backups(emulated)

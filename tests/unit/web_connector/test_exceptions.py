@@ -269,6 +269,26 @@ def test_a_duplicate_parse_error_does_not_fail_the_next_write(qbwc: Connector) -
     assert [qbwc.record(request_id).state for request_id in (first, second)] == [State.ERROR, State.RESPONSE_RECEIVED]
 
 
+@pytest.mark.parametrize("hresult", ["0x80010105", "0x800706BE", "0x80040402"])
+def test_a_duplicate_parse_error_does_not_hide_another_failure_of_the_next_write(qbwc: Connector, hresult: str) -> None:
+    """QuickBooks runs on and executes the write after the status check. The write is not reported as never executed."""
+    _, second = qbwc.write("Ann"), qbwc.write("Bob")
+    qbwc.begin()
+    qbwc.receive(hresult="0x80040400", message="QuickBooks found an error.")
+    request = qbwc.send()
+    qbwc.receive(hresult="0x80040400", message="QuickBooks found an error.")
+
+    qbwc.receive(hresult=hresult)
+    qbwc.receive(nothing_stored(qbwc.send()))
+
+    assert qbwc.record(second).recovering
+    qbwc.close()
+    qbwc.clock.advance(minutes=1)
+    qbwc.begin()
+    qbwc.receive(stored_response(request))
+    assert qbwc.record(second).state is State.RESPONSE_RECEIVED
+
+
 def test_several_writes_that_quickbooks_cannot_parse_fail_in_one_session(qbwc: Connector) -> None:
     writes = [qbwc.write() for _ in range(3)]
     qbwc.begin()
@@ -311,8 +331,7 @@ def test_a_write_is_sent_after_quickbooks_denies_having_executed_it(qbwc: Connec
     qbwc.receive(hresult="0x80040414")
     qbwc.send()
     assert qbwc.receive(hresult="0x80040414") == -1
-    qbwc.close()
-    qbwc.clock.advance(minutes=1)
+    qbwc.close_and_wait()
 
     request = qbwc.begin()
     assert "Ann" in request  # the order of the queue is kept

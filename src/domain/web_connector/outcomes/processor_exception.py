@@ -130,7 +130,8 @@ def of_exception(
         # QuickBooks did not say that every request would fail, so the cause may be this one.
         after = after.after_failed_session()
     error = connection_error(hresult, message, now)
-    returns = not (record.is_read or record.recovering or meaning.may_continue)
+    # A later exception of a session may be a copy of an earlier one, which tells nothing about this write.
+    returns = not (record.is_read or record.recovering or meaning.may_continue or session.exception_reported)
     return NotExecuted(after, response if after.error else None, connection_error=error, returns=returns)
 
 

@@ -122,13 +122,12 @@ def _ignore(session: Session, held: Sequence[HeldRequest], call: Call, now: date
 def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> InFlight:
     """Return the requests in flight after an ignored call. `record` is the first of them.
 
-    If the call is another exception after a set could not be parsed, the first one was a repetition, and QuickBooks may
-    have failed within the set. The set must then not be divided. Responses are counted while QuickBooks has a request
-    that is sent again if the Web Connector asks.
+    If the call is another exception after QuickBooks could not parse the requests, the parse error was a repetition of
+    an earlier one. QuickBooks may have failed within these requests, so the parse error is forgotten. Responses are
+    counted while QuickBooks has a request that is sent again if the Web Connector asks.
     """
     if is_exception(call["hresult"]):
-        is_repetition = record.message_set is not None and not is_parse_error(call["hresult"])
-        return replace(in_flight, parse_error=None) if is_repetition else in_flight
+        return in_flight if is_parse_error(call["hresult"]) else replace(in_flight, parse_error=None)
     if record.state is not State.SENT or not (record.is_read or record.recovering):
         return in_flight
     return replace(in_flight, ignored=min(in_flight.ignored + 1, MAX_IGNORED))
