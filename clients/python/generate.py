@@ -128,7 +128,7 @@ def main(output: Path = OUTPUT) -> None:
         "responses.py": responses_module(responses, types, since),
         "records.py": records_module(document["components"]["schemas"]),
         "calls.py": calls_module(requests),
-        "facts.py": facts_module(responses, types),
+        "facts.py": facts_module(requests, responses, types),
     }
     for name, text in files.items():
         (output / name).write_text(text, encoding="utf-8")
@@ -354,7 +354,7 @@ def written_structures(named: Mapping[Structure, str], module: str) -> Iterator[
 
 def calls_module(requests: Mapping[str, Any]) -> str:
     """Return the protocols of the methods whose result depends on the request."""
-    queries = [name for name, facts in requests.items() if "iterator" in facts["attributes"]]
+    queries = [name for name, facts in requests.items() if is_iterable(facts)]
     lines = [
         '"""The types of the methods whose result depends on the request."""',
         "",
@@ -395,8 +395,9 @@ def calls_module(requests: Mapping[str, Any]) -> str:
 # Facts
 
 
-def facts_module(responses: Mapping[str, Any], types: Mapping[str, Any]) -> str:
+def facts_module(requests: Mapping[str, Any], responses: Mapping[str, Any], types: Mapping[str, Any]) -> str:
     """Return what the client needs to know at run time."""
+    single = {name: single_members(facts["content"]) for name, facts in requests.items() if is_iterable(facts)}
     values = {name: READ[kind] for name, kind in types["values"].items() if READ.get(kind, "bool") != "bool"}
     lists = {
         name: tuple(member for member, value in facts.items() if isinstance(value, list))
@@ -416,8 +417,33 @@ def facts_module(responses: Mapping[str, Any], types: Mapping[str, Any]) -> str:
             "}",
             '"""The elements that may repeat in the result of each request."""',
             "",
+            "SINGLE: dict[str, frozenset[str]] = {",
+            *(f'    "{name}": frozenset({members!r}),' for name, members in single.items() if members),
+            "}",
+            '"""The queries that can be sent in pages, and the elements with which each cannot."""',
+            "",
         ]
     )
+
+
+def is_iterable(facts: Mapping[str, Any]) -> bool:
+    """Whether a request can return its objects page by page."""
+    return "iterator" in facts["attributes"]
+
+
+def single_members(group: Mapping[str, Any]) -> list[str]:
+    """Return the elements with which a query cannot be sent in pages: MaxReturned, and its alternatives."""
+    particles = group.get("choice") or group["sequence"]
+    groups = [particle for particle in particles if isinstance(particle, dict)]
+    if any(particle[0] == "MaxReturned" for particle in particles if isinstance(particle, list)):
+        return ["MaxReturned"]
+    for inner in groups:
+        if found := single_members(inner):
+            siblings = (
+                [particle[0] for particle in particles if isinstance(particle, list)] if "choice" in group else []
+            )
+            return found + siblings
+    return []
 
 
 # Records

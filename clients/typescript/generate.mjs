@@ -148,7 +148,7 @@ function requestsFile(requests) {
     const members = [...attributeMembers(facts.attributes, facts.types), ...groupMembers(facts.content, facts.types)];
     names.add(name, { members, note: facts.since === "1.0" ? name : `${name}. Since QBXML ${facts.since}.` }, "");
   }
-  const queries = Object.keys(requests).filter((name) => "iterator" in requests[name].attributes);
+  const queries = Object.keys(requests).filter((name) => isIterable(requests[name]));
   return [
     "// The requests of QBXML: the elements of each, with their limits and the version that added them.",
     'import type { Flag, Macro, Money, Numeric, Text } from "../values.js";',
@@ -242,14 +242,34 @@ function openapiType(schema) {
 
 // Facts
 
-function factsFile(responses) {
+function factsFile(requests, responses) {
   const lists = Object.fromEntries(Object.entries(responses)
     .map(([name, facts]) => [name, Object.keys(facts).filter((member) => Array.isArray(facts[member]))])
+    .filter(([, members]) => members.length > 0));
+  const single = Object.fromEntries(Object.entries(requests)
+    .filter(([, facts]) => isIterable(facts))
+    .map(([name, facts]) => [name, singleMembers(facts.content)])
     .filter(([, members]) => members.length > 0));
   return [
     "/** The elements that may repeat in the result of each request. @type {Record<string, string[]>} */",
     `export const LISTS = ${JSON.stringify(lists, null, 2)};`,
+    "/** The queries that can be sent in pages, and the elements with which each cannot. @type {Record<string, string[]>} */",
+    `export const SINGLE = ${JSON.stringify(single, null, 2)};`,
   ];
+}
+
+const isIterable = (facts) => "iterator" in facts.attributes;
+
+/** Return the elements with which a query cannot be sent in pages: MaxReturned, and its alternatives. */
+function singleMembers(group) {
+  const particles = group.choice ?? group.sequence;
+  const names = particles.filter(Array.isArray).map(([name]) => name);
+  if (names.includes("MaxReturned")) return ["MaxReturned"];
+  for (const inner of particles.filter((particle) => !Array.isArray(particle))) {
+    const found = singleMembers(inner);
+    if (found.length > 0) return [...found, ...(group.choice ? names : [])];
+  }
+  return [];
 }
 
 /** Write all files into a folder. */
@@ -265,7 +285,7 @@ export function main(folder = join(HERE, "src", "schema")) {
       responses, load(join(FACTS, "returned_types.json")), load(join(FACTS, "returned_since.json")),
     ),
     "records.d.ts": recordsFile(load(OPENAPI).components.schemas),
-    "facts.js": factsFile(responses),
+    "facts.js": factsFile(requests, responses),
   };
   mkdirSync(folder, { recursive: true });
   for (const [name, lines] of Object.entries(files)) writeFileSync(join(folder, name), `${lines.join("\n")}\n`);

@@ -1,6 +1,7 @@
 """GET /queued_requests/{request_id}, also below its connection: one record with its bodies."""
 
 from domain.errors import Gone
+from domain.queueing.waiting_calls import WaitFor
 from domain.web_connector.outcomes.sent_document import sent_document
 from handlers.rest import Call, Data, endpoint, services
 from handlers.rest.models import DetailParameters
@@ -14,7 +15,8 @@ def handler(
     """Get a queued request."""
     if parameters.wait:
         waiting_calls = services().waiting_calls
-        waiting_calls.hold_get(call.app_id, request_id, connection_id, waiting_calls.end_of(parameters.wait))
+        until = waiting_calls.end_of(parameters.wait)
+        waiting_calls.hold_get(call.app_id, request_id, connection_id, until, WaitFor(parameters.wait_for))
     stored, waiting = services().requests.detail(call.app_id, request_id, connection_id)
     view = queued_request(stored, waiting=waiting, with_result=parameters.include == "result")
     if parameters.include == "sent_xml":

@@ -262,6 +262,33 @@ def test_a_call_that_waits_for_a_request_makes_at_most_12_reads_and_two_writes(
     assert {name: calls[name] for name in ("PutItem", "DeleteItem")} == {"PutItem": 1, "DeleteItem": 1}
 
 
+@pytest.mark.parametrize(
+    ("wait_for", "last", "looks", "writes"),
+    [
+        ("page", State.SENT, 1, 0),
+        ("page", State.RESPONSE_RECEIVED, 1, 0),
+        ("query", State.RESPONSE_RECEIVED, 1 + 2, 0),
+        ("query", State.SENT, 1 + 8, 2),
+    ],
+)
+def test_a_call_for_a_page_that_has_ended_takes_no_lease_and_the_reads_of_one_look(
+    bench: Bench, wait_for: str, last: State, looks: int, writes: int
+) -> None:
+    """Of a query with two pages, the first has ended. The call reads it, and each look for the last page two items."""
+    first = a_record(state=State.RESPONSE_RECEIVED, paging=Paging(continued=True))
+    for record in (first, a_record(state=last, paging=Paging(2, first.id))):
+        bench.store.commit(AddRequest(record, REQUEST_XML, ""))
+    url = f"/api/v1/queued_requests/{first.id}"
+
+    def reads(parameters: str) -> tuple[int, int]:
+        event = api_event("GET", url + parameters, authorizer={"app_id": APP_ID, "scope": "full"})
+        calls = waited(bench, event, "get_queued_request")
+        return sum(calls[name] for name in READS), calls["PutItem"] + calls["DeleteItem"]
+
+    plain, _ = reads("")
+    assert reads(f"?wait=20&wait_for={wait_for}") == (plain + looks, writes)
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_create_that_waits_makes_at_most_12_reads_also_if_it_is_repeated(bench: Bench, times: int) -> None:
     url = f"/api/v1/connections/{CONNECTION_ID}/queued_requests"

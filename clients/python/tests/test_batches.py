@@ -51,18 +51,89 @@ def test_references_and_dependencies_name_the_requests_that_they_need(client: An
     batch.queue()
 
     requests = json.loads(service.calls[-1].content)["requests"]
-    assert [request.get("ref") for request in requests] == ["request-1", "request-2", None]
+    assert [request.get("ref") for request in requests] == ["request-1:key-1", "request-2:key-1", None]
     assert requests[2] == {
         "request_json": {
             "InvoiceAddRq": {
                 "InvoiceAdd": {
-                    "CustomerRef": {"ListID": {"$from": "request-1", "path": "CustomerRet/ListID"}},
+                    "CustomerRef": {"ListID": {"$from": "request-1:key-1", "path": "CustomerRet/ListID"}},
                     "ARAccountRef": {"ListID": {"$from": "id", "path": "x"}},
                 }
             }
         },
-        "depends_on": ["request-2"],
+        "depends_on": ["request-2:key-1"],
     }
+
+
+def sources(service: Service) -> list[Any]:
+    """Return the names in the last batch, then what its invoice for a customer refers to and depends on."""
+    requests = json.loads(service.calls[-1].content)["requests"]
+    invoice = requests[-1]["request_json"]["InvoiceAddRq"]["InvoiceAdd"]
+    names = [request["ref"] for request in requests if "ref" in request]
+    return [names, invoice["CustomerRef"]["ListID"]["$from"], requests[-1]["depends_on"]]
+
+
+def add_invoice(batch: Any, entry: Any) -> Any:
+    ref = {"ListID": entry.ref("CustomerRet/ListID")}
+    return batch.add({"InvoiceAddRq": {"InvoiceAdd": {"CustomerRef": ref}}}, depends_on=[entry])
+
+
+def test_a_reference_to_an_entry_of_a_queued_batch_is_to_its_id(client: Any, service: Service) -> None:
+    first, second = client.batch(), client.batch()
+    alice = first.add(customer("Alice"))
+    first.queue()
+    second.add(customer("Bob"))
+    add_invoice(second, alice)
+
+    second.queue()
+
+    assert sources(service) == [[], alice.record["id"], [alice.record["id"]]]
+
+
+@pytest.mark.parametrize("key", [None, "the same key"])
+def test_an_entry_of_a_batch_that_is_not_queued_is_refused_in_another(
+    client: Any, service: Service, key: str | None
+) -> None:
+    first, second = client.batch(key), client.batch(key)
+    alice = first.add(customer("Alice"))
+    second.add(customer("Bob"))
+
+    with pytest.raises(ValueError, match="another batch, which is not queued"):
+        add_invoice(second, alice)
+    with pytest.raises(ValueError, match="another batch, which is not queued"):
+        second.add(customer("Cy"), depends_on=[alice])
+    with pytest.raises(ValueError, match="another batch, which is not queued"):
+        client.queue({"InvoiceAddRq": {"InvoiceAdd": {"CustomerRef": {"ListID": alice.ref("CustomerRet/ListID")}}}})
+
+    second.queue()
+    assert len(service.records) == 1
+
+
+@pytest.mark.parametrize("key", ["o", "order-1042", "k" * 255])
+def test_names_have_the_key_so_that_a_repeated_batch_is_the_same_and_others_differ(
+    client: Any, service: Service, key: str
+) -> None:
+    found = []
+    for batch_key in (key, f"{key}-2", key):
+        batch = client.batch(batch_key)
+        for number in range(24):
+            last = batch.add(customer(f"{number}"))
+        add_invoice(batch, last)
+        batch.queue()
+        found.append(sources(service))
+
+    assert found[0] == found[2]
+    assert found[0][1] != found[1][1]
+    assert all(len(name) <= 50 for names, *_ in found for name in names)
+
+
+def test_a_queued_batch_takes_no_more_requests(client: Any) -> None:
+    batch = client.batch()
+    batch.add(customer("Ada"))
+    batch.queue()
+
+    with pytest.raises(RuntimeError, match="Add the request to another batch"):
+        batch.add(customer("Bob"))
 
 
 @pytest.mark.parametrize("fault", [429, 503, httpx.ReadError("lost")])

@@ -322,7 +322,8 @@ def test_calls_that_the_service_holds_are_made_without_pauses(client: Any, servi
     client.execute(ADD)
 
     waits = [call.url.params.get("wait") for call in service.calls if call.method == "GET"]
-    assert waits == [None, "20", "20", "20", "20"]
+    assert waits == [None, "2", "20", "20", "20"]
+    assert {call.url.params["wait_for"] for call in service.calls if "wait" in call.url.params} == {"page"}
     assert time.pauses == []
 
 
@@ -410,3 +411,92 @@ def test_a_redirect_is_an_error_and_is_not_followed(status: int) -> None:
         client.call("POST", "/api/v1/contact", body={"name": "secret"}, idempotency_key="1")
 
     assert [httpx.URL(call).host for call in calls] == [httpx.URL(BASE_URL).host]
+
+
+@pytest.mark.parametrize("method", ["execute", "iterate", "queue", "add"])
+@pytest.mark.parametrize(
+    ("option", "mend"),
+    [
+        ("idempotencyKey", "'idempotency_key'|It has"),
+        ("idempotency_keys", "'idempotency_key'|It has"),
+        ("labels", "'label'"),
+        ("webhookUrl", "'webhook_url'"),
+        ("colour", "It has .*webhook_url"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_the_nearest_name_and_nothing_is_queued(
+    client: Any, service: Service, method: str, option: str, mend: str
+) -> None:
+    target = client.batch() if method == "add" else client
+
+    with pytest.raises(TypeError, match=f"{method}.. does not have an option {option!r}.*({mend})"):
+        getattr(target, method)(ADD if method != "iterate" else {"CustomerQueryRq": {}}, **{option: "order-7"})
+
+    assert service.calls == []
+
+
+@pytest.mark.parametrize(("method", "option"), [("queue", "timeout"), ("execute", "page_size"), ("iterate", "iterate")])
+def test_an_option_of_another_method_is_refused(client: Any, service: Service, method: str, option: str) -> None:
+    with pytest.raises(TypeError, match=f"does not have an option '{option}'"):
+        getattr(client, method)({"CustomerQueryRq": {}}, **{option: 1})
+
+    assert service.calls == []
+
+
+@pytest.mark.parametrize(("value", "sent"), [(True, "true"), (False, "false"), ("no", "no"), (0, "0")])
+def test_a_value_that_is_not_a_boolean_reaches_the_service_which_refuses_it(
+    client: Any, service: Service, value: Any, sent: str
+) -> None:
+    client.queue(ADD, validate=value)
+
+    assert service.calls[-1].url.params["validate"] == sent
+
+
+def test_a_page_size_beside_max_returned_is_refused(client: Any, service: Service) -> None:
+    with pytest.raises(TypeError, match="Give one of them"):
+        list(client.iterate(QUERY, page_size=7))
+
+    assert service.calls == []
+
+
+@pytest.mark.parametrize("pages", [1, 2, 101])
+def test_execute_returns_the_objects_of_all_pages(client: Any, service: Service, pages: int) -> None:
+    service.pages = pages
+    service.outcome = numbered
+
+    result = client.execute({"CustomerQueryRq": {"ActiveStatus": "All"}})
+
+    assert [found["ListID"] for found in result["CustomerRet"]] == [str(page + 1) for page in range(pages)]
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "sent"),
+    [
+        ({"CustomerQueryRq": {"ActiveStatus": "All"}}, {}, "auto"),
+        ({"CustomerQueryRq": {}}, {"version": "5.0"}, "auto"),
+        ({"CustomerQueryRq": {}}, {"version": "16.0"}, "auto"),
+        ({"CustomerQueryRq": {}}, {"version": "4.1"}, None),
+        ({"CustomerQueryRq": {}}, {"iterate": "never"}, "never"),
+        ({"CustomerQueryRq": {"MaxReturned": 5}}, {}, None),
+        ({"CustomerQueryRq": {"FullName": ["Ada"]}}, {}, None),
+        ({"CustomerQueryRq": {"MaxReturned": 5}}, {"iterate": "auto"}, "auto"),
+        ({"InvoiceQueryRq": {"TxnID": ["1"]}}, {}, None),
+        ({"CustomerQueryRq": {"@iterator": "Start", "MaxReturned": 5}}, {}, None),
+        ({"TermsQueryRq": {}}, {}, None),
+        (ADD, {}, None),
+    ],
+)
+def test_execute_lets_a_query_be_sent_in_pages_if_it_can_be(
+    client: Any, service: Service, query: dict[str, Any], options: dict[str, Any], sent: str | None
+) -> None:
+    client.execute(query, **options)
+
+    [call] = [call for call in service.calls if call.method == "POST"]
+    assert json.loads(call.content).get("iterate") == sent
+
+
+def test_queue_does_not_follow_pages_so_it_asks_for_them_only_when_told(client: Any, service: Service) -> None:
+    client.queue({"CustomerQueryRq": {}})
+    client.queue({"CustomerQueryRq": {}}, iterate="auto")
+
+    assert [json.loads(call.content).get("iterate") for call in service.calls[1:]] == [None, "auto"]

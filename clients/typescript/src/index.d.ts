@@ -19,7 +19,7 @@ type IsOne<N, Whole = N> = [N] extends [never] ? false : N extends unknown ? ([W
 export type RequestOf<N extends RequestName> = Pick<Requests, N> &
   (false extends IsOne<N> ? "one request with a name from RequestName" : unknown);
 
-export interface QueueOptions {
+export interface CommonOptions {
   /**
    * Names the cause of the request, such as `invoice-1042`. A repeated call with the same key within 24 hours returns
    * the first request and queues nothing. The default is random, so that only this call's retries are safe.
@@ -39,12 +39,23 @@ export interface QueueOptions {
   transliterate?: boolean;
 }
 
+export interface QueueOptions extends CommonOptions {
+  /**
+   * `auto` lets the service send a query in pages if its response is too large. Each page after the first is a request of
+   * its own. `execute` returns the objects of all pages, so it sets `auto` for every query that allows it: one that can
+   * iterate, names no objects and has no MaxReturned.
+   */
+  iterate?: "auto" | "never";
+}
+
 export interface ExecuteOptions extends QueueOptions {
   /** Seconds to wait until the request has ended; 300 by default. Then StillWaiting is thrown. */
   timeout?: number;
 }
 
-export interface IterateOptions extends ExecuteOptions {
+export interface IterateOptions extends CommonOptions {
+  /** Seconds to wait for one page; 300 by default. Then StillWaiting is thrown. */
+  timeout?: number;
   /** Objects in a page; 100 by default. */
   pageSize?: number;
 }
@@ -65,8 +76,8 @@ export interface Entry<R> {
   /** The result. Throws RequestFailed, and Error before the batch is executed. */
   readonly result: R;
   /**
-   * Return a value of the response for a later request, such as `CustomerRet/ListID`. An element that can repeat needs
-   * a number, counted from 1: `InvoiceRet[1]/TxnID`.
+   * Return a value of the response for a later request of this batch, or of one after it, such as `CustomerRet/ListID`.
+   * An element that can repeat needs a number, counted from 1: `InvoiceRet[1]/TxnID`.
    */
   ref(path: string): Reference;
 }

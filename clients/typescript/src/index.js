@@ -1,5 +1,6 @@
 // A client for qbxml-queue, the REST API for QuickBooks Desktop. index.d.ts describes it.
-import { LISTS } from "./schema/facts.js";
+import { checkOptions, checkedSeconds } from "./options.js";
+import { LISTS, SINGLE } from "./schema/facts.js";
 
 /** @import { AddOptions, Batch as BatchType, CallOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
 /** @import { QueuedRequest } from "./schema/records.js" */
@@ -12,6 +13,9 @@ const FIRST_DELAY_SECONDS = 0.5;
 const MAX_DELAY_SECONDS = 60;
 const FIRST_POLL_SECONDS = 0.5;
 const MAX_POLL_SECONDS = 10;
+// While a session is open, a request ends within a second or two. The service looks the more often, the shorter a call is
+// held.
+const FIRST_HOLD_SECONDS = 2;
 const MAX_HOLD_SECONDS = 20;
 const MAX_AGE_SECONDS = 300;
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
@@ -21,6 +25,10 @@ const SECRET = /^whsec_((?:[A-Za-z0-9+\/]{4}){8,}(?:[A-Za-z0-9+\/]{2}==|[A-Za-z0
 const TIMESTAMP = /^[0-9]{1,12}$/;
 const STALE_EDIT_SEQUENCE = 3200;
 const LISTED = 100;
+// How much of the idempotency key is in the names of a batch. A name has at most 50 characters.
+const KEY_CHARACTERS = 38;
+// Iterators exist since QBXML 5.0.
+const WITHOUT_ITERATORS = /^[1-4]\./;
 const ENDED = new Set(["response_received", "error", "discarded"]);
 
 export class QbxmlQueueError extends Error {
@@ -131,14 +139,17 @@ function withLists(name, result) {
 
 /** A request of a batch. */
 class Entry {
+  #batch;
   #name;
+  #body;
   /** @type {QueuedRequest | undefined} */
   #record;
 
-  /** @param {string} name @param {Record<string, unknown>} body */
-  constructor(name, body) {
+  /** @param {Batch} batch @param {string} name @param {Record<string, unknown>} body */
+  constructor(batch, name, body) {
+    this.#batch = batch;
     this.#name = name;
-    this.body = body;
+    this.#body = body;
   }
 
   get record() {
@@ -150,13 +161,27 @@ class Entry {
     return resultOf(this.record);
   }
 
-  /** @param {string} path */
-  ref(path) {
-    return { $from: this.useName(), path };
+  get body() {
+    return this.#body;
   }
 
-  useName() {
-    this.body.ref = this.#name;
+  /** @param {string} path */
+  ref(path) {
+    return new EntryReference(this, path);
+  }
+
+  /**
+   * Return what identifies this request in a batch: its name in its own, its id in a later one.
+   * @param {Batch | undefined} batch @returns {string}
+   */
+  nameIn(batch) {
+    if (this.#record) return this.#record.id;
+    if (batch !== this.#batch) {
+      throw new TypeError(
+        "The entry is of another batch, which is not queued. Queue that batch first, or add both to one.",
+      );
+    }
+    this.#body.ref = this.#name;
     return this.#name;
   }
 
@@ -166,9 +191,19 @@ class Entry {
   }
 }
 
+/** A value of the response to an entry. */
+class EntryReference {
+  /** @param {Entry} entry @param {string} path */
+  constructor(entry, path) {
+    this.entry = entry;
+    this.path = path;
+  }
+}
+
 class Batch {
   #client;
   #key;
+  #isQueued = false;
   /** @type {Entry[]} */
   #entries = [];
 
@@ -180,21 +215,26 @@ class Batch {
 
   /** @param {object} request @param {AddOptions} [options] @returns {any} */
   add(request, options = {}) {
-    const body = bodyOf(request, options);
+    if (this.#isQueued) throw new Error("The batch has been queued. Add the request to another batch.");
+    checkOptions("add", options);
+    const body = bodyOf(request, options, this);
     const dependencies = /** @type {Entry[]} */ (/** @type {unknown} */ (options.dependsOn ?? []));
-    if (dependencies.length > 0) body.depends_on = dependencies.map((entry) => entry.useName());
-    const entry = new Entry(`request-${this.#entries.length + 1}`, body);
+    if (dependencies.length > 0) body.depends_on = dependencies.map((entry) => entry.nameIn(this));
+    // The same batch has the same names in every process, because a repeated call must have the same body.
+    const name = `request-${this.#entries.length + 1}:${this.#key.slice(-KEY_CHARACTERS)}`;
+    const entry = new Entry(this, name, body);
     this.#entries.push(entry);
     return entry;
   }
 
   async queue() {
     const records = await this.#client.queueBatch(this.#entries.map(({ body }) => body), this.#key);
+    this.#isQueued = true;
     this.#entries.forEach((entry, index) => entry.update(/** @type {QueuedRequest} */ (records[index])));
   }
 
   async execute(timeout = WAIT_SECONDS) {
-    const deadline = this.#client.now() + timeout;
+    const deadline = this.#client.now() + checkedSeconds(timeout);
     await this.queue();
     for (const entry of this.#entries) {
       entry.update(await this.#client.wait(entry.record.id, deadline - this.#client.now()));
@@ -203,14 +243,32 @@ class Batch {
   }
 }
 
-/** Return a request as the API expects it. @param {object} request @param {QueueOptions | AddOptions} options */
-function bodyOf(request, options) {
+/**
+ * Return a request as the API expects it, with its references.
+ * @param {object} request @param {QueueOptions | AddOptions} options @param {Batch} [batch]
+ */
+function bodyOf(request, options, batch) {
+  const tree = JSON.parse(JSON.stringify(request, (_, value) => (
+    value instanceof EntryReference ? { $from: value.entry.nameIn(batch), path: value.path } : value
+  )));
   /** @type {Record<string, unknown>} */
-  const body = { request_json: options.version ? { version: options.version, ...request } : request };
+  const body = { request_json: options.version ? { version: options.version, ...tree } : tree };
   if (options.webhookUrl !== undefined) body.webhook_url = options.webhookUrl;
   if (options.label !== undefined) body.label = options.label;
   if (options.metadata !== undefined) body.metadata = options.metadata;
+  if ("iterate" in options && options.iterate !== undefined) body.iterate = options.iterate;
   return body;
+}
+
+/**
+ * Whether the service may send a request in pages: its response may be large, and it can iterate.
+ * @param {object} request @param {ExecuteOptions} options
+ */
+function canBePaged(request, options) {
+  if (WITHOUT_ITERATORS.test(options.version ?? "")) return false;
+  return Object.entries(request).every(([name, query]) => (
+    SINGLE[name] !== undefined && !["@iterator", ...SINGLE[name]].some((member) => member in query)
+  ));
 }
 
 export class Client {
@@ -232,6 +290,7 @@ export class Client {
    * @param {Environment} [environment]
    */
   constructor(baseUrl, apiKey, connectionId, environment = {}) {
+    checkOptions("Client", environment);
     this.#base = baseUrl.replace(/\/+$/, "");
     this.#authorization = `Basic ${btoa(`${apiKey}:`)}`;
     this.#connection = `/api/v1/connections/${segment(connectionId)}`;
@@ -255,20 +314,52 @@ export class Client {
 
   /** @param {object} request @param {ExecuteOptions} [options] */
   async execute(request, options = {}) {
-    const queued = await this.queue(request, options);
-    return resultOf(await this.wait(queued.id, options.timeout));
+    checkOptions("execute", options);
+    const deadline = this.#clock() + checkedSeconds(options.timeout ?? WAIT_SECONDS);
+    /** @type {QueueOptions} */
+    const queueOptions = canBePaged(request, options) ? { iterate: "auto", ...options } : options;
+    const { id } = await this.#queue(request, queueOptions);
+    /** @type {any} */
+    let whole;
+    for await (const result of this.#pages(id, () => deadline)) {
+      whole ??= result;
+      if (whole === result) continue;
+      for (const [name, value] of Object.entries(result)) {
+        if (Array.isArray(value)) whole[name] = [...(whole[name] ?? []), ...value];
+      }
+    }
+    return whole;
   }
 
   /** @param {object} query @param {IterateOptions} [options] @returns {AsyncGenerator<any, void>} */
-  async *iterate(query, options = {}) {
-    const paged = Object.fromEntries(Object.entries(query).map(([name, content]) => [
-      name, { "@iterator": "Start", MaxReturned: options.pageSize ?? PAGE_SIZE, ...content },
-    ]));
-    const first = await this.queue(paged, options);
+  iterate(query, options = {}) {
+    checkOptions("iterate", options);
+    const [[name, content]] = /** @type {[[string, object]]} */ (Object.entries(query));
+    if (options.pageSize !== undefined && "MaxReturned" in content) {
+      throw new TypeError("pageSize and MaxReturned are the same limit. Give one of them.");
+    }
+    const seconds = checkedSeconds(options.timeout ?? WAIT_SECONDS);
+    return this.#iterate(
+      { [name]: { "@iterator": "Start", MaxReturned: options.pageSize ?? PAGE_SIZE, ...content } }, options, seconds,
+    );
+  }
+
+  /** @param {object} request @param {IterateOptions} options @param {number} seconds @returns {AsyncGenerator<any, void>} */
+  async *#iterate(request, options, seconds) {
+    const { id } = await this.#queue(request, options);
+    yield* this.#pages(id, () => this.#clock() + seconds);
+  }
+
+  /**
+   * Yield the results of the pages of a query, in order. A request that does not iterate has one.
+   * @param {string} id @param {() => number} deadline @returns {AsyncGenerator<any, void>}
+   */
+  async *#pages(id, deadline) {
     /** @type {Map<number, string>} */
-    const ids = new Map([[1, first.id]]);
+    const ids = new Map([[1, id]]);
     for (let number = 1; ; number++) {
-      const record = await this.wait(await this.#page(ids, number, options.timeout), options.timeout);
+      const until = deadline();
+      const record = await this.wait(await this.#page(ids, number, until), until - this.#clock());
       yield resultOf(record);
       if (record.last_page !== false) return;
     }
@@ -276,10 +367,9 @@ export class Client {
 
   /**
    * Return the id of a page, as soon as it exists: when the page before it has ended.
-   * @param {Map<number, string>} ids @param {number} number @param {number} [timeout] @returns {Promise<string>}
+   * @param {Map<number, string>} ids @param {number} number @param {number} deadline @returns {Promise<string>}
    */
-  async #page(ids, number, timeout = WAIT_SECONDS) {
-    const deadline = this.#clock() + timeout;
+  async #page(ids, number, deadline) {
     for (let delay = FIRST_POLL_SECONDS; ; delay = Math.min(delay * 1.5, MAX_POLL_SECONDS)) {
       const known = ids.get(number);
       if (known) return known;
@@ -299,6 +389,9 @@ export class Client {
 
   /** @param {string} [idempotencyKey] @returns {BatchType} */
   batch(idempotencyKey) {
+    if (idempotencyKey !== undefined && typeof idempotencyKey !== "string") {
+      throw new TypeError('The idempotency key of a batch must be a text: batch("order-1042").');
+    }
     return new Batch(this, idempotencyKey ?? this.#newKey());
   }
 
@@ -317,7 +410,13 @@ export class Client {
   }
 
   /** @param {Cursor} cursor @param {EventsOptions} [options] @returns {AsyncGenerator<any, void>} */
-  async *events(cursor, { everyConnection = false } = {}) {
+  events(cursor, options = {}) {
+    checkOptions("events", options);
+    return this.#events(cursor, options);
+  }
+
+  /** @param {Cursor} cursor @param {EventsOptions} options @returns {AsyncGenerator<any, void>} */
+  async *#events(cursor, { everyConnection = false }) {
     let after = await cursor.load();
     for (let hasMore = true; hasMore;) {
       /** @type {Record<string, string>} */
@@ -336,12 +435,19 @@ export class Client {
 
   /** @param {object} request @param {QueueOptions} [options] @returns {Promise<QueuedRequest>} */
   async queue(request, options = {}) {
-    await this.#requireFullScope();
+    checkOptions("queue", options);
+    return this.#queue(request, options);
+  }
+
+  /** @param {object} request @param {QueueOptions} options @returns {Promise<QueuedRequest>} */
+  async #queue(request, options) {
     const body = bodyOf(request, options);
+    await this.#requireFullScope();
     /** @type {Record<string, string>} */
     const parameters = {};
-    if (options.validate === false) parameters.validate = "false";
-    if (options.transliterate) parameters.transliterate = "true";
+    // The service refuses other texts than true and false.
+    if (options.validate !== undefined) parameters.validate = String(options.validate);
+    if (options.transliterate !== undefined) parameters.transliterate = String(options.transliterate);
     const idempotencyKey = options.idempotencyKey ?? this.#newKey();
     /** @type {any} */
     const answer = await this.call(
@@ -360,7 +466,7 @@ export class Client {
     const path = `/api/v1/queued_requests/${segment(requestId)}`;
     /** @type {Record<string, string>} */
     const parameters = { "include[]": "result" };
-    if (seconds > 0) parameters.wait = String(seconds);
+    if (seconds > 0) Object.assign(parameters, { wait: String(seconds), wait_for: "page" });
     /** @type {any} */
     const answer = await this.#send("GET", path, { parameters }, CALL_SECONDS + seconds);
     return answer.data;
@@ -368,11 +474,11 @@ export class Client {
 
   /** @param {string} requestId @param {number} [timeout] @returns {Promise<QueuedRequest>} */
   async wait(requestId, timeout = WAIT_SECONDS) {
-    const deadline = this.#clock() + timeout;
+    const deadline = this.#clock() + checkedSeconds(timeout);
     let delay = FIRST_POLL_SECONDS;
-    for (;;) {
+    for (let longest = FIRST_HOLD_SECONDS; ; longest = MAX_HOLD_SECONDS) {
       const began = this.#clock();
-      const held = Math.max(0, Math.min(Math.floor(deadline - began), MAX_HOLD_SECONDS));
+      const held = Math.max(0, Math.min(Math.floor(deadline - began), longest));
       const record = await this.#held(requestId, held);
       if (ENDED.has(record.state)) return record;
       const remaining = deadline - this.#clock();
@@ -385,7 +491,8 @@ export class Client {
   }
 
   /** @param {string} method @param {string} path @param {CallOptions} [options] @returns {Promise<unknown>} */
-  call(method, path, options = {}) {
+  async call(method, path, options = {}) {
+    checkOptions("call", options);
     return this.#send(method, path, options, CALL_SECONDS);
   }
 

@@ -1,6 +1,9 @@
 /** A value in the response of another request, such as `CustomerRet/ListID`. */
-export interface Reference {
-  readonly $from: string;
+export type Reference = { readonly $from: string; readonly path: string } | EntryReference;
+
+/** A value in the response to a request of a batch: what `Entry.ref` returns. */
+export interface EntryReference {
+  readonly entry: object;
   readonly path: string;
 }
 

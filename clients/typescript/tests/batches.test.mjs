@@ -38,14 +38,80 @@ test("references and dependencies name the requests that they need", async () =>
   await batch.queue();
 
   const { requests } = service.calls.at(-1).body;
-  assert.deepEqual(requests.map(({ ref }) => ref), ["request-1", "request-2", undefined]);
+  assert.deepEqual(requests.map(({ ref }) => ref), ["request-1:key-1", "request-2:key-1", undefined]);
   assert.deepEqual(requests[2], {
     request_json: {
-      InvoiceAddRq: { InvoiceAdd: { CustomerRef: { ListID: { $from: "request-1", path: "CustomerRet/ListID" } } } },
+      InvoiceAddRq: { InvoiceAdd: { CustomerRef: { ListID: { $from: "request-1:key-1", path: "CustomerRet/ListID" } } } },
     },
-    depends_on: ["request-2"],
+    depends_on: ["request-2:key-1"],
   });
 });
+
+function addInvoice(batch, entry) {
+  const CustomerRef = { ListID: entry.ref("CustomerRet/ListID") };
+  return batch.add({ InvoiceAddRq: { InvoiceAdd: { CustomerRef } } }, { dependsOn: [entry] });
+}
+
+/** Return the names in the last batch, then what its invoice for a customer refers to and depends on. */
+function sources(service) {
+  const { requests } = service.calls.at(-1).body;
+  const { request_json: { InvoiceAddRq }, depends_on: dependsOn } = requests.at(-1);
+  const names = requests.map(({ ref }) => ref).filter(Boolean);
+  return [names, InvoiceAddRq.InvoiceAdd.CustomerRef.ListID.$from, dependsOn];
+}
+
+test("a reference to an entry of a queued batch is to its id", async () => {
+  const service = new Service();
+  const client = service.client();
+  const [first, second] = [client.batch(), client.batch()];
+  const alice = first.add(customer("Alice"));
+  await first.queue();
+  second.add(customer("Bob"));
+  addInvoice(second, alice);
+
+  await second.queue();
+
+  assert.deepEqual(sources(service), [[], alice.record.id, [alice.record.id]]);
+  assert.throws(() => first.add(customer("Cy")), /Add the request to another batch/);
+});
+
+for (const key of [undefined, "the same key"]) {
+  test(`an entry of a batch that is not queued is refused in another (${key})`, async () => {
+    const service = new Service();
+    const client = service.client();
+    const [first, second] = [client.batch(key), client.batch(key)];
+    const alice = first.add(customer("Alice"));
+    const refused = { name: "TypeError", message: /another batch, which is not queued/ };
+    second.add(customer("Bob"));
+
+    assert.throws(() => addInvoice(second, alice), refused);
+    assert.throws(() => second.add(customer("Cy"), { dependsOn: [alice] }), refused);
+    const CustomerRef = { ListID: alice.ref("CustomerRet/ListID") };
+    await assert.rejects(client.queue({ InvoiceAddRq: { InvoiceAdd: { CustomerRef } } }), refused);
+
+    await second.queue();
+    assert.equal(service.records.size, 1);
+  });
+}
+
+for (const key of ["o", "order-1042", "k".repeat(255)]) {
+  test(`names have the key, so that a repeated batch is the same and others differ (${key.length})`, async () => {
+    const service = new Service();
+    const client = service.client();
+    const found = [];
+    for (const batchKey of [key, `${key}-2`, key]) {
+      const batch = client.batch(batchKey);
+      const entries = Array.from({ length: 24 }, (_, number) => batch.add(customer(String(number))));
+      addInvoice(batch, entries.at(-1));
+      await batch.queue();
+      found.push(sources(service));
+    }
+
+    assert.deepEqual(found[0], found[2]);
+    assert.notEqual(found[0][1], found[1][1]);
+    assert.ok(found.every(([names]) => names.every((name) => name.length <= 50)));
+  });
+}
 
 for (const fault of [429, 503, "lost"]) {
   test(`a batch is repeated with the same key after ${fault}, and queued once`, async () => {

@@ -200,8 +200,106 @@ test("calls that the service holds are made without pauses", async () => {
   await service.client().execute(ADD);
 
   const waits = service.calls.filter(({ method }) => method === "GET").map(({ url }) => url.searchParams.get("wait"));
-  assert.deepEqual(waits, [null, "20", "20", "20", "20"]);
+  assert.deepEqual(waits, [null, "2", "20", "20", "20"]);
+  assert.ok(service.calls.every(({ url }) => url.searchParams.has("wait") === (url.searchParams.get("wait_for") === "page")));
   assert.deepEqual(service.pauses, []);
+});
+
+const METHODS = {
+  execute: (client, options) => client.execute(ADD, options),
+  queue: (client, options) => client.queue(ADD, options),
+  iterate: (client, options) => client.iterate({ CustomerQueryRq: {} }, options),
+  add: (client, options) => client.batch().add(ADD, options),
+  events: (client, options) => client.events({}, options),
+  call: (client, options) => client.call("POST", "/api/v1/contact", options),
+};
+const thrownBy = async (method, client, options) => {
+  try {
+    await METHODS[method](client, options);
+  } catch (thrown) {
+    return `${thrown.name}: ${thrown.message}`;
+  }
+  return "";
+};
+
+for (const method of Object.keys(METHODS)) {
+  test(`${method} refuses an unknown option with the nearest name, and queues nothing`, async () => {
+    const service = new Service();
+    const names = { idempotency_key: "idempotencyKey", webhookurl: "webhookUrl", lable: "label", every_connection: "everyConnection" };
+    for (const [name, meant] of [...Object.entries(names), ["colour", undefined]]) {
+      const message = await thrownBy(method, service.client(), { [name]: "order-7" });
+
+      assert.ok(message.startsWith(`TypeError: ${method} does not have an option ${name}. `), message);
+      const known = await thrownBy(method, service.client(), { colour: "order-7" });
+      assert.match(known, /It has \w+/);
+      if (meant && known.includes(meant)) assert.ok(message.endsWith(`Did you mean ${meant}?`), message);
+    }
+    assert.match(await thrownBy(method, service.client(), null), /must be an object/);
+    assert.deepEqual(service.calls, []);
+  });
+}
+
+test("an option of another method, a timeout that is not a number and a key that is not a text are refused", async () => {
+  const service = new Service();
+  const client = service.client();
+
+  await assert.rejects(client.queue(ADD, { timeout: 1 }), TypeError);
+  await assert.rejects(client.execute(QUERY, { pageSize: 1 }), TypeError);
+  assert.throws(() => client.iterate(QUERY, { pageSize: 7 }), /Give one of them/);
+  assert.throws(() => client.iterate(QUERY, { timeout: "5" }), /must be a number/);
+  await assert.rejects(client.execute(ADD, { timeout: "5" }), /must be a number/);
+  await assert.rejects(client.batch().execute({ timeout: 5 }), /must be a number/);
+  await assert.rejects(client.wait("1", { timeout: 5 }), /must be a number/);
+  assert.throws(() => client.batch({ idempotencyKey: "order-7" }), /must be a text/);
+  assert.throws(() => new Client("https://queue.example", "sk_test", "1", { fetsh: 1 }), /Did you mean fetch\?/);
+  assert.deepEqual(service.calls, []);
+});
+
+for (const value of [true, false, "no", 0]) {
+  test(`validate: ${value} reaches the service, which refuses what is not a boolean`, async () => {
+    const service = new Service();
+
+    await service.client().queue(ADD, { validate: value });
+
+    assert.equal(service.calls.at(-1).url.searchParams.get("validate"), String(value));
+  });
+}
+
+for (const pages of [1, 2, 101]) {
+  test(`execute returns the objects of all ${pages} pages`, async () => {
+    const service = new Service();
+    service.pages = pages;
+    service.outcome = (record) => ({ result: { CustomerRet: [{ ListID: String(record.page) }] } });
+
+    const result = await service.client().execute({ CustomerQueryRq: { ActiveStatus: "All" } });
+
+    const expected = Array.from({ length: pages }, (_, index) => String(index + 1));
+    assert.deepEqual(result.CustomerRet.map(({ ListID }) => ListID), expected);
+  });
+}
+
+test("execute lets a query be sent in pages if it can be, and queue only when it is told", async () => {
+  const service = new Service();
+  const client = service.client();
+  const sent = async (method, request, options) => {
+    await client[method](request, options);
+    return service.calls.findLast(({ method: verb }) => verb === "POST").body.iterate;
+  };
+
+  for (const [request, options, expected] of [
+    [{ CustomerQueryRq: { ActiveStatus: "All" } }, {}, "auto"],
+    [{ CustomerQueryRq: {} }, { version: "16.0" }, "auto"],
+    [{ CustomerQueryRq: {} }, { version: "4.1" }, undefined],
+    [{ CustomerQueryRq: {} }, { iterate: "never" }, "never"],
+    [{ CustomerQueryRq: { MaxReturned: 5 } }, {}, undefined],
+    [{ CustomerQueryRq: { FullName: ["Ada"] } }, {}, undefined],
+    [{ InvoiceQueryRq: { TxnID: ["1"] } }, {}, undefined],
+    [{ CustomerQueryRq: { "@iterator": "Start", MaxReturned: 5 } }, {}, undefined],
+    [{ TermsQueryRq: {} }, {}, undefined],
+    [ADD, {}, undefined],
+  ]) assert.equal(await sent("execute", request, options), expected);
+  assert.equal(await sent("queue", { CustomerQueryRq: {} }), undefined);
+  assert.equal(await sent("queue", { CustomerQueryRq: {} }, { iterate: "auto" }), "auto");
 });
 
 for (const timeout of [0.5, 1, 19.9, 20, 20.5, 47]) {

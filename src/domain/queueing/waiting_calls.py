@@ -10,10 +10,11 @@ from __future__ import annotations
 import zlib
 from contextlib import contextmanager
 from datetime import timedelta
+from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from domain.records.request import QueuedRequest
+from domain.records.request import ENDED, QueuedRequest
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group, IndexDays, Lease
 from domain.timestamps import day_of, timestamp
@@ -44,6 +45,21 @@ MIN_SHARED_LIMIT = 10
 """From this limit on, the calls of one app can take only half of the places, so that others find some."""
 
 
+class WaitFor(StrEnum):
+    """What a call waits for: the last page of the query of its request, or its request, which can be one page."""
+
+    QUERY = "query"
+    PAGE = "page"
+
+    def has_happened(self, record: QueuedRequest) -> bool:
+        """Whether the call has to be answered. `record` is the newest page of the query, or the request."""
+        return record.state in ENDED if self is WaitFor.PAGE else record.last_page is True
+
+    def reads(self, record: QueuedRequest) -> int:
+        """Return the reads that one look takes: the newest page is found in an index."""
+        return 2 if self is WaitFor.QUERY and _is_paged(record) else 1
+
+
 class WaitingCalls:
     """Holds calls. `pause` waits for a number of seconds. `chance` returns random numbers from 0 up to 1."""
 
@@ -68,7 +84,9 @@ class WaitingCalls:
         """Return when a call that arrives now and waits for `seconds` is answered."""
         return self._clock() + timedelta(seconds=seconds)
 
-    def hold_get(self, app_id: str, request_id: str, connection_id: str | None, until: datetime) -> None:
+    def hold_get(
+        self, app_id: str, request_id: str, connection_id: str | None, until: datetime, wait_for: WaitFor
+    ) -> None:
         """Hold a call that gets a request of the app. Returns at once if there is no such request."""
         record = self._store.request(request_id) if self._limit else None
         if (
@@ -76,18 +94,23 @@ class WaitingCalls:
             and record.app_id == app_id
             and connection_id in {None, record.connection_id}
         ):
-            self.hold(record, until)
+            self.hold(record, until, wait_for)
 
-    def hold(self, record: QueuedRequest, until: datetime) -> bool:
-        """Hold a call until all pages of a request have ended, or `until`. Return False if the call has to be answered.
+    def hold(self, record: QueuedRequest, until: datetime, wait_for: WaitFor = WaitFor.QUERY) -> bool:
+        """Hold a call until `wait_for` has happened, or `until`. Return False if the call has to be answered.
 
-        `record` is the request as it was read.
+        `record` is the request as it was read. It looks once before it pauses: other pages may have ended before.
         """
-        if record.last_page:
+        reads = MAX_READS
+        current: QueuedRequest | None = record
+        if wait_for.reads(record) > 1 and not wait_for.has_happened(record):
+            reads -= wait_for.reads(record)
+            current = self._newest(record, wait_for)
+        if current is None or wait_for.has_happened(current):
             return True
         with self.lease(record.app_id) as lease:
             if lease:
-                self._watch(record, until)
+                self._watch(current, until, wait_for, reads)
             return lease is not None
 
     @contextmanager
@@ -115,24 +138,25 @@ class WaitingCalls:
         for number in range(share):
             yield (first + (start + number) % share) % self._limit
 
-    def _watch(self, record: QueuedRequest, until: datetime) -> None:
-        """Read the request after growing pauses, until all its pages have ended. The last pause takes all the rest."""
-        reads = MAX_READS
+    def _watch(self, record: QueuedRequest, until: datetime, wait_for: WaitFor, reads: int) -> None:
+        """Look after growing pauses, with at most `reads`, until it has happened. The last pause takes all the rest."""
         current: QueuedRequest | None = record
-        while current and not current.last_page and (seconds := (until - self._clock()).total_seconds()) > 0:
-            reads_of_step = 2 if _is_paged(current) else 1
-            steps = reads // reads_of_step
+        while current and not wait_for.has_happened(current) and (left := (until - self._clock()).total_seconds()) > 0:
+            steps = reads // wait_for.reads(current)
             if not steps:
-                self._pause(seconds)
+                self._pause(left)
                 return
-            self._pause(next_pause(seconds, steps))
-            reads -= reads_of_step
-            current = self._newest_page(current)
+            self._pause(next_pause(left, steps))
+            reads -= wait_for.reads(current)
+            current = self._newest(current, wait_for)
 
-    def _newest_page(self, record: QueuedRequest) -> QueuedRequest | None:
-        """Return the newest page of the query, or None if it was deleted. The index of pages can be late."""
+    def _newest(self, record: QueuedRequest, wait_for: WaitFor) -> QueuedRequest | None:
+        """Return the newest page of the query, or None if it was deleted. The index of pages can be late.
+
+        A call that waits for a page gets that page.
+        """
         page_id = record.id
-        if _is_paged(record):
+        if wait_for is WaitFor.QUERY and _is_paged(record):
             first = day_of(record.inserted_at)
             last = max(first, day_of(timestamp(self._clock())))
             days = IndexDays(record.connection_id, INSERTED, first, last, {Group("query_id", record.query_id): 1})

@@ -349,6 +349,12 @@ class DetailParameters(Parameters):
         "iterated query. The answer is the record as it then is. If too many calls wait, the answer comes at once.",
     )
 
+    wait_for: Literal["query", "page"] = Field(
+        default="query",
+        description="What `wait` waits for. `query`: the last page of an iterated query. `page`: this request, which "
+        "can be one page. Without `wait` it has no effect.",
+    )
+
     include: Literal["result", "sent_xml"] | None = Field(
         default=None,
         alias="include[]",

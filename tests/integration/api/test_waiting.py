@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.errors import Unavailable
-from domain.records.request import QueuedRequest, State
-from domain.storage.changes import RemoveRequest
+from domain.records.request import Paging, QueuedRequest, State
+from domain.storage.changes import AddRequest, RemoveRequest
 from domain.timestamps import timestamp
 from handlers.common.settings import Settings
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, RESPONSE_XML
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, RESPONSE_XML, a_record
 from tests.support.services import ENVIRONMENT
 
 if TYPE_CHECKING:
@@ -62,6 +62,32 @@ def test_a_call_to_get_a_request_waits_until_it_has_ended(deployment: Deployment
     assert by_id.json["data"]["result"]
     assert 3 <= seconds(deployment) < 5
     assert deployment.store.leases == {}
+
+
+@pytest.mark.parametrize(("wait_for", "least", "most"), [("page", 0, 0), ("query", 3, 5), (None, 3, 5)])
+def test_a_call_waits_for_one_page_or_for_the_last_one(
+    deployment: Deployment, wait_for: str | None, least: float, most: float
+) -> None:
+    app_id = deployment.app_id
+    first = a_record(app_id=app_id, state=State.RESPONSE_RECEIVED, paging=Paging(continued=True))
+    second = a_record(app_id=app_id, paging=Paging(2, first.id))
+    deployment.store.commit(AddRequest(first, REQUEST_XML, ""))
+    deployment.store.commit(AddRequest(second, REQUEST_XML, ""))
+    when_paused(deployment, 3, lambda: deployment.end(second.id))
+    chosen = "" if wait_for is None else f"&wait_for={wait_for}"
+
+    answer = deployment.api.call("GET", f"/api/v1/queued_requests/{first.id}?wait=20{chosen}")
+
+    assert (answer.status, answer.json["data"]["page"]) == (200, 1)
+    assert least <= seconds(deployment) <= most
+
+
+def test_an_unknown_thing_to_wait_for_is_refused(deployment: Deployment) -> None:
+    queued = deployment.queue()
+
+    answer = deployment.api.call("GET", f"{queued['links']['self']}?wait=20&wait_for=pages")
+
+    assert (answer.status, answer.problem["field"]) == (400, "wait_for")
 
 
 def test_a_call_is_answered_with_the_record_when_its_time_is_over(deployment: Deployment) -> None:

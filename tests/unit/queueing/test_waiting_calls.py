@@ -17,6 +17,7 @@ from domain.queueing.waiting_calls import (
     MAX_READS,
     MAX_WAIT_SECONDS,
     MIN_SHARED_LIMIT,
+    WaitFor,
     WaitingCalls,
     next_pause,
 )
@@ -93,10 +94,10 @@ class Setup:
         after = replace(before, state=state, updated_at=timestamp(NOON), revision=before.revision + 1, **fields)
         self.store.commit(ChangeRequest(before, after))
 
-    def hold(self, record: QueuedRequest, seconds: int = MAX_WAIT_SECONDS) -> bool:
+    def hold(self, record: QueuedRequest, seconds: int = MAX_WAIT_SECONDS, wait_for: WaitFor = WaitFor.QUERY) -> bool:
         """Hold a call for a request."""
         calls = self.calls
-        return calls.hold(record, calls.end_of(seconds))
+        return calls.hold(record, calls.end_of(seconds), wait_for)
 
 
 @given(
@@ -113,6 +114,64 @@ def test_a_call_is_answered_soon_after_the_request_has_ended_and_in_time(
 
     assert setup.seconds <= seconds + 0.001
     assert setup.seconds >= min(ends_after, seconds) - 0.001
+    assert setup.seconds - ends_after <= 0.4 * min(ends_after, seconds) + seconds / 20
+    assert setup.store.reads <= MAX_READS
+    assert setup.store.leases == {}
+
+
+def pages_of(setup: Setup, number: int, *, all_ended: bool) -> list[QueuedRequest]:
+    """Store the pages of a query. All have ended, or all but the last one, which QuickBooks has."""
+    first_id = setup.new_id()
+    pages = []
+    for page in range(1, number + 1):
+        is_last = page == number
+        pages.append(
+            setup.add(
+                id=first_id if page == 1 else setup.new_id(),
+                state=State.RESPONSE_RECEIVED if all_ended or not is_last else State.SENT,
+                paging=Paging(page, first_id if page > 1 else None, 100, continued=not is_last),
+                inserted_at=timestamp(NOON + timedelta(microseconds=page)),
+            )
+        )
+    return pages
+
+
+@given(number=st.integers(1, 12), chosen=st.integers(0, 11), wait_for=st.sampled_from(WaitFor))
+def test_a_call_looks_before_it_pauses_so_what_has_happened_is_answered_at_once(
+    number: int, chosen: int, wait_for: WaitFor
+) -> None:
+    setup = Setup(limit=0)
+    page = pages_of(setup, number, all_ended=True)[chosen % number]
+
+    assert setup.hold(page, wait_for=wait_for)
+
+    assert setup.seconds == 0
+    assert setup.store.reads <= 2
+
+
+@given(number=st.integers(2, 12), chosen=st.integers(0, 10))
+def test_a_call_that_waits_for_a_page_does_not_wait_for_the_pages_behind_it(number: int, chosen: int) -> None:
+    setup = Setup()
+    page = pages_of(setup, number, all_ended=False)[chosen % (number - 1)]
+
+    assert setup.hold(page, wait_for=WaitFor.PAGE)
+    assert (setup.seconds, setup.store.reads) == (0, 0)
+
+    assert setup.hold(page, wait_for=WaitFor.QUERY)
+    assert setup.seconds == pytest.approx(20)
+
+
+@given(seconds=st.integers(1, MAX_WAIT_SECONDS), ends_after=st.floats(0, 25), has_next=st.booleans())
+def test_a_call_that_waits_for_a_page_is_answered_soon_after_the_page_has_ended(
+    seconds: int, ends_after: float, has_next: bool
+) -> None:
+    setup = Setup()
+    page = pages_of(setup, 3, all_ended=False)[-1]
+    setup.events = [(ends_after, lambda: setup.end(page.id, paging=replace(page.paging, continued=has_next)))]
+
+    assert setup.hold(page, seconds, WaitFor.PAGE)
+
+    assert min(ends_after, seconds) - 0.001 <= setup.seconds <= seconds + 0.001
     assert setup.seconds - ends_after <= 0.4 * min(ends_after, seconds) + seconds / 20
     assert setup.store.reads <= MAX_READS
     assert setup.store.leases == {}
@@ -170,12 +229,12 @@ def test_a_call_to_get_a_request_of_another_app_or_connection_is_not_held() -> N
     calls = setup.calls
     until = calls.end_of(20)
 
-    calls.hold_get(OTHER_APP_ID, record.id, None, until)
-    calls.hold_get(APP_ID, record.id, OTHER_APP_ID, until)
-    calls.hold_get(APP_ID, setup.new_id(), None, until)
+    calls.hold_get(OTHER_APP_ID, record.id, None, until, WaitFor.QUERY)
+    calls.hold_get(APP_ID, record.id, OTHER_APP_ID, until, WaitFor.QUERY)
+    calls.hold_get(APP_ID, setup.new_id(), None, until, WaitFor.QUERY)
     assert setup.seconds == 0
 
-    calls.hold_get(APP_ID, record.id, record.connection_id, until)
+    calls.hold_get(APP_ID, record.id, record.connection_id, until, WaitFor.QUERY)
     assert setup.seconds == pytest.approx(20)
     assert setup.store.reads <= 3 + 1 + MAX_READS
 

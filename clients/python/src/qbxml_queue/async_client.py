@@ -12,13 +12,13 @@ import httpx
 
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.client import environment_variables, http_options, request_options
-from qbxml_queue.protocol import WAIT_SECONDS, Call, Pages, Pause, Protocol
+from qbxml_queue.options import ExecuteOptions, QueueOptions, check_options
+from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from qbxml_queue.cursors import Cursor
-    from qbxml_queue.options import QueueOptions
     from qbxml_queue.protocol import Steps
     from qbxml_queue.schema.calls import Add, ExecuteAsync, IterateAsync
     from qbxml_queue.schema.records import FeedEvent, QueuedRequest
@@ -66,17 +66,20 @@ class AsyncClient:
 
         async def execute(self, request: Any, /, **options: Any) -> Any:
             """Queue a request, wait until QuickBooks has executed it, and return its result."""
+            check_options("execute", ExecuteOptions, options)
             return await self.run(self.protocol.execute(request, options))
 
     if TYPE_CHECKING:
         iterate: IterateAsync
     else:
 
-        async def iterate(self, request: Any, /, **options: Any) -> Any:
+        def iterate(self, request: Any, /, **options: Any) -> Any:
             """Yield the result of each page of a query that can iterate."""
-            pages = Pages(self.protocol, request, options)
-            while (page := await self.run(pages.next())) is not None:
-                yield page
+            return self._each(IteratedPages(self.protocol, request, options))
+
+    async def _each(self, pages: IteratedPages) -> AsyncIterator[dict[str, Any]]:
+        while (page := await self.run(pages.next())) is not None:
+            yield page
 
     def batch(self, idempotency_key: str | None = None) -> AsyncBatch:
         """Return an empty batch. The key names its cause, such as `order-1042`; the default is random."""
@@ -99,6 +102,7 @@ class AsyncClient:
 
     async def queue(self, request: Mapping[str, Any], /, **options: Unpack[QueueOptions]) -> QueuedRequest:
         """Queue a request and return its record without waiting."""
+        check_options("queue", QueueOptions, options)
         return await self.run(self.protocol.queue(request, options))
 
     async def record(self, request_id: str) -> QueuedRequest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from qbxml_queue.options import AddOptions, check_options
 from qbxml_queue.protocol import result_of
 from qbxml_queue.values import Reference, to_json
 
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
+_KEY_CHARACTERS = 38
+"""How much of the idempotency key is in the names of a batch. A name has at most 50 characters."""
+
+
 class Entry(Generic[R]):
     """A request of a batch."""
 
-    def __init__(self, name: str, body: dict[str, Any]) -> None:
+    def __init__(self, batch: BatchBase, name: str, body: dict[str, Any]) -> None:
+        self._batch = batch
         self._name = name
         self._body = body
         self._record: QueuedRequest | None = None
@@ -37,15 +43,22 @@ class Entry(Generic[R]):
         return result  # type: ignore[no-any-return]  # what the overloads of `Add` say
 
     def ref(self, path: str) -> Reference:
-        """Return a value of the response for a later request, such as `CustomerRet/ListID`.
+        """Return a value of the response, such as `CustomerRet/ListID`, for a later request of this batch or of others.
 
         An element that can repeat needs a number, counted from 1: `InvoiceRet[1]/TxnID`.
         """
-        self.use_name()
-        return Reference(self._name, path)
+        return Reference(self, path)
 
-    def use_name(self) -> str:
-        """Send the name of this request with the batch, and return it."""
+    def name_in(self, batch: BatchBase | None) -> str:
+        """Return what identifies this request in a batch: its name in its own, its id in a later one.
+
+        Raises ValueError in another batch before its own is queued.
+        """
+        if self._record is not None:
+            return self._record["id"]
+        if batch is not self._batch:
+            message = "The entry is of another batch, which is not queued. Queue that batch first, or add both to one."
+            raise ValueError(message)
         self._body["ref"] = self._name
         return self._name
 
@@ -64,20 +77,31 @@ class BatchBase:
     def __init__(self, idempotency_key: str) -> None:
         self.idempotency_key = idempotency_key
         self.entries: list[Entry[Any]] = []
+        self.is_queued = False
 
-    def append(
-        self, request: Mapping[str, Any], *, depends_on: Iterable[Entry[Any]] = (), **options: Any
-    ) -> Entry[Any]:
-        """Add a request to the end of the batch."""
+    def append(self, request: Mapping[str, Any], **options: Any) -> Entry[Any]:
+        """Add a request to the end of the batch. Raises TypeError for an unknown option."""
+        if self.is_queued:
+            raise RuntimeError("The batch has been queued. Add the request to another batch.")
+        check_options("add", AddOptions, options)
+        depends_on = [entry.name_in(self) for entry in options.pop("depends_on", ())]
         version = options.pop("version", None)
-        tree: Any = to_json(request)
+        tree: Any = to_json(request, self)
         body = {"request_json": {"version": version, **tree} if version else tree, **options}
-        if names := [entry.use_name() for entry in depends_on]:
-            body["depends_on"] = names
-        entry: Entry[Any] = Entry(f"request-{len(self.entries) + 1}", body)
+        if depends_on:
+            body["depends_on"] = depends_on
+        # The same batch has the same names in every process, because a repeated call must have the same body.
+        name = f"request-{len(self.entries) + 1}:{self.idempotency_key[-_KEY_CHARACTERS:]}"
+        entry: Entry[Any] = Entry(self, name, body)
         self.entries.append(entry)
         return entry
 
     def body(self) -> dict[str, Any]:
         """Return the batch as the API expects it."""
         return {"requests": [entry.body() for entry in self.entries]}
+
+    def queued(self, records: Iterable[QueuedRequest]) -> None:
+        """Give each entry its record."""
+        self.is_queued = True
+        for entry, record in zip(self.entries, records, strict=True):
+            entry.update(record)

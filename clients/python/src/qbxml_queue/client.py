@@ -12,13 +12,13 @@ import httpx
 
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.errors import QbxmlQueueError
-from qbxml_queue.protocol import WAIT_SECONDS, Call, Pages, Pause, Protocol
+from qbxml_queue.options import ExecuteOptions, QueueOptions, check_options
+from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from qbxml_queue.cursors import Cursor
-    from qbxml_queue.options import QueueOptions
     from qbxml_queue.protocol import Steps
     from qbxml_queue.schema.calls import Add, Execute, Iterate
     from qbxml_queue.schema.records import FeedEvent, QueuedRequest
@@ -72,6 +72,7 @@ class Client:
 
             Raises ApiError, RequestFailed, StillWaiting.
             """
+            check_options("execute", ExecuteOptions, options)
             return self.run(self.protocol.execute(request, options))
 
     if TYPE_CHECKING:
@@ -84,9 +85,11 @@ class Client:
             QuickBooks keeps its position for one session only. If the session ends, the next page raises RequestFailed
             with the code `iteration_interrupted`: start again.
             """
-            pages = Pages(self.protocol, request, options)
-            while (page := self.run(pages.next())) is not None:
-                yield page
+            return self._each(IteratedPages(self.protocol, request, options))
+
+    def _each(self, pages: IteratedPages) -> Iterator[dict[str, Any]]:
+        while (page := self.run(pages.next())) is not None:
+            yield page
 
     def batch(self, idempotency_key: str | None = None) -> Batch:
         """Return an empty batch. The key names its cause, such as `order-1042`; the default is random."""
@@ -109,6 +112,7 @@ class Client:
 
     def queue(self, request: Mapping[str, Any], /, **options: Unpack[QueueOptions]) -> QueuedRequest:
         """Queue a request and return its record without waiting."""
+        check_options("queue", QueueOptions, options)
         return self.run(self.protocol.queue(request, options))
 
     def record(self, request_id: str) -> QueuedRequest:

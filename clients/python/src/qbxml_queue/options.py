@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from qbxml_queue.batches import Entry
 
 
-class QueueOptions(TypedDict, total=False):
+class CommonOptions(TypedDict, total=False):
     """How a request is queued."""
 
     idempotency_key: str
@@ -30,6 +32,15 @@ class QueueOptions(TypedDict, total=False):
     """True replaces characters that QuickBooks cannot store."""
 
 
+class QueueOptions(CommonOptions, total=False):
+    """How a request is queued, and whether it may be sent in pages."""
+
+    iterate: Literal["auto", "never"]
+    """`auto` lets the service send a query in pages if its response is too large. Each page after the first is a
+    request of its own. `execute` returns the objects of all pages, so it sets `auto` for every query that allows it:
+    one that can iterate, names no objects and has no MaxReturned."""
+
+
 class ExecuteOptions(QueueOptions, total=False):
     """How a request is queued, and how long to wait for it."""
 
@@ -37,9 +48,11 @@ class ExecuteOptions(QueueOptions, total=False):
     """Seconds to wait until the request has ended; 300 by default. Then StillWaiting is raised."""
 
 
-class IterateOptions(ExecuteOptions, total=False):
+class IterateOptions(CommonOptions, total=False):
     """How a query is queued, and how large its pages are."""
 
+    timeout: float
+    """Seconds to wait for one page; 300 by default. Then StillWaiting is raised."""
     page_size: int
     """Objects in a page; 100 by default."""
 
@@ -57,3 +70,13 @@ class AddOptions(TypedDict, total=False):
     """At most 20 texts of your own, which come back in the record and in events."""
     depends_on: Iterable[Entry[Any]]
     """Requests before this one that must succeed first. A value of `Entry.ref` implies it."""
+
+
+def check_options(method: str, kind: type, options: Mapping[str, Any]) -> None:
+    """Raise TypeError for an option that a method does not have. `kind` is the TypedDict of its options."""
+    known = kind.__annotations__
+    for name in options:
+        if name not in known:
+            likely = get_close_matches(re.sub(r"([A-Z])", r"_\1", name).lower(), known, 1)
+            mend = f"Did you mean {likely[0]!r}?" if likely else f"It has {', '.join(known)}."
+            raise TypeError(f"{method}() does not have an option {name!r}. {mend}")

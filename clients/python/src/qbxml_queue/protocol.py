@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 import httpx
 
 from qbxml_queue.errors import ApiError, ReadOnlyKey, StillWaiting, failure_of
+from qbxml_queue.options import IterateOptions, check_options
+from qbxml_queue.schema.facts import SINGLE
 from qbxml_queue.values import from_json, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
 
     from qbxml_queue.batches import BatchBase
-    from qbxml_queue.options import ExecuteOptions, IterateOptions, QueueOptions
+    from qbxml_queue.options import ExecuteOptions, QueueOptions
     from qbxml_queue.schema.records import Feed, QueuedRequest
 
 T = TypeVar("T")
@@ -33,13 +35,19 @@ FIRST_DELAY_SECONDS = 0.5
 MAX_DELAY_SECONDS = 60.0
 FIRST_POLL_SECONDS = 0.5
 MAX_POLL_SECONDS = 10.0
+FIRST_HOLD_SECONDS = 2
+"""While a session is open, a request ends within a second or two. The service looks the more often, the shorter a call
+is held."""
 MAX_HOLD_SECONDS = 20
 ENDED = frozenset({"response_received", "error", "discarded"})
 
 _segment = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 _path = re.compile(r"(?:/[A-Za-z0-9_-]+)+").fullmatch
+_without_iterators = re.compile(r"[1-4]\.").match
+"""Iterators exist since QBXML 5.0."""
 
-_BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata"})
+_BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata", "iterate"})
+_PARAMETERS = frozenset({"validate", "transliterate"})
 _LISTED = 100
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
@@ -138,9 +146,7 @@ class Protocol:
         tree |= cast("dict[str, Any]", to_json(request))
         body: dict[str, Any] = {"request_json": tree}
         body |= {name: value for name, value in options.items() if name in _BODY_OPTIONS}
-        parameters = {name: "true" for name in ("transliterate",) if options.get(name)}
-        if options.get("validate") is False:
-            parameters["validate"] = "false"
+        parameters = {name: _parameter(value) for name, value in options.items() if name in _PARAMETERS}
         headers = {"Idempotency-Key": options.get("idempotency_key") or self.new_key()}
         answer = yield from self.send(Call("POST", f"{self.connection}/queued_requests", parameters, body, headers))
         return cast("QueuedRequest", answer["data"])
@@ -151,8 +157,7 @@ class Protocol:
         headers = {"Idempotency-Key": batch.idempotency_key}
         call = Call("POST", f"{self.connection}/queued_requests/batch", {}, batch.body(), headers)
         answer = yield from self.send(call)
-        for entry, record in zip(batch.entries, answer["data"], strict=True):
-            entry.update(record)
+        batch.queued(answer["data"])
 
     def execute_batch(self, batch: BatchBase, timeout: float) -> Steps[None]:
         """Queue a batch and wait until all of its requests have ended. Raises the first failure."""
@@ -176,9 +181,11 @@ class Protocol:
     def record(self, request_id: str, hold_seconds: int = 0) -> Steps[QueuedRequest]:
         """Return the record of a request, with `result` in place of `response_json`.
 
-        The service may hold the call for `hold_seconds`, until the request has ended.
+        The service may hold the call for `hold_seconds`, until the request has ended: of an iterated query, this page.
         """
-        parameters = {"include[]": "result", **({"wait": str(hold_seconds)} if hold_seconds else {})}
+        parameters = {"include[]": "result"}
+        if hold_seconds:
+            parameters |= {"wait": str(hold_seconds), "wait_for": "page"}
         path = f"/api/v1/queued_requests/{segment(request_id)}"
         answer = yield from self.send(Call("GET", path, parameters, seconds=CALL_SECONDS + hold_seconds))
         return cast("QueuedRequest", answer["data"])
@@ -189,10 +196,10 @@ class Protocol:
         The service holds a call for up to 20 seconds. It answers at once if too many calls wait; then the client polls.
         """
         deadline = self.clock() + timeout
-        delay = FIRST_POLL_SECONDS
+        delay, longest = FIRST_POLL_SECONDS, FIRST_HOLD_SECONDS
         while True:
             began = self.clock()
-            hold_seconds = max(0, min(int(deadline - began), MAX_HOLD_SECONDS))
+            hold_seconds = max(0, min(int(deadline - began), longest))
             record = yield from self.record(request_id, hold_seconds)
             if record["state"] in ENDED:
                 return record
@@ -202,42 +209,45 @@ class Protocol:
             if self.clock() - began < hold_seconds / 2 or not hold_seconds:
                 yield Pause(min(delay, remaining))
                 delay = min(delay * 1.5, MAX_POLL_SECONDS)
+            longest = MAX_HOLD_SECONDS
 
     def execute(self, request: Mapping[str, Any], options: ExecuteOptions) -> Steps[dict[str, Any]]:
-        """Queue a request, wait until it has ended and return its result."""
-        queued = yield from self.queue(request, options)
-        record = yield from self.wait(queued["id"], options.get("timeout", WAIT_SECONDS))
-        return result_of(record)
+        """Queue a request, wait until it has ended and return its result: that of all its pages, if it has several."""
+        deadline = self.clock() + options.get("timeout", WAIT_SECONDS)
+        if "iterate" not in options and _can_be_paged(request, options):
+            options = {**options, "iterate": "auto"}
+        pages = Pages(self, (yield from self.queue(request, options))["id"])
+        result = yield from pages.next(deadline)
+        while not pages.was_last:
+            for name, value in (yield from pages.next(deadline)).items():
+                if isinstance(value, list):
+                    result[name] = [*result.get(name, ()), *value]
+        return result
 
 
 class Pages:
-    """The pages of an iterated query, in order. Each is a record, which exists when the page before it has ended."""
+    """The pages of a query, in order. Each is a record, which exists when the page before it has ended.
 
-    def __init__(self, protocol: Protocol, request: Mapping[str, Any], options: IterateOptions) -> None:
+    A request that does not iterate has one page. `was_last` tells whether the last one has been returned.
+    """
+
+    def __init__(self, protocol: Protocol, query_id: str) -> None:
+        self.was_last = False
         self._protocol = protocol
-        self._request = request
-        self._options = options
-        self._query_id: str | None = None
-        self._ids: dict[int, str] = {}
+        self._query_id = query_id
+        self._ids: dict[int, str] = {1: query_id}
         self._number = 0
-        self._was_last = False
 
-    def next(self) -> Steps[dict[str, Any] | None]:
-        """Return the result of the next page, or None after the last one. Raises RequestFailed and StillWaiting."""
-        if self._was_last:
-            return None
-        timeout = self._options.get("timeout", WAIT_SECONDS)
+    def next(self, deadline: float) -> Steps[dict[str, Any]]:
+        """Return the result of the next page. Raises RequestFailed, and StillWaiting at the deadline of the clock."""
         self._number += 1
-        if self._query_id is None:
-            self._query_id = (yield from self._protocol.queue(self._paged(), self._options))["id"]
-            self._ids[1] = self._query_id
-        record = yield from self._protocol.wait((yield from self._page(timeout)), timeout)
-        self._was_last = record["last_page"] is not False
+        page_id = yield from self._page(deadline)
+        record = yield from self._protocol.wait(page_id, deadline - self._protocol.clock())
+        self.was_last = record["last_page"] is not False
         return result_of(record)
 
-    def _page(self, timeout: float) -> Steps[str]:
+    def _page(self, deadline: float) -> Steps[str]:
         """Return the id of the page, as soon as it exists."""
-        deadline = self._protocol.clock() + timeout
         delay = FIRST_POLL_SECONDS
         while self._number not in self._ids:
             yield from self._list()
@@ -251,7 +261,7 @@ class Pages:
 
     def _list(self) -> Steps[None]:
         parameters = {
-            "query_id": str(self._query_id),
+            "query_id": self._query_id,
             "sort": "inserted_at",
             "sort_direction": "asc",
             "page_size": str(_LISTED),
@@ -261,10 +271,45 @@ class Pages:
         answer = yield from self._protocol.send(Call("GET", f"{self._protocol.connection}/queued_requests", parameters))
         self._ids |= {item["page"]: item["id"] for item in answer["data"]}
 
-    def _paged(self) -> dict[str, Any]:
-        [(name, query)] = self._request.items()
-        page_size = self._options.get("page_size", PAGE_SIZE)
-        return {name: {"@iterator": "Start", "MaxReturned": page_size, **query}}
+
+class IteratedPages:
+    """The results of the pages of an iterated query, which is queued when the first one is wanted."""
+
+    def __init__(self, protocol: Protocol, request: Mapping[str, Any], options: IterateOptions) -> None:
+        check_options("iterate", IterateOptions, options)
+        [(name, query)] = request.items()
+        if "page_size" in options and "MaxReturned" in query:
+            raise TypeError("page_size and MaxReturned are the same limit. Give one of them.")
+        page_size = options.get("page_size", PAGE_SIZE)
+        self._request = {name: {"@iterator": "Start", "MaxReturned": page_size, **query}}
+        self._protocol = protocol
+        self._options = options
+        self._pages: Pages | None = None
+
+    def next(self) -> Steps[dict[str, Any] | None]:
+        """Return the result of the next page, or None after the last one. Raises RequestFailed and StillWaiting."""
+        if self._pages is None:
+            queued = yield from self._protocol.queue(self._request, cast("QueueOptions", self._options))
+            self._pages = Pages(self._protocol, queued["id"])
+        if self._pages.was_last:
+            return None
+        deadline = self._protocol.clock() + self._options.get("timeout", WAIT_SECONDS)
+        return (yield from self._pages.next(deadline))
+
+
+def _can_be_paged(request: Mapping[str, Any], options: ExecuteOptions) -> bool:
+    """Whether the service may send a request in pages: its response may be large, and it can iterate."""
+    if _without_iterators(options.get("version", "")):
+        return False
+    return all(
+        name in SINGLE and "@iterator" not in query and SINGLE[name].isdisjoint(query)
+        for name, query in request.items()
+    )
+
+
+def _parameter(value: object) -> str:
+    """Return a parameter of a URL. The service refuses other texts than `true` and `false`."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def read_result(event: Any) -> None:

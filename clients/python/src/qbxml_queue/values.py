@@ -14,17 +14,23 @@ from qbxml_queue.schema.facts import LISTS, VALUES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qbxml_queue.batches import BatchBase, Entry
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A value in the response of another request, such as `CustomerRet/ListID`. See `Batch`."""
+    """A value in the response of another request, such as `CustomerRet/ListID`. See `Batch`.
 
-    request: str
+    `request` is the id of a request that has ended, or an entry of a batch.
+    """
+
+    request: str | Entry[Any]
     path: str
 
-    def to_json(self) -> dict[str, str]:
-        """Return the form of the API."""
-        return {"$from": self.request, "path": self.path}
+    def to_json(self, batch: BatchBase | None = None) -> dict[str, str]:
+        """Return the form of the API. Raises ValueError for an entry of another batch that is not queued."""
+        name = self.request if isinstance(self.request, str) else self.request.name_in(batch)
+        return {"$from": name, "path": self.path}
 
 
 Macro = TypedDict("Macro", {"@useMacro": str})
@@ -42,8 +48,11 @@ Interval: TypeAlias = timedelta | str | Reference
 _interval = re.compile(r"(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?", re.ASCII).fullmatch
 
 
-def to_json(value: object) -> object:  # noqa: PLR0911 - one return for each type
-    """Return a value of a request as JSON. Raises TypeError for a float, and for a type that QBXML does not have."""
+def to_json(value: object, batch: BatchBase | None = None) -> object:  # noqa: PLR0911 - one return for each type
+    """Return a value of a request as JSON. Raises TypeError for a float, and for a type that QBXML does not have.
+
+    `batch` is the batch of the request, if it is in one.
+    """
     match value:
         case None | bool() | int() | str():
             return value
@@ -56,11 +65,11 @@ def to_json(value: object) -> object:  # noqa: PLR0911 - one return for each typ
         case timedelta():
             return _interval_text(value)
         case Reference():
-            return value.to_json()
+            return value.to_json(batch)
         case Mapping():
-            return {name: to_json(member) for name, member in value.items()}
+            return {name: to_json(member, batch) for name, member in value.items()}
         case Sequence():
-            return [to_json(member) for member in value]
+            return [to_json(member, batch) for member in value]
         case float():
             raise TypeError(f"{value!r} is a float. Write amounts and quantities as Decimal, int or str.")
         case _:

@@ -1,0 +1,57 @@
+// The options of each method. An option that a method does not have is an error, because it would change nothing.
+
+const COMMON = ["idempotencyKey", "version", "webhookUrl", "label", "metadata", "validate", "transliterate"];
+
+export const OPTIONS = {
+  execute: [...COMMON, "iterate", "timeout"],
+  iterate: [...COMMON, "timeout", "pageSize"],
+  queue: [...COMMON, "iterate"],
+  add: ["version", "webhookUrl", "label", "metadata", "dependsOn"],
+  events: ["everyConnection"],
+  call: ["parameters", "body", "idempotencyKey"],
+  Client: ["fetch", "sleep", "clock", "newKey", "chance"],
+};
+
+/** Throw a TypeError for an option that a method does not have. @param {keyof OPTIONS} method @param {object} options */
+export function checkOptions(method, options) {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`The options of ${method} must be an object, such as {${OPTIONS[method][0]}: …}.`);
+  }
+  const known = OPTIONS[method];
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    const likely = nearest(name, known);
+    const mend = likely ? `Did you mean ${likely}?` : `It has ${known.join(", ")}.`;
+    throw new TypeError(`${method} does not have an option ${name}. ${mend}`);
+  }
+}
+
+/** Return the seconds of a timeout, which must be a number. @param {unknown} seconds @returns {number} */
+export function checkedSeconds(seconds) {
+  if (typeof seconds !== "number" || Number.isNaN(seconds)) throw new TypeError("A timeout must be a number of seconds.");
+  return seconds;
+}
+
+/** Return the name that a misspelt one most likely means, if there is one. @param {string} name @param {string[]} known */
+function nearest(name, known) {
+  const plain = (/** @type {string} */ text) => text.replaceAll(/[^A-Za-z]/g, "").toLowerCase();
+  const [first] = known
+    .map((candidate) => ({ candidate, changes: distance(plain(name), plain(candidate)) }))
+    .sort((one, other) => one.changes - other.changes);
+  return first && first.changes <= Math.max(2, first.candidate.length / 3) ? first.candidate : undefined;
+}
+
+/** Return the number of changes of one character between two texts. @param {string} one @param {string} other */
+function distance(one, other) {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let line = 1; line <= one.length; line++) {
+    const next = [line];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = /** @type {number} */ (row[column - 1]) + (one[line - 1] === other[column - 1] ? 0 : 1);
+      const removed = /** @type {number} */ (row[column]) + 1;
+      next.push(Math.min(replaced, removed, /** @type {number} */ (next[column - 1]) + 1));
+    }
+    row = next;
+  }
+  return /** @type {number} */ (row[other.length]);
+}
