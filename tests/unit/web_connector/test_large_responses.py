@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from domain.qbxml import PAGE_SIZE
 from domain.records.request import LAST_IN_LINE, Paging, State
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ, BUSY_SECONDS_OF_A_WRITE
 from simulator.faults import Fault
 from tests.support.web_connector.quickbooks import page_of, response_to, stored_response
 from tests.support.web_connector.service import Gateway, Service
@@ -47,8 +49,101 @@ def test_a_read_whose_response_is_lost_in_three_sessions_is_too_large(qbwc: Conn
     assert error.code == error.details["reason"] == "response_too_large"
     assert (error.details["limit_bytes"], error.details["sessions"]) == (MAX_BODY_BYTES, 3)
     assert "6,291,456 bytes, about 4.3 MB of QBXML" in error.message
-    assert all(word in error.details["hint"] for word in ("iterate", "MaxReturned", "log of the Web Connector"))
+    assert all(word in error.details["hint"] for word in ("iterate=auto", "MaxReturned", "log of the Web Connector"))
     assert qbwc.authenticate() == "none"
+
+
+def end_session(qbwc: Connector, ending: str) -> None:
+    """Let a session end without a response, in each way that the Web Connector may end it."""
+    match ending:
+        case "close":
+            qbwc.close()
+        case "error, close":
+            qbwc.last_error()
+            qbwc.close()
+        case "no call":
+            qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_READ)
+        case "exception":
+            qbwc.receive(hresult="0x80040402")
+            qbwc.close()
+
+
+LOST = ("close", "error, close", "no call")
+
+
+@pytest.mark.parametrize("endings", list(product(LOST, repeat=3)))
+def test_a_read_without_a_response_in_three_sessions_is_too_large_however_they_ended(
+    qbwc: Connector, endings: tuple[str, ...]
+) -> None:
+    """No capture shows which calls follow when a gateway has refused a response: perhaps none."""
+    read = qbwc.queue()
+
+    for ending in endings:
+        qbwc.begin()
+        end_session(qbwc, ending)
+    assert qbwc.authenticate() == "none"
+
+    error = error_of(qbwc, read)
+    assert error.code == error.details["reason"] == "response_too_large"
+    assert (error.details["sessions"], qbwc.record(read).lost_responses) == (3, 3)
+
+
+@pytest.mark.parametrize("exception_in", [0, 1, 2])
+@pytest.mark.parametrize("ending", LOST)
+def test_an_exception_in_one_of_the_sessions_shows_that_the_size_is_not_the_cause(
+    qbwc: Connector, ending: str, exception_in: int
+) -> None:
+    read = qbwc.queue()
+
+    for number in range(3):
+        qbwc.begin()
+        end_session(qbwc, "exception" if number == exception_in else ending)
+    assert qbwc.authenticate() == "none"
+
+    assert error_of(qbwc, read).code == "quickbooks_connection_error"
+
+
+@pytest.mark.parametrize("endings", list(product(LOST, repeat=2)))
+def test_a_query_that_may_iterate_is_sent_in_pages_however_two_sessions_ended(
+    qbwc: Connector, endings: tuple[str, ...]
+) -> None:
+    qbwc.queue(paging=MAY_BEGIN)
+
+    for ending in endings:
+        assert "iterator" not in qbwc.begin()
+        end_session(qbwc, ending)
+
+    assert ' iterator="Start"' in qbwc.begin()
+
+
+@pytest.mark.parametrize("endings", list(product(LOST, repeat=3)))
+def test_a_write_is_never_called_too_large_and_never_sent_again_however_its_sessions_ended(
+    qbwc: Connector, endings: tuple[str, ...]
+) -> None:
+    write = qbwc.write()
+
+    sent = []
+    for ending in endings:
+        qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE)
+        sent.append("CustomerAddRq" in qbwc.begin())
+        end_session(qbwc, ending)
+
+    assert sent == [True, False, False]
+    assert qbwc.record(write).error is None
+
+
+def test_a_query_whose_response_a_gateway_refuses_three_times_is_too_large() -> None:
+    service = Gateway()
+    qbwc = service.qbwc
+    read = qbwc.queue()
+    faults = [Fault.parse("process:*:oversized:7")]
+    simulator = qbwc.simulator(service.company, transport=service, faults=faults)
+
+    for _ in range(4):
+        simulator.run_once()
+        qbwc.clock.advance(minutes=3)
+
+    assert error_of(qbwc, read).code == "response_too_large"
 
 
 def test_a_read_that_also_met_an_exception_is_not_called_too_large(qbwc: Connector) -> None:

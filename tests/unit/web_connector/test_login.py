@@ -268,7 +268,7 @@ def test_a_sent_write_is_not_sent_again_by_the_next_session_but_recovers(qbwc: C
     assert "CustomerAddRq" not in second
 
 
-def test_a_read_that_was_taken_over_three_times_fails_and_says_so(qbwc: Connector) -> None:
+def test_a_read_that_was_taken_over_three_times_is_too_large_and_the_hint_names_other_causes(qbwc: Connector) -> None:
     request_id = qbwc.queue()
 
     for _ in range(3):
@@ -279,8 +279,9 @@ def test_a_read_that_was_taken_over_three_times_fails_and_says_so(qbwc: Connecto
     record = qbwc.record(request_id)
     assert record.state is State.ERROR
     assert record.error is not None
-    assert record.error.code == "quickbooks_connection_error"
-    assert (record.error.details["reason"], record.error.details["sessions"]) == ("session_taken_over", 3)
+    assert record.error.code == "response_too_large"
+    assert (record.error.details["reason"], record.error.details["sessions"]) == ("response_too_large", 3)
+    assert "another Web Connector with the same .qwc file" in record.error.details["hint"]
 
 
 def test_a_login_works_if_the_former_session_was_removed(qbwc: Connector) -> None:

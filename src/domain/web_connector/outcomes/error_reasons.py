@@ -48,7 +48,8 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
         "Another session of this user began before QuickBooks' response arrived.",
         (
             "Check whether two Web Connectors use the connection's .qwc file, and remove it from one. If there is only"
-            " one, its log shows why it began again. If the request is a query that takes minutes, ask for less."
+            " one, its log shows why it began again: QBWC1042 is a response that did not arrive, perhaps because it is"
+            " too large. If the request is a query that takes minutes, ask for less."
         ),
     ),
     Reason.RESPONSE_NOT_UNDERSTOOD: (
@@ -66,9 +67,11 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
     Reason.RESPONSE_TOO_LARGE: (
         "QuickBooks' response is larger than one call can carry.",
         (
-            "Ask for less: iterate (iterate=true or auto with a smaller max_returned; in QBXML, iterator with"
-            " MaxReturned), narrow the filter, or name the elements in include[] (IncludeRetElement). If the response"
-            " is small, the log of the Web Connector shows why it did not arrive."
+            "Ask for less: let a query that can iterate be sent in pages (iterate=auto, without max_returned), request"
+            " smaller pages (iterate=true with a smaller max_returned; in QBXML, iterator with MaxReturned), narrow the"
+            " filter, or name the elements in include[] (IncludeRetElement). If the response is small, the log of the"
+            " Web Connector shows why it did not arrive: an error of the network, or another Web Connector with the"
+            " same .qwc file."
         ),
     ),
     Reason.ITERATOR_EXPIRED: (

@@ -44,7 +44,6 @@ class Ending(Enum):
 
 RESPONSE_LIMIT = f"{MAX_BODY_BYTES:,} bytes, about 4.3 MB of QBXML"
 _SESSION_ENDED = MEANINGS[Reason.RESPONSE_LOST][0]
-_TAKEN_OVER = MEANINGS[Reason.SESSION_TAKEN_OVER][0]
 
 _OF_OTHERS = MEANINGS[Reason.RESPONSES_OF_OTHERS][0]
 
@@ -58,20 +57,17 @@ def after_session_end(record: QueuedRequest, now: datetime, ending: Ending, *, r
     """Return the request in flight after the end of its session.
 
     `running_until` is the time until which QuickBooks may be executing it, however the session ended. A Web Connector
-    also calls `closeConnection` after a call with a result was lost.
+    also calls `closeConnection` after a call with a result was lost. How the session ended does not tell whether the
+    response was too large: after a gateway has refused the call, a Web Connector may close the session or not.
     """
     if record.state is State.TICKETED and record.paging.page == 1:
         return record.requeued(now)
-    details = reason_details(Reason.RESPONSE_LOST)
     if record.is_read:
         priority = LAST_IN_LINE if record.sessions >= MAX_SESSIONS_OF_ONE_SIZE else record.queue_priority
-        record = replace(record, queue_priority=priority)
-        if ending is Ending.TAKEN_OVER:
-            # QuickBooks may have been slow. This tells nothing about the size of the response.
-            details = reason_details(Reason.SESSION_TAKEN_OVER)
-            return retry_later(record, now, _TAKEN_OVER, details, ask_for_less=True)
-        record = replace(record, lost_responses=record.lost_responses + 1)
-        return retry_later(record, now, _SESSION_ENDED, details, ask_for_less=True)
+        lost = replace(record, queue_priority=priority, lost_responses=record.lost_responses + 1)
+        reason = Reason.SESSION_TAKEN_OVER if ending is Ending.TAKEN_OVER else Reason.RESPONSE_LOST
+        return retry_later(lost, now, MEANINGS[reason][0], reason_details(reason), ask_for_less=True)
+    details = reason_details(Reason.RESPONSE_LOST)
     if record.recovering:
         return recover_later(record, now, _SESSION_ENDED, details)
     return record.queued_for_recovery(now, running_until=running_until)
@@ -105,7 +101,7 @@ def retry_later(
     """Queue a request for a later session, or end it after MAX_SESSIONS.
 
     `ask_for_less` is for a request that QuickBooks may have executed: a smaller response may then arrive. A query that
-    does not iterate is too large if its response was lost in every session.
+    does not iterate counts as too large if neither a response nor an exception arrived in any session.
     """
     if record.paging.page > 1:
         return iteration_interrupted(record, now, message, details)
@@ -113,7 +109,7 @@ def retry_later(
     if smaller or record.sessions < MAX_SESSIONS:
         return record.requeued(now, page_size=smaller)
     if record.lost_responses == record.sessions and record.paging.page_size is None:
-        message = f"The response was lost in {record.sessions} sessions. It is probably larger than {RESPONSE_LIMIT}."
+        message = f"No response arrived in {record.sessions} sessions. It is probably larger than {RESPONSE_LIMIT}."
         return too_large(record, now, message, sessions=record.sessions)
     hint = " ".join(
         filter(None, (details.get("hint"), "This request will not be sent again. Queue it as a new request."))
