@@ -18,10 +18,11 @@ _year_first = re.compile(
 _year_last = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})(?:[T ].{0,30})?", re.ASCII).fullmatch
 
 
-def how_to_write_date(text: str) -> str | None:
+def how_to_write_date(text: str, time: str = "") -> str | None:
     """Return a suggestion for a text that is meant as a date, or None if it does not look like one.
 
-    A date with the year last is never converted, because 03/04/2026 is in March in the US and in April elsewhere.
+    `time` is added to a date that exists. A date with the year last is never converted, because 03/04/2026 is in March
+    in the US and in April elsewhere.
     """
     if len(text) > _MAX_LENGTH:
         return None
@@ -34,7 +35,7 @@ def how_to_write_date(text: str) -> str | None:
     else:
         return None
     if existing := [day for day in days if reason_against_day(*day) is None]:
-        return f"Write {' or '.join(f'{year}-{month:0>2}-{day:0>2}' for year, month, day in existing)}."
+        return f"Write {' or '.join(f'{year}-{month:0>2}-{day:0>2}{time}' for year, month, day in existing)}."
     in_a_month = [day for day in days if 1 <= int(day[1]) <= _MONTHS]
     return f"{reason_against_day(*(in_a_month or days)[0])}."
 

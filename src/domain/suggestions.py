@@ -19,6 +19,10 @@ MIN_SIMILARITY = 0.7
 _SAME_WORDS = 0.8
 """The similarity of two names of the same words. A name in a newer version of QBXML has to be more similar."""
 
+_ONE_SLIP = 0.75
+_SHORT = 4
+"""The similarity of two short names that differ by one slip. By their letters alone, they would not be similar."""
+
 _MAX_NAMES = 3
 _MUCH_LESS_SIMILAR = 0.1
 """A name that is less similar than the best one by this much is not suggested beside it."""
@@ -75,7 +79,21 @@ def _similarities(own: str, others: Iterable[str], minimum: float) -> dict[str, 
             similarity = matcher.ratio()
             if similarity >= minimum:
                 found[other] = similarity
+        if 1 < len(other) <= _SHORT and minimum <= _ONE_SLIP and _is_one_slip(own, other):
+            found[other] = max(found.get(other, 0.0), _ONE_SLIP)
     return found
+
+
+def _is_one_slip(one: str, other: str) -> bool:
+    """Return whether two names differ by one letter that is missing or wrong, or by two letters that are swapped."""
+    if len(one) != len(other):
+        short, long = sorted((one, other), key=len)
+        return any(long[:place] + long[place + 1 :] == short for place in range(len(long)))
+    places = [place for place, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    if len(places) == 1:
+        return True
+    first, last = (places[0], places[-1]) if places else (0, 0)
+    return last - first == 1 and one[first] == other[last] and one[last] == other[first]
 
 
 @lru_cache(maxsize=2048)

@@ -5,6 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from domain.dates import how_to_write_date
+from domain.errors import shortened
+
+LENGTH_OF_A_DATE = len("2026-03-14")
+
+_EXPECTED = "must be a time with a time zone, such as 2026-03-14T12:00:00Z"
+_MAX_QUOTED = 60
+"""The maximum characters of a text that a message repeats."""
+
 FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 
 AFTER_ALL = "~"
@@ -61,7 +70,19 @@ def timestamp_from(text: str) -> str:
             return timestamp(max(moment.astimezone(UTC), FIRST_MOMENT))
     except (ValueError, OverflowError):
         pass
-    raise ValueError("must be a time with a time zone, such as 2026-03-14T12:00:00Z")
+    how = _how_to_write(text)
+    found = repr(shortened(text, _MAX_QUOTED))
+    raise ValueError(f"{_EXPECTED}, not {found}" + (f". {how.removesuffix('.')}" if how else ""))
+
+
+def _how_to_write(text: str) -> str | None:
+    """Return a suggestion for a text that is a time without a zone, or a date. The zone is then taken to be UTC."""
+    try:
+        if len(text) > LENGTH_OF_A_DATE:
+            return f"Write {datetime.fromisoformat(text).replace(tzinfo=None).isoformat()}Z"
+    except ValueError:
+        pass
+    return how_to_write_date(text, "T00:00:00Z")
 
 
 def later_than(former: datetime, now: datetime) -> datetime:

@@ -96,8 +96,8 @@ class Feed:
     def page(self, app_id: str, after: str | None, connection_id: str | None, limit: int) -> FeedPage:
         """Return up to `limit` events of an app behind a cursor, or the oldest ones.
 
-        Raises CursorExpired if events behind the cursor are gone, InvalidRequest if the text is not a cursor, and
-        NotFound if the app has no such connection.
+        Raises CursorExpired if events behind the cursor are gone, InvalidRequest if the text is not a cursor of the
+        app, and NotFound if the app has no such connection.
         """
         cursor = None if after is None else Cursor.parsed(after)
         if connection_id is not None:
@@ -112,11 +112,22 @@ class Feed:
                 # A read is not a snapshot. Groups that were appended during it are there when it is repeated.
                 return self._page(app_id, cursor, connection_id, limit, since)
         except _Gap:
+            if self._is_ahead(app_id, cursor):
+                message = (
+                    "is ahead of the newest event, so it is not a cursor of this app. Use `next` of an answer, or "
+                    "leave it out to begin with the oldest event"
+                )
+                raise InvalidRequest.of("after", message) from None
             raise CursorExpired(
                 "Events behind this cursor are gone, because events are kept for seven days. Continue with "
                 "details.oldest, and read from the lists what you missed.",
                 {"oldest": str(self._oldest(app_id, since))},
             ) from None
+
+    def _is_ahead(self, app_id: str, cursor: Cursor) -> bool:
+        """Return whether no answer can have returned a cursor. A log that was lost begins behind its former cursors."""
+        newest = self._store.newest_event_groups(app_id, 1)
+        return bool(newest) and cursor.position > newest[0].position
 
     def next_page(
         self,

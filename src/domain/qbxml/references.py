@@ -12,9 +12,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from domain.errors import InvalidRequest, Problem
+from domain.errors import InvalidRequest, Problem, shortened
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import is_storable
 from domain.qbxml.request.document import escaped
@@ -26,7 +27,7 @@ from domain.qbxml.request.schema_check import all_problems, name_problems
 from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
 from domain.qbxml.schema.facts import response_facts
 from domain.qbxml.xml.parser import parse_tree
-from domain.suggestions import did_you_mean
+from domain.suggestions import did_you_mean, letters, similar_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ MAX_VALUES_BYTES = 32 * 1024
 """The maximum bytes of the values of a request's references. They are stored with its body, in one item."""
 
 _MAX_PATH = 200
+_MAX_LISTED = 6
 _MAX_NESTING = 60
 """The maximum depth of JSON in which references are replaced. An element takes two levels of a tree, and a request has
 at most 20 levels of elements. Deeper JSON is refused when it is read."""
@@ -104,10 +106,10 @@ def without_references(tree: object) -> tuple[object, list[Reference]]:
             return [replaced(item, f"{pointer}/{index}", depth + 1) for index, item in enumerate(value)]
         if not isinstance(value, dict):
             return value
-        if FROM not in value:
+        if not _is_meant_as_reference(value):
             return {name: replaced(item, f"{pointer}/{name[:100]}", depth + 1) for name, item in value.items()}
-        if message := _form_problem(value):
-            problems.append(Problem(FIELD, message, path=pointer, suggestion=_EXAMPLE))
+        if problem := _form_problem(value):
+            problems.append(Problem(FIELD, problem[0], path=pointer, suggestion=problem[1]))
             return ""
         references.append(Reference(value[FROM], value["path"]))
         return Placeholder(f"${len(references) - 1}")
@@ -120,21 +122,64 @@ def without_references(tree: object) -> tuple[object, list[Reference]]:
     return result, references
 
 
+_NEARLY_FROM = frozenset({"from", "$from", "$ref", "ref", "from_", "@from"})
+_index = re.compile(r"\[(\d{1,6}|\*|)\]")
+_source_with_path = re.compile(r"([^./]{1,50})[./](.+)").fullmatch
+
 _EXAMPLE = 'Write {"$from": "<ref or id>", "path": "CustomerRet/ListID"}.'
 
 
-def _form_problem(value: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with an object that has the member `$from`, or None."""
-    if others := [name for name in value if name not in {FROM, "path"}]:
-        return f"A reference has no member {quoted(others[0])}."
-    source, path = value[FROM], value.get("path")
+def _is_meant_as_reference(value: Mapping[str, Any]) -> bool:
+    """Return whether an object has `$from`, or `path` alone or beside a member with a similar name.
+
+    No element is named `path`.
+    """
+    has_source = any(name.lower() in _NEARLY_FROM for name in value)
+    return FROM in value or ("path" in value and (has_source or len(value) == 1))
+
+
+def _form_problem(value: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return what is wrong with the form of a reference, and how to write it, or None."""
+    nearly = next((name for name in value if name.lower() in _NEARLY_FROM), FROM)
+    source, path = value.get(FROM, value.get(nearly)), value.get("path")
     if not isinstance(source, str) or not source:
-        return "$from must be the ref of an earlier request, or the id of one that has ended."
-    if not isinstance(path, str):
-        return "The path of the reference is missing."
-    if _steps(path) is None:
-        return f"{quoted(path)} is not a path, such as CustomerRet/ListID or InvoiceRet[1]/TxnID."
+        message = "$from must be the ref of an earlier request, or the id of one that has ended."
+        return message, 'Give that request a ref, such as "ref": "customer", and write {"$from": "customer", …}.'
+    if path is None and (match := _source_with_path(source)):
+        return "The path of the reference is missing.", _written(match[1], respelled(match[2]))
+    how = _written(source, respelled("/".join(map(str, path)) if isinstance(path, list) else path))
+    if others := [name for name in value if name not in {FROM, "path"}]:
+        return f"A reference has no member {quoted(others[0])}.", how
+    if path is None:
+        return "The path of the reference is missing.", how
+    if not isinstance(path, str) or _steps(path) is None:
+        return f"{quoted(str(path))} is not a path, such as CustomerRet/ListID or InvoiceRet[1]/TxnID.", how
     return None
+
+
+def _written(source: str, path: str | None) -> str:
+    """Return how to write a reference. The path is an example if it is not known."""
+    written = json.dumps({FROM: source, "path": path or "CustomerRet/ListID"}, ensure_ascii=False)
+    return f"Write {shortened(written, _MAX_PATH)}" + ("." if path else ", for example.")
+
+
+def respelled(path: object) -> str | None:
+    """Return a path in which other separators, other ways to count, and a leading `$` or `/` are corrected, or None.
+
+    Other languages write `$.CustomerRet[0].ListID` and `CustomerRet/0/ListID`, and count from 0.
+    """
+    if not isinstance(path, str) or len(path) > _MAX_PATH:
+        return None
+    names = [name for name in re.split(r"[./\\]+", _index.sub(r"/\1/", path)) if name not in {"", "$", "*"}]
+    counts_from_0 = "0" in names
+    steps: list[str] = []
+    for name in names:
+        if name.isdecimal() and steps and not steps[-1].endswith("]"):
+            steps[-1] += f"[{int(name) + counts_from_0}]"
+        else:
+            steps.append(name)
+    corrected = "/".join(steps)
+    return corrected if steps and _steps(corrected) is not None else None
 
 
 def _steps(path: str) -> list[_Step] | None:
@@ -174,22 +219,26 @@ def _numbered(root: Element) -> Iterator[tuple[Element, str]]:
             pending.append((child, f"{path}/{child.tag}{suffix}"))
 
 
-def path_problem(  # noqa: PLR0911 - one return for each problem
-    path: str, request_name: str
-) -> tuple[str, str | None] | None:
+def path_problem(path: str, request_name: str) -> tuple[str, str | None] | None:
     """Return what is wrong with a path in the response to a request, with a suggestion, or None.
 
     The path of a request that is not in the schema is not checked.
     """
-    parent = f"{request_name.removesuffix('Rq')}Rs"
-    facts: Any = response_facts(parent)
-    if not facts:
-        return None
+    response = f"{request_name.removesuffix('Rq')}Rs"
+    facts = response_facts(response)
+    problem = _path_problem(path, response, facts) if facts else None
+    if problem and (corrected := _corrected(path, response, facts)):
+        return problem[0], f"Write {corrected}."
+    return problem
+
+
+def _path_problem(path: str, parent: str, facts: Any) -> tuple[str, str | None] | None:
     for name, number in _steps(path) or ():
         if not isinstance(facts, dict):
             return f"{parent} has no elements.", f"End the path at {parent}."
         if name not in facts:
-            return f"{parent} has no element {name}.", did_you_mean(name, facts)
+            listed = ", ".join([*islice(facts, _MAX_LISTED)]) + (", …" if len(facts) > _MAX_LISTED else "")
+            return f"{parent} has no element {name}.", did_you_mean(name, facts) or f"It has {listed}."
         facts = facts[name]
         if isinstance(facts, list):
             (facts,) = facts
@@ -201,6 +250,43 @@ def path_problem(  # noqa: PLR0911 - one return for each problem
     if isinstance(facts, dict):
         return f"{parent} has no text.", f"Name one of its elements, such as {path}/{next(iter(facts))}."
     return None
+
+
+def _corrected(path: str, response: str, facts: Any) -> str | None:
+    """Return a path that exists in a response and is probably meant, or None.
+
+    Names are corrected, the name of the response is left out, and the elements between two names are added if there is
+    one way to do so.
+    """
+    whole, steps = facts, _steps(respelled(path) or "") or []
+    written: list[str] = []
+    for name, number in steps[1:] if steps and letters(steps[0].name) == letters(response) else steps:
+        names = _names_to(name, facts)
+        if not names:
+            return None
+        for inner in names:
+            facts = facts[inner]
+            repeats = isinstance(facts, list)
+            facts = facts[0] if repeats else facts
+            written.append(f"{inner}[{(number if inner == names[-1] else None) or 1}]" if repeats else inner)
+    corrected = "/".join(written)
+    return corrected if written and _path_problem(corrected, response, whole) is None else None
+
+
+def _names_to(name: str, facts: Any) -> Sequence[str]:
+    """Return the names of the elements that lead to the one that `name` means, or nothing if that is not clear."""
+    if not isinstance(facts, dict):
+        return ()
+    if similar := similar_names(name, facts):
+        return similar[:1]
+    inside = [outer for outer, value in facts.items() if letters(name) in map(letters, _children(value))]
+    inside = [outer for outer in inside if outer.endswith("Ret")] or inside
+    return [*inside, *similar_names(name, _children(facts[inside[0]]))[:1]] if len(inside) == 1 else ()
+
+
+def _children(value: Any) -> Mapping[str, Any]:
+    value = value[0] if isinstance(value, list) else value
+    return value if isinstance(value, dict) else {}
 
 
 class ResponseValues:

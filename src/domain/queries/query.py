@@ -16,13 +16,13 @@ from domain.qbxml.request.document import DEFAULT_ON_ERROR, DEFAULT_VERSION
 from domain.qbxml.request.normalization import normalize
 from domain.qbxml.request.problems import Source, quoted
 from domain.qbxml.request.schema_check import schema_problems
-from domain.qbxml.schema.content_models import version_number
+from domain.qbxml.schema.content_models import request_model, version_number
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
-from domain.suggestions import did_you_mean
+from domain.suggestions import MAX_COMPARED_CHARACTERS, MIN_SIMILARITY, did_you_mean, letters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 INCLUDE = "include[]"
 VERSION = "qbxml_version"
@@ -34,10 +34,58 @@ _OTHER_NAMES = {
     **dict.fromkeys(("limit", "per_page", "page_size", "count"), "max_returned"),
     **dict.fromkeys(("updated_after", "updated_since", "modified_after", "modified_since"), "from_modified_date"),
     **dict.fromkeys(("updated_before", "modified_before"), "to_modified_date"),
+    **dict.fromkeys(("fields", "fields[]", "select"), "include[]"),
+    **dict.fromkeys(("search", "q", "search_phrase", "name_contains", "name_filter"), "name"),
+    **dict.fromkeys(("customer", "customer_id"), "customer_list_id"),
+    **dict.fromkeys(("line_items", "include_lines", "lines"), "include_line_items"),
+    **dict.fromkeys(("callback_url", "webhook"), "webhook_url"),
+    **dict.fromkeys(("paid", "paid_status", "state"), "status"),
+    **dict.fromkeys(("is_active", "active_status"), "active"),
+    **dict.fromkeys(("version", "qbxml"), VERSION),
 }
 """The names of other APIs for our parameters."""
 
-_DUE_DATES = frozenset({"from_due_date", "to_due_date"})
+_OF_DATES = {
+    **dict.fromkeys(("from_date", "start_date", "date_from", "since", "from", "after"), "from_{}_date"),
+    **dict.fromkeys(("to_date", "end_date", "date_to", "until", "to", "before"), "to_{}_date"),
+    **dict.fromkeys(("from_txn_date", "date", "txn_date"), "from_{}_date"),
+    "to_txn_date": "to_{}_date",
+}
+"""The same for dates: those of the transaction if the query has them, or else of the last change."""
+
+_ANOTHER_WAY = {
+    **dict.fromkeys(
+        ("from_due_date", "to_due_date"),
+        "QBXML cannot select by due date. Query by status or transaction date, and compare DueDate.",
+    ),
+    **dict.fromkeys(
+        ("page", "offset", "cursor"),
+        "A query has no numbered pages. With iterate=true, all objects arrive in pages of max_returned.",
+    ),
+    **dict.fromkeys(
+        ("id", "ids", "list_id", "txn_id", "full_name", "ref_number"),
+        'Queue a request with it, such as {{"request_json": {{"{}": {{"{}": …}}}}}}.',
+    ),
+    "wait": "Send it as a header, such as Prefer: wait=10.",
+    "prefer": "Send it as a header, such as Prefer: wait=10.",
+    "idempotency_key": "Send it as the header Idempotency-Key.",
+}
+"""How to do what a parameter would do that no query has."""
+
+_ELEMENTS = {"txn_id": ("TxnID",), "full_name": ("FullName",), "ref_number": ("RefNumber",)}
+"""The elements that such a request has, if they are not those of an id."""
+
+_OTHER_VALUES = {
+    **dict.fromkeys(("true", "yes", "1", "active_only"), "ActiveOnly"),
+    **dict.fromkeys(("false", "no", "0"), "InactiveOnly"),
+    **dict.fromkeys(("unpaid", "open", "due", "overdue"), "NotPaidOnly"),
+    **dict.fromkeys(("paid", "closed"), "PaidOnly"),
+    **dict.fromkeys(("any", "both"), "All"),
+}
+"""The values of other APIs for ours."""
+
+_MIN_SIMILARITY = 0.6
+"""The minimum similarity of a value to one of a few choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +203,7 @@ class Query:
         in the QBXML version.
         """
         by_name = {parameter.name: parameter for parameter in self.parameters}
-        texts = _read_all(by_name, parameters)
+        texts = _read_all(by_name, parameters, self.request_name)
         defaults = {name: [parameter.default] for name, parameter in by_name.items() if parameter.default is not None}
         if texts.get("iterate") == ["true"]:
             defaults["max_returned"] = [str(PAGE_SIZE)]
@@ -184,13 +232,16 @@ class Query:
                 )
 
 
-def _read_all(by_name: Mapping[str, Parameter], parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def _read_all(
+    by_name: Mapping[str, Parameter], parameters: Mapping[str, Sequence[str]], request_name: str
+) -> dict[str, list[str]]:
     """Return the values of all parameters. Raise InvalidRequest with a problem for every mistake."""
     problems: list[Problem] = []
     texts: dict[str, list[str]] = {}
     for name, items in parameters.items():
         if (parameter := by_name.get(name)) is None:
-            problems.append(Problem(name, "is not a parameter of this endpoint", suggestion=_instead(name, by_name)))
+            suggestion = _instead(name, by_name, request_name)
+            problems.append(Problem(name, "is not a parameter of this endpoint", suggestion=suggestion))
         else:
             texts[name] = list(_read(parameter, items, problems))
     for filters in _EXCLUSIVE_FILTERS:
@@ -222,11 +273,24 @@ def _query_element(name: str, parameters: Iterable[Parameter], texts: Mapping[st
     return element
 
 
-def _instead(name: str, names: Iterable[str]) -> str | None:
-    """Return a suggestion for an unknown parameter. A name with one different word has a different meaning."""
-    if name in _DUE_DATES:
-        return "QBXML cannot select by due date. Query by status or transaction date, and compare DueDate."
-    return did_you_mean(name, names, others=_OTHER_NAMES)
+def _instead(name: str, names: Collection[str], request_name: str) -> str | None:
+    """Return a suggestion for an unknown parameter. A name with another meaning is not suggested."""
+    own = letters(name) if len(name) <= MAX_COMPARED_CHARACTERS else ""
+    if own not in map(letters, names):
+        for other, way in _ANOTHER_WAY.items():
+            if letters(other) == own:
+                element = _element_of(other, request_name)
+                return way.format(request_name, element) if element or "{" not in way else None
+    of_dates = "transaction" if "from_transaction_date" in names else "modified"
+    dates = {other: meant.format(of_dates) for other, meant in _OF_DATES.items()}
+    return did_you_mean(name, names, others={**_OTHER_NAMES, **dates})
+
+
+def _element_of(name: str, request_name: str) -> str | None:
+    """Return the element of a query that selects by what a parameter of another API names, or None."""
+    model = request_model(request_name)
+    elements = _ELEMENTS.get(name, ("ListID", "TxnID"))
+    return next((element for element in elements if model and element in model.content.rules), None)
 
 
 def _add(request: Element, path: str, text: str) -> None:
@@ -248,20 +312,21 @@ def _read(parameter: Parameter, texts: Sequence[str], problems: list[Problem]) -
     if parameter.is_list:
         texts = [*dict.fromkeys(item.strip() for text in texts for item in text.split(","))]
     elif len(texts) > 1:
-        problems.append(Problem(name, f"It occurs {len(texts)} times; send it once."))
+        problems.append(Problem(name, f"occurs {len(texts)} times", suggestion="Send it once."))
         return
     for text in texts:
         if not text:
-            problems.append(Problem(name, "It is empty; give it a value or leave it out."))
+            problems.append(Problem(name, "is empty", suggestion="Give it a value, or leave it out."))
             continue
         try:
             value = parameter.kind.read(text)
-        except ValueError as error:
-            problems.append(Problem(name, str(error)))
+        except values.BadValue as error:
+            problems.append(Problem(name, str(error), suggestion=error.suggestion))
             continue
         if parameter.choices and value not in parameter.choices:
             choices = "an element of the result" if parameter.is_list else f"one of {', '.join(parameter.choices)}"
-            suggestion = did_you_mean(value, parameter.choices)
-            problems.append(Problem(name, f"{quoted(value)} is not {choices}.", suggestion=suggestion))
+            similarity = MIN_SIMILARITY if parameter.is_list else _MIN_SIMILARITY
+            suggestion = did_you_mean(value, parameter.choices, similarity, _OTHER_VALUES)
+            problems.append(Problem(name, f"must be {choices}, not {quoted(value)}", suggestion=suggestion))
             continue
         yield value

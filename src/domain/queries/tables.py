@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from domain.queries.query import Parameter, Query
-from domain.queries.values import BOOLEAN, COUNT, DAY, LIST_ID, MOMENT, TEXT, ValueKind
+from domain.queries.values import BOOLEAN, COUNT, DAY, LIST_ID, MOMENT, NAME, TEXT, ValueKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,13 +28,13 @@ def _date_range(
 _LIST_PARAMETERS = (
     Parameter(
         "name",
-        TEXT,
+        NAME,
         "NameFilter/Name",
         "Objects whose name contains this text.",
         also=("NameFilter/MatchCriterion", "Contains"),
     ),
-    Parameter("from_name", TEXT, "NameRangeFilter/FromName", "Names from this one on, in alphabetical order."),
-    Parameter("to_name", TEXT, "NameRangeFilter/ToName", "Names up to this one, in alphabetical order."),
+    Parameter("from_name", NAME, "NameRangeFilter/FromName", "Names from this one on, in alphabetical order."),
+    Parameter("to_name", NAME, "NameRangeFilter/ToName", "Names up to this one, in alphabetical order."),
     *_date_range("modified_date", MOMENT, "{}ModifiedDate", "Changed"),
     Parameter(
         "active",

@@ -7,13 +7,15 @@ the batch and the size of their responses are bounded, because a small call coul
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from domain import qbxml
-from domain.errors import InvalidRequest, Problem
+from domain.errors import InvalidRequest, Problem, shortened
 from domain.records.batch import MAX_DEPENDANTS, is_id
 from domain.records.request import State
+from domain.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 DEPENDS_ON = "depends_on"
+
+_MAX_QUOTED = 50
+_MAX_LISTED = 5
 
 MAX_OUTSIDE = 24
 """The maximum number of requests outside a batch that it names. Each counts as a read of the app."""
@@ -153,7 +158,9 @@ class _Linking:
             self.count_reads(len(ids))
         records = {record.id: record for record in self.store.records_by_id(ids)} if ids else {}
         found: dict[str, QueuedRequest | str] = {
-            name: f"No request before it has the ref {name!r}." for name in names if name not in ids
+            name: f"No request before it has the ref {shortened(name, _MAX_QUOTED)!r}."
+            for name in names
+            if name not in ids
         }
         return found | {request_id: self._usable(request_id, records.get(request_id)) for request_id in ids}
 
@@ -180,10 +187,22 @@ class _Linking:
             if position is not None:
                 message = self._problem_with(index, position)
             if message:
-                self.problems.append(Problem(field_name, message, path=place, index=index))
+                how = self._how_to_name(index, name) if name not in positions and not is_id(name) else None
+                self.problems.append(Problem(field_name, message, path=place, suggestion=how, index=index))
             elif position is not None:
                 dependencies.add(position)
         return tuple(sorted(dependencies))
+
+    def _how_to_name(self, index: int, name: str) -> str:
+        """Return how the request at `index` can name an earlier one."""
+        refs = [new.ref for new in self.batch[:index] if new.ref is not None]
+        if name.isdecimal() and int(name) < index and self.batch[int(name)].ref is None:
+            return f"Requests are named by their refs, not by their positions: give request {int(name)} a ref."
+        if suggestion := did_you_mean(name, refs):
+            return suggestion
+        if refs:
+            return f"It can name {', '.join(refs[:_MAX_LISTED])}."
+        return f'Give the other request a ref: "ref": {json.dumps(shortened(name, _MAX_QUOTED))}.'
 
     def _problem_with(self, index: int, position: int) -> str | None:
         """Return why a request cannot depend on the one at this position."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar, Unpack, get_args
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from domain.errors import (
     BrowserRefused,
     Forbidden,
+    IdempotencyKeyReused,
     InvalidRequest,
     NotFound,
     QuotaExceeded,
@@ -29,6 +30,7 @@ from handlers.common.http import without_body
 from handlers.common.logs import ServiceLogger
 from handlers.rest import request_checks
 from handlers.rest.errors import InternalError, error_response, expected
+from handlers.rest.places import QUEUEING_HEADERS, Places
 from handlers.rest.responses import CONTENT_TYPE, for_read_only_key, render
 
 if TYPE_CHECKING:
@@ -126,19 +128,17 @@ class Endpoint:
         self._is_limited = is_read
         self._is_read = is_read and not queues
         self._statuses = (status,) if repeated_status is None else (status, repeated_status)
-        self._parameters: list[str] = []
-        self._fields: list[str] | None = None
-        self._item_fields: list[str] = []
+        self._places = Places(headers=QUEUEING_HEADERS if IdempotencyKeyReused in errors else {})
         signature = inspect.signature(function)
         own_routes = set(routes)
         for parameter in signature.parameters.values():
             if parameter.name == "connection_id" and parameter.default is None:
                 routes = [*routes, *(route.replace(" ", f" {CONNECTION}") for route in routes)]
             if body := _model(parameter, Body):
-                self._fields = list(body.model_fields)
-                self._item_fields = [name for item in _item_models(body) for name in item.model_fields]
+                self._places = replace(self._places, body=body)
             if model := _model(parameter, Parameters):
-                self._parameters = [field.alias or name for name, field in model.model_fields.items()]
+                names = [field.alias or name for name, field in model.model_fields.items()]
+                self._places = replace(self._places, parameters=names)
         name = f"query_{query.name}" if query else function.__module__.rpartition(".")[2]
         for route in routes:
             method, path = route.split()
@@ -186,7 +186,7 @@ class Endpoint:
             yield QuotaExceeded
         if "{" in path:
             yield NotFound
-        if self._fields is not None:
+        if self._places.body:
             yield from (RequestTooLarge, UnsupportedMediaType)
 
     def __call__(self, event: Mapping[str, Any], context: Any) -> dict[str, Any]:
@@ -227,16 +227,16 @@ class Endpoint:
             request_checks.require_full_scope(call)
         request_checks.require_ids(event)
         if self.query is None:
-            request_checks.require_known_parameters(event, self._parameters)
+            request_checks.require_known_parameters(event, self._places)
         elif event["httpMethod"] == "POST":
             request_checks.require_no_body(event)
-        body = request_checks.body_text(event) if self._fields is not None else None
+        body = request_checks.body_text(event) if self._places.body else None
         # Powertools compares media types case-sensitively, and it reads the header even if there is no body.
         headers = request_checks.with_header(event, "Content-Type", CONTENT_TYPE)
         return event | {"headers": headers, "body": body, "isBase64Encoded": False}
 
     def _error_response(self, error: Exception) -> Response[str]:
-        failure = expected(error, self._fields or [], self._item_fields)
+        failure = expected(error, self._places)
         if failure is None:
             request_id = self.resolver.current_event.raw_event["requestContext"]["requestId"]
             logger.error("fault", exc_info=error, request_id=request_id)
@@ -284,11 +284,3 @@ def _model(parameter: inspect.Parameter, kind: type[Model]) -> type[Model] | Non
         if isinstance(annotation, type) and issubclass(annotation, kind):
             return annotation
     return None
-
-
-def _item_models(body: type[Body]) -> Iterator[type[Body]]:
-    """Yield the models of the items of the arrays in a body."""
-    for field in body.model_fields.values():
-        for item in get_args(field.annotation):
-            if isinstance(item, type) and issubclass(item, Body):
-                yield item

@@ -1,8 +1,7 @@
 """The HTTP responses to errors, and the table of their statuses."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
@@ -12,8 +11,9 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 from domain import errors
 from domain.errors import InvalidRequest, NotFound, Problem, ServiceError
 from handlers.common.http import NO_STORE
-from handlers.rest.request_checks import unknown_name
+from handlers.rest.places import Places
 from handlers.rest.responses import CONTENT_TYPE
+from handlers.rest.wording import worded
 
 
 class InternalError(ServiceError, code="internal_error"):
@@ -43,20 +43,14 @@ STATUSES: Mapping[type[ServiceError], int] = {
 }
 """The HTTP status of every error."""
 
-_PHRASES = (("Input should be", "must be"), ("String should", "must"), ("List should", "must"), ("Value error, ", ""))
-"""The beginnings of pydantic's messages and of ours."""
 
-
-def expected(error: Exception, fields: Sequence[str], item_fields: Sequence[str] = ()) -> ServiceError | None:
-    """Return the service's own error if the caller caused it, or None for a fault of the service.
-
-    `fields` are the fields of the endpoint's body, and `item_fields` those of an item of its array, for suggestions.
-    """
+def expected(error: Exception, places: Places) -> ServiceError | None:
+    """Return the service's own error if the caller caused it, or None for a fault of the service."""
     match error:
         case ServiceError():
             return error
         case RequestValidationError():
-            return InvalidRequest(_problem(failure, fields, item_fields) for failure in error.errors())
+            return InvalidRequest(_problem(failure, places) for failure in error.errors())
         case NotFoundError():
             return NotFound("The path or method does not exist.")
         case _:
@@ -73,29 +67,21 @@ def error_response(error: ServiceError) -> Response[str]:
     return Response(STATUSES[type(error)], CONTENT_TYPE, body, headers=headers)
 
 
-def _problem(error: dict[str, Any], fields: Sequence[str], item_fields: Sequence[str]) -> Problem:
+def _problem(error: dict[str, Any], places: Places) -> Problem:
     """Convert pydantic's error to the service's wording. A problem with an item of an array has its index."""
-    match error["loc"]:
-        case ("body", str(name), int(index), *rest):
-            problem = _problem_at(error, ["body", *(rest or [name])], item_fields)
-            return replace(problem, index=index)
-        case _:
-            return _problem_at(error, error["loc"], fields)
-
-
-def _problem_at(error: dict[str, Any], location: Sequence[str | int], fields: Sequence[str]) -> Problem:
-    where, *place = (str(part) for part in location)
-    # A parameter's place begins with the name of the handler's argument for all parameters.
-    field = ".".join(place[1:] if where == "query" else place) or where
-    match error["type"]:
-        case "extra_forbidden":
-            return unknown_name(field, fields, "field")
-        case "missing":
-            return Problem(field, "is missing")
-        case "string_type":
-            return Problem(field, "must be a string")
-        case _:
-            message: str = error["msg"]
-            for pydantics, ours in _PHRASES:
-                message = message.replace(pydantics, ours)
-            return Problem(field, message)
+    where, *path = error["loc"]
+    if where == "query":
+        # A parameter's place begins with the name of the handler's argument for all parameters.
+        message, suggestion = worded(error, None)
+        return Problem(".".join(map(str, path[1:])) or where, message, suggestion=suggestion)
+    index: int | None = None
+    shown = path
+    match path:
+        case [str(name), int(position), *rest]:
+            index, shown = position, rest or [name]
+    field = ".".join(map(str, shown)) or where
+    if error["type"] == "extra_forbidden":
+        suggestion = places.instead_of_field(str(path[-1]), path[:-1])
+        return Problem(field, "is not a field of this endpoint", suggestion=suggestion, index=index)
+    message, suggestion = worded(error, places.example(path) if path else None)
+    return Problem(field, message, suggestion=suggestion, index=index)

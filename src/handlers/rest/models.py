@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from domain.apps.contacts import MAX_EMAIL_CHARACTERS, MAX_NAME_CHARACTERS, MAX_PHONE_CHARACTERS
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, shortened
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
 from domain.queueing.selection import MAX_CURSOR_LENGTH, MAX_IDS, RequestFilter
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
@@ -26,13 +26,16 @@ from handlers.rest.endpoint import Body, Parameters
 _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 _LINE = r"^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$"
 _WHOLE_NUMBER = re.compile(r"-?[0-9]+")
-_UUID_PATTERN = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_AUDIT_CURSOR = re.compile(r"[0-9TZ:.-]{20,30}~[0-9a-z_-]{1,40}~[0-9]{1,15}")
+_MAX_QUOTED = 60
+_UUID_PATTERN = f"^{_UUID.pattern}$"
 
 
 def _in_digits(value: Any) -> Any:
     """Refuse other spellings that pydantic accepts: `1_0`, `1.0`, ` 1`."""
     if isinstance(value, str) and not _WHOLE_NUMBER.fullmatch(value):
-        raise ValueError("must be a whole number")
+        raise ValueError(f"must be a whole number, not {shortened(value, _MAX_QUOTED)!r}")
     return value
 
 
@@ -40,10 +43,15 @@ InDigits = Annotated[int, BeforeValidator(_in_digits)]
 WaitSeconds = Annotated[int, Field(ge=1, le=MAX_WAIT_SECONDS), BeforeValidator(_in_digits)]
 
 
+def _blank_is_none(value: Any) -> Any:
+    """Return None for a text without characters other than spaces."""
+    return None if isinstance(value, str) and not value.strip(" ") else value
+
+
 def _one_line(text: str) -> str:
     """Refuse control characters, U+FFFE and U+FFFF: the Web Connector reads XML, which cannot contain all of them."""
     if _UNWRITABLE.search(text):
-        raise ValueError("must be one line without control characters")
+        raise ValueError("must be one line without control characters, such as line breaks and tabs")
     return text
 
 
@@ -52,6 +60,9 @@ Line = Annotated[
     AfterValidator(_one_line),
     WithJsonSchema({"type": "string", "pattern": _LINE}),
 ]
+
+OptionalLine = Annotated[Line | None, BeforeValidator(_blank_is_none)]
+"""A line, or None for a text that is empty."""
 
 # The domain checks the values of the following types. Here they are only described.
 Url = Annotated[str, WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_URL_LENGTH})]
@@ -83,6 +94,37 @@ Metadata = Annotated[
         }
     ),
 ]
+
+
+def _uuid(text: str) -> str:
+    """Refuse a text that is not an id."""
+    if not _UUID.fullmatch(text):
+        raise ValueError(f"must be an id, which is a lower-case UUID, not {shortened(text, _MAX_QUOTED)!r}")
+    return text
+
+
+Id = Annotated[str, AfterValidator(_uuid), WithJsonSchema({"type": "string", "pattern": _UUID_PATTERN})]
+
+
+def _cursor_of_audit_log(text: str) -> str:
+    """Refuse a text that is not a place in the audit log."""
+    if not _AUDIT_CURSOR.fullmatch(text):
+        raise ValueError("is not a cursor. Use `next` of an answer")
+    return text
+
+
+AuditCursor = Annotated[
+    str,
+    AfterValidator(_cursor_of_audit_log),
+    WithJsonSchema({"type": "string", "pattern": f"^{_AUDIT_CURSOR.pattern}$"}),
+]
+
+
+def _request_element(name: str) -> str:
+    """Refuse a name that no request element can have."""
+    if not name.endswith("Rq"):
+        raise ValueError(f"must be a request element, which ends in Rq, such as InvoiceAddRq, not {name!r}")
+    return name
 
 
 WebhookEvent = Annotated[
@@ -134,8 +176,8 @@ class NewSyncWindow(Body):
 class NewConnection(Body):
     """The settings of a connection. All are optional; null means none."""
 
-    name: Line | None = Field(default=None, max_length=200, description="A display name.")
-    company_file: Line | None = Field(
+    name: OptionalLine = Field(default=None, max_length=200, description="A display name.")
+    company_file: OptionalLine = Field(
         default=None, max_length=500, description="Full path of the company file. Null: the file that is open."
     )
     webhook_url: Url | None = Field(default=None, description="Webhook URL for requests that do not specify one.")
@@ -146,7 +188,11 @@ class NewConnection(Body):
         f"`{ALL_EVENTS}` means all. The default is none.",
         examples=[["connection.stalled", "connection.resumed"]],
     )
-    sync_window: NewSyncWindow | None = Field(default=None, description="Null: requests are sent at any time.")
+    sync_window: NewSyncWindow | None = Field(
+        default=None,
+        description="Null: requests are sent at any time.",
+        examples=[{"from": "22:00", "to": "06:00", "time_zone": "America/New_York"}],
+    )
     linger_seconds: int | None = Field(
         default=None,
         ge=0,
@@ -255,9 +301,8 @@ class EventParameters(Parameters):
 class AuditLogParameters(Parameters):
     """The part of the audit log."""
 
-    cursor: str | None = Field(
+    cursor: AuditCursor | None = Field(
         default=None,
-        pattern=r"^[0-9TZ:.-]{20,30}~[0-9a-z_-]{1,40}~[0-9]{1,15}$",
         description="`next` of the last answer. Without it: the newest entries.",
         examples=["2026-03-14T12:00:00.000000Z~c0000000-0000-4000-8000-000000000001~4"],
     )
@@ -302,9 +347,7 @@ class ListParameters(PageParameters):
     webhook_retrying: bool | None = Field(default=None, description=_RETRYING)
     webhook_failing: bool | None = Field(default=None, description=_FAILING)
     label: Label | None = Field(default=None, description="Requests with exactly this label.")
-    query_id: str | None = Field(
-        default=None, pattern=_UUID_PATTERN, description="The pages of the query with this `query_id`."
-    )
+    query_id: Id | None = Field(default=None, description="The pages of the query with this `query_id`.")
     from_: TimeInUrl | None = Field(
         default=None,
         alias="from",
@@ -377,9 +420,6 @@ class DeleteParameters(DiscardParameters):
     force: bool = Field(default=False, description="Also delete a request that is still waiting.")
 
 
-Id = Annotated[str, Field(pattern=_UUID_PATTERN)]
-
-
 class NewRequestFilter(Body):
     """Conditions on requests. A request is meant if it meets all that are given. At least one is needed."""
 
@@ -388,16 +428,18 @@ class NewRequestFilter(Body):
     webhook_state: Annotated[WebhookState, Field(strict=False)] | None = None
     webhook_retrying: bool | None = Field(default=None, description=_RETRYING)
     webhook_failing: bool | None = Field(default=None, description=_FAILING)
-    request_name: Line | None = Field(
+    request_name: Annotated[Line, AfterValidator(_request_element)] | None = Field(
         default=None, min_length=1, max_length=100, description="The request element.", examples=["InvoiceAddRq"]
     )
     label: Label | None = Field(default=None, description="Requests with exactly this label.")
     label_prefix: Label | None = Field(default=None, description="Requests whose label begins with this text.")
-    query_id: str | None = Field(
-        default=None, pattern=_UUID_PATTERN, description="The pages of the query with this `query_id`."
-    )
+    query_id: Id | None = Field(default=None, description="The pages of the query with this `query_id`.")
     ids: list[Id] | None = Field(
-        default=None, min_length=1, max_length=MAX_IDS, description="Requests of this connection with these ids."
+        default=None,
+        min_length=1,
+        max_length=MAX_IDS,
+        description="Requests of this connection with these ids.",
+        examples=[["c0000000-0000-4000-8000-000000000001"]],
     )
     queued_since: Time | None = Field(
         default=None, description="Requests that were queued (`inserted_at`) at this time or later."
@@ -435,13 +477,13 @@ class ManyRequestsBody(Body):
 class NewDiscard(ManyRequestsBody):
     """The requests to discard."""
 
-    filter: NewRequestFilter
+    filter: NewRequestFilter = Field(examples=[{"state": "waiting"}])
 
 
 class NewQueueAgain(ManyRequestsBody):
     """The requests to queue again."""
 
-    filter: NewRequestFilter
+    filter: NewRequestFilter = Field(examples=[{"state": "error"}])
 
 
 class NewRedelivery(ManyRequestsBody):
@@ -451,7 +493,7 @@ class NewRedelivery(ManyRequestsBody):
         default=None, description="Webhooks that failed at this time or later. Needed if there is no `filter`."
     )
     failed_before: Time | None = Field(default=None, description="Webhooks that failed before this time.")
-    filter: NewRequestFilter | None = None
+    filter: NewRequestFilter | None = Field(default=None, examples=[{"label": "nightly"}])
     include_pending: bool = Field(
         default=False,
         description="Also webhooks of ended requests that are not delivered yet, if they were tried last, or the "

@@ -131,12 +131,15 @@ class NewBatchRequest(NewQueuedRequest):
     response to another request.
     """
 
-    ref: Ref | None = Field(default=None, description="A name for the requests behind it in the batch.")
+    ref: Ref | None = Field(
+        default=None, description="A name for the requests behind it in the batch.", examples=["customer"]
+    )
     depends_on: list[str] | None = Field(
         default=None,
         max_length=MAX_REQUESTS,
         description="The refs of requests before it in the batch, or the ids of requests of the connection that have "
         "ended with a response. The request is queued when all of them have ended with a response.",
+        examples=[["customer"]],
     )
 
     def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], NewRequest]:
@@ -159,7 +162,9 @@ class NewBatchRequest(NewQueuedRequest):
 class NewBatch(Body):
     """A batch of requests to queue in this order: all of them, or none."""
 
-    requests: list[NewBatchRequest] = Field(min_length=1, max_length=MAX_REQUESTS)
+    requests: list[NewBatchRequest] = Field(
+        min_length=1, max_length=MAX_REQUESTS, examples=[[{"request_json": {"CustomerQueryRq": {"MaxReturned": 5}}}]]
+    )
 
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""

@@ -22,28 +22,14 @@ from domain.errors import (
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import Limits, Scope
 from domain.records.audit import Actor, ActorType
-from domain.suggestions import MAX_COMPARED_CHARACTERS, did_you_mean
 from handlers.common.http import header
+from handlers.rest.places import Places
 
 MAX_BODY_BYTES = 1024 * 1024
 """Maximum size of a REST body, in bytes. Web Connector calls have their own limits (`protocol/soap.py`)."""
 
 _MAX_QUOTED = 50
 """The maximum characters of a name that a message repeats."""
-
-_OTHER_NAMES = {
-    "request": "request_json",
-    "json": "request_json",
-    "qbxml": "request_xml",
-    "xml": "request_xml",
-    "callback_url": "webhook_url",
-    "limit": "page_size",
-    "per_page": "page_size",
-    "status": "state",
-}
-"""The names of other APIs for our fields and parameters."""
-
-_MEMBERS_OF_A_REQUEST = frozenset({"name", "attributes", "children", "version"})
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SECONDS = re.compile(r"[0-9]{1,2}")
@@ -128,29 +114,20 @@ def query_parameters(event: Event) -> Mapping[str, Sequence[str]]:
     return event.get("multiValueQueryStringParameters") or {}
 
 
-def require_known_parameters(event: Event, names: Sequence[str]) -> None:
-    """Raise InvalidRequest for a parameter that is not one of the endpoint's `names` or that occurs twice."""
-    parameters = query_parameters(event)
-    problems = [unknown_name(name, names, "parameter") for name in parameters if name not in names]
+def require_known_parameters(event: Event, places: Places) -> None:
+    """Raise InvalidRequest for a parameter that is not one of the endpoint's or that occurs twice."""
+    parameters, names = query_parameters(event), places.parameters
+    message = "is not a parameter of this endpoint"
+    problems = [
+        Problem(name, message, suggestion=places.instead_of_parameter(name)) for name in parameters if name not in names
+    ]
     problems += [
-        Problem(name, "occurs more than once")
+        Problem(name, "occurs more than once", suggestion="Send it once.")
         for name, values in parameters.items()
         if name in names and len(values) > 1
     ]
     if problems:
         raise InvalidRequest(problems)
-
-
-def unknown_name(name: str, names: Sequence[str], kind: str) -> Problem:
-    """Return the problem of an unknown field or parameter (`kind`), with the most similar of the allowed `names`."""
-    return Problem(name, f"is not a {kind} of this endpoint", suggestion=_instead(name, names))
-
-
-def _instead(name: str, names: Sequence[str]) -> str | None:
-    is_short = len(name) <= MAX_COMPARED_CHARACTERS
-    if is_short and "request_json" in names and (name.endswith("Rq") or name in _MEMBERS_OF_A_REQUEST):
-        return f'Write it inside request_json: {{"request_json": {{"{name}": …}}}}.'
-    return did_you_mean(name, names, others=_OTHER_NAMES)
 
 
 def require_no_body(event: Event) -> None:

@@ -23,6 +23,16 @@ EACH_KIND_OF_ITEM = (
     "ItemInventoryAddRq, ItemInventoryAssemblyAddRq, ItemFixedAssetAddRq, ItemSubtotalAddRq, ItemDiscountAddRq, "
     "ItemPaymentAddRq, ItemSalesTaxAddRq, ItemSalesTaxGroupAddRq, ItemGroupAddRq."
 )
+UNKNOWN = "is not a field of this endpoint"
+STATES = "'waiting', 'retryable', 'ticketed', 'sent', 'response_received', 'error' or 'discarded'"
+A_TIME = "must be a time with a time zone, such as 2026-03-14T12:00:00Z"
+A_BATCH = 'Write [{"request_json": {"CustomerQueryRq": {"MaxReturned": 5}}}], for example.'
+A_FILTER = 'Write {"state": "waiting"}, for example.'
+REF, REFS = 'Write "customer", for example.', 'Write ["customer"], for example.'
+KEEP_NAME = "Leave Name out to keep the name."
+ONLY_IN_A_BATCH = "Only the requests of a batch can refer to others: POST …/queued_requests/batch."
+NO_PAGES = "A query has no numbered pages. With iterate=true, all objects arrive in pages of max_returned."
+QUEUE_WITH = 'Queue a request with it, such as {{"request_json": {{"{}": {{"{}": …}}}}}}.'
 LINE = {"ItemRef": {"FullName": "Oak"}}
 
 
@@ -120,6 +130,12 @@ def invoice(**fields: Any) -> dict[str, Any]:
             "Write 'kitchen', and 'Ada' as the FullName of ParentRef.",
         ),
         ({"VendorAddRq": {"VendorAdd": {"Name": "Ada:kitchen"}}}, None),
+        ({"VendorAddRq": {"VendorAdd": {"Name": ""}}}, None),
+        ({"VendorAddRq": {"VendorAdd": {"Name": " \n"}}}, None),
+        ({"VendorModRq": {"VendorMod": {"ListID": "1", "EditSequence": "1", "Name": ""}}}, KEEP_NAME),
+        ({"VendorAddRq": {"VendorAdd": {"Name": "Ada\r\nBay Road"}}}, "Write 'Ada Bay Road'."),
+        ({"VendorAddRq": {"VendorAdd": {"Name": "Ada\tBay"}}}, "Write 'Ada Bay'."),
+        (invoice(CustomerRef={"ListID": {"$from": "c", "path": "CustomerRet/ListID"}}), ONLY_IN_A_BATCH),
         ({"CustomerAddRq": {"CustomerAdd": {"Name": "Łódź"}}}, "Write 'Lódz', or add ?transliterate=true."),
     ],
     ids=str,
@@ -174,10 +190,145 @@ def test_a_colon_in_a_name_without_levels_is_accepted(deployment: Deployment) ->
         ({"request": ADD}, "request", "Did you mean request_json?"),
         ({"qbxml": "<QBXML/>"}, "qbxml", "Did you mean request_xml?"),
         ({"request_jsn": ADD}, "request_jsn", "Did you mean request_json?"),
+        ({"validate": False}, "validate", "Write it in the URL: ?validate=…"),
+        ({"Idempotency-Key": "a"}, "Idempotency-Key", "Send it as the header Idempotency-Key."),
+        ({"idempotencyKey": "a"}, "idempotencyKey", "Send it as the header Idempotency-Key."),
+        ({"wait": 5}, "wait", "Send it as a header, such as Prefer: wait=10."),
+        ({"ref": "a"}, "ref", "Only the requests of a batch have it: POST …/queued_requests/batch."),
+        ({"depends_on": []}, "depends_on", "Only the requests of a batch have it: POST …/queued_requests/batch."),
+        ({"transliterat": True}, "transliterat", None),
     ],
 )
 def test_a_field_with_another_name(deployment: Deployment, body: Any, field: str, suggestion: str) -> None:
     assert problem_of(deployment.api.call("POST", deployment.requests_url, body)) == (field, suggestion)
+
+
+ONE: dict[str, Any] = {"request_json": {"CustomerQueryRq": {}}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "texts"),
+    [
+        ("batch", {"requests": []}, "requests", ("is empty; at least 1 item must be given", A_BATCH)),
+        ("batch", {"requests": [ONE] * 26}, "requests", ("has 26 items; at most 25 are allowed", "Use several calls.")),
+        ("batch", {"requests": ONE}, "requests", ("must be an array, not an object", A_BATCH)),
+        ("batch", {"requests": ["x"]}, "requests", ("must be an object, not a string", A_BATCH)),
+        ("batch", {"requests": [{**ONE, "depends_on": "c"}]}, "depends_on", ("must be an array, not a string", REFS)),
+        ("batch", {"requests": [{**ONE, "depends_on": [0]}]}, "depends_on.0", ("must be a string, not a number", REFS)),
+        (
+            "batch",
+            {"requests": [{**ONE, "depends_on": None, "ref": 1}]},
+            "ref",
+            ("must be a string, not a number", REF),
+        ),
+        (
+            "batch",
+            {"requests": [ONE], "label": "a"},
+            "label",
+            (UNKNOWN, 'Write it inside requests: {"requests": [{"label": …}]}.'),
+        ),
+        (
+            "batch",
+            {"requests": [{**ONE, "validate": False}]},
+            "validate",
+            (UNKNOWN, "Write it in the URL: ?validate=…"),
+        ),
+        ("discard", {"filter": "waiting"}, "filter", ("must be an object, not a string", A_FILTER)),
+        ("discard", {"filter": [{"state": "waiting"}]}, "filter", ("must be an object, not an array", A_FILTER)),
+        ("discard", {}, "filter", ("is missing", A_FILTER)),
+        (
+            "discard",
+            {"filter": {}, "state": "waiting"},
+            "state",
+            (UNKNOWN, 'Write it inside filter: {"filter": {"state": …}}.'),
+        ),
+        (
+            "discard",
+            {"filter": {"dry_run": True}},
+            "filter.dry_run",
+            (UNKNOWN, 'Write it at the top of the body: {"dry_run": …}.'),
+        ),
+        ("discard", {"filter": {"status": "waiting"}}, "filter.status", (UNKNOWN, "Did you mean state?")),
+        (
+            "discard",
+            {"filter": {"state": "done"}},
+            "filter.state",
+            (f"must be {STATES}, not 'done'", "Did you mean response_received?"),
+        ),
+        ("discard", {"filter": {"state": ["waiting"]}}, "filter.state", (f"must be {STATES}, not an array", None)),
+        (
+            "discard",
+            {"filter": {"ids": ["x"]}},
+            "filter.ids.0",
+            ("must be an id, which is a lower-case UUID, not 'x'", None),
+        ),
+        (
+            "discard",
+            {"filter": {"webhook_failing": "yes"}},
+            "filter.webhook_failing",
+            ("must be true or false, not 'yes'", None),
+        ),
+        (
+            "discard",
+            {"filter": {"queued_since": "2026-02-30"}},
+            "filter.queued_since",
+            (f"{A_TIME}, not '2026-02-30'. February 2026 has 28 days", None),
+        ),
+        (
+            "discard",
+            {"filter": {"queued_since": "31.12.2026"}},
+            "filter.queued_since",
+            (f"{A_TIME}, not '31.12.2026'. Write 2026-12-31T00:00:00Z", None),
+        ),
+        (
+            "discard",
+            {"filter": {"queued_since": "2026-01-01T10:00"}},
+            "filter.queued_since",
+            (f"{A_TIME}, not '2026-01-01T10:00'. Write 2026-01-01T10:00:00Z", None),
+        ),
+        (
+            "discard",
+            {"filter": {"request_name": "InvoiceAdd"}},
+            "filter.request_name",
+            ("must be a request element, which ends in Rq, such as InvoiceAddRq, not 'InvoiceAdd'", None),
+        ),
+    ],
+)
+def test_a_body_of_another_form(
+    deployment: Deployment, path: str, body: Any, field: str, texts: tuple[str, str | None]
+) -> None:
+    response = deployment.api.call("POST", f"{deployment.requests_url}/{path}", body)
+
+    problems = response.json["error"]["details"]["problems"]
+    (problem,) = [problem for problem in problems if problem["field"] == field]
+    assert (problem["message"], problem.get("suggestion")) == texts
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_of_a_connection_means_none(deployment: Deployment, name: str) -> None:
+    response = deployment.api.call("POST", "/api/v1/connections", {"name": name, "company_file": name})
+
+    assert (response.json["data"]["name"], response.json["data"]["company_file"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("query", "message", "suggestion"),
+    [
+        ("name=a%0Ab", "must be a name, which has no line break and no tab, not 'a\\nb'", None),
+        ("name=", "is empty", "Give it a value, or leave it out."),
+        ("active=true", "must be one of ActiveOnly, InactiveOnly, All, not 'true'", "Did you mean ActiveOnly?"),
+        ("iterate=yes", "must be auto, true or never, not 'yes'", "Write true."),
+        ("qbxml_version=13", "must be a QBXML version from 1.0 to 17.0, such as 13.0, not '13'", "Write 13.0."),
+        ("from_modified_date=2026-02-30", "must be a day that exists, not '2026-02-30'", "February 2026 has 28 days."),
+        ("max_returned=all", "must be a whole number of at least 1, with up to 9 digits, not 'all'", None),
+    ],
+)
+def test_a_value_of_another_form(deployment: Deployment, query: str, message: str, suggestion: str | None) -> None:
+    connection = deployment.requests_url.rpartition("/")[0]
+
+    problem = deployment.api.call("GET", f"{connection}/customers?{query}").problem
+
+    assert (problem["message"], problem.get("suggestion")) == (message, suggestion)
 
 
 @pytest.mark.parametrize(
@@ -189,6 +340,17 @@ def test_a_field_with_another_name(deployment: Deployment, body: Any, field: str
         ("invoices?per_page=5", "per_page", "Did you mean max_returned?"),
         ("customers?limit=5", "limit", "Did you mean max_returned?"),
         ("customers?updated_after=2026-01-01", "updated_after", "Did you mean from_modified_date?"),
+        ("customers?updatedAfter=2026-01-01", "updatedAfter", "Did you mean from_modified_date?"),
+        ("customers?from_date=2026-01-01", "from_date", "Did you mean from_modified_date?"),
+        ("invoices?from_date=2026-01-01", "from_date", "Did you mean from_transaction_date?"),
+        ("invoices?fields=TxnID", "fields", "Did you mean include[]?"),
+        ("customers?page=2", "page", NO_PAGES),
+        ("customers?wait=5", "wait", "Send it as a header, such as Prefer: wait=10."),
+        ("customers?full_name=Ada", "full_name", QUEUE_WITH.format("CustomerQueryRq", "FullName")),
+        ("invoices?id=1", "id", QUEUE_WITH.format("InvoiceQueryRq", "TxnID")),
+        ("invoices?full_name=Ada", "full_name", None),
+        ("queued_requests?webhookState=failed", "webhookState", "Did you mean webhook_state?"),
+        ("queued_requests?created_after=2026-01-01", "created_after", "Did you mean from?"),
     ],
 )
 def test_a_parameter_with_another_name(deployment: Deployment, path: str, field: str, suggestion: str) -> None:
@@ -202,7 +364,9 @@ def test_the_year_of_a_date_in_a_query_comes_first(deployment: Deployment) -> No
 
     response = deployment.api.call("GET", f"{connection}/invoices?from_transaction_date=11/22/2026")
 
-    assert response.json["error"]["message"] == "from_transaction_date: Write 2026-11-22."
+    message = "from_transaction_date: must be a date, such as 2026-01-31, not '11/22/2026'"
+    assert response.json["error"]["message"] == message
+    assert problem_of(response) == ("from_transaction_date", "Write 2026-11-22.")
 
 
 def test_a_member_that_occurs_twice_is_refused(deployment: Deployment) -> None:

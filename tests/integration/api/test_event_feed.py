@@ -225,6 +225,18 @@ def test_a_wrong_parameter_is_named(deployment: Deployment, query: str, field: s
     assert response.json["error"]["details"]["problems"][0]["field"] == field
 
 
+@pytest.mark.parametrize("ahead", [1, 1_000_000, 10**14])
+def test_a_cursor_ahead_of_the_newest_event_is_refused(deployment: Deployment, ahead: int) -> None:
+    """It is the cursor of another app, or a time. Nothing behind it has expired."""
+    end(deployment)
+    newest = int(feed(deployment)["next"])
+
+    response = deployment.api.call("GET", f"{EVENTS}?after={newest + ahead}")
+
+    assert (response.status, response.problem["field"]) == (400, "after")
+    assert "is ahead of the newest event" in response.problem["message"]
+
+
 def test_an_expired_cursor_gets_410_and_the_oldest_one(deployment: Deployment) -> None:
     end(deployment)
     end(deployment)

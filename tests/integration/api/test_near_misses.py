@@ -5,11 +5,16 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from domain.qbxml.schema.content_models import ContentModel, request_model
 from domain.qbxml.schema.facts import request_names
+from tests.support.builders import CONNECTION_ID
 from tests.support.near_misses import near_misses
+from tests.support.openapi import whole_document
+from tools.openapi import JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +77,75 @@ def suggestion_about(response: Any, missed: str) -> str | None:
 
 def sampled(values: list[Any], chance: random.Random) -> list[Any]:
     return chance.sample(values, min(NAMES_OF_A_GROUP, len(values)))
+
+
+Named = tuple[tuple[str, ...], str]
+"""A name with the steps that lead to the object which has it. `[]` is the step into an array."""
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the method, the URL and the description of each operation of the API."""
+    for path, methods in whole_document()["paths"].items():
+        url = path.format(connection_id=CONNECTION_ID, request_id=CONNECTION_ID)
+        for method in methods.keys() & {"get", "post", "put", "patch", "delete"}:
+            yield method.upper(), url, methods[method]
+
+
+def resolved(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the schemas of objects and arrays that a schema can be."""
+    if "$ref" in schema:
+        return resolved(whole_document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+    choices = schema.get("anyOf", schema.get("oneOf", ()))
+    return [found for choice in choices for found in resolved(choice)] or [schema]
+
+
+def fields_of(schema: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[Named]:
+    """Yield the fields of a body at each level. What is inside a request of QBXML is not a field."""
+    for found in resolved(schema):
+        if "items" in found:
+            yield from fields_of(found["items"], (*path, "[]"))
+        for name, inner in found.get("properties", {}).items():
+            yield path, name
+            if name not in {"request_json", "metadata"}:
+                yield from fields_of(inner, (*path, name))
+
+
+def test_query_parameters(deployment: Deployment) -> None:
+    chance, score = random.Random(SEED), Score()
+    parameters = [
+        (method, url, operation, [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"])
+        for method, url, operation in sorted(operations(), key=itemgetter(0, 1))
+    ]
+
+    all_parameters = [(*called, name, names) for *called, names in parameters for name in names]
+    for method, url, operation, name, others in sampled(all_parameters, chance):
+        for kind, missed in near_misses(name, others, chance):
+            body: Any = {} if "requestBody" in operation else None
+            response = deployment.api.call(method, f"{url}?{quote(missed, safe='')}=x", body)
+            score.count(kind, name, missed, suggestion_about(response, missed))
+
+    score.check()
+
+
+def test_fields_of_bodies(deployment: Deployment) -> None:
+    """The filters of bulk actions are fields too."""
+    chance, score = random.Random(SEED), Score()
+    bodies = [
+        (method, url, list(dict.fromkeys(fields_of(operation["requestBody"]["content"][JSON]["schema"]))))
+        for method, url, operation in sorted(operations(), key=itemgetter(0, 1))
+        if "requestBody" in operation
+    ]
+
+    all_fields = [(method, url, named, fields) for method, url, fields in bodies for named in fields]
+    for method, url, (path, name), others in sampled(all_fields, chance):
+        for kind, missed in near_misses(name, [own for at, own in others if at == path], chance):
+            body: Any = {missed: "x"}
+            for step in reversed(path):
+                body = [body] if step == "[]" else {step: body}
+            response = deployment.api.call(method, url, body)
+            score.count(kind, name, missed, suggestion_about(response, missed))
+
+    score.check()
 
 
 def test_request_types(deployment: Deployment) -> None:

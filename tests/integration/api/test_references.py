@@ -81,6 +81,8 @@ def ended_query(deployment: Deployment, response_xml: str = RESPONSE_XML) -> str
     return request_id
 
 
+WRITE_IT = 'Write {"$from": "c", "path": "CustomerRet/ListID"}.'
+GIVE_A_REF = 'Give that request a ref, such as "ref": "customer", and write {"$from": "customer", …}.'
 MANY = [{"request_json": {"CustomerQueryRq": {"FullName": "Ann"}}, "depends_on": ["c"]}] * 21
 
 
@@ -150,6 +152,56 @@ def test_a_wrong_reference_is_refused_with_its_index(
     assert {found for found, _ in problems(response)} == {index}
     assert message in response.json["error"]["message"], response
     assert deployment.store.queue_front(CONNECTION_ID, 10) == []
+
+
+@pytest.mark.parametrize(
+    ("reference", "suggestion"),
+    [
+        ({"$from": "c", "path": "CustomerRet.ListID"}, "Write CustomerRet/ListID."),
+        ({"$from": "c", "path": "$.CustomerRet.ListID"}, WRITE_IT),
+        ({"$from": "c", "path": "/CustomerRet/ListID"}, WRITE_IT),
+        ({"$from": "c", "path": "CustomerRet\\ListID"}, WRITE_IT),
+        ({"$from": "c", "path": ["CustomerRet", "ListID"]}, WRITE_IT),
+        ({"$from": "c", "path": "ListID"}, "Write CustomerRet/ListID."),
+        ({"$from": "c", "path": "CustomerAddRs/CustomerRet/ListID"}, "Write CustomerRet/ListID."),
+        ({"$from": "c", "path": "customer_ret/list_id"}, "Write CustomerRet/ListID."),
+        ({"$from": "c", "path": "CustomerRet[0]/ListID"}, WRITE_IT.replace("Ret/", "Ret[1]/")),
+        ({"$from": "c", "path": "CustomerRet/0/ListID"}, WRITE_IT.replace("Ret/", "Ret[1]/")),
+        ({"from": "c", "path": "CustomerRet/ListID"}, WRITE_IT),
+        ({"$ref": "c", "path": "CustomerRet/ListID"}, WRITE_IT),
+        ({"$From": "c", "path": "CustomerRet/ListID"}, WRITE_IT),
+        ({"$from": "c.CustomerRet.ListID"}, WRITE_IT),
+        ({"$from": "c"}, WRITE_IT.replace("}.", "}, for example.")),
+        ({"$from": "c", "path": 5}, WRITE_IT.replace("}.", "}, for example.")),
+        ({"$from": "c", "path": "x" * 10_000}, WRITE_IT.replace("}.", "}, for example.")),
+        ({"path": "CustomerRet/ListID"}, GIVE_A_REF),
+        ({"$from": 0, "path": "CustomerRet/ListID"}, GIVE_A_REF),
+        ({"$from": "C", "path": "CustomerRet/ListID"}, "Did you mean c?"),
+        ({"$from": "0", "path": "CustomerRet/ListID"}, "It can name c."),
+        (
+            {"$from": "c", "path": "CustomerRet/TxnID"},
+            "It has ListID, TimeCreated, TimeModified, EditSequence, Name, FullName, ….",
+        ),
+    ],
+)
+def test_a_reference_in_another_form_is_corrected(
+    deployment: Deployment, url: str, reference: Any, suggestion: str
+) -> None:
+    response = deployment.api.call("POST", url, {"requests": [CUSTOMER, invoice(reference)]})
+
+    assert response.status == 400
+    assert response.problem["suggestion"] == suggestion
+
+
+def test_a_dependency_is_named_by_its_ref(deployment: Deployment, url: str) -> None:
+    unnamed: dict[str, Any] = {"request_json": {"CustomerQueryRq": {}}}
+
+    by_position = deployment.api.call("POST", url, {"requests": [unnamed, {**unnamed, "depends_on": ["0"]}]})
+    by_name = deployment.api.call("POST", url, {"requests": [unnamed, {**unnamed, "depends_on": ["first"]}]})
+
+    named = "Requests are named by their refs, not by their positions: give request 0 a ref."
+    assert by_position.problem["suggestion"] == named
+    assert by_name.problem["suggestion"] == 'Give the other request a ref: "ref": "first".'
 
 
 def test_a_request_outside_the_batch_must_have_ended_with_a_response_of_this_app(

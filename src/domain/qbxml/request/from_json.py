@@ -132,7 +132,12 @@ class _TreeReader:
         """Return an element from the shorter form, which is the form of `response_json`."""
         self._check_limits(pointer, depth)
         if not limits.is_name(name):
-            _refuse(f"{quoted(name)} is not the name of a QBXML element.", pointer)
+            how = (
+                "Only the requests of a batch can refer to others: POST …/queued_requests/batch."
+                if name == "$from"
+                else None
+            )
+            _refuse(f"{quoted(name)} is not the name of a QBXML element.", pointer, suggestion=how)
         element = Element(name)
         self._locations[element] = pointer
         if not isinstance(value, dict):

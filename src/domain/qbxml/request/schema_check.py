@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
@@ -37,6 +38,8 @@ NEWEST_REQUESTS = 160
 _MAX_COMPARISONS = 5_000
 """The maximum number of unknown names in a newer version to compare with known names. Comparing is slow."""
 
+_line_break = re.compile(r"[\t\n\r]").search
+
 _WITHOUT_PARENT = frozenset({"VendorAdd", "VendorMod", "OtherNameAdd", "OtherNameMod"})
 """Names that have no parent, but may not contain a colon either."""
 
@@ -65,14 +68,28 @@ def all_problems(request: Request, *, outside_us: bool = False) -> list[Problem]
 
 
 def name_problems(request: Request) -> Iterable[Problem]:
-    """Yield a problem for a name with a colon. QuickBooks refuses it, because colons separate the names of a FullName.
+    """Yield a problem for a name that is empty or has a line break or a colon. QuickBooks refuses it.
 
-    The names of terms, currencies and the like may contain one.
+    Colons separate the names of a FullName. The names of terms, currencies and the like may contain one.
     """
     kind = request.name.removesuffix("Rq")
     name = request.element.find(f"{kind}/Name")
-    if name is None or ":" not in (text := name.text or ""):
+    text = "" if name is None else name.text or ""
+    if name is None or isinstance(text, Placeholder):
         return
+    path = f"{request.name}/{kind}/Name"
+    if not text.strip():
+        suggestion = "Leave Name out to keep the name." if kind.endswith("Mod") else None
+        yield request.source.problem("A name must not be empty.", name, path, suggestion, part="text")
+    elif _line_break(text):
+        one_line = quoted(" ".join(text.split()))
+        message = "A name must not contain a line break or a tab."
+        yield request.source.problem(message, name, path, f"Write {one_line}.", part="text")
+    elif ":" in text:
+        yield from _colon_problems(request, kind, name, text)
+
+
+def _colon_problems(request: Request, kind: str, name: Element, text: str) -> Iterable[Problem]:
     model = request_model(request.name)
     rule = model.content.rules.get(kind) if model else None
     suggestion = None
