@@ -45,6 +45,11 @@ class Hresult:
         """Whether QuickBooks cannot have executed the request."""
         return self.executed == "no"
 
+    @property
+    def fails_every_request(self) -> bool:
+        """Whether QuickBooks refused the call without looking at the request, so every request would fail now."""
+        return self.kind == "unavailable" and self.proves_no_execution
+
 
 _OPEN_FILE = "Open the company file in QuickBooks, or set the connection's company file to its full path."
 _ALLOW = (

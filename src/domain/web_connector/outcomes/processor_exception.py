@@ -101,8 +101,7 @@ class _Exception:
     def concerns_every_request(self) -> bool:
         """Whether QuickBooks fails now for every request, as far as is known."""
         others_failed = self.session.failures > 0 or self.session.backoff is not None
-        is_unavailable = self.meaning.proves_no_execution and self.meaning.kind == "unavailable"
-        return others_failed or (is_unavailable and not self.record.recovering)
+        return others_failed or (self.meaning.fails_every_request and not self.record.recovering)
 
     @property
     def may_be_uncounted(self) -> bool:

@@ -75,7 +75,7 @@ def _commit_and_claim(  # noqa: PLR0917 - as `commit`
         claimable = front(store, connection_id, session_id, now, releases, already_read)
         already_read = None
         queue = [record for record in claimable if record not in skipped]
-        if not queue:
+        if not queue or (claiming.repeatable and not (queue[0].is_read or queue[0].recovering)):
             break
         claim = _claim(queue[0], session_id, now, releases)
         others = [release for release in releases if release.before is not claim.before]

@@ -34,8 +34,10 @@ the number of waiting requests, including that one."""
 class Claiming:
     """A decision that depends on the next request, which the session claims in the same commit.
 
-    `releases` are the changes of the records that a session releases. They are part of the commit.
+    `releases` are the changes of the records that a session releases. They are part of the commit. With `repeatable`,
+    nothing is claimed if the next request is a write to execute.
     """
 
     decide: Continuation
     releases: Sequence[ChangeRequest] = ()
+    repeatable: bool = False

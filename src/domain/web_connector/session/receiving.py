@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.request import State
 from domain.records.session import HeldRequest, InFlight, LastResponse
 from domain.storage.changes import Put
@@ -177,7 +178,10 @@ def _continue(
             return with_request(None, finished)
         return with_request(InFlight((following.id,)), _progress(session, waiting))
 
-    return Claiming(decide, releases)
+    # Only the first exception of a session is believed, so a write that met the same dialog box would be held.
+    error = after.connection_error
+    repeatable = error is not None and describe_hresult(error["hresult"]).fails_every_request
+    return Claiming(decide, releases, repeatable)
 
 
 def _session_after(
