@@ -44,7 +44,7 @@ endef
 
 .PHONY: help
 help: ## Show this
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## (.*)/  \1\t\2/' | expand -t 18
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .venv/.run: requirements-run.txt
 	$(call install,.venv,$<,the service's packages)

@@ -26,7 +26,7 @@ BUILT = {"node_modules", "build"}
 COMMANDS = {"sh", "console"}
 """The languages of blocks that a reader pastes into a terminal."""
 
-NOT_COMMANDS = {"text", "json", "xml", "python", "javascript", "js", "typescript", "mermaid"}
+NOT_COMMANDS = {"text", "json", "xml", "python", "javascript", "js", "typescript", "csharp", "php", "mermaid"}
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
 _TERMINAL = re.compile(r"# terminal \d+\s*")

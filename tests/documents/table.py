@@ -203,5 +203,11 @@ TABLE: tuple[Row, ...] = (
         message="CustomerAddRq was to be executed 5 times",
     ),
     Instead("*", r"python3 \.\./shop/shop\.py \. 300", "takes a minute", command="python3 ../shop/shop.py . 20"),
-    Instead("*", r"git checkout v[0-9.]+", "needs the tag of a release", command="git checkout HEAD"),
+    Instead(
+        "README.md",
+        r"git clone https://github\.com/…/qbxml-queue && cd qbxml-queue",
+        "needs the address of a repository",
+        command="git clone --quiet . qbxml-queue && rm -r qbxml-queue",
+    ),
+    Instead("*", r"git checkout --detach .*", "leaves the tested commit", command="git checkout --detach HEAD"),
 )

@@ -6,6 +6,7 @@ each in a program of its own.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
@@ -52,22 +53,87 @@ for (const one of given) {{
 """
 DECODED = 'base64.b64decode(one["body"])'
 
+PHP_END = """
+set_error_handler(function ($level, $message) { throw new ErrorException($message); });
+while (($line = fgets(STDIN)) !== false) {
+    $fields = array_map(fn ($text) => $text === '-' ? null : base64_decode($text), explode(' ', rtrim($line, "\n")));
+    [$secret, $body, $id, $timestamp, $signature] = $fields;
+    $headers = ['webhook-id' => $id, 'webhook-timestamp' => $timestamp, 'webhook-signature' => $signature];
+    try {
+        echo json_encode(isValid($secret, array_filter($headers, 'is_string'), $body)), "\\n";
+    } catch (Throwable $error) {
+        echo json_encode((string) $error), "\\n";
+    }
+}
+"""
+CSHARP_END = """
+public static class Program
+{
+    static string Text(string field) => field == "-" ? null : Encoding.UTF8.GetString(Convert.FromBase64String(field));
+
+    public static void Main()
+    {
+        string line;
+        while ((line = Console.ReadLine()) != null)
+        {
+            var fields = line.Split(' ');
+            var headers = new Dictionary<string, string>();
+            var names = new[] { "webhook-id", "webhook-timestamp", "webhook-signature" };
+            for (var i = 0; i < 3; i++) if (fields[i + 2] != "-") headers[names[i]] = Text(fields[i + 2]);
+            try
+            {
+                var isValid = Webhooks.IsValid(Text(fields[0]), headers, Convert.FromBase64String(fields[1]));
+                Console.WriteLine(isValid ? "true" : "false");
+            }
+            catch (Exception error)
+            {
+                Console.WriteLine('"' + error.GetType().Name + '"');
+            }
+        }
+    }
+}
+"""
+
+
+def as_json(given: list[Vector]) -> str:
+    """Return the vectors as one JSON array."""
+    return json.dumps([vector.as_dict() for vector in given])
+
+
+def as_lines(given: list[Vector]) -> str:
+    """Return a line for each vector: secret, body, id, time and signature, each as base64 of its bytes, or `-`.
+
+    It is for languages whose JSON refuses a surrogate without its pair, or that have no JSON of their own.
+    """
+    names = ("webhook-id", "webhook-timestamp", "webhook-signature")
+
+    def line(vector: Vector) -> str:
+        secret, *headers = [
+            "-" if text is None else base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
+            for text in (vector.secret, *map(vector.headers.get, names))
+        ]
+        return " ".join([secret, vector.body, *headers])
+
+    return "".join(f"{line(vector)}\n" for vector in given)
+
 
 @dataclass(frozen=True)
 class Receiver:
     """A receiver. `program` returns the interpreter and the code, and writes what the code needs into a folder.
 
-    A recipe checks the signature alone; one that `reads_events` also refuses a body that is not an event.
+    A recipe checks the signature alone; one that `reads_events` also refuses a body that is not an event. The program
+    reads what `given_as` makes of the vectors.
     """
 
     name: str
     program: Callable[[Path], list[str]]
     reads_events: bool = False
+    given_as: Callable[[list[Vector]], str] = as_json
 
 
-def node() -> str:
-    """Return the path of Node. The test is skipped without it."""
-    return shutil.which("node") or pytest.skip("needs Node")
+def tool(name: str) -> str:
+    """Return the path of a program. The test is skipped without it."""
+    return shutil.which(name) or pytest.skip(f"needs {name}")
 
 
 def recipe(language: str) -> str:
@@ -84,7 +150,7 @@ def python_program(code: str, call: str) -> list[str]:
 
 def node_program(code: str, call: str, refusal: str = "false") -> list[str]:
     """Return a program that prints the result of `call` for each vector."""
-    return [node(), "--input-type=module", "-e", code + NODE_END.format(call=call, refusal=refusal)]
+    return [tool("node"), "--input-type=module", "-e", code + NODE_END.format(call=call, refusal=refusal)]
 
 
 def documented_python(_: Path) -> list[str]:
@@ -95,6 +161,19 @@ def documented_node(_: Path) -> list[str]:
     # A page's `require` belongs to a program that is not a module.
     code = 'import { createRequire } from "node:module";\nconst require = createRequire("/");\n' + recipe("javascript")
     return node_program(code, "isValid(one.secret, one.headers, body)")
+
+
+def documented_php(_: Path) -> list[str]:
+    return [tool("php"), "-r", recipe("php") + PHP_END]
+
+
+def documented_csharp(folder: Path) -> list[str]:
+    compiler, runtime = tool("mcs"), tool("mono")
+    source, program = folder / "recipe.cs", folder / "recipe.exe"
+    source.write_text(recipe("csharp") + CSHARP_END, encoding="utf-8")
+    command = [compiler, "-warn:0", f"-out:{program}", str(source)]
+    subprocess.run(command, check=True, timeout=SECONDS)  # noqa: S603 - a compiler
+    return [runtime, str(program)]
 
 
 def first_sync(_: Path) -> list[str]:
@@ -134,7 +213,7 @@ def typescript_client(folder: Path) -> list[str]:
     source = ROOT / "clients" / "typescript"
     shutil.copytree(source / "src", folder / "src", dirs_exist_ok=True)
     (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
-    generate = [node(), str(source / "generate.mjs"), str(folder / "src" / "schema")]
+    generate = [tool("node"), str(source / "generate.mjs"), str(folder / "src" / "schema")]
     subprocess.run(generate, check=True, timeout=SECONDS)  # noqa: S603 - our own program
     code = f'const {{ verify, InvalidSignature }} = await import("{(folder / "src" / "index.js").as_uri()}");\n'
     return node_program(code, "await verify(one.secret, one.headers, body)", "error instanceof InvalidSignature")
@@ -143,6 +222,8 @@ def typescript_client(folder: Path) -> list[str]:
 RECEIVERS = (
     Receiver("the Python recipe", documented_python),
     Receiver("the Node recipe", documented_node),
+    Receiver("the C# recipe", documented_csharp, given_as=as_lines),
+    Receiver("the PHP recipe", documented_php, given_as=as_lines),
     Receiver("the Python example", first_sync),
     Receiver("the Node example", node_example),
     Receiver("the Python client", python_client, reads_events=True),
@@ -154,7 +235,7 @@ def verdicts(receiver: Receiver, given: list[Vector], folder: Path) -> list[bool
     """Return what a receiver says about each vector: a text is an error that it should not raise."""
     process = subprocess.run(  # noqa: S603 - the receivers are this repository's
         receiver.program(folder),
-        input=json.dumps([vector.as_dict() for vector in given]),
+        input=receiver.given_as(given),
         capture_output=True,
         text=True,
         timeout=SECONDS,

@@ -35,7 +35,7 @@ QUESTIONS = (
     ("Which permissions do I need in AWS?", "All documents → Who may deploy", "examples/deployer.yaml"),
     ("How do I create an API key?", "All documents → Apps, keys, secrets", "| `create-key APP_ID"),
     ("What does the alarm WebhooksLate mean?", "All documents → Alarms", "| `WebhooksLate` |"),
-    ("How do I upgrade, and go back?", "All documents → Upgrading and rolling back", "git checkout v0.1.0"),
+    ("How do I upgrade, and go back?", "All documents → Upgrading and rolling back", "before the upgrade"),
     ("How do I go back to this morning?", "All documents → Restore", "point-in-time recovery"),
     ("What do 100 connections cost?", "Costs", "| 100 | 15 |"),
     ("How do I delete requests after 90 days?", "All documents → How long requests are kept", "`RetentionDays` counts"),
