@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tools.mutants import named
+from tools.mutants import equivalent, named
 from tools.mutants.operators import mutants_of
 from tools.mutants.selection import lines_before
 
@@ -82,6 +84,13 @@ def test_a_named_mutant_whose_text_is_gone_is_reported(monkeypatch: pytest.Monke
         named.mutants()
 
 
+def test_every_equivalent_mutant_is_still_made_once() -> None:
+    paths = {path for path, _ in equivalent.REASONS}
+    found = [equivalent.key_of(mutant) for path in paths for mutant in mutants_of(ROOT / "src" / path)]
+
+    assert {key: found.count(key) for key in equivalent.REASONS} == dict.fromkeys(equivalent.REASONS, 1)
+
+
 @pytest.mark.parametrize(
     ("now", "line", "expected"),
     [
@@ -98,25 +107,63 @@ def test_lines_are_found_in_an_earlier_copy_of_a_module(now: str, line: int, exp
     assert list(lines_before(before, after, range(line, line + 1))) == expected
 
 
-def mutants(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for what the tests of one file execute, which is recorded once."""
+    return tmp_path_factory.mktemp("traces")
+
+
+def mutants(traces: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command with the tests of one file."""
-    command = [sys.executable, "-m", "tools.mutants", "--traces", str(tmp_path), "--jobs", "1", *arguments]
+    command = [sys.executable, "-m", "tools.mutants", "--traces", str(traces), "--jobs", "1", *arguments]
     command += ["--tests", "tests/unit/queueing/test_order.py"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own
 
 
-def test_the_command_kills_a_mutant_and_reports_one_that_no_test_executes(tmp_path: Path) -> None:
-    killed = mutants(tmp_path, "--at", "src/domain/queueing/insertion_times.py")
+def test_the_command_kills_a_mutant_and_reports_one_that_no_test_executes(traces: Path) -> None:
+    killed = mutants(traces, "--at", "src/domain/queueing/insertion_times.py")
 
-    assert "by tests/unit/queueing/test_order.py::test_requests_of_one_process_keep_their_order" in killed.stdout
-    assert "Seed 1: 1 of 1 mutants killed, 100.0%" in killed.stdout
+    assert f": {TEST}" in killed.stdout
+    assert re.search(
+        r"Seed 1: 1 of 1 mutants in \d+ s: 1 killed, 0 survived, 0 equivalent. Score: 100.0%", killed.stdout
+    )
     assert killed.returncode == 0, killed.stderr
 
-    survived = mutants(tmp_path, "--at", "src/domain/queueing/audited_call.py")
+    survived = mutants(traces, "--at", "src/domain/queueing/audited_call.py")
 
     assert "survived src/domain/queueing/audited_call.py" in survived.stdout
     assert "no test executes it" in survived.stdout
     assert survived.returncode == 1
+
+
+def test_an_equivalent_mutant_is_not_run_and_counts_neither_way(traces: Path) -> None:
+    path, line = next(iter(equivalent.REASONS))
+    (mutant,) = (found for found in mutants_of(ROOT / "src" / path) if equivalent.key_of(found) == (path, line))
+
+    result = mutants(traces, "--at", f"src/{path}:{mutant.line}")
+
+    assert f"equivalent src/{path}:{mutant.line}" in result.stdout
+    assert f"Survived 0 tests: src/{path}:{mutant.line}" in result.stdout  # the other mutants of the line
+    assert line not in result.stdout
+    assert "1 equivalent. Score: 0.0%" in result.stdout
+
+
+def test_an_interrupted_command_prints_the_score_so_far(traces: Path) -> None:
+    command = [sys.executable, "-m", "tools.mutants", "--traces", str(traces), "--jobs", "1", "--count", "50"]
+    command += ["--tests", "tests/unit/queueing/test_order.py"]
+    process = subprocess.Popen(  # noqa: S603 - our own
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    first = next((line for line in process.stdout if line.startswith("1/")), "")
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=60)
+
+    assert first, errors
+    found = re.search(r"Seed 1: (\d+) of (\d+) mutants in .* Score: ", rest)
+    assert found, rest
+    assert 1 <= int(found[1]) <= int(found[2])
+    assert process.returncode == 1
 
 
 def test_an_endless_mutant_is_killed_by_the_time_limit_and_other_ends_are_errors(tmp_path: Path) -> None:

@@ -34,12 +34,12 @@ SLOWER = 3
 
 OPTIONS = ("-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 
-KILLED, SURVIVED = "killed", "survived"
+KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a mutant ended, and the test that found it, or why there was none."""
+    """How a mutant ended, and `by` which test, or why there was none."""
 
     status: str
     by: str
@@ -154,11 +154,7 @@ class Run:
             status, failed = self.results.recv() if self.results.poll() else (None, "")
         except EOFError:
             status, failed = None, ""
-        if self._process.is_alive():
-            self._process.join(timeout=1)
-            self._process.kill()
-        self._process.join()
-        self.results.close()
+        self.stop(patience=1)
         if status is None and self._process.exitcode >= 0:
             raise RuntimeError(f"The tests of {self.mutant} ended with the exit code {self._process.exitcode}.")
         seconds = time.monotonic() - self.begun_at
@@ -166,3 +162,10 @@ class Run:
             return Result(KILLED, "the time limit", seconds, len(self.tests))
         survived = status in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
         return Result(SURVIVED if survived else KILLED, failed, seconds, len(self.tests))
+
+    def stop(self, patience: float = 0) -> None:
+        """End the process after this many seconds at the latest."""
+        self._process.join(patience)
+        self._process.kill()
+        self._process.join()
+        self.results.close()

@@ -1,0 +1,41 @@
+"""Equivalent mutants: no behaviour depends on the change. A test checks that each is still made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tools.mutants.tracing import ROOT
+
+if TYPE_CHECKING:
+    from tools.mutants.operators import Mutant
+
+_OUTCOMES, _SESSION = "domain/web_connector/outcomes", "domain/web_connector/session"
+
+REASONS = {
+    (f"{_OUTCOMES}/attribution.py", 'tag, _, _ = text[start:].partition(">")'): (
+        "It bounds the time for a text without `>`. The tag of QuickBooks is shorter."
+    ),
+    (f"{_SESSION}/dependants.py", "return cls(after, response=qbxml.ResponseValues((change.response_xml)))"): (
+        "A request that ends with a response has one. The default is for the type."
+    ),
+    (
+        f"{_SESSION}/login.py",
+        "if (recorded != before.updated_at or recorded <= timestamp(self.now - RECORDED_EVERY)):",
+    ): "A connection always has `updated_at`, which None is not. The test for None is for the type.",
+    (
+        f"{_SESSION}/polling.py",
+        "shortest = min(MIN_USER_INTERVAL_SECONDS * 2 ** min(connection.turned_away, 9), IDLE_POSTPONEMENT_SECONDS)",
+    ): "Three doublings reach the longest postponement. More only make the number larger.",
+}
+"""Why each is equivalent, by its module and its last changed line."""
+
+
+def reason_of(mutant: Mutant) -> str:
+    """Return why a mutant is equivalent, or an empty text."""
+    return REASONS.get(key_of(mutant), "")
+
+
+def key_of(mutant: Mutant) -> tuple[str, str]:
+    """Return the module and the last changed line of a mutant."""
+    changed = mutant.diff(mutant.path.read_bytes()).splitlines()[-1]
+    return mutant.path.relative_to(ROOT / "src").as_posix(), changed[1:].strip()
