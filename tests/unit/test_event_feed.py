@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,6 +63,18 @@ def test_a_reader_gets_every_event_once_in_order_whichever_groups_one_read_does_
         after = str(page.after)
 
     assert listed == list(range(groups))
+
+
+@pytest.mark.parametrize("late", [timedelta(0), timedelta(seconds=1)])
+def test_a_waiting_call_whose_time_is_over_does_not_read_again(late: timedelta) -> None:
+    store, clock = TornReads(0, torn=0, unseen=set()), FixedClock()
+    feed = Feed(store, clock)
+    page = feed.page(APP_ID, None, None, 1)
+    reads, pauses = store.reads, list[float]()
+
+    after = feed.next_page(APP_ID, page, None, 1, until=clock.now - late, pause=pauses.append)
+
+    assert (after, store.reads, pauses) == (page, reads, [])
 
 
 def test_a_page_ends_before_a_group_that_its_read_did_not_see() -> None:

@@ -56,8 +56,7 @@ LISTED_PAIRS: tuple[Pair, ...] = tuple(
 the sending change neither."""
 
 FIRST_IN_LINE = 0
-"""Queue priority of the next page of an open iterator, which ends with the session. A write in recovery has the same
-priority, because QuickBooks is asked for its response before anything else is sent."""
+"""Queue priority of a write in recovery, because QuickBooks is asked for its response before anything else is sent."""
 IN_TURN = 1
 """Queue priority of all other requests: first in, first out."""
 LAST_IN_LINE = 2

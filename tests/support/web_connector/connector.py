@@ -54,6 +54,7 @@ PORTS = {
     "with_request_xml",
     "held_requests",
     "queue_front",
+    "remove_from_queue",
     "records_by_id",
     "request_batch",
     "connection",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,7 @@ from domain.queueing.dependencies import MAX_OUTSIDE, MAX_OUTSIDE_BYTES
 from domain.queueing.new_request import QueueBatch, Queueing
 from domain.records.app import Limits
 from domain.records.batch import MAX_REQUESTS
-from domain.records.request import State
+from domain.records.request import Paging, QueuedRequest, State
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import UrlRules
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from domain.queueing.new_request import NewRequest, QueuedBatch
-    from domain.records.request import QueuedRequest
 
 
 def response(name: str) -> str:
@@ -108,6 +108,18 @@ def test_a_batch_names_a_bounded_number_of_requests_each_of_which_is_one_read(
         assert service.store.calls["request_batch"] == any(has_value for _, has_value, _ in named)
         used = sum(usage.total for (_, name), usage in service.store.usages.items() if name.startswith("reads_"))
         assert distinct <= used <= distinct + 5  # a portion has five
+
+
+@pytest.mark.parametrize(("page", "page_size"), [(1, 100), (2, None), (2, 100), (3, None)])
+def test_a_page_of_an_iterated_query_cannot_be_named(page: int, page_size: int | None) -> None:
+    service = Service()
+    request_id = service.ended()
+    record = service.store.request(request_id)
+    assert isinstance(record, QueuedRequest)
+    service.store.records[request_id] = replace(record, paging=Paging(page=page, page_size=page_size))
+
+    with pytest.raises(InvalidRequest, match="iterated"):
+        service.queue([naming([request_id])])
 
 
 def test_a_batch_over_the_reads_of_the_app_is_refused_before_it_reads() -> None:

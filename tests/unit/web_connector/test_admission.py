@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,7 +18,7 @@ from domain.records.session import LIVE_SHARDS
 from domain.records.sync_window import SyncWindow
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from domain.web_connector.session.admission import COUNTED_FOR, PERIOD_SECONDS, UNDISTURBED, Budget, budget
+from domain.web_connector.session.admission import COUNTED_FOR, PERIOD_SECONDS, UNDISTURBED, Admission, Budget, budget
 from domain.web_connector.session.polling import (
     MAX_POSTPONEMENT_SECONDS,
     place,
@@ -26,8 +26,11 @@ from domain.web_connector.session.polling import (
     turn_in_window,
 )
 from tests.support.builders import AN_ACTOR, APP_ID, NOON, counting_bytes
-from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.connector import Connector, CountingStore
 from tests.support.web_connector.quickbooks import hcp, response_to
+
+if TYPE_CHECKING:
+    from domain.storage.changes import Change
 
 SEEN = {"last_connected_at": timestamp(NOON), "inserted_at": "2026-01"}
 
@@ -37,9 +40,11 @@ def connection_ids(count: int) -> list[str]:
     return [f"{random.getrandbits(32):08x}-0000-4000-8000-{number:012x}" for number in range(count)]
 
 
-def a_service(budget: int, connections: int, **fields: Any) -> tuple[Connector, list[str]]:
+def a_service(
+    budget: int, connections: int, *, store: CountingStore | None = None, **fields: Any
+) -> tuple[Connector, list[str]]:
     """Return a service with this budget, and connections with a request each."""
-    qbwc = Connector(max_sessions=budget)
+    qbwc = Connector(store=store or CountingStore(), max_sessions=budget)
     ids = connection_ids(connections)
     for connection_id in ids:
         qbwc.connect(id=connection_id, **(SEEN | fields))
@@ -101,6 +106,28 @@ def test_an_app_whose_sessions_all_begin_at_once_leaves_a_fifth_of_the_beginning
 
     assert [log_in(connection_id) for connection_id in ids].count("") == 8
     assert log_in("f0000000-0000-4000-8000-000000000009") == ""
+
+
+class Rival(CountingStore):
+    """A store in which another caller changes a connection before the next login commits."""
+
+    rival_of = ""
+
+    def commit(self, *changes: Change) -> None:
+        """Let the rival commit first."""
+        rival_of, self.rival_of = self.rival_of, ""
+        if rival_of:
+            before = self.connections[rival_of]
+            super().commit(Put(before, before.changed(before.updated_at)))
+        super().commit(*changes)
+
+
+def test_a_login_that_meets_another_change_of_its_connection_takes_the_free_place() -> None:
+    store = Rival()
+    qbwc, (connection_id,) = a_service(1, 1, store=store)
+    store.rival_of = connection_id
+
+    assert qbwc.authenticate(username=connection_id) == ""
 
 
 def test_a_place_is_free_again_when_a_session_ends() -> None:
@@ -172,6 +199,17 @@ def test_a_connection_is_admitted_when_its_reservation_is_due_although_another_s
     assert len(reserved) == 1
     assert UNDISTURBED <= qbwc.clock.now - begun <= UNDISTURBED + timedelta(seconds=70)
     assert qbwc.store.connections[second].reserved_at is None
+
+
+@pytest.mark.parametrize(("age", "ends"), [(UNDISTURBED - timedelta(microseconds=1), False), (UNDISTURBED, True)])
+def test_a_session_is_left_alone_until_it_is_five_minutes_old(age: timedelta, ends: bool) -> None:
+    qbwc, ids = a_service(2, 2)
+    for connection_id in ids:
+        assert qbwc.authenticate(username=connection_id) == ""
+    session = qbwc.session
+    admission = Admission(qbwc.store, qbwc.clock, Budget(1, 10), counting_bytes)
+
+    assert admission.ends(session, qbwc.clock.now + age) is ends
 
 
 def test_a_reservation_that_was_not_used_for_long_is_lost() -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from domain.connections.service import ConnectionService
 from domain.queueing.waiting_reason import of_connection, of_request
-from domain.records.request import ENDED, QUEUED, State
+from domain.records.request import ENDED, FIRST_IN_LINE, QUEUED, Recovery, State
 from domain.web_connector.session.backoff import MAX_PAUSE, MAX_PAUSE_WHILE_UNAVAILABLE
 from simulator.faults import Fault
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
-from tests.support.web_connector.quickbooks import hcp, response_to, stored_response
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 from tests.support.web_connector.service import Service
 
 if TYPE_CHECKING:
@@ -79,6 +79,19 @@ def test_each_session_of_a_backoff_sends_one_request_more(qbwc: Connector) -> No
         qbwc.clock.now = end_of_pause(qbwc)
 
     assert numbers == [2, 3, 4, 5]
+
+
+def test_each_session_of_a_backoff_makes_twice_as_many_status_checks(qbwc: Connector) -> None:
+    for _ in range(10):
+        recovery = Recovery(begun=True, active=True)
+        qbwc.write(state=State.RETRYABLE, sessions=1, recovery=recovery, queue_priority=FIRST_IN_LINE)
+
+    numbers = []
+    for _ in range(3):
+        numbers.append(work_until_backoff(qbwc))
+        qbwc.clock.now = end_of_pause(qbwc)
+
+    assert numbers == [2, 4, 8]
 
 
 @pytest.mark.parametrize("poisons", [1, 2, 3, 5])
@@ -242,6 +255,35 @@ def test_a_response_ends_the_backoff(qbwc: Connector) -> None:
 
     assert qbwc.connection.backoff is None
     assert work_until_backoff(qbwc) == 2
+
+
+def test_an_unreadable_response_ends_the_backoff(qbwc: Connector) -> None:
+    for _ in range(3):
+        qbwc.queue()
+    work_until_backoff(qbwc)
+    qbwc.clock.advance(minutes=1)
+    qbwc.begin()
+    qbwc.receive("<QBXML>")
+    qbwc.close()
+
+    assert qbwc.connection.backoff is None
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_the_answer_to_a_status_check_ends_the_backoff_only_if_it_has_the_stored_response(
+    qbwc: Connector, stored: bool
+) -> None:
+    for _ in range(3):
+        recovery = Recovery(begun=True, active=True)
+        qbwc.write(state=State.RETRYABLE, sessions=1, recovery=recovery, queue_priority=FIRST_IN_LINE)
+    work_until_backoff(qbwc)
+    qbwc.clock.advance(minutes=1)
+    check = qbwc.begin()
+    request = f'{check}<CustomerAddRq requestID="{qbwc.session.held_ids[0]}"'
+    qbwc.receive(stored_response(request) if stored else nothing_stored(check))
+    qbwc.close()
+
+    assert (qbwc.connection.backoff is None) is stored
 
 
 def test_a_session_that_sends_nothing_does_not_end_the_backoff(qbwc: Connector) -> None:

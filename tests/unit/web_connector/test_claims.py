@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
-from domain.records.request import State
+import pytest
+
+from domain.records.request import MessageSet, State
 from domain.storage.changes import RemoveRequest
-from tests.support.web_connector.quickbooks import response_to
+from domain.web_connector.session.claims import BEING_STORED, FRONTS, other_members
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.interruptions import RandomIds
+from tests.support.web_connector.quickbooks import hcp, response_to
 
 if TYPE_CHECKING:
-    from tests.support.web_connector.connector import Connector
+    from domain.records.request import QueuedRequest
 
 
 def test_a_removed_request_is_passed_over(qbwc: Connector) -> None:
@@ -22,12 +28,29 @@ def test_a_removed_request_is_passed_over(qbwc: Connector) -> None:
     assert qbwc.record(good).state is State.TICKETED
 
 
+@pytest.mark.parametrize(("age", "removed"), [(timedelta(0), 0), (BEING_STORED, 1)])
+def test_an_entry_without_a_request_leaves_the_queue_when_it_is_too_old_to_be_new(
+    qbwc: Connector, age: timedelta, removed: int
+) -> None:
+    missing = qbwc.record(qbwc.queue())
+    qbwc.store.index = [missing]
+    del qbwc.store.records[missing.id]
+    qbwc.clock.now += age
+
+    assert qbwc.authenticate() == "none"
+
+    assert qbwc.store.calls["remove_from_queue"] == removed
+
+
 def test_a_discarded_request_is_passed_over(qbwc: Connector) -> None:
     discarded_id, good = qbwc.queue(), qbwc.queue()
     qbwc.store.index = [qbwc.record(discarded_id), qbwc.record(good)]
     qbwc.change(discarded_id, state=State.DISCARDED)
 
-    assert good in qbwc.begin()
+    assert qbwc.authenticate() == ""
+
+    assert qbwc.store.calls["remove_from_queue"] == 1
+    assert good in qbwc.send(hcp())
 
 
 def test_an_outdated_queue_does_not_send_a_completed_request_again(qbwc: Connector) -> None:
@@ -62,6 +85,26 @@ def test_an_outdated_queue_is_read_again(qbwc: Connector) -> None:
     assert qbwc.record(good).state is State.TICKETED
 
 
+@pytest.mark.parametrize(("fields", "removed"), [({"state": State.DISCARDED}, 1), ({"label": "changed"}, 0)])
+def test_a_lingering_session_removes_an_entry_from_the_queue_only_if_its_request_has_ended(
+    fields: dict[str, Any], removed: int
+) -> None:
+    qbwc = Connector(new_id=RandomIds())
+    qbwc.connect(linger_seconds=60)
+    qbwc.queue()
+    qbwc.receive(response_to(qbwc.begin()))
+    outdated = qbwc.record(qbwc.queue())
+    qbwc.change(outdated.id, **fields)
+    front, readings = qbwc.store.queue_front, [[outdated]]
+    qbwc.store.queue_front = lambda *place: readings.pop() if readings else front(*place)  # type: ignore[method-assign]
+
+    sent = qbwc.send()
+
+    assert not readings
+    assert qbwc.store.calls["remove_from_queue"] == removed
+    assert (outdated.id in sent) is (not removed)
+
+
 def test_a_record_that_another_session_claimed_first_is_not_claimed_twice(qbwc: Connector) -> None:
     request_id = qbwc.queue()
     qbwc.store.index = [qbwc.record(request_id)]
@@ -70,3 +113,29 @@ def test_a_record_that_another_session_claimed_first_is_not_claimed_twice(qbwc: 
     assert qbwc.authenticate() == "none"
 
     assert qbwc.record(request_id).last_session_id == "somebody's"
+
+
+@pytest.mark.parametrize(
+    ("ahead", "missing", "reads"),
+    [(0, 0, 1), (0, 1, 1), (FRONTS[1] - 1, 0, 1), (FRONTS[1] - 1, 1, 2), (FRONTS[1], 0, 2), (FRONTS[1], 1, 2)],
+)
+def test_all_members_of_a_message_set_are_found_and_more_of_the_queue_is_read_only_if_one_is_missing(
+    qbwc: Connector, ahead: int, missing: int, reads: int
+) -> None:
+    for number in range(ahead):
+        other = MessageSet("another", 1, 2) if number % 2 else None
+        qbwc.write(state=State.RETRYABLE, message_set=other)
+    size = 2 + missing
+    member = qbwc.write(state=State.RETRYABLE, message_set=MessageSet("lost", 2, size))
+    limits: list[int] = []
+    front = qbwc.store.queue_front
+
+    def read(connection_id: str, limit: int) -> list[QueuedRequest]:
+        limits.append(limit)
+        return front(connection_id, limit)
+
+    qbwc.store.queue_front = read  # type: ignore[method-assign]
+    found = other_members(qbwc.store, qbwc.connection.id, MessageSet("lost", 1, size))
+
+    assert [record.id for record in found] == [member]
+    assert len(limits) == reads

@@ -9,6 +9,7 @@ import pytest
 from domain.connections.service import ConnectionService
 from domain.queueing.waiting_reason import of_request
 from domain.records.request import State
+from domain.timestamps import timestamp
 from domain.web_connector.protocol import qwc
 from simulator import Company
 from simulator.faults import Fault
@@ -101,6 +102,7 @@ def test_a_mismatch_has_a_hint(qbwc: Connector) -> None:
     assert error is not None
     assert "reset_company_file" in error["hint"]
     assert error["file_id"] == OTHER.strip("{}")
+    assert error["at"] == timestamp(qbwc.clock.now)
 
 
 def test_a_mismatch_names_the_right_file_if_it_is_known(qbwc: Connector) -> None:

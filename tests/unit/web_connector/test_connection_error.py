@@ -77,6 +77,7 @@ def fails(qbwc: Connector, hresult: str = NOT_FOUND) -> str:
 def test_if_the_path_cannot_be_opened_the_open_file_is_tried(with_path: Connector, hresult: str) -> None:
     assert fails(with_path, hresult) == ""
     assert with_path.store.calls.total() == 2
+    assert hresult in with_path.last_error()
 
     request = with_path.send(hcp())
     assert with_path.receive(response_to(request)) == 100
@@ -96,6 +97,14 @@ def test_the_second_failure_of_a_session_ends_it(with_path: Connector) -> None:
 @pytest.mark.parametrize("hresult", ["0x80040414", "0x80040418", "0x8004041A", "0x80040408", "0x12345678"])
 def test_an_error_that_is_not_about_the_file_ends_the_session(with_path: Connector, hresult: str) -> None:
     assert fails(with_path, hresult) == "done"
+
+
+def test_an_error_after_the_file_was_opened_ends_the_session(with_path: Connector) -> None:
+    with_path.send(hcp())
+
+    assert fails(with_path) == "done"
+
+    assert with_path.session.ended
 
 
 def test_without_a_path_there_is_no_second_attempt(qbwc: Connector) -> None:

@@ -124,6 +124,30 @@ def _ended(qbwc: Connector, sent: QueuedRequest) -> list[Change]:
     return with_dependants(qbwc.store, [ChangeRequest(sent, after, LIST_ID)], qbwc.clock())
 
 
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_a_dependant_gets_the_values_of_all_dependencies_that_end_in_one_commit(
+    qbwc: Connector, order: tuple[str, ...]
+) -> None:
+    company = {"CompanyName": {"$from": "b", "path": "CustomerRet/FullName"}}
+    name = {"Name": {"$from": "a", "path": "CustomerRet/FullName"}}
+    *ids, last = qbwc.batch(
+        customer("Ann", "a"), customer("Bob", "b"), new_request({"CustomerAddRq": {"CustomerAdd": {**name, **company}}})
+    )
+    changes = []
+    for ref in order:
+        record = qbwc.record(ids["ab".index(ref)])
+        sent = record.claimed("another", qbwc.clock()).sent(qbwc.clock()).as_change_of(record)
+        qbwc.store.commit(ChangeRequest(record, sent))
+        values = f"<CustomerRet><FullName>value of {ref}</FullName></CustomerRet>"
+        response = response_to(qbwc.store.bodies[record.id].request_xml, content=values)
+        changes.append(ChangeRequest(sent, sent.moved(State.RESPONSE_RECEIVED, qbwc.clock()), response))
+
+    qbwc.store.commit(*with_dependants(qbwc.store, changes, qbwc.clock()))
+
+    assert [reference.value for reference in qbwc.store.bodies[last].references] == ["value of a", "value of b"]
+    assert [record.id for record in qbwc.store.queue_front(qbwc.connection.id, 10)] == [last]
+
+
 class TestFailures:
     """A dependency that does not end with a response."""
 
@@ -141,6 +165,16 @@ class TestFailures:
         assert error_of(qbwc, third)[1] == {"dependency_id": second, "dependency_code": "dependency_failed"}
         assert labels_in(qbwc.send()) == [other]
         assert qbwc.store.counts == qbwc.store.exact_counts()
+
+    def test_a_dependant_ends_once_and_names_the_first_of_its_dependencies_that_failed(self, qbwc: Connector) -> None:
+        first, _, third, last = qbwc.batch(
+            customer(), job("j"), customer("Eve", "e", "c", "j"), customer("Joe", None, "e")
+        )
+
+        qbwc.receive(response_to(qbwc.begin(), code=3100, severity="Error"))
+
+        assert error_of(qbwc, third)[1] == {"dependency_id": first, "dependency_code": "quickbooks_error"}
+        assert error_of(qbwc, last)[1] == {"dependency_id": third, "dependency_code": "dependency_failed"}
 
     def test_an_unknown_outcome_ends_the_dependants(self, qbwc: Connector) -> None:
         _, second = qbwc.batch(customer(), job())

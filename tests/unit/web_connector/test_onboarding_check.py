@@ -76,9 +76,19 @@ def test_the_answer_tells_company_product_and_version(qbwc: Connector) -> None:
 def test_the_facts_of_the_first_call_do_not_replace_the_answer(qbwc: Connector) -> None:
     check(qbwc, hcp())
 
+    assert qbwc.connection.company_name == "Acme"
     assert not is_connected(qbwc.connection)
     qbwc.receive("", "0x80010105", "QuickBooks failed.")
     assert not is_connected(qbwc.connection)
+
+
+def test_the_facts_of_the_first_call_create_no_connection_that_was_removed(qbwc: Connector) -> None:
+    qbwc.authenticate()
+    del qbwc.store.connections[CONNECTION_ID]
+
+    assert "<HostQueryRq" in qbwc.send(hcp())
+
+    assert qbwc.store.connections == {}
 
 
 def test_after_the_answer_polls_open_no_session(qbwc: Connector) -> None:
@@ -234,6 +244,8 @@ def test_an_exception_and_an_answer_without_a_product_fail_the_check(
     check(qbwc)
 
     assert qbwc.receive(response, hresult) == -1
+    assert qbwc.last
+    assert qbwc.last.log["problem"] == "quickbooks_connection_error"
     assert qbwc.receive(response, hresult) == -1
 
     error = qbwc.connection.last_error

@@ -79,7 +79,12 @@ def test_a_refused_message_set_fails_the_request(qbwc: Connector) -> None:
 
     error = qbwc.record(request_id).error
     assert error is not None
-    assert (error.code, error.details["status_code"]) == ("quickbooks_error", 9001)
+    assert error.code == "quickbooks_error"
+    assert {name: error.details[name] for name in ("status_code", "status_severity", "retryable")} == {
+        "status_code": 9001,
+        "status_severity": "Error",
+        "retryable": False,
+    }
 
 
 NAMELESS = ["", "no xml", "<QBXML><QBXMLMsgsRs>", "<QBXML/>", "<QBXML><QBXMLMsgsRs/></QBXML>"]

@@ -64,6 +64,16 @@ def test_the_first_call_stores_the_quickbooks_facts(qbwc: Connector) -> None:
     assert qbwc.session.connection is None
 
 
+def test_the_version_of_quickbooks_is_the_newest_that_quickbooks_lists(qbwc: Connector) -> None:
+    """The version in the call is that of the request processor, which can be newer."""
+    qbwc.queue()
+    qbwc.authenticate()
+
+    qbwc.send(hcp().replace(">16.0<", ">13.0<"))
+
+    assert qbwc.connection.qbxml_version == "13.0"
+
+
 @pytest.mark.parametrize(
     "facts", ["", "HOSTQUERY/COMPANYQUERY/PREFQUERY is currently not supported in QBPOS.", "<QBXML>"]
 )

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from domain.records.request import State
-from domain.records.session import session_id
+from domain.records.session import LastResponse, session_id
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID
@@ -70,6 +70,18 @@ def test_closing_requeues_a_request_that_was_not_sent(qbwc: Connector) -> None:
 
     assert qbwc.record(request_id).state is State.WAITING
     assert qbwc.connection.session_id is None
+
+
+def test_an_ended_session_keeps_no_iterator_and_no_connection(qbwc: Connector) -> None:
+    qbwc.iterate()
+    qbwc.receive(page_of(qbwc.begin(), 3))
+    assert qbwc.session.last_response
+    assert qbwc.session.last_response.iterator_id
+
+    qbwc.close()
+
+    assert qbwc.session.last_response == LastResponse(number=1, iterator_remaining=3, progress=qbwc.session.progress)
+    assert qbwc.session.connection is None
 
 
 def test_closing_twice_is_like_closing_once(qbwc: Connector) -> None:

@@ -13,7 +13,8 @@ from domain.queueing.service import RequestService
 from domain.records.request import State
 from domain.records.session import MAX_EXECUTION_SECONDS, HeldRequest
 from domain.storage.changes import ChangeRequest, RemoveRequest
-from domain.web_connector.session import sending
+from domain.web_connector.protocol.soap import Call
+from domain.web_connector.session import receiving, sending
 from domain.web_connector.session.decision import Decision
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from tests.support.builders import AN_ACTOR, APP_ID
@@ -76,6 +77,31 @@ def codes_of(qbwc: Connector, ids: Sequence[str]) -> list[str | None]:
     """Return the error codes of these requests."""
     errors = [qbwc.record(request_id).error for request_id in ids]
     return [error.code if error else None for error in errors]
+
+
+class Failing(dict[str, str]):
+    """Parameters of a call of which one cannot be read."""
+
+    def get(self, name: str, default: str = "") -> str:  # type: ignore[override]
+        """Fail for the HRESULT."""
+        if name == "hresult":
+            raise RuntimeError(name)
+        return super().get(name, default)
+
+
+@pytest.mark.parametrize("text", ["<QBXML>", ""])
+def test_an_error_of_the_service_ends_all_requests_of_a_set_and_the_first_has_the_text(
+    batch: Connector, text: str
+) -> None:
+    send_set(batch)
+    held, _ = batch.store.held_requests(batch.session)
+
+    found = receiving.outcomes(batch.session, held, Call("receiveResponseXML", Failing(response=text)), batch.clock.now)
+
+    assert isinstance(found, list)
+    errors = [outcome.after.error for outcome in found]
+    assert [error.code for error in errors if error] == ["outcome_unknown"] * 2
+    assert [outcome.response_xml for outcome in found] == [text or None, None]
 
 
 # --- Which requests are sent together
@@ -488,6 +514,21 @@ def test_a_set_that_quickbooks_could_not_begin_is_sent_again_whole_with_the_same
     assert forgets.sub("", again) == forgets.sub("", request)
     message_set = re.findall('newMessageSetID="([^"]*)"', again)[0]
     assert message_set not in {request_id.replace("-", "")[:20] for request_id in ids}
+
+
+@pytest.mark.parametrize("bad", range(4))
+def test_a_set_that_was_sent_is_not_sent_again_if_one_of_its_requests_can_no_longer_be_written(
+    batch: Connector, bad: int
+) -> None:
+    ids, _ = send_set(batch, size=4)
+    batch.receive("", BUSY)
+    batch.close()
+    batch.store.bodies[ids[bad]] = replace(batch.store.bodies[ids[bad]], request_xml="<QBXML><not closed")
+    batch.clock.advance(minutes=10)
+
+    assert batch.begin() == ""
+
+    assert codes_of(batch, ids) == ["qbxml_parse_error"] * 4
 
 
 def test_the_size_falls_to_one_after_an_hresult(batch: Connector) -> None:

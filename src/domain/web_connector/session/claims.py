@@ -11,7 +11,6 @@ from domain.errors import Conflict
 from domain.records.request import ENDED, QueuedRequest
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
-from domain.web_connector.session import sets
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.dependants import changes_of_dependants, with_dependants
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from domain.records.request import MessageSet
     from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Reply
 
@@ -146,13 +146,16 @@ def _running(queue: Sequence[QueuedRequest], now: datetime) -> int | None:
     return next((index for index, record in enumerate(queue) if record.may_be_running(moment)), None)
 
 
-def other_members(store: Database, record: QueuedRequest) -> Sequence[QueuedRequest]:
-    """Return the other requests of the message set in which `record` was sent before, as far as they are queued."""
+def other_members(store: Database, connection_id: str, message_set: MessageSet) -> Sequence[QueuedRequest]:
+    """Return the queued requests of a message set that was sent before, whose first request was claimed.
+
+    They are at the front, because they are recovered. More of the queue is read only if one is missing there.
+    """
     found: Sequence[QueuedRequest] = ()
     for limit in FRONTS[1:]:
-        stored = store.queue_front(record.connection_id, limit)
-        found = sets.members(record, stored)
-        if len(stored) < limit or (record.message_set and len(found) == record.message_set.size - 1):
+        stored = store.queue_front(connection_id, limit)
+        found = [record for record in stored if record.message_set and record.message_set.id == message_set.id]
+        if len(stored) < limit or len(found) == message_set.size - 1:
             break
     return found
 

@@ -193,7 +193,7 @@ class SessionService:
             return turn.asking_if_incomplete()
         others: Sequence[QueuedRequest] = ()
         if first.message_set:
-            others = other_members(self._store, first)
+            others = other_members(self._store, first.connection_id, first.message_set)
         elif session.set_size > 1 and sending.may_have_company(turn.held[0]):
             behind = [record for record in claimable(queue, session.id, turn.now) if record.id != first.id]
             others = sets.companions(session, first, behind)

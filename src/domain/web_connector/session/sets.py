@@ -70,13 +70,6 @@ def can_be_released(records: Sequence[QueuedRequest]) -> bool:
     return ENTRIES_OF_A_RELEASE * len(records) + len(days) + OTHER_ENTRIES <= MAX_ENTRIES
 
 
-def members(first: QueuedRequest, queue: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
-    """Return the other requests of the message set in which `first` was sent before."""
-    if first.message_set is None:
-        return ()
-    return [record for record in queue if record.message_set and record.message_set.id == first.message_set.id]
-
-
 def _may_be_sent_with_others(record: QueuedRequest) -> bool:
     """Whether a request was never sent, is not a page, takes its turn in the queue, and has no dependants.
 
