@@ -107,7 +107,7 @@ command: .venv/.run ## Run an operator command: make command DO="create-app Shop
 	@exec $(BIN)/python -m local.command $(DEPLOYMENT) $(or $(DO),--help)
 
 .PHONY: restore
-restore: .venv/.run ## Put tables that point-in-time recovery restored into use (STACK=qbxml-queue; docs/operations.md, Restore)
+restore: .venv/.run ## Put tables that point-in-time recovery restored into use (STACK=qbxml-queue; docs/restore.md)
 	@PYTHONPATH=src exec $(BIN)/python -m local.restore $(DEPLOYMENT) --folder $(STATE)/restore $(if $(PROCESSES),--processes $(PROCESSES))
 
 .PHONY: event-sources

@@ -33,12 +33,13 @@ UNITS = ROOT / "benchmarks" / "units.json"
 
 HEADER = (
     "| connections | sessions at once | calls a second: Web Connectors, API | functions at once | write units a second "
-    "| load of the hottest partition | do or raise first | the next limit |"
+    "| load of the hottest partition | do or raise before | the next limit |"
 )
 LENGTHS_HEADER = (
     "| a session takes | sessions at once of 10,000 connections | connections of a new account "
     "| with the default limits | with `WebConnectorCallsPerSecond` 4,000 |"
 )
+DEFAULTS = "[step 0](#deploying); otherwise the defaults are enough"
 SIZES = (100, 1_000, 10_000, 100_000)
 
 # --- Assumptions about a connection and about times. The page states them.
@@ -189,11 +190,11 @@ def limits(one: Connection) -> Sequence[Limit]:
             "let load grow over hours: a busy table doubles its capacity",
         )
         for name, share in one.partitions.items():
-            yield Limit(f"the partition of {name}", 1 / share, "nothing in AWS: the key in the code")
+            yield Limit(f"the partition of {name}", 1 / share, "the key in the code")
         yield Limit(
             "the sweep's look for overdue webhooks",
             SWEEP_SECONDS / SWEEP_CALL_SECONDS,
-            "nothing: the sweep looks at each connection in every second or third run",
+            "expect overdue webhooks to be found later: the sweep looks at a connection in every second or third run",
         )
         yield Limit(
             "packing within two hours",
@@ -240,7 +241,7 @@ def table() -> str:
             f"| {_number(one.web_connector_calls * size)}, {_number(one.api_calls * size)} "
             f"| {_number(one.functions * size)} | {_number(one.writes * size)} "
             f"| {one.partitions[hottest] * size:.1%}: {hottest} "
-            f"| {'; '.join(remedies) or 'nothing'} "
+            f"| {'; '.join(remedies) or DEFAULTS} "
             f"| {following.name}, at {_rounded(following.connections):,} connections |"
         )
     return "\n".join(lines) + "\n"

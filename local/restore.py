@@ -9,9 +9,9 @@ QuickBooks to forget the response. Therefore each of these writes is put into re
 ends with the response that QuickBooks still stores, or as `outcome_unknown`, and is never sent again
 (docs/decisions/0005-recovery-of-lost-responses.md). Reads are sent again. All sessions are removed.
 
-Stop the functions first: docs/operations.md, Restore. The program works in parts, in several processes, and keeps what
-it has done in a folder (`local/parts.py`). If it is interrupted, start it again, and it continues. When it has
-finished, the folder is deleted, and a further run begins anew.
+Stop the functions first: docs/restore.md. The program works in parts, in several processes, and keeps what it has done
+in a folder (`local/parts.py`). If it is interrupted, start it again, and it continues. When it has finished, the folder
+is deleted, and a further run begins anew.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def check(functions_client: Any, functions: Sequence[str], database: Database) -
     for function in functions:
         concurrency = functions_client.get_function_concurrency(FunctionName=function)
         if concurrency.get("ReservedConcurrentExecutions") != 0:
-            raise deploy.DeployError(f"{function} can run. Stop all functions first: docs/operations.md, Restore")
+            raise deploy.DeployError(f"{function} can run. Stop all functions first: docs/restore.md")
     dynamodb, identities = database.connect(), []
     for name in map(database.names.__getitem__, TABLES):
         try:

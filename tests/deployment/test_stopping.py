@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENDPOINT = os.environ.get("EMULATOR", "")
-GUIDE = programs.ROOT / "docs" / "operations.md"
+GUIDE = programs.ROOT / "docs" / "restore.md"
 
 
 def step(title: str) -> str:
     """Return the shell block of a step of the guide."""
-    section = GUIDE.read_text(encoding="utf-8").partition("## Restore")[2].partition("## Teardown")[0]
-    text = section.partition(f"**{title}**")[2]
+    text = GUIDE.read_text(encoding="utf-8").partition(f"**{title}**")[2]
     block = re.search(r"```sh\n(.*?)\n *```", text, re.DOTALL)
     assert block, title
     return re.sub(r"(?m)^ {3}", "", block[1])

@@ -183,6 +183,7 @@ TABLE: tuple[Row, ...] = (
     ),
     NeedsAws("*", r"make (deploy|deploy-check|smoke|restore)( .*)?", "needs an AWS account"),
     NeedsAws("*", r"make command STACK=.*", "needs an AWS account"),
+    NeedsAws("*", r'make sam DO="list .*', "needs an AWS account", message="Unable to locate credentials"),
     CheckedBy(
         "*", r".*\baws [a-z-]+ .*", "needs an AWS account", test="tests/infrastructure/test_documented_commands.py"
     ),

@@ -86,7 +86,7 @@ def test_the_guide_restores_the_tables_that_have_point_in_time_recovery_but_the_
     lost = {name for name, table in tables.items() if "PointInTimeRecoverySpecification" not in table}
     kept = {"AuditLogTable"}  # what was done after the moment of the restore was done
 
-    lines = re.findall(r'case "\$table" in (.*)\) continue;; esac', (ROOT / "docs/operations.md").read_text("utf-8"))
+    lines = re.findall(r'case "\$table" in (.*)\) continue;; esac', (ROOT / "docs/restore.md").read_text("utf-8"))
 
     assert len(lines) == 3
     for line in lines:

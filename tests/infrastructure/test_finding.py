@@ -30,6 +30,7 @@ QUESTIONS = (
     ("How do I repeat a call that timed out?", "All documents → Idempotency", "returns the first\nrecord"),
     ("How do I test without Windows?", "Testing your integration", "without AWS, Windows or QuickBooks"),
     ("Is there a client for TypeScript?", "All documents → TypeScript client", "npm"),
+    ("Can a request overtake another?", "All documents → Can a request overtake another?", "## Exceptions"),
     # A deployer
     ("Which parameters does a deployment have?", "All documents → Deploying", "| `RetentionDays` |"),
     ("Which permissions do I need in AWS?", "All documents → Who may deploy", "examples/deployer.yaml"),
@@ -41,7 +42,12 @@ QUESTIONS = (
     ("How do I delete requests after 90 days?", "All documents → How long requests are kept", "`RetentionDays` counts"),
     ("When does an account need more concurrency?", "All documents → Growth", "`MaxSessions` of a new account"),
     ("What does AWS encrypt, and with which key?", "security", "encryption at rest"),
+    ("Can I run it without AWS?", "All documents → Without AWS", "is missing for the books of customers"),
+    ("What was the address of the API?", "All documents → Deploying", "list stack-outputs"),
     # A support person
+    ("Must QuickBooks be open, a user logged on?", "All documents → What the machine needs", "logged on? | **Yes"),
+    ("Where is the log?", "All documents → The log of the Web Connector", "QWCLog.txt"),
+    ("Which key do I sign in with?", "All documents → Signing in to the console", "create-key APP_ID"),
     ("Why has this request been waiting since noon?", "All documents → Why something waits", "| `not_seen` |"),
     ("The Web Connector shows QBWC1048. What now?", "Support", "| QBWC1048 |"),
     ("How do I set up a customer's new computer?", "All documents → A customer's machine", "**A new machine.**"),
