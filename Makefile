@@ -21,20 +21,27 @@ STATE = $(or $(STATE_DIR),.)/.local
 # The stack in AWS that a command works on.
 DEPLOYMENT = $(if $(STACK),--stack $(STACK)) $(if $(REGION),--region $(REGION)) $(if $(PROFILE),--profile $(PROFILE))
 
-# $(call install,folder,requirements,what): a virtual environment with exactly these packages, and its stamp.
-# pip gets --no-deps because the file lists every package.
-define install
+# Ends with a message unless PYTHON can be used.
+define check_python
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Python 3.11 or newer is needed, and none was found. Name one: make PYTHON=/path/to/python $(MAKECMDGOALS)" >&2; exit 1; \
 	elif ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
 		echo "Python 3.11 or newer is needed; $(PYTHON) is $$("$(PYTHON)" --version 2>&1 | head -1 || true)" >&2; exit 1; \
 	elif ! "$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null; then \
 		echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; fi
-	@echo "Installing $(3) into $(1) …"
-	@[ -x $(1)/bin/python ] || "$(PYTHON)" -m venv $(1)
-	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r $(2)
+endef
+
+# $(call install,folder,requirements,what): a virtual environment with exactly these packages, and its stamp, last.
+define install
+	$(check_python)
+	@"$(PYTHON)" -m local.install $(1) $(2) "$(3)"
 	@touch $@
 endef
+
+# An environment whose Python is gone, because the system was upgraded, is installed again: its stamps do not count.
+STALE := $(shell for folder in .venv $(TOOLS)/*; do \
+	[ ! -L $$folder/bin/python ] || [ -x $$folder/bin/python ] || echo $$folder/.run $$folder/.installed; done)
+.PHONY: $(STALE)
 
 # $(call install_node,folder,packages): exactly the packages of a lock file, whose hashes npm checks. None runs a script.
 define install_node
@@ -85,13 +92,16 @@ $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
 run: forget-last-run .venv/.run ## Run the whole service here with a simulated QuickBooks (PORT=3000, QUICKBOOKS=off, COMPANY=empty, BASE_URL=https://…)
 	@exec $(BIN)/python -m local.run
 
+# Before anything is installed or written: another run may use the folder.
 .PHONY: forget-last-run
 forget-last-run:
-	@rm -f $(STATE)/run.json
+	$(check_python)
+	@"$(PYTHON)" -m local.state_lock
 
 .PHONY: wait
 wait: ## Wait until make run is ready, or print why it is not (WAIT_SECONDS=300)
-	@exec $(PYTHON) -m local.wait
+	$(check_python)
+	@exec "$(PYTHON)" -m local.wait
 
 .PHONY: simulate
 simulate: .venv/.run ## Run a simulated Web Connector against make run QUICKBOOKS=off (ARGS="--once -v", ARGS="--script FILE")
@@ -118,9 +128,10 @@ event-sources: .venv/.run ## Let the functions read the streams of tables that w
 test: .venv/.installed ## Run all tests that need nothing but Python
 	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore tests/browser
 
+# -P: pytest would load the package that pip install ./simulator leaves in this folder as a plugin, a second time.
 .PHONY: test-simulator
-test-simulator: .venv/.installed ## Run the simulator's tests alone; make test includes them
-	cd simulator && ../$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile
+test-simulator: .venv/.installed ## Run the simulator's tests alone; make test includes them (ARGS=tests/test_amounts.py)
+	cd simulator && ../$(BIN)/python -P -m pytest -q --numprocesses auto --dist loadfile $(ARGS)
 
 .PHONY: corpus
 corpus: .venv/.installed ## Compare the simulator with genuine QuickBooks responses, by request type (ARGS="replay -v", ARGS=--help)
@@ -297,5 +308,7 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 .PHONY: clean
 clean: ## Remove everything that can be made again; keep the data of make dynamodb
 	[ ! -d .local ] || find .local -mindepth 1 -maxdepth 1 ! -name dynamodb ! -name kept -exec rm -rf {} +
-	rm -rf .venv $(TOOLS) .aws-sam .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	find src local simulator tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .venv .venv.lock $(TOOLS) .aws-sam .coverage htmlcov simulator/build clients/python/build clients/python/src/qbxml_queue/schema
+	rm -rf clients/typescript/src/schema clients/typescript/node_modules examples/first_sync/qbxml_queue_client
+	find . \( -name .git -o -path ./.local \) -prune -o \( -name __pycache__ -o -name '*.egg-info' -o -name .mypy_cache \
+		-o -name .ruff_cache -o -name .pytest_cache -o -name .hypothesis -o -name .schemathesis \) -prune -exec rm -rf {} +

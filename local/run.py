@@ -21,6 +21,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import socket
 import sys
 import threading
 from contextlib import ExitStack, contextmanager
@@ -33,6 +34,8 @@ from local import first_steps, programs, stack, wait
 from local.database import DatabaseUnusable
 from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.receiver import receiving
+from local.server import HOST
+from local.state_lock import FolderInUse, locked
 from local.terminal import Terminal
 from simulator.company import GENERATED, Company
 from simulator.inspection import serving
@@ -163,8 +166,13 @@ def main(arguments: Sequence[str]) -> int:
         # The program takes no arguments. Passing one prints the help text.
         print(__doc__)
         return 0 if arguments[0] in {"-h", "--help"} else 2
-    with wait.starting(wait.state_folder(os.environ)) as ready:
-        return _run(ready)
+    folder = wait.state_folder(os.environ)
+    try:
+        with locked(folder), wait.starting(folder) as ready:
+            return _run(ready)
+    except FolderInUse as error:
+        print(f"make run: {error}", file=sys.stderr)
+        return 1
 
 
 def _run(ready: Callable[[str], None]) -> int:
@@ -217,9 +225,18 @@ def _port_of(option: str, port: int) -> Iterator[None]:
         raise PortInUse(option, port) from error
 
 
+def _check_ports(options: Options) -> None:
+    """Raise PortInUse before anything is started or written."""
+    ports = {"PORT": options.port} | ({"BOOKS_PORT": options.books_port} if options.quickbooks else {})
+    for option, port in ports.items():
+        with _port_of(option, port):
+            socket.create_server((HOST, port)).close()
+
+
 @contextmanager
 def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
     """Run the stack, the webhook receiver and the simulated QuickBooks while the block runs."""
+    _check_ports(options)
     ready = threading.Event()
     with ExitStack() as things:
         with _port_of("PORT", options.port):

@@ -13,6 +13,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from tests.support.processes import group_has_ended
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -64,11 +66,7 @@ class Terminal:
     @property
     def is_running(self) -> bool:
         """Return whether a process of the group is left."""
-        try:
-            os.killpg(self.group, 0)
-        except ProcessLookupError:
-            return False
-        return True
+        return not group_has_ended(self.group)
 
 
 class Shell:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +26,7 @@ from tests.documents.pages import (
 from tests.documents.place import Place, kept
 from tests.documents.shell import Shell, wait_until
 from tests.documents.table import READERS, TABLE, CheckedBy, Instead, NeedsAws, Reader, Row, UntilStopped, row_of
+from tests.support.processes import has_ended
 
 if TYPE_CHECKING:
     from tests.documents.follow import Report
@@ -294,6 +294,7 @@ def test_a_program_that_ends_or_says_something_else_is_reported(place: Place) ->
     assert "no other terminal prints\n  > hello" in str(other)
 
 
+@pytest.mark.system
 def test_a_program_that_survives_ctrl_c_is_reported_and_killed(place: Place) -> None:
     with Shell(place.clone, place.environment, place.scratch, stop_seconds=0.5) as shell:
         terminal = shell.start("trap '' INT; echo ready; while true; do sleep 1; done")
@@ -313,12 +314,7 @@ def test_ctrl_c_works_in_a_run_of_the_tests_that_ignores_it(place: Place) -> Non
         signal.signal(signal.SIGINT, previous)
 
 
-def has_ended(process: int) -> bool:
-    """Return whether a process is gone, or has ended and its parent has not collected it, as in a container."""
-    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)  # noqa: S603, S607
-    return listed.stdout.strip()[:1] in {"", "Z"}
-
-
+@pytest.mark.system
 def test_nothing_that_a_page_started_is_left(place: Place) -> None:
     with Shell(place.clone, place.environment, place.scratch) as shell:
         terminal = shell.start("echo ready; sleep 60")
