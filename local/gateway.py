@@ -160,9 +160,10 @@ class Gateway:
     def _route(self, request: Request) -> tuple[Route, dict[str, str]]:
         if len(request.body) > MAX_BODY_BYTES:
             raise GatewayError("REQUEST_TOO_LARGE", "Request Too Long")
-        for route in self._routes:
-            match = route.pattern.fullmatch(request.path)
-            if match and route.method in {request.method, "ANY"}:
+        matching = [(route, match) for route in self._routes if (match := route.pattern.fullmatch(request.path))]
+        for route, match in matching:
+            # The most specific path is chosen before the method (assumed).
+            if route.path == matching[0][0].path and route.method in {request.method, "ANY"}:
                 return route, {name: unquote(value) for name, value in match.groupdict().items()}
         # On an unknown route, API Gateway treats an Authorization header as an AWS signature.
         if request.header("Authorization"):

@@ -173,11 +173,19 @@ def with_a_malformed_key(smoke: Smoke) -> str:
 
 
 def unknown_paths(smoke: Smoke) -> str:
-    """Check the response to paths and methods that do not exist, with and without a key."""
+    """Check the response to paths and methods that do not exist, with and without a key.
+
+    Below /api/v1 it names the path that is meant, at any depth.
+    """
     smoke.require_aws()
-    for path in ("/nothing", "/api/v1/nothing"):
-        _expect(smoke.anonymous("GET", path), 404, "not_found")
-        _expect(smoke.api.request("GET", path), 404, "not_found")
+    _expect(smoke.anonymous("GET", "/nothing"), 404, "not_found")
+    _expect(smoke.api.request("GET", "/nothing"), 404, "not_found")
+    _expect(smoke.anonymous("GET", "/api/v1/nothing"), 401, "unauthorized")
+    for path, meant in (("/api/v1/conections", "/api/v1/connections"), (f"{smoke.connection}/customer", "/customers")):
+        response = smoke.api.request("GET", path)
+        _expect(response, 404, "not_found")
+        if f"{meant}?" not in response.data.decode():
+            raise SmokeError(f"GET {path} does not suggest {meant}: {response.data.decode()}")
     response = smoke.api.request("PUT", "/api/v1/connections", b"{}")
     _expect(response, 405, "method_not_allowed")
     if response.headers.get("Allow") != "GET, HEAD, POST":

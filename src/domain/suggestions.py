@@ -69,6 +69,16 @@ def similar_names(
     return [candidates[key] for key in similar[:_MAX_NAMES]]
 
 
+def similarity(name: str, other: str) -> float:
+    """Return how similar two names are, from 0 to 1: 1 if they differ only in their case and their separators."""
+    if len(name) > MAX_COMPARED_CHARACTERS:
+        return 0.0
+    if letters(name) == letters(other):
+        return 1.0
+    same = _SAME_WORDS if _stems(name) == _stems(other) else 0.0
+    return max(same, SequenceMatcher(None, letters(name), letters(other)).ratio())
+
+
 def _similarities(own: str, others: Iterable[str], minimum: float) -> dict[str, float]:
     """Return the similarity of each name that is at least as similar as `minimum`."""
     found = {}

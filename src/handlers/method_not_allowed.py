@@ -1,4 +1,7 @@
-"""Every method that a path of the REST API does not have: 405 with the methods that it has."""
+"""Every method that a path of the REST API does not have: 405 with the methods that it has.
+
+Every path below /api/v1 that does not exist: 404 with the path that is probably meant.
+"""
 
 import json
 from functools import cache
@@ -6,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from handlers.common.bootstrap import end_init
-from handlers.common.http import NO_STORE, response
+from handlers.common.http import NO_STORE, response, without_body
+from handlers.common.paths import PREFIX, is_id, suggested_path
 
 end_init()
 
@@ -17,12 +21,29 @@ _METHODS = frozenset({"get", "put", "post", "delete", "patch"})
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
-    """Return 405 with the path's methods in `Allow`."""
-    path = event["resource"]
+    """Return 405 with the path's methods in `Allow`, or 404 with the path that is meant."""
+    path, method, parameters = event["resource"], event["httpMethod"], event.get("pathParameters") or {}
+    if path not in methods() or not all(map(is_id, parameters.values())):
+        # A misspelt name, such as that of `…/queued_requests/batch`, has the place of an id.
+        called = path.replace("{path+}", "{path}").format(**parameters).removeprefix(PREFIX)
+        result = _unknown_path(method, called)
+        return without_body(result) if method == "HEAD" else result
     allowed = ", ".join(methods()[path])
-    message = f"{path} does not have the method {event['httpMethod']}. It has {allowed}."
+    message = f"{path} does not have the method {method}. It has {allowed}."
     body = json.dumps({"error": {"code": "method_not_allowed", "message": message}})
     return response(405, "application/json", body, {**NO_STORE, "Allow": allowed})
+
+
+def _unknown_path(method: str, path: str) -> dict[str, Any]:
+    """Return the response to a path that does not exist. It repeats only ids of what the caller has written."""
+    message = f"The path does not exist. The paths of the API begin with {PREFIX} once, such as {PREFIX}/connections."
+    if found := suggested_path(path, methods()):
+        template, suggested = found
+        allowed = methods()[template]
+        others = "" if method in allowed else f" It has {', '.join(allowed)}."
+        message = f"The path does not exist. Did you mean {suggested}?{others}"
+    body = json.dumps({"error": {"code": "not_found", "message": message}})
+    return response(404, "application/json", body)
 
 
 @cache

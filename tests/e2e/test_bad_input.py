@@ -220,6 +220,15 @@ def test_an_unknown_path_is_not_found(gateway: Service) -> None:
     for path in ("/nothing", "/api/v1/nothing", "/api/v2/connections"):
         response = gateway.call("GET", path)
         assert (response.status, response.code) == (404, "not_found")
+        assert "begin with /api/v1" in response.json["error"]["message"]
+
+
+def test_the_path_that_is_meant_is_suggested(gateway: Service) -> None:
+    response = gateway.call("POST", f"/api/v1/connections/{UNKNOWN_ID}/queued_requests/btach", {})
+
+    meant = f"/api/v1/connections/{UNKNOWN_ID}/queued_requests/batch"
+    assert (response.status, response.code) == (404, "not_found")
+    assert response.json["error"]["message"] == f"The path does not exist. Did you mean {meant}?"
 
 
 @pytest.mark.parametrize("path", ["/app", "/app/qbxml", "/docs", "/openapi.json", "/support", "/api/v1/connections"])

@@ -28,6 +28,7 @@ from domain.records.app import Scope
 from handlers.common.bootstrap import end_init, services
 from handlers.common.http import without_body
 from handlers.common.logs import ServiceLogger
+from handlers.common.paths import PREFIX
 from handlers.rest import request_checks
 from handlers.rest.errors import InternalError, error_response, expected
 from handlers.rest.places import QUEUEING_HEADERS, Places
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
     from domain.queries import Query as ConvenienceQuery
 
-PREFIX = "/api/v1"
 CONNECTION = "/connections/{connection_id}"
 
 _PATH_PARAMETERS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,6 +12,9 @@ from urllib.parse import quote
 
 from domain.qbxml.schema.content_models import ContentModel, request_model
 from domain.qbxml.schema.facts import request_names
+from local.gateway import Gateway, Request
+from local.template import Template
+from tests.support.api_client import basic, load
 from tests.support.builders import CONNECTION_ID
 from tests.support.near_misses import near_misses
 from tests.support.openapi import whole_document
@@ -26,6 +30,9 @@ SHARE = 0.9
 
 NAMES_OF_A_GROUP = 60
 SEED = 33
+
+
+BEGINNING = "The paths of the API begin with /api/v1"
 
 
 @dataclass
@@ -205,5 +212,62 @@ def test_elements_of_requests(deployment: Deployment) -> None:
                 request = {parent: request}
             response = deployment.api.call("POST", deployment.requests_url, {"request_json": request})
             score.count(kind, name, missed, suggestion_about(response, missed))
+
+    score.check()
+
+
+class Called:
+    """The functions of the template. Those of paths that exist return their names."""
+
+    def __init__(self, template: Template) -> None:
+        self.handlers = {function.logical_id: function.handler for function in template.functions()}
+
+    def invoke(self, name: str, event: dict[str, Any], *, patience_seconds: float | None = None) -> Any:
+        del patience_seconds
+        if event.get("type") == "TOKEN":
+            statement = {"Effect": "Allow", "Action": "execute-api:Invoke", "Resource": "*"}
+            return {"principalId": "ann", "policyDocument": {"Statement": [statement]}}
+        if name == "MethodNotAllowedFunction":
+            return load(self.handlers[name])(event, None)
+        return {"statusCode": 200, "body": name}
+
+
+def called(gateway: Gateway, method: str, path: str) -> str:
+    """Return the name of the function that a path has, or the message of the error."""
+    headers = [("Authorization", basic("sk_a")), ("Host", "queue.example.com")]
+    response = gateway.handle(Request(method, quote(path), headers, b""))
+    text = response.body.decode()
+    return text if response.status == 200 else json.loads(text)["error"]["message"]
+
+
+def near_misses_of_path(path: str, chance: random.Random) -> Iterator[tuple[str, str]]:
+    """Yield each kind of mistake with a near miss of a path."""
+    segments = path.removeprefix("/api/v1/").split("/")
+    names = [place for place, segment in enumerate(segments) if segment != CONNECTION_ID]
+    place = chance.choice(names)
+    for kind, missed in near_misses(segments[place], {segments[place]}, chance):
+        yield kind, "/".join(["/api/v1", *segments[:place], missed, *segments[place + 1 :]])
+    below = "/".join(segments)
+    yield "without /api/v1", f"/{below}"
+    yield "/api/v1 twice", f"/api/v1{path}"
+    yield "another version", f"/api/v2/{below}"
+    yield "a trailing slash", f"{path}/"
+    yield "a slash too many", f"/api/v1//{below}"
+    yield "another separator", f"/api/v1/{below.replace('/', chance.choice(['.', ':', chr(92)]))}"
+
+
+def test_paths() -> None:
+    """An id in a path is the caller's. Outside of /api/v1, the answer says how paths begin."""
+    chance, score, template = random.Random(SEED), Score(), Template.load()
+    gateway = Gateway(template, Called(template))  # type: ignore[arg-type]
+
+    for method, path, _ in sampled(sorted(operations(), key=itemgetter(0, 1)), chance):
+        function = called(gateway, method, path)
+        for kind, missed in near_misses_of_path(path, chance):
+            answer = called(gateway, method, missed)
+            is_right = f"Did you mean {path}?" in answer or answer == function
+            if kind in {"without /api/v1", "another version"}:
+                is_right = BEGINNING in answer
+            score.count(kind, path, f"{method} {missed}", f"Did you mean {path}?" if is_right else answer)
 
     score.check()
