@@ -315,6 +315,21 @@ def test_a_call_ends_where_the_quota_ends_and_the_next_one_continues_there() -> 
     assert (first.queued, last.queued, last.next_cursor, len(bench.added)) == (3, 2, None, 5)
 
 
+def test_a_request_that_another_call_queues_meanwhile_was_queued_before() -> None:
+    bench, others = Bench(), list[AgainTally]()
+    bench.add(state=State.DISCARDED)
+
+    def meanwhile(_size: int) -> None:
+        others.append(bench.call())
+        bench.clock.advance(milliseconds=1)
+
+    tally = bench.call(check_quota=meanwhile)
+
+    assert others == [AgainTally(queued=1)]
+    assert tally == AgainTally(queued_before=1)
+    assert len(bench.added) == 1
+
+
 def test_other_apps_and_empty_filters_are_refused() -> None:
     bench = Bench()
     bench.add(state=State.DISCARDED)
