@@ -9,7 +9,8 @@ import pytest
 
 from domain.records.request import MessageSet, State
 from domain.storage.changes import RemoveRequest
-from domain.web_connector.session.claims import BEING_STORED, FRONTS, other_members
+from domain.web_connector.session.claims import BEING_STORED, FRONTS, front, other_members
+from tests.support.builders import CONNECTION_ID
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import hcp, response_to
@@ -43,12 +44,14 @@ def test_an_entry_without_a_request_leaves_the_queue_when_it_is_too_old_to_be_ne
 
 
 def test_a_discarded_request_is_passed_over(qbwc: Connector) -> None:
-    discarded_id, good = qbwc.queue(), qbwc.queue()
-    qbwc.store.index = [qbwc.record(discarded_id), qbwc.record(good)]
+    discarded_id, good, behind = qbwc.queue(), qbwc.queue(), qbwc.queue()
+    qbwc.store.index = [qbwc.record(discarded_id), qbwc.record(good), qbwc.record(behind)]
     qbwc.change(discarded_id, state=State.DISCARDED)
+    qbwc.change(behind, state=State.DISCARDED)
 
     assert qbwc.authenticate() == ""
 
+    assert qbwc.store.calls["request"] == 2
     assert qbwc.store.calls["remove_from_queue"] == 1
     assert good in qbwc.send(hcp())
 
@@ -71,7 +74,7 @@ def test_a_queue_with_only_outdated_entries_counts_as_empty(qbwc: Connector) -> 
         qbwc.change(record.id, state=State.DISCARDED)
 
     assert qbwc.authenticate() == "none"
-    assert qbwc.store.calls["commit"] <= 10
+    assert qbwc.store.calls["commit"] == 2
 
 
 def test_an_outdated_queue_is_read_again(qbwc: Connector) -> None:
@@ -95,8 +98,8 @@ def test_a_lingering_session_removes_an_entry_from_the_queue_only_if_its_request
     qbwc.receive(response_to(qbwc.begin()))
     outdated = qbwc.record(qbwc.queue())
     qbwc.change(outdated.id, **fields)
-    front, readings = qbwc.store.queue_front, [[outdated]]
-    qbwc.store.queue_front = lambda *place: readings.pop() if readings else front(*place)  # type: ignore[method-assign]
+    stored, readings = qbwc.store.queue_front, [[outdated]]
+    qbwc.store.queue_front = lambda *place: readings.pop() if readings else stored(*place)  # type: ignore[method-assign]
 
     sent = qbwc.send()
 
@@ -115,6 +118,32 @@ def test_a_record_that_another_session_claimed_first_is_not_claimed_twice(qbwc: 
     assert qbwc.record(request_id).last_session_id == "somebody's"
 
 
+def limits_of_reads(qbwc: Connector) -> list[int]:
+    """Return a list of how many requests each read of the queue asks for from now on."""
+    limits: list[int] = []
+    read = qbwc.store.queue_front
+
+    def noted(connection_id: str, limit: int) -> list[QueuedRequest]:
+        limits.append(limit)
+        return read(connection_id, limit)
+
+    qbwc.store.queue_front = noted  # type: ignore[method-assign]
+    return limits
+
+
+@pytest.mark.parametrize(("had", "expected"), [(9, [10]), (10, [10, 100]), (99, [10, 100]), (100, [10, 100, 1_000])])
+def test_more_of_the_queue_is_read_only_if_the_session_had_all_that_was_read(
+    qbwc: Connector, had: int, expected: list[int]
+) -> None:
+    for _ in range(had):
+        qbwc.queue(last_session_id="mine")
+    limits = limits_of_reads(qbwc)
+
+    assert front(qbwc.store, CONNECTION_ID, "mine", qbwc.clock.now) == []
+
+    assert limits == expected
+
+
 @pytest.mark.parametrize(
     ("ahead", "missing", "reads"),
     [(0, 0, 1), (0, 1, 1), (FRONTS[1] - 1, 0, 1), (FRONTS[1] - 1, 1, 2), (FRONTS[1], 0, 2), (FRONTS[1], 1, 2)],
@@ -127,14 +156,8 @@ def test_all_members_of_a_message_set_are_found_and_more_of_the_queue_is_read_on
         qbwc.write(state=State.RETRYABLE, message_set=other)
     size = 2 + missing
     member = qbwc.write(state=State.RETRYABLE, message_set=MessageSet("lost", 2, size))
-    limits: list[int] = []
-    front = qbwc.store.queue_front
+    limits = limits_of_reads(qbwc)
 
-    def read(connection_id: str, limit: int) -> list[QueuedRequest]:
-        limits.append(limit)
-        return front(connection_id, limit)
-
-    qbwc.store.queue_front = read  # type: ignore[method-assign]
     found = other_members(qbwc.store, qbwc.connection.id, MessageSet("lost", 1, size))
 
     assert [record.id for record in found] == [member]
