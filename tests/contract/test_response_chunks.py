@@ -174,11 +174,27 @@ def test_chunks_of_a_response_that_a_lost_call_stored_stay_if_the_record_has_cha
 
 def lose_attempt(bench: Bench, record: QueuedRequest) -> None:
     """Store chunks, and let the function end before the transaction."""
+    before = bench.parts()
     bench.fail("transact_write_items", SERVER_ERROR)
     with pytest.raises(Unavailable):
         bench.end(record, FIRST)
     bench.fail("transact_write_items", None)
-    assert len([part for part in bench.parts() if part.startswith("response#")]) == 2
+    added = set(bench.parts()) - set(before)
+    assert [part.startswith("response#") for part in added] == [True, True]
+
+
+def test_a_request_with_the_chunks_of_many_attempts_can_be_deleted(bench: Bench) -> None:
+    """One transaction has at most 100 entries. The sweep removes the rest."""
+    record = bench.sent()
+    for _ in range(51):
+        lose_attempt(bench, record)
+    assert len(bench.parts()) == 102
+    bench.end(record, "<a/>")
+
+    bench.requests.delete(APP_ID, record.id, actor=AN_ACTOR)
+
+    bench.sweep_later()
+    assert bench.parts() == []
 
 
 @pytest.mark.parametrize("response", ["<a/>", SECOND], ids=["small", "large"])

@@ -18,7 +18,15 @@ from domain.records.session import LIVE_SHARDS
 from domain.records.sync_window import SyncWindow
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from domain.web_connector.session.admission import COUNTED_FOR, PERIOD_SECONDS, UNDISTURBED, Admission, Budget, budget
+from domain.web_connector.session.admission import (
+    CALLS_OF_A_FAST_SESSION,
+    COUNTED_FOR,
+    PERIOD_SECONDS,
+    UNDISTURBED,
+    Admission,
+    Budget,
+    budget,
+)
 from domain.web_connector.session.polling import (
     MAX_POSTPONEMENT_SECONDS,
     place,
@@ -128,6 +136,14 @@ def test_a_login_that_meets_another_change_of_its_connection_takes_the_free_plac
     store.rival_of = connection_id
 
     assert qbwc.authenticate(username=connection_id) == ""
+
+
+@pytest.mark.parametrize("calls", [10, 160, 500, 5_000])
+def test_all_shards_together_let_as_many_sessions_begin_in_a_period_as_there_are_calls_for(calls: int) -> None:
+    found = Budget(10_000, calls)
+
+    most = calls / CALLS_OF_A_FAST_SESSION * PERIOD_SECONDS
+    assert most - found.shards < found.beginnings * found.shards <= most
 
 
 def test_a_place_is_free_again_when_a_session_ends() -> None:
