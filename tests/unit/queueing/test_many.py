@@ -454,10 +454,11 @@ def test_a_redelivery_ends_where_the_quota_ends_and_the_next_call_continues_ther
 
     assert (first.changed, last.changed, last.next_cursor) == (7, 3, None)
     assert [record.webhook.round for record in bench.records] == [1] * 10
+    assert [entry.counts for entry in bench.store.audit_log.values()] == [{"redelivered": 7}, {"redelivered": 3}]
 
 
 def test_a_call_does_a_bounded_amount_of_work() -> None:
-    bench = Bench(bounds=Bounds(part_size=10, looked_at=40, changed=20))
+    bench = Bench(bounds=Bounds(part_size=10, looked_at=31, changed=11))
     for number in range(100):
         bench.add(request_name=NAMES[number < 50])
     tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name=NAMES[1]), actor=AN_ACTOR)

@@ -330,6 +330,18 @@ def test_a_request_that_another_call_queues_meanwhile_was_queued_before() -> Non
     assert len(bench.added) == 1
 
 
+@pytest.mark.parametrize(("dry_run", "queued"), [(False, 6), (True, 9)])
+def test_a_call_ends_after_the_part_in_which_it_reaches_a_bound(*, dry_run: bool, queued: int) -> None:
+    bench = Bench(bounds=Bounds(part_size=3, looked_at=7, changed=4))
+    for _ in range(20):
+        bench.add(state=State.DISCARDED)
+
+    tally = bench.call(dry_run=dry_run)
+
+    assert tally.queued == queued
+    assert tally.next_cursor
+
+
 def test_other_apps_and_empty_filters_are_refused() -> None:
     bench = Bench()
     bench.add(state=State.DISCARDED)
