@@ -91,7 +91,10 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
     ),
     errors.IdempotencyKeyReused: (
         "The `Idempotency-Key` was used within 24 hours with another body, path or parameter.",
-        "Use a new key for a new request. To repeat a call, send exactly the same.",
+        (
+            "The message says how the first request ended and what to do. Use a new key for a new request. To repeat a"
+            " call, send exactly the same."
+        ),
     ),
     errors.ConnectionActive: (
         "A session of the Web Connector is live, so the connection cannot be deleted.",
@@ -152,9 +155,10 @@ _REQUESTS = """
 stable name for the cause, whatever language QuickBooks uses. `error.details.hint` says what to do. *Executed* says
 whether QuickBooks may have executed the request.
 
-`details.retryable` is true when QuickBooks did not execute the request and the obstacle, such as a lock or another
-user's change, resolves itself. The service does not queue such a request again, because only you can decide whether it
-is still needed. If it is, queue it again with a new `Idempotency-Key`.
+`details.retryable` is true exactly if the hint says to queue the same request again: it was not executed, or it is a
+query, and it may succeed later, at once or after what the hint says. The service does not queue such a request again,
+because only you can decide whether it is still needed. If it is, queue it again with a new `Idempotency-Key`. It is
+false for a request that has to be corrected, and for a write that QuickBooks may have executed.
 """
 
 REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
@@ -166,7 +170,7 @@ REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
     ErrorCode.QBXML_PARSE_ERROR: (
         "QuickBooks could not parse the request, or the stored request can no longer be written.",
         "no",
-        "Correct the names, values and order of the elements, or the QBXML version, and queue it again.",
+        "Correct the names, values and order of the elements, or the QBXML version. Queue the corrected request.",
     ),
     ErrorCode.QUICKBOOKS_CONNECTION_ERROR: (
         "QuickBooks could not be reached, or failed, in as many sessions as allowed.",
@@ -189,7 +193,7 @@ REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
     ErrorCode.ITERATION_STOPPED: (
         "QuickBooks' iterator does not come to an end, or the query has too many pages.",
         "a query",
-        "Follow `details.hint`: ask for more objects in a page or narrow the filter, or restart QuickBooks.",
+        "Follow `details.hint`: queue the query again, or ask for more objects in a page or narrow the filter.",
     ),
     ErrorCode.RESPONSE_TOO_LARGE: (
         "The response is larger than a call of the Web Connector can carry, or no response arrived in three sessions.",
@@ -199,17 +203,17 @@ REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
     ErrorCode.DEPENDENCY_FAILED: (
         "Another request of its batch, on which it depends, did not end with a response.",
         "no",
-        "Look at the error of `details.dependency_id`. Then queue both again.",
+        "Look at the error of `details.dependency_id`. When its cause is settled, queue both in a new batch.",
     ),
     ErrorCode.REFERENCE_UNRESOLVED: (
         "The response to another request has no value at the path of a reference.",
         "no",
-        "Compare `details.path` with the response of `details.dependency_id`, and queue the request again.",
+        "Compare `details.path` with the response of `details.dependency_id`, and queue the corrected request.",
     ),
     ErrorCode.REFERENCE_INVALID: (
         "The value of a reference does not fit its place in the request.",
         "no",
-        "Compare the value at `details.path` with the element at `details.place`, and queue the request again.",
+        "Compare the value at `details.path` with the element at `details.place`. Queue the corrected request.",
     ),
 }
 """The cause of each error of a request, whether QuickBooks may have executed it, and the remedy."""

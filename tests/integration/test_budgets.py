@@ -303,6 +303,24 @@ def test_a_create_that_waits_makes_at_most_12_reads_also_if_it_is_repeated(bench
     assert calls["DeleteItem"] == 1
 
 
+@pytest.mark.parametrize("size", [1, 25])
+def test_a_used_key_costs_one_read_more_than_a_create(bench: Bench, size: int) -> None:
+    url = f"/api/v1/connections/{CONNECTION_ID}/queued_requests/batch"
+
+    def calls_of(number: int) -> int:
+        body = json.dumps({"requests": [{"request_xml": REQUEST_XML}] * number})
+        headers = {"Idempotency-Key": "order-17"}
+        event = api_event("POST", url, body=body, headers=headers, authorizer={"app_id": APP_ID, "scope": "full"})
+        bench.calls.take()
+        with using(services_with(bench.store, bench.clock)):
+            answer = load("handlers.create_batch.handler")(event, None)
+        assert answer["statusCode"] == (201 if number == size else 409)
+        return bench.calls.take()
+
+    created = calls_of(size)
+    assert calls_of(size + 1 if size == 1 else size - 1) == created + 1
+
+
 def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:
     record = bench.queue()
     bench.calls.take()

@@ -500,3 +500,30 @@ def test_queue_does_not_follow_pages_so_it_asks_for_them_only_when_told(client: 
     client.queue({"CustomerQueryRq": {}}, iterate="auto")
 
     assert [json.loads(call.content).get("iterate") for call in service.calls[1:]] == [None, "auto"]
+
+
+CODES = (
+    "quickbooks_error",
+    "qbxml_parse_error",
+    "quickbooks_connection_error",
+    "outcome_unknown",
+    "iteration_interrupted",
+    "iteration_stopped",
+    "response_too_large",
+    "dependency_failed",
+    "reference_unresolved",
+    "reference_invalid",
+)
+
+
+@pytest.mark.parametrize("code", CODES)
+@pytest.mark.parametrize("retryable", [True, False])
+def test_is_retryable_is_what_the_service_says_for_every_code(
+    client: Any, service: Service, code: str, *, retryable: bool
+) -> None:
+    service.outcome = lambda _record: error(code, retryable=retryable, hint="Do this.")
+
+    with pytest.raises(RequestFailed, match=r"Do this\.") as caught:
+        client.execute(ADD)
+
+    assert caught.value.is_retryable is retryable

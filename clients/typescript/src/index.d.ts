@@ -197,7 +197,7 @@ export class RequestFailed extends QbxmlQueueError {
   readonly hint: string | undefined;
   /** The status code of QuickBooks, such as 3100. */
   readonly statusCode: number | undefined;
-  /** Whether the same request may succeed later, under a new idempotency key. */
+  /** Whether the hint says to queue the same request again, under a new idempotency key. */
   readonly isRetryable: boolean;
 }
 

@@ -148,6 +148,22 @@ for (const [ended, Kind] of [
   });
 }
 
+test("isRetryable is what the service says for every code", async () => {
+  const service = new Service();
+  const codes = [
+    "quickbooks_error", "qbxml_parse_error", "quickbooks_connection_error", "outcome_unknown", "iteration_interrupted",
+    "iteration_stopped", "response_too_large", "dependency_failed", "reference_unresolved", "reference_invalid",
+  ];
+  for (const code of codes) {
+    for (const retryable of [true, false]) {
+      service.outcome = () => error(code, { retryable, hint: "Do this." });
+      const thrown = await service.client().execute(ADD, { idempotencyKey: `${code} ${retryable}` }).catch((caught) => caught);
+      assert.ok(thrown instanceof RequestFailed && thrown.message.endsWith("Do this."));
+      assert.equal(thrown.isRetryable, retryable);
+    }
+  }
+});
+
 test("a request that still waits is not lost", async () => {
   const service = new Service();
   service.polls = 1000;

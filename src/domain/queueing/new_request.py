@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.connections.cache import ConnectionCache
-from domain.errors import Gone, IdempotencyKeyReused, UnsupportedByVersion, of_request_in_batch
+from domain.errors import Gone, UnsupportedByVersion, of_request_in_batch
 from domain.queueing import waiting_reason
 from domain.queueing.dependencies import Links, links_of
 from domain.queueing.insertion_times import InsertionTimes
+from domain.queueing.reused_key import key_reused
 from domain.queueing.service import existing
 from domain.records.app import Limits
 from domain.records.batch import ids_of_batch
@@ -298,12 +299,9 @@ class Queueing:
         self, command: QueueRequest | QueueBatch, idempotency: Idempotency, claim: IdempotencyClaim
     ) -> Sequence[Queued]:
         """Return the requests that an earlier call with this key queued. Raises IdempotencyKeyReused."""
-        if claim.body_hash != idempotency.body_hash:
-            raise IdempotencyKeyReused(
-                "This Idempotency-Key was used with another body. Use a new key for a new request.",
-                {"record_id": claim.record_id},
-            )
         ids = ids_of_batch(claim.record_id, claim.batch_size) if claim.batch_size else [claim.record_id]
+        if claim.body_hash != idempotency.body_hash:
+            raise key_reused(ids, self._store.records_by_id(ids))
         return self._stored(command, ids, repeated=True)
 
     def _stored(

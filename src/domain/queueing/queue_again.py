@@ -23,7 +23,7 @@ from domain.queueing.many import USUAL_BOUNDS
 from domain.queueing.selection import Chosen, Place, Walk, as_json, counted_parts
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
-from domain.records.request import ErrorCode, Paging, QueuedRequest, State
+from domain.records.request import NEVER_COMPLETE, Paging, QueuedRequest, State
 from domain.records.search_text import searchable_text
 from domain.records.webhook import ListedWebhookState, Webhook
 from domain.storage.changes import AddRequest, RequireConnection
@@ -43,14 +43,6 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 QUEUED_AGAIN = (State.ERROR, State.DISCARDED)
-
-NOT_EXECUTED = frozenset(
-    {ErrorCode.QUICKBOOKS_ERROR, ErrorCode.QBXML_PARSE_ERROR, ErrorCode.QUICKBOOKS_CONNECTION_ERROR}
-)
-"""The error codes of a write that QuickBooks has certainly not executed."""
-
-UNRESOLVED = frozenset({ErrorCode.DEPENDENCY_FAILED, ErrorCode.REFERENCE_UNRESOLVED, ErrorCode.REFERENCE_INVALID})
-"""The error codes of a request that was never complete."""
 
 _NAMESPACE = UUID("5c1d6a0e-52c1-4a0c-9c39-1c8f6f3f7a52")
 """Makes the ids of new requests differ from all other ids. It must not change, or requests could be queued twice."""
@@ -78,18 +70,14 @@ def id_again(request_id: str) -> str:
 def may_be_queued_again(record: QueuedRequest) -> bool:
     """Whether a record that ended in an error or was discarded can be queued again without harm.
 
-    A later page cannot, because its iterator has ended. If a write was sent once without a response, QuickBooks may
-    have executed it, whatever happened afterwards.
+    A later page cannot, because its iterator has ended.
     """
     if record.paging.page > 1 or record.state not in QUEUED_AGAIN:
         return False
     # Such a request lacks values of the responses of others.
-    if record.dependencies or (record.error and record.error.code in UNRESOLVED):
+    if record.dependencies or (record.error and record.error.code in NEVER_COMPLETE):
         return False
-    if record.is_read:
-        return True
-    was_refused = record.error is not None and record.error.code in NOT_EXECUTED
-    return not record.recovery.begun and (record.state is State.DISCARDED or was_refused)
+    return record.wrote_nothing
 
 
 class QueueAgain:

@@ -88,6 +88,17 @@ class ErrorCode(StrEnum):
     REFERENCE_INVALID = "reference_invalid"
 
 
+NEVER_COMPLETE = frozenset({ErrorCode.DEPENDENCY_FAILED, ErrorCode.REFERENCE_UNRESOLVED, ErrorCode.REFERENCE_INVALID})
+"""The error codes of a request that was never sent, because it lacks a value of another response."""
+
+NOT_EXECUTED = NEVER_COMPLETE | {
+    ErrorCode.QUICKBOOKS_ERROR,
+    ErrorCode.QBXML_PARSE_ERROR,
+    ErrorCode.QUICKBOOKS_CONNECTION_ERROR,
+}
+"""The error codes of a write that QuickBooks has not executed, if its response was never lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestError:
     """The error of a request: a stable code, a message for developers, facts and a hint."""
@@ -276,6 +287,17 @@ class QueuedRequest:
         """Whether this is the last page, or None if the request has not ended."""
         return not self.paging.continued if self.state in ENDED else None
 
+    @property
+    def wrote_nothing(self) -> bool:
+        """Whether a request that has ended certainly changed nothing in QuickBooks.
+
+        If a write was sent once without a response, QuickBooks may have executed it, whatever happened afterwards.
+        """
+        if self.is_read:
+            return True
+        was_refused = self.error is not None and self.error.code in NOT_EXECUTED
+        return not self.recovery.begun and (self.state is State.DISCARDED or was_refused)
+
     def changed(self, now: datetime, **fields: Any) -> QueuedRequest:
         """Return the record with `fields` changed, a new `updated_at` and the next `revision`."""
         return replace(self, **fields, updated_at=timestamp(now), revision=self.revision + 1)
@@ -414,9 +436,10 @@ class QueuedRequest:
     def failed(self, now: datetime, code: ErrorCode, message: str, details: Mapping[str, Any]) -> QueuedRequest:
         """Return the record after it ended in an error: in flight, or while it waited for another request.
 
-        Drops None values in `details` and shortens texts.
+        Drops None values in `details` and shortens texts. `retryable` is true if the hint says to queue it again.
         """
-        text, facts = shortened(message, MAX_MESSAGE_CHARACTERS), compact(details, MAX_MESSAGE_CHARACTERS)
+        text = shortened(message, MAX_MESSAGE_CHARACTERS)
+        facts = compact({"retryable": False, **details}, MAX_MESSAGE_CHARACTERS)
         return self.moved(State.ERROR, now, error=RequestError(code, text, facts))
 
 

@@ -92,8 +92,8 @@ class RequestErrorView(TypedDict):
     details: Annotated[
         dict[str, Any],
         Schema(
-            "`reason`: a stable name for what went wrong (docs/errors.md). `hint`: what the user can do. "
-            "`retryable`: whether the same request may succeed later. `status_code` or `hresult`: as QuickBooks "
+            "`reason`: a stable name for what went wrong (docs/errors.md). `hint`: what the user can do. `retryable`: "
+            "whether the hint says to queue the same request again. `status_code` or `hresult`: as QuickBooks "
             "reported it."
         ),
     ]

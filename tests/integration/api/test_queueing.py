@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.records.request import QueuedRequest
+from domain.records.request import QueuedRequest, RequestError, State
 from domain.storage.changes import Put
 from tests.support.api_client import ApiClient
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
@@ -211,6 +211,34 @@ def test_a_repeat_with_the_same_idempotency_key_returns_the_first_record(deploym
     assert again.json == first.json
     assert (other.status, other.code) == (409, "idempotency_key_reused")
     assert len(deployment.api.call("GET", deployment.requests_url).json["data"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("ended", "told"),
+    [
+        (None, "It is waiting. It has not ended. Wait until it has, or discard it"),
+        ("quickbooks_error", "It ended as quickbooks_error. Nothing was written. Use a new key for the new request."),
+        ("outcome_unknown", "It ended as outcome_unknown. QuickBooks may have executed it. Look in QuickBooks"),
+        ("deleted", "It was deleted, so the service cannot say how it ended."),
+    ],
+)
+def test_a_key_that_was_used_says_how_the_first_request_ended(
+    deployment: Deployment, ended: str | None, told: str
+) -> None:
+    headers = {"idempotency-key": "order-17"}
+    body = {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}}}
+    first = deployment.api.call("POST", deployment.requests_url, body, headers=headers).json["data"]["id"]
+    if ended == "deleted":
+        deployment.api.call("DELETE", f"/api/v1/queued_requests/{first}?force=true")
+    elif ended:
+        deployment.end(first, State.ERROR, error=RequestError(ended, "No."))
+
+    other = deployment.api.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML}, headers=headers)
+
+    assert (other.status, other.code) == (409, "idempotency_key_reused")
+    assert told in other.json["error"]["message"]
+    outcomes = {} if ended == "deleted" else {ended or "waiting": 1}
+    assert other.json["error"]["details"] == {"record_id": first, "outcomes": outcomes}
 
 
 def test_null_opts_out_of_the_default_webhook_url(deployment: Deployment) -> None:

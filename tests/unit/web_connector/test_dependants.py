@@ -48,10 +48,13 @@ def qbwc() -> Connector:
 
 
 def error_of(qbwc: Connector, request_id: str) -> tuple[str, dict[str, Any]]:
-    """Return the code and the details of the error in which a request ended."""
+    """Return the code of the error in which a request ended, and its details without the advice, which it must have."""
     error = qbwc.record(request_id).error
     assert error
-    return error.code, dict(error.details)
+    details = dict(error.details)
+    assert "dependency_id" in details.pop("hint")
+    assert details.pop("retryable") is False
+    return error.code, details
 
 
 def test_customer_invoice_and_payment_run_in_one_session(qbwc: Connector) -> None:

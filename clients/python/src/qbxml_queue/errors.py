@@ -70,7 +70,7 @@ class RequestFailed(QbxmlQueueError):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the same request may succeed later, under a new idempotency key."""
+        """Whether the hint says to queue the same request again, under a new idempotency key."""
         return self.details.get("retryable") is True
 
 

@@ -59,14 +59,14 @@ _ALLOW = (
 _RESTART = "Restart QuickBooks and the Web Connector, then choose Update Selected."
 _WAIT = "This usually resolves itself. If it does not, restart QuickBooks."
 _REPAIR = "Repair or reinstall QuickBooks and the Web Connector on this machine."
-_OTHER_VERSION = "Queue the request again with another QBXML version."
+_OTHER_VERSION = "Use another QBXML version."
 
 # fmt: off
 _INVALID_REQUEST = {
     PARSE_ERROR: ("request_not_parsed", "QuickBooks found an error when parsing the request.",
         "Check the names, order and values of the elements, and the QBXML version."),
     "0x80040423": ("qbxml_version_not_supported", "QuickBooks does not support the QBXML version of the request.",
-        "Queue the request again with a lower version."),
+        "Use a lower QBXML version."),
     "0x80040428": ("request_not_supported", "QuickBooks does not support this request.", _OTHER_VERSION),
     "0x80040429": ("message_set_not_supported", "QuickBooks does not support this kind of message set.",
         _OTHER_VERSION),

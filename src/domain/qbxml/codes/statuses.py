@@ -67,7 +67,7 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
     570: ("link_closed", "The transaction to link to is already closed.", "Link to an open transaction."),
     600: ("nothing_stored", "QuickBooks has no stored response for this message set ID.", _NOT_EXECUTED),
     1000: ("quickbooks_internal_error", "QuickBooks failed internally.",
-        "Try again. If it continues, verify the company file in QuickBooks."),
+        "Check whether it was executed. If the error continues, verify the company file in QuickBooks."),
     1010: ("quickbooks_unavailable", "QuickBooks is not available at the moment.", "Queue the request again later."),
     1030: ("request_not_known", "This version of QuickBooks does not support the request.",
         "Check its name and the QBXML version."),
@@ -141,8 +141,8 @@ _TABLE: Mapping[int, tuple[str, str, str]] = {
 }
 # fmt: on
 
-_RETRYABLE = frozenset({1010, 3170, 3175, 3176, 3180})
-"""Codes after which QuickBooks did not execute the request, and the cause resolves itself."""
+_RETRYABLE = frozenset({1010, 3162, 3170, 3175, 3176, 3180, 3231})
+"""Codes after which QuickBooks did not execute the request, and the same request may succeed later."""
 
 STATUSES: Mapping[int, Status] = {
     code: Status(code, *entry, retryable=code in _RETRYABLE) for code, entry in _TABLE.items()

@@ -92,7 +92,7 @@ MEANINGS: Mapping[Reason, tuple[str, str]] = {
     ),
     Reason.REQUEST_NOT_WRITABLE: (
         "The stored request can no longer be written as QBXML.",
-        "Correct the request and queue it again.",
+        "Correct the request.",
     ),
     Reason.COMPANY_FILE_MISMATCH: (
         "The open company file is not the connection's.",

@@ -118,7 +118,7 @@ def retry_later(
         now,
         ErrorCode.QUICKBOOKS_CONNECTION_ERROR,
         f"Gave up after {record.sessions} sessions. {message}",
-        {**details, "hint": hint, "sessions": record.sessions},
+        {**details, "retryable": True, "hint": hint, "sessions": record.sessions},
     )
 
 
@@ -150,7 +150,7 @@ def iteration_interrupted(record: QueuedRequest, now: datetime, message: str, de
     """End a page after the first. It is never requested again, because its iterator may have advanced."""
     hint = "The pages before this one are complete. Queue the query again to get all pages."
     message = f"Page {record.paging.page} of this query did not arrive. {message}"
-    return record.failed(now, ErrorCode.ITERATION_INTERRUPTED, message, {**details, "hint": hint})
+    return record.failed(now, ErrorCode.ITERATION_INTERRUPTED, message, {**details, "retryable": True, "hint": hint})
 
 
 def iteration_stopped(
@@ -158,9 +158,8 @@ def iteration_stopped(
 ) -> QueuedRequest:
     """End a page of a query whose iterator does not come to an end. No further page is requested."""
     message = f"The query was stopped at page {record.paging.page}. {message}"
-    return record.failed(
-        now, ErrorCode.ITERATION_STOPPED, message, reason_details(reason, iterator_remaining=remaining)
-    )
+    details = reason_details(reason, iterator_remaining=remaining, retryable=reason is not Reason.TOO_MANY_PAGES)
+    return record.failed(now, ErrorCode.ITERATION_STOPPED, message, details)
 
 
 def iterator_not_falling(record: QueuedRequest, now: datetime, remaining: int) -> QueuedRequest:

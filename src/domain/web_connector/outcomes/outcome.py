@@ -269,7 +269,8 @@ def _of_status_check(
     """
     if code not in NEVER_EXECUTED:
         message = f"QuickBooks cannot tell whether it executed this request: status {code}."
-        return Ended(outcome_unknown(record, now, message, _status(code)), text)
+        # The hint of a status is about a request that QuickBooks refused.
+        return Ended(outcome_unknown(record, now, message, _status(code) | {"hint": None}), text)
     if may_be_running:
         held = STILL_RUNNING.format(record.request_name, record.id, record.recovery.running_until)
         return Requeued(recover_later(record, now, held, _status(code)), held=held)

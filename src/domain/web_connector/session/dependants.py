@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 
 DELETED = "deleted"
 
+_SETTLE_IT_FIRST = (
+    "Look at the error of the request in dependency_id. When its cause is settled, queue both requests in a new batch."
+)
+_COMPARE = "Compare path with the response to the request in dependency_id, and correct the reference."
+
 MAX_READ_BYTES = 64 * 1024 * 1024
 """More than all requests of a batch have."""
 
@@ -139,7 +144,7 @@ class _Dependants:
         record, references = dependant.record, dependant.references
         if end.code is not None:
             message = f"The request {end.record.id}, on which it depends, ended: {end.code}. It was not sent."
-            details = {"dependency_id": end.record.id, "dependency_code": end.code}
+            details = {"dependency_id": end.record.id, "dependency_code": end.code, "hint": _SETTLE_IT_FIRST}
             return self._failed(dependant, ErrorCode.DEPENDENCY_FAILED, message, details)
         try:
             if any(reference.source == end.record.id for reference in references):
@@ -147,13 +152,19 @@ class _Dependants:
                 references = qbxml.fitted(dependant.request_xml or "", record.qbxml_version, references)
         except qbxml.BadReference as error:
             reference = error.reference
-            details = {"dependency_id": reference.source, "path": reference.path, "place": reference.place}
+            details = {
+                "dependency_id": reference.source,
+                "path": reference.path,
+                "place": reference.place,
+                "hint": _COMPARE,
+            }
             return self._failed(dependant, ErrorCode(error.code), f"{error.message} It was not sent.", details)
         except Exception as error:  # noqa: BLE001 - an error in one request must not block the others
             message = (
                 f"The service could not resolve its references: unexpected {type(error).__name__}. It was not sent."
             )
-            return self._failed(dependant, ErrorCode.REFERENCE_UNRESOLVED, message, {"dependency_id": end.record.id})
+            details = {"dependency_id": end.record.id, "hint": _COMPARE}
+            return self._failed(dependant, ErrorCode.REFERENCE_UNRESOLVED, message, details)
         after = record.without_dependency(position_of(end.record.id), self.now).as_change_of(dependant.before)
         self._known[record.id] = replace(dependant, record=after, references=references)
         changed = references if references != dependant.references else self._changed_before(record.id)
