@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from adapters.dynamodb.records import record_item
 from domain.records.request import ENDED, IN_FLIGHT, QueuedRequest
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
+from domain.webhooks.delivery import needs_first_attempt
 from local.event_filters import passes, patterns_of
 from local.template import Template
 from tests.support.web_connector.connector import CountingStore
 
 if TYPE_CHECKING:
-    from domain.records.request import State
     from domain.storage.changes import Change
     from tests.support.index_lag import IndexLag
+
+    Entry: TypeAlias = tuple[QueuedRequest | None, QueuedRequest | None]
+    """A change of a record. Without a version after it, the time to live has removed the record."""
+
+RETENTION_DAYS = 30
 
 
 @cache
@@ -35,8 +40,9 @@ class ObservedStore(CountingStore):
     def __init__(self, lag: IndexLag | None = None) -> None:
         super().__init__(lag)
         self.history: dict[str, list[QueuedRequest]] = {}
-        self.changes: list[tuple[State | None, QueuedRequest]] = []
-        """Every version of the records in the order of the commits, with the state before it: the stream."""
+        self.retention_days = RETENTION_DAYS
+        self.stream: list[Entry] = []
+        """Every version of the records in the order of the commits, with the one before it."""
         self.webhooks_due: Counter[tuple[str, int]] = Counter()
         self.out_of_turn: list[tuple[QueuedRequest, QueuedRequest]] = []
 
@@ -54,9 +60,11 @@ class ObservedStore(CountingStore):
 
     def _record(self, record: Any) -> None:
         versions = self.history.setdefault(record.id, [])
-        self.changes.append((versions[-1].state if versions else None, record))
+        before = versions[-1] if versions else None
+        self.stream.append((before, record))
         versions.append(record)
-        if passes({"dynamodb": {"NewImage": record_item(record)}}, _webhook_patterns()):
+        is_passed = passes({"dynamodb": {"NewImage": record_item(record)}}, _webhook_patterns())
+        if is_passed and needs_first_attempt(before, record):
             self.webhooks_due[record.id, record.webhook.round] += 1
 
     def _check_order(self, before: QueuedRequest, claimed: QueuedRequest) -> None:
@@ -72,6 +80,26 @@ class ObservedStore(CountingStore):
                 and record.place_in_queue < replace(claimed, updated_at=before.updated_at).place_in_queue
             ):
                 self.out_of_turn.append((record, claimed))
+
+    def expire(self, now: int) -> list[QueuedRequest]:
+        """Remove the records that expired before `now` (Unix seconds), and add the removals to the stream."""
+        expired = super().expire(now)
+        self.stream += [(record, None) for record in expired]
+        return expired
+
+    @property
+    def not_forgotten(self) -> list[QueuedRequest]:
+        """The records that the time to live removed, and that have not been cleaned up after."""
+        return [before for before, after in self.stream if before and after is None and before.id in self.bodies]
+
+    def check_nothing_left(self) -> None:
+        """Check that everything that is stored belongs to a record that exists, and that no session is live."""
+        stored = {record.id for record in self.records.values() if isinstance(record, QueuedRequest)}
+        assert set(self.bodies) == stored
+        assert self.counts == self.exact_counts()
+        assert all(session.ended for session in self.sessions.values())
+        assert not any(connection.session_id for connection in self.connections.values())
+        assert all(claim.record_id in self.records for claim in self.claims.values())
 
     def check_webhooks(self) -> None:
         """Check that the webhook of each ended record was due once, and that no other webhook was due."""

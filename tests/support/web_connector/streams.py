@@ -1,6 +1,7 @@
 """The stream of the records in several shards, the functions that append its events to the logs, and readers of these.
 
-A shard delivers in order. A batch is delivered again until its function ends, and any shard may be far behind.
+A shard delivers in order. A batch is delivered again until its function ends, and any shard may be far behind. The same
+functions clean up after records that the time to live has removed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from domain.errors import CursorExpired
 from domain.events.feed import Feed
 from domain.events.log import KEPT, append_events
+from domain.maintenance.retention import forget_record
 from domain.records.event import events_of
 from domain.timestamps import timestamp
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock
     from domain.records.event import LoggedEvent
-    from domain.records.request import QueuedRequest, State
+    from tests.support.web_connector.observed_store import Entry
 
 SHARDS = 3
 MAX_CURSORS = 12
@@ -38,59 +40,76 @@ class Reader:
     cursors: list[tuple[str, frozenset[LoggedEvent]]] = field(default_factory=list)
 
 
-@dataclass
-class Streams:
-    """The stream of a store that records its changes in `changes`, and the consumers of its shards.
+def shard_of(entry: Entry) -> int:
+    """Return the shard with the changes of a request."""
+    [request_id] = {version.id for version in entry if version}
+    return zlib.crc32(request_id.encode()) % SHARDS
 
-    `in_function` runs a function that may be interrupted, and returns None if it was.
+
+@dataclass
+class Consumer:
+    """A consumer of the stream of a store. `handle` handles a batch, in a function of `in_function`.
+
+    `in_function` returns None if the function was interrupted.
     """
 
     store: Any
-    interruptible: Any
-    clock: Clock
     in_function: Callable[[Callable[[], object], Any], object]
+    handle: Callable[[Sequence[Entry]], object]
     delivered: list[int] = field(default_factory=lambda: [0] * SHARDS)
 
-    def __post_init__(self) -> None:
-        """Begin to read the feed of each app while its log is empty."""
-        self.readers = [Reader(app_id) for app_id in self.store.app_ids()]
-        for reader in self.readers:
-            self.read(reader, 0, PAGE)
-
-    @staticmethod
-    def shard_of(request_id: str) -> int:
-        """Return the shard with the changes of a request."""
-        return zlib.crc32(request_id.encode()) % SHARDS
-
-    def _changes_in(self, shard: int) -> list[tuple[State | None, QueuedRequest]]:
-        return [change for change in self.store.changes if self.shard_of(change[1].id) == shard]
+    def _entries_in(self, shard: int) -> list[Entry]:
+        return [entry for entry in self.store.stream if shard_of(entry) == shard]
 
     def consume(self, shard: int, number: int, trouble: Any) -> None:
         """Deliver the next changes of a shard. They are delivered again if the function is interrupted."""
         start = self.delivered[shard]
-        batch = self._changes_in(shard)[start:][:number]
-        if self.in_function(lambda: self._append(batch), trouble):
+        batch = self._entries_in(shard)[start:][:number]
+        if self.in_function(lambda: self.handle(batch) or True, trouble):
             # A concurrent call may have delivered more of the shard.
             self.delivered[shard] = max(self.delivered[shard], start + len(batch))
 
     def repeat(self, shard: int, number: int) -> None:
         """Deliver changes of a shard again that were delivered before, as after a reset of the consumer."""
-        before = self._changes_in(shard)[: self.delivered[shard]]
-        self._append(before[-number:])
+        self.handle(self._entries_in(shard)[: self.delivered[shard]][-number:])
+
+    def skip(self, shard: int, number: int) -> None:
+        """Give up the next changes of a shard, as Lambda does after too many failures."""
+        self.delivered[shard] += len(self._entries_in(shard)[self.delivered[shard] :][:number])
 
     def consume_everything(self) -> None:
-        """Let all consumers catch up."""
+        """Catch up in all shards."""
         for shard in range(SHARDS):
-            while self.delivered[shard] < len(self._changes_in(shard)):
+            while self.delivered[shard] < len(self._entries_in(shard)):
                 self.consume(shard, BATCH, None)
 
-    def _append(self, batch: Sequence[tuple[State | None, QueuedRequest]]) -> bool:
+
+@dataclass
+class Streams:
+    """The logs of a store that records its changes in `stream`, with the consumer that appends to them."""
+
+    store: Any
+    interruptible: Any
+    clock: Clock
+    in_function: Callable[[Callable[[], object], Any], object]
+
+    def __post_init__(self) -> None:
+        """Begin to read the feed of each app while its log is empty."""
+        self.consumer = Consumer(self.store, self.in_function, self._append)
+        self.readers = [Reader(app_id) for app_id in self.store.app_ids()]
+        for reader in self.readers:
+            self.read(reader, 0, PAGE)
+
+    def _append(self, batch: Sequence[Entry]) -> None:
         events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
         for before, after in batch:
-            events[after.app_id] += events_of(before, after)
+            if after:
+                events[after.app_id] += events_of(before.state if before else None, after)
         for app_id, own in events.items():
             append_events(self.interruptible, app_id, own, self.clock())
-        return True
+        for before, after in batch:
+            if before and not after:
+                forget_record(self.interruptible, before, self.clock())
 
     # --- Reading
 
@@ -122,13 +141,13 @@ class Streams:
 
     def check(self) -> None:
         """Check that a reader that goes on from any of its cursors has every event in the end."""
-        self.consume_everything()
+        self.consumer.consume_everything()
         for reader in self.readers:
             expected = {
                 event
-                for before, after in self.store.changes
-                if after.app_id == reader.app_id
-                for event in events_of(before, after)
+                for before, after in self.store.stream
+                if after and after.app_id == reader.app_id
+                for event in events_of(before.state if before else None, after)
             }
             for cursor, seen in reader.cursors:
                 has_more = True

@@ -8,12 +8,11 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.sessions import SESSION_ID
@@ -30,6 +29,7 @@ from domain.records.app import App
 from domain.records.batch import id_at, ids_of_batch
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, Session, session_id
+from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.timestamps import timestamp
@@ -40,15 +40,13 @@ from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
 from tests.support.queueing import command, new_request, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
-from tests.support.web_connector.interruptions import (
-    FunctionTerminated,
-    InterruptibleStore,
-    Point,
-    RandomIds,
-    ReadFailed,
-)
+from tests.support.web_connector.functions import AtOnce, HostClock, PlannedTrouble
+from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, RandomIds, ReadFailed
+from tests.support.web_connector.observed_store import RETENTION_DAYS
 from tests.support.web_connector.quickbooks import Books, hcp, labels_in
-from tests.support.web_connector.streams import BATCH, Streams
+from tests.support.web_connector.streams import BATCH, Streams, shard_of
+from tests.support.web_connector.webhooks import Webhooks
+from tests.support.webhooks import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
 
     from domain.records.connection import Connection
     from domain.records.request import ListedRequest
+    from tests.support.web_connector.functions import ConcurrentCall, Trouble
 
 T = TypeVar("T")
 
@@ -76,102 +75,6 @@ class File(Enum):
     OTHERS = "another connection's"
     COPY = "a copy of its own at another path"
     UNMARKED = "an unmarked one at another path"
-
-
-class Termination(NamedTuple):
-    """A function is terminated after `calls` calls of the store, before or after the next one."""
-
-    calls: int
-    after: bool
-
-
-class FailedRead(NamedTuple):
-    """The first read of a function after `calls` calls of the store fails."""
-
-    calls: int
-
-
-class ConcurrentCall(NamedTuple):
-    """After `calls` calls of the store, another caller does `what` with connection `number`.
-
-    Then the function continues. The other function may have a `trouble` too, so three or more run concurrently.
-    """
-
-    calls: int
-    what: str
-    number: int
-    trouble: Termination | FailedRead | ConcurrentCall | None = None
-
-
-Trouble: TypeAlias = Termination | FailedRead | ConcurrentCall | None
-
-
-BESIDE = "/live_sessions"
-"""A thread of its own makes this call, so no other function can run between it and the call before."""
-
-
-class AtOnce(Executor):
-    """Makes calls at once, so that each run is the same. In AWS a thread of their own makes them."""
-
-    def submit(self, call: Callable[..., T], /, *arguments: Any, **keywords: Any) -> Future[T]:
-        """Make the call."""
-        future: Future[T] = Future()
-        try:
-            future.set_result(call(*arguments, **keywords))
-        except ReadFailed as error:
-            future.set_exception(error)
-        return future
-
-
-@dataclass
-class PlannedTrouble:
-    """Interrupts a function as planned. `run_other` runs the concurrent call."""
-
-    trouble: Trouble = None
-    concurrently: Callable[[], object] | None = None
-    current: Point | None = None
-    calls: int = 0
-    run_other: Callable[[ConcurrentCall], object] = lambda _call: None
-
-    def begin(self, trouble: Trouble) -> None:
-        """Start a function."""
-        self.trouble, self.calls = trouble, 0
-
-    def passing(self, what: str) -> str | None:
-        """Return the interruption that is due."""
-        trouble = self.trouble
-        if trouble is None or self.calls <= trouble.calls:
-            return None
-        if what.endswith(BESIDE) or (isinstance(trouble, FailedRead) and what.endswith("/commit")):
-            return None
-        self.trouble = None
-        if isinstance(trouble, Termination):
-            return "terminated-after" if trouble.after else "terminated-before"
-        if isinstance(trouble, FailedRead):
-            return "read-failed"
-        self.run_other(trouble)
-        return None
-
-
-SKEWS = (0.0, 0.0, -1.0, -0.25, 0.25, 1.0)
-"""By how many seconds the clock of a function may differ. Lambda's hosts are synchronized, within milliseconds."""
-
-
-@dataclass
-class HostClock:
-    """The clock of the host on which a function runs. Each call of a function may run on another host."""
-
-    clock: FixedClock
-    random: random.Random
-    skew: float = 0.0
-
-    def __call__(self) -> datetime:
-        """Return the time that the host shows."""
-        return self.clock() + timedelta(seconds=self.skew)
-
-    def move(self) -> None:
-        """Run the next function on another host."""
-        self.skew = self.random.choice(SKEWS)
 
 
 @dataclass
@@ -237,7 +140,7 @@ class System:
             self.interruptible, clock=self.host, new_id=self.new_id, secrets=counting_bytes
         )
         for app_id in dict.fromkeys(OWNERS):
-            store.commit(Put(None, App(app_id, "Shop", timestamp(self.clock()))))
+            store.commit(Put(None, App(app_id, "Shop", timestamp(self.clock()), (SECRET,))))
         self.connections = [self._connect(app_id) for app_id in OWNERS]
         self.books = {connection.id: Books(connection.id) for connection in self.connections}
         self.new_id.ids.clear()
@@ -248,7 +151,11 @@ class System:
         """The tickets of sessions that a Web Connector closed. QuickBooks begins nothing for them any more."""
         self.restored = False
         self.planned.run_other = self._run_other
-        self.streams = Streams(store, self.interruptible, self.host, self.in_function) if observed(store) else None
+        self.streams: Streams | None = None
+        self.webhooks: Webhooks | None = None
+        if observed(store):
+            self.streams = Streams(store, self.interruptible, self.host, self.in_function)
+            self.webhooks = Webhooks(store, self.interruptible, self.host, self.clock, self.in_function, self.planned)
         self._current_call = b""
         self.calls: list[bytes] = []
         """The calls of the Web Connectors, of which copies may arrive at any later time."""
@@ -264,29 +171,44 @@ class System:
     # --- Actions
 
     def _run_other(self, call: ConcurrentCall) -> None:
-        """Run a concurrent call: a copy of the current one, a login, a pause, a sweep, a consumer, or discards."""
-        connection, host = self.connections[call.number], self.host.skew
-        match call.what:
-            case "copy" if copy := self._current_call:
-                self.in_function(lambda: self.endpoint.reply(copy), call.trouble)
-            case "login":
-                self.log_in(call.number, call.trouble)
-            case "pause":
-                use = self.connection_service
-                self.in_function(lambda: use.pause(connection.app_id, connection.id, actor=AN_ACTOR), call.trouble)
-            case "sweep":
-                self.sweep(1, call.trouble)
-            case "consume" if self.streams:
-                self.streams.consume(call.number, BATCH, call.trouble)
-            case "bulk":
-                self.discard_many(call.number, call.trouble)
-            case "discard":
-                for record in self.records():
-                    if record.connection_id == connection.id and record.state in QUEUED:
-                        # QuickBooks may have executed it, or others wait for it.
-                        with suppress(MayBeExecuted, HasDependants):
-                            self.requests.discard(record.app_id, record.id, actor=AN_ACTOR)
+        """Run a concurrent call, or let the database remove what has expired."""
+        host = self.host.skew
+        others: dict[str, Callable[[int, Trouble], object]] = {
+            "copy": self._copy_current_call,
+            "login": self.log_in,
+            "pause": self._pause,
+            "sweep": lambda _, trouble: self.sweep(1, trouble),
+            "discard": self._discard_each,
+            "bulk": self.discard_many,
+            "consume": self._consume,
+            "webhook": self._go_on_with_webhooks,
+            "expire": lambda _number, _trouble: self.expire(),
+        }
+        others[call.what](call.number, call.trouble)
         self.host.skew = host
+
+    def _copy_current_call(self, _number: int, trouble: Trouble) -> None:
+        if copy := self._current_call:
+            self.in_function(lambda: self.endpoint.reply(copy), trouble)
+
+    def _consume(self, shard: int, trouble: Trouble) -> None:
+        if self.streams:
+            self.streams.consumer.consume(shard, BATCH, trouble)
+
+    def _go_on_with_webhooks(self, which: int, trouble: Trouble) -> None:
+        if self.webhooks:
+            self.webhooks.go_on(which, trouble)
+
+    def _pause(self, number: int, trouble: Trouble) -> None:
+        connection, use = self.connections[number], self.connection_service
+        self.in_function(lambda: use.pause(connection.app_id, connection.id, actor=AN_ACTOR), trouble)
+
+    def _discard_each(self, number: int, _trouble: Trouble) -> None:
+        for record in self.records():
+            if record.connection_id == self.connections[number].id and record.state in QUEUED:
+                # QuickBooks may have executed it, or others wait for it.
+                with suppress(MayBeExecuted, HasDependants):
+                    self.requests.discard(record.app_id, record.id, actor=AN_ACTOR)
 
     def in_function(self, action: Callable[[], T], trouble: Trouble) -> T | None:
         """Run a function that may be interrupted. Return its result, or None if it was terminated."""
@@ -423,14 +345,14 @@ class System:
         for base in ids[former : former + 1]:
             ids[former : former + 1] = ids_of_batch(base, len(batch))
 
-    def end_some(self, number: int, requests: int = 3) -> list[str]:
-        """Queue reads and discard them. Return their ids."""
+    def end_some(self, number: int, requests: int = 3) -> list[int]:
+        """Queue reads and discard them. Return the shards of the stream with their changes."""
         for _ in range(requests):
             self.queue(number, "read", "")
         ids, connection = self.new_id.ids[-requests:], self.connections[number]
         for request_id in ids:
             self.requests.discard(connection.app_id, request_id, actor=AN_ACTOR)
-        return ids
+        return [shard_of(self.store.stream[-1 - index]) for index in range(requests)]
 
     def discard_many(self, number: int, trouble: Trouble = None) -> None:
         """Discard all queued requests of a connection with one call."""
@@ -457,7 +379,23 @@ class System:
     def sweep(self, silence_seconds: float, trouble: Trouble = None) -> None:
         """Let time pass and run the sweep."""
         self.clock.advance(seconds=silence_seconds)
-        self.in_function(lambda: sweep(self.interruptible, self.host, self.host() + timedelta(seconds=30)), trouble)
+
+        def work() -> None:
+            sweep(self.interruptible, self.host, self.host() + timedelta(seconds=30))
+            if self.webhooks:
+                self.webhooks.plan_overdue()
+
+        self.in_function(work, trouble)
+
+    def expire(self) -> None:
+        """Let the time to live remove records, which ended long ago and whose webhooks are not pending."""
+        if not observed(self.store):
+            return
+        since = timestamp(self.clock() - timedelta(days=RETENTION_DAYS))
+        for record in self.store.expire(int(self.clock().timestamp())):
+            assert record.state in ENDED
+            assert record.webhook_state is not WebhookState.PENDING
+            assert record.updated_at <= since
 
     def lose_sessions(self) -> None:
         """Let a day pass without a sweep, remove all sessions as if their table were lost, and log in again."""
@@ -488,6 +426,8 @@ class System:
             else:
                 raise AssertionError("The queue never gets empty.")
         self.sweep(SILENCE_SECONDS + 60)
+        if self.webhooks:
+            self.webhooks.to_quiet()
 
     def _drain(self, number: int) -> bool:
         """Run a session without interruptions, and return whether there was work."""
@@ -526,9 +466,11 @@ class System:
     def check(self) -> None:
         """Check the rules that hold at any time."""
         records = self.records()
+        removed = self.store.not_forgotten if observed(self.store) else []
         for connection in self.connections:
             mine = [record for record in records if record.connection_id == connection.id]
-            assert self._counted(connection.id) == count_changes([AddRequest(record, "", "") for record in mine])
+            counted = [record for record in (*mine, *removed) if record.connection_id == connection.id]
+            assert self._counted(connection.id) == count_changes([AddRequest(record, "", "") for record in counted])
             self._check_session(connection.id, mine)
         for record in records:
             self._check_record(record)
@@ -571,8 +513,9 @@ class System:
             assert dependency.state not in ENDED, (record, dependency)
         if record.error and record.error.code in {"dependency_failed", "reference_unresolved"} and not self.restored:
             dependency = self.store.request(record.error.details["dependency_id"])
-            received = isinstance(dependency, QueuedRequest) and dependency.state is State.RESPONSE_RECEIVED
-            assert received == (record.error.code == "reference_unresolved")
+            if isinstance(dependency, QueuedRequest):
+                received = dependency.state is State.RESPONSE_RECEIVED
+                assert received == (record.error.code == "reference_unresolved")
             assert not self.books[record.connection_id].executions_of(record.id)
         if record.state not in {State.WAITING, State.ERROR, State.DISCARDED} and not self.restored:
             assert "$from" not in (self.requests_xml[record.id] or "")
@@ -604,13 +547,25 @@ class System:
         for books in self.books.values():
             executions.update(books.executions)
         assert not executions or max(executions.values()) == 1
+        if self.webhooks:
+            self.webhooks.check()
         if self.streams:
             self.streams.check()
+            self.store.check_nothing_left()
+            self._check_everything_expires(self.streams)
+
+    def _check_everything_expires(self, streams: Streams) -> None:
+        """Let all records expire, and check that nothing is left of them."""
+        self.clock.advance(days=RETENTION_DAYS + 1)
+        self.expire()
+        streams.consumer.consume_everything()
+        assert not self.records()
+        self.store.check_nothing_left()
 
 
 def observed(store: Any) -> bool:
     """Whether a store records its changes, from which its stream is made."""
-    return hasattr(store, "changes")
+    return hasattr(store, "stream")
 
 
 def _write(ref: str | None, *depends_on: str, path: str = "CustomerRet/Name") -> NewRequest:

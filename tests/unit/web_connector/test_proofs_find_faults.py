@@ -9,7 +9,7 @@ import pytest
 
 from domain.records.request import QueuedRequest, Recovery, State
 from domain.records.session import Session
-from domain.storage.changes import BeginLog, Change, ChangeRequest, Put
+from domain.storage.changes import BeginLog, Change, ChangeRequest, ForgetRequest, Put
 from domain.storage.counts import count_changes
 from simulator.company.message_sets import Keeping, MessageSets
 from tests.proofs import interleavings
@@ -116,6 +116,26 @@ class TwoBeginnings(ObservedStore):
             super()._check(change)
 
 
+class LeavesBodies(ObservedStore):
+    """Does not clean up after expired records."""
+
+    def commit(self, *changes: Change) -> None:
+        """Commit."""
+        super().commit(*(change for change in changes if not isinstance(change, ForgetRequest)))
+
+
+class WithoutAttempts(ObservedStore):
+    """Loses the results of webhook attempts."""
+
+    def commit(self, *changes: Change) -> None:
+        """Commit."""
+        super().commit(*(change for change in changes if not self._is_attempt(change)))
+
+    @staticmethod
+    def _is_attempt(change: Change) -> bool:
+        return isinstance(change, ChangeRequest) and change.before.webhook.attempts != change.after.webhook.attempts
+
+
 def _becomes(change: Change, state: State) -> bool:
     return isinstance(change, ChangeRequest) and change.after.state is state
 
@@ -129,6 +149,9 @@ FAULTY_STORES = (
     SwappedResponses,
 )
 
+
+OF_THE_MACHINE = (WithoutRecovery, TwoBeginnings, LeavesBodies, WithoutAttempts)
+"""Stores whose faults only the state machine finds."""
 
 MAX_RUNS = 300
 """Maximum number of runs. The first failure ends them: in the hardest case after 25 runs on average, and after 65 in
@@ -185,7 +208,7 @@ def with_store(store: type[ObservedStore]) -> type[Interleavings]:
     return FaultyMachine
 
 
-@pytest.mark.parametrize("faulty_store", [*FAULTY_STORES, WithoutRecovery, TwoBeginnings])
+@pytest.mark.parametrize("faulty_store", [*FAULTY_STORES, *OF_THE_MACHINE])
 def test_the_state_machine_finds_a_broken_store(faulty_store: type[ObservedStore]) -> None:
     with pytest.raises(AssertionError):
         interleavings.run(with_store(faulty_store), runs=MAX_RUNS, steps=40, chance=1, shrinks=False)
@@ -197,6 +220,18 @@ def test_the_state_machine_finds_a_write_that_is_executed_twice() -> None:
             system = super().make_system(seed)
             for books in system.books.values():
                 books.responses_by_id = NothingStored()
+            return system
+
+    with pytest.raises(AssertionError):
+        interleavings.run(FaultyMachine, runs=MAX_RUNS, steps=40, chance=1, shrinks=False)
+
+
+def test_the_state_machine_finds_a_webhook_whose_message_was_lost() -> None:
+    class FaultyMachine(Interleavings):
+        def make_system(self, seed: int) -> System:
+            system = super().make_system(seed)
+            assert system.webhooks
+            system.webhooks.plan_overdue = lambda: None  # type: ignore[method-assign]
             return system
 
     with pytest.raises(AssertionError):
