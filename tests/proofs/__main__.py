@@ -6,8 +6,8 @@
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
 * `interleavings_of_sets`: the same with up to 2, then 5, then 20 requests in a message set.
 * `interleavings_of_few_sessions`: the same with two sessions that may run at once.
-* `lost_answers`: the same on emulated DynamoDB that loses answers, delivers calls late and tears reads, with up to 1
-  and 5 requests in a message set; RUNS (50).
+* `lost_answers`: the same on emulated DynamoDB that loses answers, does calls minutes later, fails reads and tears
+  batches, with up to 1 and 5 requests in a message set; RUNS (50).
 * `bad_requests`: queues with up to 200 requests that always fail, RUNS (50) times; SEED (1) repeats a run.
 * `restores`: random histories with each table restored to another moment, RUNS (250) times; SEED (1) repeats a run.
 

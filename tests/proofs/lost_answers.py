@@ -1,4 +1,4 @@
-"""The state machine on a database that loses answers, delivers calls late and reads batches within transactions.
+"""The state machine on a database that loses answers, delivers calls late and fails reads.
 
 DynamoDB is emulated in the process, because only there can a call be repeated at the right moment.
 """
@@ -24,7 +24,10 @@ from tests.proofs.interleavings import InMemory
 from tests.support.builders import AN_ACTOR
 from tests.support.unreliable_dynamodb import (
     CONDITIONAL_FAULTS,
+    MINUTES_LATE,
+    READ_FAULTS,
     REPEATED,
+    REPEATED_MINUTES_LATER,
     TORN,
     TRANSACTION_FAULTS,
     UPDATE_FAULTS,
@@ -34,17 +37,26 @@ from tests.support.web_connector.system import System
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from tests.support.unreliable_dynamodb import Fault
 
+MINUTES = (MINUTES_LATE, REPEATED_MINUTES_LATER)
+
 SHARES: dict[str, tuple[float, tuple[Fault, ...]]] = {
-    "transact_write_items": (0.2, TRANSACTION_FAULTS),
-    "put_if": (0.2, CONDITIONAL_FAULTS),
-    "update_item": (0.3, UPDATE_FAULTS),
-    "put_item": (0.5, (REPEATED,)),
+    "transact_write_items": (0.2, (*TRANSACTION_FAULTS, *MINUTES)),
+    "put_if": (0.2, (*CONDITIONAL_FAULTS, *MINUTES)),
+    "update_item": (0.3, (*UPDATE_FAULTS, *MINUTES)),
+    "put_item": (0.5, (REPEATED, REPEATED_MINUTES_LATER)),
     "batch_get_item": (0.3, (TORN,)),
 }
-"""The share of the calls of an operation that fail, and how."""
+"""The share of the writes and batches of an operation that fail, and how."""
+
+SHARE_OF_READS = 0.05
+"""The share of reads that fail in functions that are interrupted."""
+
+MAX_SECONDS_LATE = (SETTLED_AFTER - timedelta(minutes=1)).total_seconds()
+"""No function runs longer, so no call arrives later."""
 
 SHARE_LARGE = 0.1
 """The share of responses that are stored in chunks."""
@@ -67,6 +79,9 @@ class LostAnswers(InMemory):
         )
         system = System(store, batch_size=self.batch_size, seed=seed)
         self._unreliable.fault = partial(_fault, chance)
+        self._unreliable.read_fault = partial(_read_fault, chance, system)
+        self._unreliable.clock = system.clock
+        self._unreliable.arrives_at = partial(_arrival, chance, system)
         for books in system.books.values():
             books.response_to = partial(_response, chance, books.response_to)  # type: ignore[method-assign]
         return system
@@ -87,15 +102,25 @@ class LostAnswers(InMemory):
             with suppress(Gone):
                 system.requests.delete(record.app_id, record.id, actor=AN_ACTOR)
         self._unreliable.fault = lambda _: None
-        self._unreliable.deliver_late_calls()
+        self._unreliable.deliver_everything()
         system.sweep((SETTLED_AFTER + timedelta(minutes=1)).total_seconds())
         items = self.client.scan(TableName=self._tables.payloads)["Items"]
         assert [item["part"]["S"] for item in items if "removed" not in item] == []
+        assert not system.records()
+        system.check()
 
 
 def _fault(chance: random.Random, operation: str) -> Fault | None:
     share, faults = SHARES.get(operation, (0.0, ()))
     return chance.choice(faults) if chance.random() < share else None
+
+
+def _read_fault(chance: random.Random, system: System, _operation: str) -> Fault | None:
+    return chance.choice(READ_FAULTS) if system.may_fail and chance.random() < SHARE_OF_READS else None
+
+
+def _arrival(chance: random.Random, system: System) -> datetime:
+    return system.clock() + timedelta(seconds=chance.uniform(1, MAX_SECONDS_LATE))
 
 
 def _response(chance: random.Random, response_to: Any, *arguments: Any, **keywords: Any) -> str:

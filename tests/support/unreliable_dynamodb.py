@@ -1,4 +1,4 @@
-"""A client of DynamoDB that loses answers, delivers calls late and reads batches in the middle of a transaction.
+"""A client of DynamoDB that loses answers, delivers calls late, fails reads and reads batches within a transaction.
 
 Each fault can happen in AWS. A call is done after its caller gave up, `TransactWriteItems` is still in progress when
 botocore stops repeating it, a repeated call arrives twice, and `BatchGetItem` reads each item at its own moment.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,10 @@ LATER = "later"
 """The call times out. The next transaction is cancelled because of a conflict, and then this call is done."""
 REPEATED = "repeated"
 """The call is done, and once more just before the next write."""
+MINUTES_LATE = "minutes late"
+"""The call times out. It is done at the time that `arrives_at` returns, or soon after."""
+REPEATED_MINUTES_LATER = "repeated minutes later"
+"""The call is done, and once more at that time."""
 CONFLICT = "conflict"
 """The transaction or the plain put is cancelled because of another transaction."""
 
@@ -38,6 +43,10 @@ CONDITIONAL_FAULTS = tuple(fault for fault in TRANSACTION_FAULTS if fault != IN_
 UPDATE_FAULTS = (ANSWER_LOST, SERVER_ERROR, LATE, REPEATED)
 """The faults of the plain updates before a transaction."""
 WRITE_FAULTS = (ANSWER_LOST, LATE, REPEATED)
+
+NO_ANSWER = "no answer"
+"""A read times out."""
+READ_FAULTS = (SERVER_ERROR, NO_ANSWER)
 
 TORN = "torn"
 """A batch returns bodies as they were before the latest transaction."""
@@ -62,15 +71,20 @@ def timeout() -> ReadTimeoutError:
 class UnreliableDynamoDB:
     """Passes calls on to `client`. `fault` returns the fault of a call by its operation, or None.
 
-    A put with a condition is the operation `put_if`, because a commit of one item is such a put.
+    A put with a condition is the operation `put_if`, because a commit of one item is such a put. `read_fault` does the
+    same for reads. `clock` and `arrives_at` say when a call that is minutes late is done.
     """
 
     client: Any
     fault: Callable[[str], Fault | None] = lambda _operation: None
+    read_fault: Callable[[str], Fault | None] = lambda _operation: None
+    clock: Callable[[], datetime] = lambda: datetime.max.replace(tzinfo=UTC)
+    arrives_at: Callable[[], datetime] = lambda: datetime.max.replace(tzinfo=UTC)
     happened: list[Fault] = field(default_factory=list)
     late: deque[Callable[[], Any]] = field(default_factory=deque)
     holds_late_calls: bool = False
     """Whether calls that are late wait for `deliver_late_calls`, and not only for the next transaction."""
+    _minutes_late: list[tuple[datetime, Callable[[], Any]]] = field(default_factory=list)
     _former: dict[str, dict[str, Any]] = field(default_factory=dict)
     _torn_reads: dict[str, int] = field(default_factory=dict)
     _cancels_next: bool = False
@@ -108,10 +122,27 @@ class UnreliableDynamoDB:
                 self.deliver_late_calls()
         if not self.holds_late_calls:
             self.deliver_late_calls()
+        self._deliver_what_is_due()
+
+    def get_item(self, **request: Any) -> Any:
+        """Read an item, or fail."""
+        return self._read("get_item", request)
+
+    def query(self, **request: Any) -> Any:
+        """Read items of a partition, or fail."""
+        return self._read("query", request)
+
+    def _read(self, method: str, request: dict[str, Any]) -> Any:
+        self._deliver_what_is_due()
+        fault = self.read_fault(method)
+        if fault:
+            self.happened.append(fault)
+            raise timeout() if fault == NO_ANSWER else client_error("InternalServerError", 500)
+        return getattr(self.client, method)(**request)
 
     def batch_get_item(self, **request: Any) -> Any:
         """Read a batch, possibly with bodies as they were before the latest transaction."""
-        response = self.client.batch_get_item(**request)
+        response = self._read("batch_get_item", request)
         if self._next_fault("batch_get_item") != TORN:
             return response
         for table, wanted in request["RequestItems"].items():
@@ -124,6 +155,21 @@ class UnreliableDynamoDB:
         while self.late:
             with suppress(ClientError):
                 self.late.popleft()()
+
+    def deliver_everything(self) -> None:
+        """Do the calls that are still on their way, also those that are minutes late."""
+        self.deliver_late_calls()
+        self.late.extend(call for _, call in self._minutes_late)
+        self._minutes_late.clear()
+        self.deliver_late_calls()
+
+    def _deliver_what_is_due(self) -> None:
+        now = self.clock()
+        due = [call for moment, call in self._minutes_late if moment <= now]
+        self._minutes_late = [entry for entry in self._minutes_late if entry[0] > now]
+        for call in due:
+            with suppress(ClientError):
+                call()
 
     def _write(self, method: str, request: dict[str, Any], operation: str | None = None) -> Any:
         call = partial(getattr(self.client, method), **request)
@@ -139,6 +185,12 @@ class UnreliableDynamoDB:
             case "late":
                 self.late.append(call)
                 raise timeout()
+            case "minutes late":
+                self._minutes_late.append((self.arrives_at(), call))
+                raise timeout()
+            case "repeated minutes later":
+                self._minutes_late.append((self.arrives_at(), call))
+                return call()
             case "later":
                 self.late.append(call)
                 self._cancels_next = True

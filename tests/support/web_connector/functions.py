@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
+from botocore.exceptions import ClientError, ReadTimeoutError
+
 from tests.support.web_connector.interruptions import ReadFailed
 
 if TYPE_CHECKING:
@@ -18,6 +20,13 @@ if TYPE_CHECKING:
     from tests.support.web_connector.interruptions import Point
 
 T = TypeVar("T")
+
+FAILED_READS = (ReadFailed, ClientError, ReadTimeoutError)
+
+
+def is_failed_read(error: Exception) -> bool:
+    """Return whether an error of the database is one of its side, so that the function fails and may be repeated."""
+    return not isinstance(error, ClientError) or error.response["Error"]["Code"] == "InternalServerError"
 
 
 class Termination(NamedTuple):
@@ -65,7 +74,7 @@ class AtOnce(Executor):
         future: Future[T] = Future()
         try:
             future.set_result(call(*arguments, **keywords))
-        except ReadFailed as error:
+        except FAILED_READS as error:
             future.set_exception(error)
         return future
 

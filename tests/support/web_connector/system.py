@@ -40,8 +40,8 @@ from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, counting_bytes
 from tests.support.queueing import command, new_request, queueing_without_quotas
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
-from tests.support.web_connector.functions import AtOnce, HostClock, PlannedTrouble
-from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, RandomIds, ReadFailed
+from tests.support.web_connector.functions import FAILED_READS, AtOnce, HostClock, PlannedTrouble, is_failed_read
+from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, RandomIds
 from tests.support.web_connector.observed_store import RETENTION_DAYS
 from tests.support.web_connector.quickbooks import Books, hcp, labels_in
 from tests.support.web_connector.streams import BATCH, Streams, shard_of
@@ -126,6 +126,8 @@ class System:
         self.host = HostClock(self.clock, random.Random(seed))
         self.new_id = RecordedIds()
         self.planned = PlannedTrouble()
+        self.may_fail = False
+        """Whether the function that runs may end with a failed read."""
         self.interruptible = InterruptibleStore(store, self.planned)
         secrets = CountingSecrets()
         budget = Budget(max_sessions, CALLS_A_SECOND) if max_sessions else None
@@ -214,11 +216,17 @@ class System:
         """Run a function that may be interrupted. Return its result, or None if it was terminated."""
         self.planned.begin(trouble)
         self.host.move()
+        former, self.may_fail = self.may_fail, trouble is not None
         try:
             return action()
-        except (FunctionTerminated, ReadFailed):
+        except FunctionTerminated:
+            return None
+        except FAILED_READS as error:
+            if not is_failed_read(error):
+                raise
             return None
         finally:
+            self.may_fail = former
             self.planned.begin(None)
 
     def soap(self, method: str, *texts: str, trouble: Trouble = None) -> Any:
