@@ -124,9 +124,20 @@ restore: .venv/.run ## Put tables that point-in-time recovery restored into use 
 event-sources: .venv/.run ## Let the functions read the streams of tables that were restored under their former names (STACK=qbxml-queue)
 	@exec $(BIN)/python -m local.event_sources $(DEPLOYMENT)
 
+# Names each failure as it happens, with the command that runs this test alone.
+PYTEST := $(BIN)/python -m pytest -q -p tests.failures --numprocesses auto --dist loadfile --durations 10
+
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python
-	$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile --no-loadscope-reorder --ignore tests/browser
+	$(PYTEST) --no-loadscope-reorder --ignore tests/browser
+
+.PHONY: test-quick
+test-quick: .venv/.installed ## Run the tests of the rules, those that failed last time first (ARGS=tests/unit/webhooks)
+	$(PYTEST) --failed-first $(or $(ARGS),tests/unit)
+
+.PHONY: test-fresh
+test-fresh: .venv/.installed ## Run the README's commands in a minimal Debian with Python 3.11 and 3.14 (Docker; skipped without it; ARGS="--python 3.14 --system")
+	$(BIN)/python -m tests.fresh $(ARGS)
 
 # -P: pytest would load the package that pip install ./simulator leaves in this folder as a plugin, a second time.
 .PHONY: test-simulator

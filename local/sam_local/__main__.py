@@ -25,6 +25,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from adapters.dynamodb import DynamoDBStore
 from local import build, deploy_local, programs, sam_environment
+from local.debian import ImageError, has_engine
 from local.sam_local import image, samples
 from local.tables import drop_tables, make_tables
 
@@ -74,7 +75,7 @@ def main(tools: str, action: str, *arguments: str) -> int:
             case _:
                 programs.end_with_sigterm()
                 return test(Path(tools), arguments)
-    except (image.ImageError, build.BuildError, RuntimeError) as error:
+    except (ImageError, build.BuildError, RuntimeError) as error:
         print(f"make sam-local: {error}", file=sys.stderr)
         return 1
     except (BotoCoreError, ClientError) as error:
@@ -105,7 +106,7 @@ def serve(tools: Path) -> int:
 
 def test(tools: Path, command: Sequence[str]) -> int:
     """Provide the image, build, run everything that `sam local` needs, and run the command."""
-    if not image.has_engine():
+    if not has_engine():
         print("Skipped: no Docker engine answers. Install docker.io or Docker Desktop and start it.")
         return 0
     start = time.monotonic()
@@ -151,7 +152,7 @@ def seed(endpoint: str, event: str = "") -> None:
 
 def _address() -> tuple[str, str]:
     """Return the address on which database and queue listen, and the name under which containers reach it."""
-    host = os.environ.get("HOST") or (image.bridge_address() if image.has_engine() else sam_environment.BRIDGE)
+    host = os.environ.get("HOST") or (image.bridge_address() if has_engine() else sam_environment.BRIDGE)
     return (LOOPBACK if host == DOCKER_DESKTOP else host), host
 
 

@@ -7,22 +7,17 @@ runtime client from PyPI. SAM adds the runtime interface emulator itself.
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from local import build
+from local import build, debian
+from local.debian import RELEASES, ImageError, bootstrap, must, run
 from local.programs import ROOT
 
 if TYPE_CHECKING:
     from local.build import Target
-
-DEBIAN = {"python3.11": "bookworm", "python3.13": "trixie"}
-"""The release of Debian that has the Python of a Lambda runtime."""
 
 RUNTIME_REQUIREMENTS = ROOT / "requirements-runtime.txt"
 
@@ -45,18 +40,9 @@ CONFIGURATION = (
 )
 
 
-class ImageError(Exception):
-    """The image is missing and cannot be built. The message gives the reason."""
-
-
-def has_engine() -> bool:
-    """Return whether a Docker engine answers."""
-    return shutil.which("docker") is not None and _run("docker", "info").returncode == 0
-
-
 def bridge_address() -> str:
     """Return the address of this machine on Docker's bridge: containers reach it, other machines do not."""
-    process = _run("docker", "network", "inspect", "bridge", "-f", "{{(index .IPAM.Config 0).Gateway}}")
+    process = run("docker", "network", "inspect", "bridge", "-f", "{{(index .IPAM.Config 0).Gateway}}")
     return process.stdout.strip() or "172.17.0.1"
 
 
@@ -68,10 +54,10 @@ def image_name(target: Target) -> str:
 def provide(target: Target) -> str:
     """Return the name of the image after pulling or building it. Raises ImageError."""
     image = image_name(target)
-    label = _run("docker", "image", "inspect", "-f", '{{index .Config.Labels "made-from"}}', image)
+    label = run("docker", "image", "inspect", "-f", '{{index .Config.Labels "made-from"}}', image)
     if label.returncode == 0 and label.stdout.strip() in {"", "<no value>", _digest()}:
         return image  # pulled earlier, or built from the same files
-    if _run("timeout", str(PULL_SECONDS), "docker", "pull", "--quiet", image).returncode == 0:
+    if run("timeout", str(PULL_SECONDS), "docker", "pull", "--quiet", image).returncode == 0:
         return image
     print("No container registry can be reached. Building the image from Debian packages and PyPI …", flush=True)
     _build(target, image)
@@ -79,16 +65,11 @@ def provide(target: Target) -> str:
 
 
 def _build(target: Target, image: str) -> None:
-    if target.runtime not in DEBIAN:
-        raise ImageError(f"Debian has no {target.runtime}. Use one of {', '.join(DEBIAN)}")
-    if os.geteuid() != 0 or not shutil.which("debootstrap"):
-        raise ImageError("without a registry, the image is built by root with debootstrap: apt-get install debootstrap")
+    if target.version not in RELEASES:
+        raise ImageError(f"Debian has no {target.runtime}. Use one of {', '.join(RELEASES)}")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "root"
-        include = f"--include={target.runtime},ca-certificates"
-        _must("debootstrap", "--variant=minbase", include, DEBIAN[target.runtime], str(root), _mirror())
-        for unused in ("var/cache/apt", "var/lib/apt/lists", "usr/share/doc", "usr/share/man", "usr/share/locale"):
-            shutil.rmtree(root / unused, ignore_errors=True)
+        bootstrap(RELEASES[target.version], [target.runtime, "ca-certificates"], root)
         for directory in ("var/runtime", "var/task", "var/rapid", "var/lang/bin", "opt"):
             (root / directory).mkdir(parents=True, exist_ok=True)
         _install_runtime_client(target, root / "var/runtime")
@@ -96,12 +77,12 @@ def _build(target: Target, image: str) -> None:
         _write_program(root / "var/runtime/bootstrap", BOOTSTRAP.format(runtime=target.runtime))
         _write_program(root / "lambda-entrypoint.sh", ENTRYPOINT)
         archive = Path(folder) / "root.tar"
-        _must("tar", "-C", str(root), "-cf", str(archive), ".")
+        must("tar", "-C", str(root), "-cf", str(archive), ".")
         # SAM derives its own image from this one, and would keep an old one.
-        _run("docker", "rmi", "--force", image.replace(f":{target.version}-", f":{target.version}-rapid-"))
+        run("docker", "rmi", "--force", image.replace(f":{target.version}-", f":{target.version}-rapid-"))
         changes = [f"--change={line}" for line in (*CONFIGURATION, f"LABEL made-from={_digest()}")]
         platform = f"linux/{'amd64' if target.architecture == 'x86_64' else 'arm64'}"
-        _must("docker", "import", f"--platform={platform}", *changes, str(archive), image)
+        must("docker", "import", f"--platform={platform}", *changes, str(archive), image)
 
 
 def _install_runtime_client(target: Target, folder: Path) -> None:
@@ -110,34 +91,15 @@ def _install_runtime_client(target: Target, folder: Path) -> None:
     command += ["--root-user-action=ignore", "--no-deps", "--require-hashes", "--only-binary", ":all:"]
     command += ["--implementation", "cp", "--python-version", target.version, "--target", str(folder)]
     command += [f"--platform={tag}_{machine}" for tag in build.PLATFORMS]
-    _must(*command, "-r", str(RUNTIME_REQUIREMENTS))
-
-
-def _mirror() -> str:
-    """Return the address from which apt of this machine fetches Debian's packages."""
-    process = _run("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)")
-    for line in process.stdout.splitlines():
-        address, _, release = line.partition(" ")
-        if release in DEBIAN.values():
-            return address
-    raise ImageError("apt of this machine has no Debian mirror, so the image cannot be built")
+    must(*command, "-r", str(RUNTIME_REQUIREMENTS))
 
 
 def _digest() -> str:
     """Return a digest of everything that the image is made from."""
-    return hashlib.sha256(Path(__file__).read_bytes() + RUNTIME_REQUIREMENTS.read_bytes()).hexdigest()[:16]
+    sources = (Path(__file__), Path(debian.__file__), RUNTIME_REQUIREMENTS)
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
 def _write_program(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
-
-
-def _must(*command: str) -> None:
-    process = _run(*command)
-    if process.returncode:
-        raise ImageError(f"{command[0]} failed:\n{(process.stdout + process.stderr)[-2000:]}")
-
-
-def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments

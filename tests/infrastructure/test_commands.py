@@ -174,7 +174,7 @@ def test_the_help_of_make_run_has_every_option_that_it_reads() -> None:
 
 def options() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the options of the programs to which make passes ARGS or DO, with the file of each."""
-    for module in re.findall(r"-m ([a-z_.]+)[^\n]*\$\((?:or )?\$?\(?(?:ARGS|DO)", MAKEFILE):
+    for module in re.findall(r"-m ((?!pytest)[a-z_.]+)[^\n]*\$\((?:or )?\$?\(?(?:ARGS|DO)", MAKEFILE):
         path = ROOT / module.replace(".", "/")
         tree = trees().get(path.with_suffix(".py")) or trees()[path / "__main__.py"]
         for call in ast.walk(tree):

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+pytestmark = pytest.mark.system
+
+
 def test_a_program_that_ends_during_its_start_is_reported_with_its_output(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "print('no licence')"]
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+pytestmark = pytest.mark.system
+
+
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
     """Return every file of a folder, with the time of its last change."""
     files = [path for path in folder.rglob("*") if path.is_file()]

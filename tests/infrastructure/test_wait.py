@@ -18,6 +18,8 @@ from tests.e2e.runs import running
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.system
+
 PORT_IN_USE = "Port 3000 is in use"
 NO_PROCESS = 2**22 + 1
 """Linux: above the highest process ID."""

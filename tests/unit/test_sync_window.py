@@ -10,6 +10,8 @@ import pytest
 from domain.errors import InvalidRequest
 from domain.records.sync_window import MAX_HORIZON, SyncWindow
 
+pytestmark = pytest.mark.system
+
 ZONE = "America/New_York"
 NIGHT = SyncWindow("22:00", "06:00", ZONE)
 

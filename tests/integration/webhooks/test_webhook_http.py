@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+pytestmark = pytest.mark.system
+
 LIMIT = 0.4
 """The time limit in seconds of posts to receivers that never finish."""
 SLACK = 5
