@@ -20,7 +20,7 @@ import traceback
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 from local.private_files import open_private, private_folder
@@ -131,6 +131,9 @@ def _responds(url: str) -> bool:
     try:
         with urlopen(f"{url}/qbwc", timeout=5) as response:  # noqa: S310 - the URL is that of make run
             return bool(response.status == 200)  # noqa: PLR2004 - OK
+    except HTTPError as error:
+        error.close()
+        return False
     except (URLError, TimeoutError, ConnectionError):
         return False
 
