@@ -122,6 +122,16 @@ def test_a_page_of_an_iterated_query_cannot_be_named(page: int, page_size: int |
         service.queue([naming([request_id])])
 
 
+def test_a_value_that_a_response_lacks_is_reported_at_its_place() -> None:
+    service = Service()
+    batch = [naming([service.ended("<QBXML><QBXMLMsgsRs><CustomerQueryRs/></QBXMLMsgsRs></QBXML>")])]
+
+    with pytest.raises(InvalidRequest) as raised:
+        service.queue(batch)
+
+    assert [(problem.index, problem.path) for problem in raised.value.problems] == [(0, "CustomerQueryRq/FullName")]
+
+
 def test_a_batch_over_the_reads_of_the_app_is_refused_before_it_reads() -> None:
     service = Service(reads_per_second=10)
     batch = [naming([service.ended() for _ in range(6)])]

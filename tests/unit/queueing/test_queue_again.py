@@ -331,8 +331,9 @@ def test_a_request_that_another_call_queues_meanwhile_was_queued_before() -> Non
 
 
 @pytest.mark.parametrize(("dry_run", "queued"), [(False, 6), (True, 9)])
-def test_a_call_ends_after_the_part_in_which_it_reaches_a_bound(*, dry_run: bool, queued: int) -> None:
-    bench = Bench(bounds=Bounds(part_size=3, looked_at=7, changed=4))
+@pytest.mark.parametrize("bounds", [Bounds(part_size=3, looked_at=7, changed=4), Bounds(3, looked_at=9, changed=6)])
+def test_a_call_ends_after_the_part_in_which_it_reaches_a_bound(bounds: Bounds, *, dry_run: bool, queued: int) -> None:
+    bench = Bench(bounds=bounds)
     for _ in range(20):
         bench.add(state=State.DISCARDED)
 

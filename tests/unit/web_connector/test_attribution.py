@@ -92,6 +92,12 @@ def test_a_text_that_names_nothing_is_the_response_to_a_read_only(records: Seque
     assert is_about(records, a_text(status="9001"), (), has_status=True)
 
 
+def test_a_part_of_a_text_that_begins_with_the_message_set_names_it() -> None:
+    for message_set, expected in ((WRITES[0].message_set_id, True), ("another", False)):
+        text = a_text(message_set=message_set).removeprefix("<QBXML>")
+        assert is_about(WRITES, text, ()) is expected
+
+
 def test_the_labels_of_a_read_differ_alone_and_in_a_set() -> None:
     for record in READS:
         assert label_in_set(record) not in {record.id, record.request_label}

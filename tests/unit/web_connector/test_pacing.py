@@ -52,6 +52,12 @@ def test_a_session_of_any_speed_makes_its_calls_a_second_and_no_more(seed: int) 
         assert calls >= 0.6 * share * 600
 
 
+def test_a_session_waits_if_it_is_ahead_by_more_than_a_wait() -> None:
+    for ahead, expected in ((pacing.WAIT, False), (pacing.WAIT + timedelta(microseconds=1), True)):
+        session = Session("id", "connection", timestamp(NOON), paced_to=timestamp(NOON + ahead))
+        assert pacing.waits(session, NOON) is expected
+
+
 def test_a_session_that_turns_fast_has_saved_nothing_up() -> None:
     session, now = Session("id", "connection", timestamp(NOON)), NOON
     for _ in range(100):  # QuickBooks takes 20 seconds for each
