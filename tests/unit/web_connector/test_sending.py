@@ -88,6 +88,19 @@ def test_a_session_continues_without_facts(qbwc: Connector, facts: str) -> None:
     assert qbwc.connection.quickbooks_product_name is None
 
 
+@pytest.mark.parametrize(("major", "minor"), [("x", "0"), ("16", "x"), ("", "0"), ("16", "")])
+def test_a_version_of_the_request_processor_that_is_not_a_number_is_not_stored(
+    qbwc: Connector, major: str, minor: str
+) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+    before = qbwc.connection.qbxml_version
+
+    assert qbwc.call("sendRequestXML", qbwc.ticket, "", "C:\\Books\\acme.qbw", "US", major, minor) != ""
+
+    assert qbwc.connection.qbxml_version == before
+
+
 def test_facts_are_stored_although_the_connection_changed_meanwhile(qbwc: Connector) -> None:
     qbwc.queue()
     qbwc.authenticate()

@@ -238,6 +238,19 @@ def test_after_an_exception_of_quickbooks_itself_closeconnection_proves_that_it_
     assert qbwc.store.counts == qbwc.store.recount()
 
 
+def test_closeconnection_proves_nothing_about_a_write_that_another_session_has_had_since(qbwc: Connector) -> None:
+    write = qbwc.write("Ann")
+    qbwc.begin()
+    assert qbwc.receive(hresult="0x80040402") == -1
+    held_until = qbwc.record(write).recovery.running_until
+    assert held_until
+    qbwc.change(write, last_session_id="another")
+
+    qbwc.close()
+
+    assert qbwc.record(write).recovery.running_until == held_until
+
+
 def test_an_exception_that_may_be_a_copy_of_an_earlier_one_proves_nothing(qbwc: Connector) -> None:
     """QuickBooks may be executing the second write: its own exception (0x80010105) may be lost."""
     qbwc.queue()
