@@ -280,8 +280,9 @@ bench: .venv/.installed $(TOOLS)/runtime/.installed ## Measure cold starts, call
 	$(BIN)/python -m benchmarks.simulated_reports
 
 .PHONY: openapi
-openapi: .venv/.installed ## Write docs/openapi.json from the handlers
+openapi: .venv/.installed ## Write docs/openapi.json and docs/postman_collection.json from the handlers
 	PYTHONPATH=src $(BIN)/python -m tools.openapi
+	PYTHONPATH=src $(BIN)/python -m tools.postman
 
 .PHONY: error-reasons
 error-reasons: .venv/.installed ## Write docs/errors.md from the tables in the code

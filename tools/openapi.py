@@ -29,11 +29,12 @@ from domain.records.connection_events import EVENT_TYPES  # noqa: E402
 from domain.web_connector.protocol import qwc  # noqa: E402
 from handlers.rest import Endpoint  # noqa: E402
 from handlers.rest.errors import STATUSES  # noqa: E402
+from handlers.serve_console import LOCAL_URL  # noqa: E402
 from handlers.views.connection_event import ConnectionWebhookEventView  # noqa: E402
 from handlers.views.schema import Schema  # noqa: E402
 from handlers.views.webhook_event import EVENT_STATES, WebhookEventView  # noqa: E402
 from local.template import Template  # noqa: E402
-from tools.openapi_examples import ERROR_EXAMPLES, EXAMPLES  # noqa: E402
+from tools.openapi_examples import ERROR_EXAMPLES, EXAMPLES, PARAMETER_EXAMPLES, PATH_EXAMPLES  # noqa: E402
 from tools.openapi_schemas import (  # noqa: E402
     EVENT_HEADERS,
     IDEMPOTENCY_KEY,
@@ -62,10 +63,7 @@ DESCRIPTION = (
 )
 
 
-SERVERS = [
-    {"url": ".", "description": "The deployment that serves this document"},
-    {"url": "http://127.0.0.1:3000", "description": "`make run`"},
-]
+SERVERS = [{"url": LOCAL_URL, "description": "The deployment that serves this document, or else `make run`"}]
 
 TAGS = {
     "API keys": "The app and the scope of an API key.",
@@ -415,7 +413,7 @@ def _parameters(
             parameter["schema"].pop(member, None)
     query_parameters = endpoint.query.parameters if endpoint.query else ()
     parameters.sort(key=lambda parameter: (parameter["in"] != "path", path.find(parameter["name"])))
-    return parameters + [
+    parameters += [
         {
             "name": parameter.name,
             "in": "query",
@@ -425,6 +423,30 @@ def _parameters(
         }
         for parameter in query_parameters
     ]
+    return [
+        parameter | {"example": _example(parameter, fields.get(parameter["name"], {}).get("examples", ()))}
+        for parameter in parameters
+    ]
+
+
+def _example(parameter: dict[str, Any], of_field: Sequence[Any]) -> Any:
+    """Return an example of a parameter: that of its field, or a value that its schema allows.
+
+    Raises MissingStep for a text without an example.
+    """
+    name, schema = parameter["name"], parameter["schema"]
+    if parameter["in"] == "path":
+        return PATH_EXAMPLES[name]
+    if schema["type"] == "array":
+        return [_example(parameter | {"schema": schema["items"]}, of_field)]
+    examples = [*of_field, *PARAMETER_EXAMPLES.get(name, ()), *schema.get("enum", ())]
+    if not examples and schema["type"] == "boolean":
+        examples = [not schema.get("default", False)]
+    if not examples and schema["type"] == "integer":
+        examples = [schema.get("default", schema.get("minimum", 1))]
+    if not examples:
+        raise MissingStep(f"Add an example of the parameter {name} to PARAMETER_EXAMPLES in tools/openapi_examples.py.")
+    return examples[0]
 
 
 def _without_null(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from handlers.views.statistics import app_statistics, statistics
 from handlers.views.webhook_event import event_body
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from handlers.views.audit_log import AuditEntryView
 
@@ -298,3 +298,32 @@ ERROR_EXAMPLES: Mapping[str, Any] = {
     },
 }
 """An example for errors with details, by code."""
+
+
+_REQUEST_ID = "0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"
+
+PATH_EXAMPLES: Mapping[str, str] = {"connection_id": _CONNECTION.id, "request_id": _REQUEST_ID}
+"""Examples of the ids in paths."""
+
+PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
+    "connection_id": [_CONNECTION.id],
+    "request_id": ["order-1007"],
+    "query_id": [_REQUEST_ID],
+    "search_phrase": ["Bluewater"],
+    "label": ["nightly"],
+    "metadata": ['{"order":"1007"}'],
+    "webhook_url": [_WEBHOOK_URL],
+    "iterate": ["true"],
+    "max_returned": [20],
+    "qbxml_version": ["13.0"],
+    "name": ["Blue"],
+    "from_name": ["A"],
+    "to_name": ["M"],
+    "from_modified_date": ["2026-03-14T00:00:00Z"],
+    "to_modified_date": ["2026-03-15T00:00:00Z"],
+    "from_transaction_date": ["2026-03-01"],
+    "to_transaction_date": ["2026-03-31"],
+    "customer_list_id": ["80000001-1263558758"],
+    "sort_direction": ["asc"],
+}
+"""Examples of parameters whose schemas have none."""

@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from handlers.common.bootstrap import end_init
-from handlers.common.http import SECURITY_HEADERS, for_both_apis, header, response, without_body
+from handlers.common.http import SECURITY_HEADERS, for_both_apis, header, public_url, response, without_body
 
 end_init()
+
+LOCAL_URL = "http://127.0.0.1:3000"
+"""The server in the OpenAPI document of the repository: `make run`."""
 
 _SOURCE = Path(__file__).resolve().parents[1]
 _CONSOLE = _SOURCE / "console"
@@ -85,7 +88,9 @@ def _answer(event: dict[str, Any]) -> dict[str, Any]:
         location += "/app" if location else "app"
         return response(302, "text/plain; charset=utf-8", "", {**_HEADERS, "Location": location})
     if name == "openapi.json":
-        return _file(event, _CONSOLE / "openapi.json", _REVALIDATE)
+        # Importers call the first server of the document, so it is the deployment that serves it.
+        text = (_CONSOLE / "openapi.json").read_text(encoding="utf-8")
+        return _file_response(event, text.replace(LOCAL_URL, public_url(event), 1), ".json", _REVALIDATE)
     if name == "app" and (computed := _computed(below)) is not None:
         return _file_response(event, computed, ".json", _REVALIDATE)
     if name == "app" and below.startswith("schema/"):

@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 from handlers.serve_console import assets_version, handler
+from tests.support.api_client import DOMAIN, STAGE, api_event
+from tests.support.builders import FixedClock
+from tests.support.fake_store import FakeStore
+from tests.support.services import services_with, using
 
 CONSOLE = Path(__file__).resolve().parents[3] / "src" / "console"
 
@@ -198,7 +202,11 @@ def test_the_facts_of_the_schema_are_served() -> None:
 
 
 def test_the_api_document_and_its_viewer_are_served() -> None:
-    assert get("/openapi.json")["body"].startswith('{\n  "openapi"')
+    event = api_event("GET", "/openapi.json")
+    with using(services_with(FakeStore(), FixedClock())):
+        document = json.loads(handler(event, None)["body"])
+
+    assert document["servers"][0]["url"] == f"https://{DOMAIN}/{STAGE}"
     assert len(get(asset("vendor/swagger-ui-bundle.min.js"))["body"]) > 1_000_000
 
 
