@@ -140,7 +140,7 @@ class HasDependants(ServiceError, code="has_dependants"):
 
 
 class IdempotencyKeyReused(ServiceError, code="idempotency_key_reused"):
-    """The `Idempotency-Key` was used with another body."""
+    """The `Idempotency-Key` was used for another call: another path, body or query parameter."""
 
 
 class ConnectionActive(ServiceError, code="connection_active"):

@@ -56,7 +56,7 @@ def key_reused(ids: Sequence[str], records: Sequence[QueuedRequest]) -> Idempote
     else:
         what, advice = f"a batch of {len(ids)} requests", fate.value[1]
         how = f" They are {', '.join(f'{end} ({number})' for end, number in ends.items())}." if ends else ""
-    message = f"This Idempotency-Key was used with another body, for {what}.{how} {advice}"
+    message = f"This Idempotency-Key was used for another call, which queued {what}.{how} {advice}"
     return IdempotencyKeyReused(message, {"record_id": ids[0], "outcomes": dict(ends)})
 
 

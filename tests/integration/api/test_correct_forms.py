@@ -378,3 +378,15 @@ def test_a_member_that_occurs_twice_is_refused(deployment: Deployment) -> None:
 
     assert problem_of(response) == ("body", 'An element that repeats is an array: {"InvoiceLineAdd": [ … ]}.')
     assert response.json["error"]["message"] == "body: has an object with the member 'InvoiceLineAdd' twice"
+
+
+def test_a_key_of_a_query_that_is_used_for_another_call_is_explained_without_a_body(deployment: Deployment) -> None:
+    connection, headers = deployment.requests_url.rpartition("/")[0], {"Idempotency-Key": "nightly"}
+    first = deployment.api.call("GET", f"{connection}/customers?name=a", headers=headers).json["data"]["id"]
+
+    for path in ("customers?name=b", "vendors?name=a"):
+        other = deployment.api.call("GET", f"{connection}/{path}", headers=headers)
+
+        assert (other.status, other.code) == (409, "idempotency_key_reused")
+        message = f"This Idempotency-Key was used for another call, which queued the request {first}."
+        assert other.json["error"]["message"].startswith(message)
