@@ -5,13 +5,18 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -58,6 +63,26 @@ def check_that_a_missing_variable_is_named(program: Path) -> None:
 def variables_of(run: Run) -> dict[str, str]:
     names = {"BASE_URL": "base_url", "API_KEY": "api_key", "CONNECTION_ID": "connection_id"}
     return {name: run.credentials[field] for name, field in names.items()}
+
+
+def answer_to(command: str, variables: dict[str, str]) -> Any:
+    """Run a command of curl and return the data in its answer. curl shows its progress in the other stream."""
+    ended = subprocess.run(  # noqa: S603
+        ["sh", "-ec", command],  # noqa: S607 - a command of the README
+        env={**os.environ, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=guide.SCRIPT_SECONDS,
+        check=True,
+    )
+    return json.loads(ended.stdout)["data"]
+
+
+def install_typescript_client(folder: Path) -> None:
+    """Install the typed TypeScript client into a project in this folder."""
+    (folder / "package.json").write_text('{"private": true, "type": "module"}', encoding="utf-8")
+    options = ["--silent", "--offline", "--no-audit", "--no-fund", "--no-package-lock"]
+    output_of(["npm", "install", *options, ROOT / "clients" / "typescript"], folder)
 
 
 @needs_python_tools
@@ -115,9 +140,7 @@ def test_the_typed_python_client_writes_and_reads_every_page(run: Run, typed_cli
 
 @needs_typescript
 def test_the_typed_typescript_client_writes_and_reads_every_page(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "package.json").write_text('{"private": true, "type": "module"}', encoding="utf-8")
-    options = ["--silent", "--offline", "--no-audit", "--no-fund", "--no-package-lock"]
-    output_of(["npm", "install", *options, ROOT / "clients" / "typescript"], tmp_path)
+    install_typescript_client(tmp_path)
     shutil.copy(EXAMPLES / "typed_clients" / "first_call.mts", tmp_path)
     compiler = ["--strict", "--module", "nodenext", "--target", "es2022", "first_call.mts"]
     output_of([NODE_TOOLS / "tsc", *compiler], tmp_path)
@@ -128,6 +151,89 @@ def test_the_typed_typescript_client_writes_and_reads_every_page(run: Run, tmp_p
     assert re.fullmatch(r"Blue Note Records since 20\d\d, balance 0\.00\n\d\d+ customers\n", first), first
     assert re.fullmatch(r"3100 name_in_use\n\d\d+ customers\n", second), second
     check_that_a_missing_variable_is_named(tmp_path / "first_call.mjs")
+
+
+WEBHOOK = {
+    "type": "queued_request.completed",
+    "request_json": {"request": {"name": "InvoiceAddRq"}},
+    "result": {"InvoiceRet": {}},
+}
+TXN_ID = r"[0-9A-F]+-\d+"
+
+
+def signed_webhook() -> tuple[str, dict[str, str], str]:
+    """Return a webhook secret, and the headers and the body of an event that was signed with it just now."""
+    key, body, now = bytes(32), json.dumps(WEBHOOK), str(int(time.time()))
+    signature = base64.b64encode(hmac.digest(key, f"msg.{now}.{body}".encode(), hashlib.sha256)).decode()
+    headers = {"webhook-id": "msg", "webhook-timestamp": now, "webhook-signature": f"v1,{signature}"}
+    return f"whsec_{base64.b64encode(key).decode()}", headers, body
+
+
+def blocks_in(readme: Path, language: str) -> str:
+    """Return all blocks of a README in one language, as one program."""
+    blocks = [block.text for block in guide.blocks_of(readme) if block.language == language]
+    assert len(blocks) == 4  # the first calls, a batch, events, a webhook
+    return "\n".join(blocks)
+
+
+@needs_python_tools
+def test_the_readme_of_the_python_client_runs_as_printed(run: Run, typed_client: Path, tmp_path: Path) -> None:
+    secret, headers, body = signed_webhook()
+    given = f"secret, headers, body = {secret!r}, {headers!r}, {body.encode()!r}\n"
+    program = tmp_path / "readme.py"
+    program.write_text(given + blocks_in(ROOT / "clients" / "python" / "README.md", "python"), encoding="utf-8")
+
+    output = output_of([PYTHON, program], tmp_path, **variables_of(run), PYTHONPATH=str(typed_client))
+
+    invoice = re.match(rf"({TXN_ID}) \d+\.\d\d\n{TXN_ID}\n", output)
+    assert invoice, output[:500]
+    assert invoice[1] in output[invoice.end() :]  # the event of the invoice
+    assert output.endswith("{'InvoiceRet': {}}\n")
+    output_of([PYTHON, "-m", "mypy", "--strict", program], tmp_path, MYPYPATH=str(typed_client))
+
+
+@needs_typescript
+def test_the_readme_of_the_typescript_client_runs_as_printed(run: Run, tmp_path: Path) -> None:
+    secret, headers, body = signed_webhook()
+    install_typescript_client(tmp_path)
+    given = "\n".join(
+        f"const {name} = {json.dumps(value)};"
+        for name, value in {"secret": secret, "headers": headers, "body": body}.items()
+    )
+    program = given + "\n" + blocks_in(ROOT / "clients" / "typescript" / "README.md", "typescript")
+    (tmp_path / "readme.mts").write_text(program, encoding="utf-8")
+    # In place of the types of Node, which a project of the reader has.
+    (tmp_path / "node.d.ts").write_text(
+        'declare module "node:fs" {\n'
+        "  export function existsSync(path: string): boolean;\n"
+        "  export function readFileSync(path: string, encoding: string): string;\n"
+        "  export function writeFileSync(path: string, text: string): void;\n"
+        "}\n",
+        encoding="utf-8",
+    )
+    compiler = ["--strict", "--module", "nodenext", "--target", "es2022", "readme.mts", "node.d.ts"]
+    output_of([NODE_TOOLS / "tsc", *compiler], tmp_path)
+
+    output = output_of(["node", "readme.mjs"], tmp_path, **variables_of(run))
+
+    invoice = re.match(rf"({TXN_ID}) \d+\.\d\d\n{TXN_ID}\n", output)
+    assert invoice, output[:500]
+    assert invoice[1] in output[invoice.end() :]  # the event of the invoice
+    assert output.endswith("{ InvoiceRet: {} }\n")
+
+
+def test_the_readme_of_the_project_runs_as_printed(run: Run) -> None:
+    commands = [
+        block.replace(". .local/env\n", "")
+        for block in re.findall(r"(?ms)^```sh\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"))
+        if "$BASE_URL" in block
+    ]
+    variables = variables_of(run) | {"WEBHOOK_URL": run.credentials["webhook_url"]}
+
+    queued, listed, query = (answer_to(command, variables) for command in commands)
+
+    assert queued["request_json"]["request"]["name"] == query["request_json"]["request"]["name"] == "CustomerQueryRq"
+    assert len(listed) == 1
 
 
 @needs_python_tools
