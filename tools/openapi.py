@@ -1,8 +1,9 @@
-"""Write the OpenAPI document from the functions: `python -m tools.openapi`.
+"""Write the OpenAPI documents from the functions: `python -m tools.openapi`.
 
 Powertools describes parameters and bodies. Operations, responses and errors come from the endpoints' declarations
 (`handlers/rest/endpoint.py`), and the schemas of responses come from the handlers' return types. What no type expresses
-is in `openapi_schemas.py`, and the examples are in `openapi_examples.py`.
+is in `openapi_schemas.py`, and the examples are in `openapi_examples.py`. `openapi_30.py` converts the document to
+version 3.0.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from handlers.views.connection_event import ConnectionWebhookEventView  # noqa: 
 from handlers.views.schema import Schema  # noqa: E402
 from handlers.views.webhook_event import EVENT_STATES, WebhookEventView  # noqa: E402
 from local.template import Template  # noqa: E402
+from tools.openapi_30 import in_version_30  # noqa: E402
 from tools.openapi_examples import ERROR_EXAMPLES, EXAMPLES, PARAMETER_EXAMPLES, PATH_EXAMPLES  # noqa: E402
 from tools.openapi_schemas import (  # noqa: E402
     EVENT_HEADERS,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from handlers.rest.endpoint import Operation
 
 TARGET = ROOT / "docs" / "openapi.json"
+TARGET_30 = ROOT / "src" / "console" / "openapi-3.0.json"
 JSON = "application/json"
 REFERENCE = "#/components/schemas/{model}"
 TOO_MANY = STATUSES[TooManyRequests]
@@ -472,10 +475,11 @@ def _exact(schema: Any) -> Any:
     return exact | ({"additionalProperties": False} if isinstance(exact.get("properties"), dict) else {})
 
 
-def rendered() -> str:
-    """Return the document's text."""
-    return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+def rendered(whole: Mapping[str, Any]) -> str:
+    """Return the text of a document."""
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
-    TARGET.write_text(rendered(), encoding="utf-8")
+    TARGET.write_text(rendered(document()), encoding="utf-8")
+    TARGET_30.write_text(rendered(in_version_30(document())), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""GET and HEAD of /, /app, /docs, /openapi.json, /support and /onboarding: the static files of the console.
+"""GET and HEAD of /, /app, /docs, /openapi.json, /openapi-3.0.json, /support and /onboarding: static files.
 
 An asset's path contains a hash of all assets. Browsers can therefore cache it permanently, and a new deployment
 replaces all assets together. Pages and the schema's facts are revalidated. API Gateway compresses the responses.
@@ -31,6 +31,8 @@ _PAGES: Mapping[str, str] = {
     "onboarding": "onboarding.html",
 }
 """The first segment of a path and its page. /docs and every path below /app is a view of the console."""
+
+_DOCUMENTS = frozenset({"openapi.json", "openapi-3.0.json"})
 
 _TYPES: Mapping[str, str] = {
     ".css": "text/css; charset=utf-8",
@@ -87,9 +89,9 @@ def _answer(event: dict[str, Any]) -> dict[str, Any]:
         location = event["requestContext"]["path"].rpartition("/")[2]
         location += "/app" if location else "app"
         return response(302, "text/plain; charset=utf-8", "", {**_HEADERS, "Location": location})
-    if name == "openapi.json":
+    if name in _DOCUMENTS:
         # Importers call the first server of the document, so it is the deployment that serves it.
-        text = (_CONSOLE / "openapi.json").read_text(encoding="utf-8")
+        text = (_CONSOLE / name).read_text(encoding="utf-8")
         return _file_response(event, text.replace(LOCAL_URL, public_url(event), 1), ".json", _REVALIDATE)
     if name == "app" and (computed := _computed(below)) is not None:
         return _file_response(event, computed, ".json", _REVALIDATE)

@@ -83,7 +83,7 @@ def run_commands(commands: list[str], folder: Path, environment: dict[str, str])
     return output_of(["bash", "-c", script], folder, environment).split(f"{separator}\n")
 
 
-def output_of(command: list[str], folder: Path, environment: dict[str, str]) -> str:
+def output_of(command: list[str], folder: Path, environment: dict[str, str], seconds: float = SCRIPT_SECONDS) -> str:
     """Run a command and return its output. It must succeed."""
     result = subprocess.run(  # noqa: S603 - our own commands
         command,
@@ -92,7 +92,7 @@ def output_of(command: list[str], folder: Path, environment: dict[str, str]) -> 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=SCRIPT_SECONDS,
+        timeout=seconds,
         check=False,
     )
     assert result.returncode == 0, result.stdout

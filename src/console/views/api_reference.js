@@ -99,7 +99,7 @@ export default function ApiReference() {
   const answer = (isSent) => () => { asking.resolve(isSent); setAsking(null); };
   return html`<div class="page api-reference">
     <div class="page-head"><div><h1>API reference</h1><p class="sub">${note()}</p></div>
-      <a class="button" href="${ROOT}/openapi.json">OpenAPI document</a></div>
+      <div class="row"><a class="button" href="${ROOT}/openapi.json">OpenAPI 3.1</a><a class="button" href="${ROOT}/openapi-3.0.json">OpenAPI 3.0</a></div></div>
     ${failed && html`<${Note} tone="red" role="alert" title="The API reference could not be loaded."><p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p><//>`}
     <div ref=${element}>${!failed && html`<p class="boot" role="status">Loading the API reference…</p>`}</div>
     ${asking && html`<${Dialog} title="Send this call?" onClose=${answer(false)} actions=${html`<${Button} onClick=${answer(false)}>Cancel<//><${Button} kind="primary" onClick=${answer(true)}>Send<//>`}>

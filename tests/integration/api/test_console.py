@@ -201,12 +201,17 @@ def test_the_facts_of_the_schema_are_served() -> None:
     assert '"MaxReturned"' in response["body"]
 
 
-def test_the_api_document_and_its_viewer_are_served() -> None:
-    event = api_event("GET", "/openapi.json")
+@pytest.mark.parametrize(("path", "version"), [("/openapi.json", "3.1.0"), ("/openapi-3.0.json", "3.0.3")])
+def test_an_api_document_is_served_with_the_url_of_the_deployment(path: str, version: str) -> None:
+    event = api_event("GET", path)
     with using(services_with(FakeStore(), FixedClock())):
         document = json.loads(handler(event, None)["body"])
 
+    assert document["openapi"] == version
     assert document["servers"][0]["url"] == f"https://{DOMAIN}/{STAGE}"
+
+
+def test_the_viewer_of_the_api_document_is_served() -> None:
     assert len(get(asset("vendor/swagger-ui-bundle.min.js"))["body"]) > 1_000_000
 
 

@@ -1,0 +1,76 @@
+// Queue a request, wait for it and read a page of the list, with a client that openapi-generator has written:
+//
+//   packages=invokerPackage=queue,apiPackage=queue.api,modelPackage=queue.model
+//   openapi-generator-cli generate -i "$BASE_URL/openapi-3.0.json" -g java --library native -o client \
+//     --additional-properties=$packages,useJakartaEe=true,useSingleRequestParameter=true \
+//     --parameter-name-mappings wait=waitSeconds
+//
+// With useSingleRequestParameter, the program still compiles when a call gets another optional parameter. Its classes then
+// have a method for each parameter, and `wait` is a method of every class of Java.
+
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import queue.ApiClient;
+import queue.api.QueuedRequestsApi;
+import queue.api.QueuedRequestsApi.APICreateQueuedRequestRequest;
+import queue.api.QueuedRequestsApi.APIGetQueuedRequestRequest;
+import queue.api.QueuedRequestsApi.APIListQueuedRequestsRequest;
+import queue.model.ListedRequestPage;
+import queue.model.QueuedRequest;
+import queue.model.QueuedRequestInput;
+import queue.model.State;
+
+public class FirstCall {
+    public static void main(String[] arguments) throws Exception {
+        String user = variable("API_KEY") + ":";
+        String credentials = Base64.getEncoder().encodeToString(user.getBytes(StandardCharsets.UTF_8));
+        ApiClient client = new ApiClient();
+        client.updateBaseUri(variable("BASE_URL"));
+        client.setRequestInterceptor(call -> call.header("Authorization", "Basic " + credentials));
+        QueuedRequestsApi requests = new QueuedRequestsApi(client);
+        UUID connection = UUID.fromString(variable("CONNECTION_ID"));
+
+        QueuedRequestInput query = new QueuedRequestInput()
+            .requestJson(Map.of("CustomerQueryRq", Map.of("MaxReturned", 2)))
+            .label("Java");
+        QueuedRequest record = requests
+            .createQueuedRequest(APICreateQueuedRequestRequest.newBuilder()
+                .connectionId(connection)
+                .queuedRequestInput(query)
+                .idempotencyKey(UUID.randomUUID().toString())
+                .build())
+            .getData();
+        System.out.println(record.getRequestName() + " " + record.getState());
+
+        while (record.getState() != State.RESPONSE_RECEIVED && record.getState() != State.ERROR) {
+            record = requests
+                .getQueuedRequest(APIGetQueuedRequestRequest.newBuilder().requestId(record.getId()).waitSeconds(20).build())
+                .getData();
+        }
+        System.out.println(record.getState());
+        if (record.getError() != null) {
+            throw new IllegalStateException(record.getError().getMessage());
+        }
+
+        Map<?, ?> response = (Map<?, ?>) record.getResponseJson().get(0).get("QBXMLMsgsRs").get("CustomerQueryRs");
+        for (Object customer : (List<?>) response.get("CustomerRet")) {
+            System.out.println(((Map<?, ?>) customer).get("ListID") + " " + ((Map<?, ?>) customer).get("FullName"));
+        }
+
+        ListedRequestPage page = requests.listQueuedRequests(
+            APIListQueuedRequestsRequest.newBuilder().connectionId(connection).page(1).label("Java").build());
+        System.out.println("page " + page.getPage() + ": " + page.getData().get(0).getRequestName());
+    }
+
+    private static String variable(String name) {
+        String value = System.getenv(name);
+        if (value == null || value.isEmpty()) {
+            System.err.println(name + " is not set. In the folder of the project, run: set -a; . .local/env; set +a");
+            System.exit(1);
+        }
+        return value;
+    }
+}

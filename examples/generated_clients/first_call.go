@@ -1,0 +1,74 @@
+// Queue a request, wait for it and read a page of the list, with a client that openapi-generator has written:
+//
+//	openapi-generator-cli generate -i "$BASE_URL/openapi-3.0.json" -g go -o queue \
+//	  --additional-properties=packageName=queue,withGoMod=false
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+
+	"first_call/queue"
+)
+
+func main() {
+	configuration := queue.NewConfiguration()
+	configuration.Servers = queue.ServerConfigurations{{URL: variable("BASE_URL")}}
+	client := queue.NewAPIClient(configuration)
+	credentials := queue.BasicAuth{UserName: variable("API_KEY")}
+	call := context.WithValue(context.Background(), queue.ContextBasicAuth, credentials)
+	connection := variable("CONNECTION_ID")
+
+	query := queue.NewQueuedRequestInput()
+	query.SetRequestJson(map[string]interface{}{"CustomerQueryRq": map[string]interface{}{"MaxReturned": 2}})
+	query.SetLabel("Go")
+	queued, _, err := client.QueuedRequestsAPI.CreateQueuedRequest(call, connection).
+		QueuedRequestInput(*query).IdempotencyKey(key()).Execute()
+	check(err)
+	record := queued.Data
+	fmt.Println(record.RequestName, record.State)
+
+	for record.State != queue.RESPONSE_RECEIVED && record.State != queue.ERROR {
+		found, _, err := client.QueuedRequestsAPI.GetQueuedRequest(call, record.Id).Wait(20).Execute()
+		check(err)
+		record = found.Data
+	}
+	fmt.Println(record.State)
+	if failure, ok := record.GetErrorOk(); ok && failure != nil {
+		check(fmt.Errorf("%s", failure.Message))
+	}
+
+	response := record.ResponseJson[0]["QBXMLMsgsRs"]["CustomerQueryRs"].(map[string]interface{})
+	for _, each := range response["CustomerRet"].([]interface{}) {
+		customer := each.(map[string]interface{})
+		fmt.Println(customer["ListID"], customer["FullName"])
+	}
+
+	page, _, err := client.QueuedRequestsAPI.ListQueuedRequests(call, connection).Page(1).Label("Go").Execute()
+	check(err)
+	fmt.Printf("page %d: %s\n", page.Page, page.Data[0].RequestName)
+}
+
+func key() string {
+	random := make([]byte, 16)
+	_, err := rand.Read(random)
+	check(err)
+	return fmt.Sprintf("%x", random)
+}
+
+func variable(name string) string {
+	value := os.Getenv(name)
+	if value == "" {
+		check(fmt.Errorf("%s is not set. In the folder of the project, run: set -a; . .local/env; set +a", name))
+	}
+	return value
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,39 @@
+r"""Queue a request, wait for it and read a page of the list, with a client that openapi-generator has written.
+
+Usage:
+    openapi-generator-cli generate -i "$BASE_URL/openapi-3.0.json" -g python -o client \
+        --additional-properties=packageName=queue30
+    PYTHONPATH=client python3 examples/generated_clients/first_call_30.py
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from uuid import UUID, uuid4
+
+from queue30 import ApiClient, Configuration, QueuedRequestInput, QueuedRequestsApi, State
+
+if missing := [name for name in ("BASE_URL", "API_KEY", "CONNECTION_ID") if not os.environ.get(name)]:
+    sys.exit(f"{missing[0]} is not set. In the folder of the project, run: set -a; . .local/env; set +a")
+
+connection_id = UUID(os.environ["CONNECTION_ID"])
+configuration = Configuration(host=os.environ["BASE_URL"], username=os.environ["API_KEY"], password="")
+requests = QueuedRequestsApi(ApiClient(configuration))
+
+query = QueuedRequestInput(request_json={"CustomerQueryRq": {"MaxReturned": 2}}, label="Python")
+record = requests.create_queued_request(connection_id, query, idempotency_key=str(uuid4())).data
+print(record.request_name, record.state.value)
+
+while record.state not in {State.RESPONSE_RECEIVED, State.ERROR}:
+    record = requests.get_queued_request(record.id, wait=20).data
+print(record.state.value)
+if record.error:
+    sys.exit(record.error.message)
+
+assert record.response_json
+for customer in record.response_json[0]["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"]:
+    print(customer["ListID"], customer["FullName"])
+
+page = requests.list_queued_requests(connection_id, page=1, label="Python")
+print(f"page {page.page}: {page.data[0].request_name}")
