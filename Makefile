@@ -333,6 +333,6 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 clean: ## Remove everything that can be made again; keep the data of make dynamodb
 	[ ! -d .local ] || find .local -mindepth 1 -maxdepth 1 ! -name dynamodb ! -name kept -exec rm -rf {} +
 	rm -rf .venv .venv.lock $(TOOLS) .aws-sam .coverage htmlcov simulator/build clients/python/build clients/python/src/qbxml_queue/schema
-	rm -rf clients/typescript/src/schema clients/typescript/node_modules examples/first_sync/qbxml_queue_client
+	rm -rf clients/typescript/src/schema clients/typescript/commonjs clients/typescript/node_modules examples/first_sync/qbxml_queue_client
 	find . \( -name .git -o -path ./.local \) -prune -o \( -name __pycache__ -o -name '*.egg-info' -o -name .mypy_cache \
 		-o -name .ruff_cache -o -name .pytest_cache -o -name .hypothesis -o -name .schemathesis \) -prune -exec rm -rf {} +

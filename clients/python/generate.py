@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,9 +130,16 @@ def main(output: Path = OUTPUT) -> None:
         "records.py": records_module(document["components"]["schemas"]),
         "calls.py": calls_module(requests),
         "facts.py": facts_module(requests, responses, types),
+        "version.py": f'"""The version of the client, which its calls name."""\n\nVERSION = "{version()}"\n',
     }
     for name, text in files.items():
         (output / name).write_text(text, encoding="utf-8")
+
+
+def version() -> str:
+    """Return the version in pyproject.toml."""
+    text = Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(text)["project"]["version"])
 
 
 def _stem(request_name: str) -> str:

@@ -1,11 +1,12 @@
-// Writes src/schema: the types of all requests, responses and records.
+// Writes src/schema: the types of all requests, responses and records. Without FOLDER, it also writes commonjs: the
+// client as a CommonJS module, for programs and tools that call `require`.
 //
 //   node generate.mjs [FOLDER]
 //
 // The sources are the schema of QBXML (src/domain/qbxml/schema/data in the repository) and docs/openapi.json. npm runs
 // this when the client is installed from its folder or packed, so nothing that it writes is in version control. A
 // package contains the result instead of the sources.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,6 +14,8 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const REPOSITORY = join(HERE, "..", "..");
 const FACTS = join(REPOSITORY, "src", "domain", "qbxml", "schema", "data");
 const OPENAPI = join(REPOSITORY, "docs", "openapi.json");
+const SOURCE = join(HERE, "src");
+const COMMONJS = join(HERE, "commonjs");
 
 /** The type in a request of each base type. Any other one is `Text`. Numbers of JavaScript would round money. */
 const WRITTEN = {
@@ -272,8 +275,35 @@ function singleMembers(group) {
   return [];
 }
 
+// CommonJS
+
+const IMPORT = /^import (\{[^}]*\}) from ("\.[^"]*");$/gm;
+const EXPORT = /^export (?=(?:class|const|(?:async )?function) (\w+))/gm;
+const OTHER = /^(?:import|export)\b.*$|\bimport(?:\.meta|\()/m;
+
+/** Return a module of the client as a CommonJS module. It has only the forms of import and export that the client uses. */
+export function commonJs(module) {
+  const names = [...module.matchAll(EXPORT)].map(([, name]) => name);
+  const body = module.replace(IMPORT, "const $1 = require($2);").replace(EXPORT, "");
+  const other = OTHER.exec(body);
+  if (other) throw new Error(`generate.mjs cannot write this as CommonJS: ${other[0]}`);
+  return `"use strict";\n${body}\nmodule.exports = { ${names.join(", ")} };\n`;
+}
+
+function writeCommonJs() {
+  rmSync(COMMONJS, { recursive: true, force: true });
+  mkdirSync(join(COMMONJS, "schema"), { recursive: true });
+  writeFileSync(join(COMMONJS, "package.json"), '{ "type": "commonjs" }\n');
+  for (const name of readdirSync(SOURCE, { recursive: true }).filter((path) => path.endsWith(".ts"))) {
+    copyFileSync(join(SOURCE, name), join(COMMONJS, name));
+  }
+  for (const name of readdirSync(SOURCE, { recursive: true }).filter((path) => path.endsWith(".js"))) {
+    writeFileSync(join(COMMONJS, name), commonJs(readFileSync(join(SOURCE, name), "utf8")));
+  }
+}
+
 /** Write all files into a folder. */
-export function main(folder = join(HERE, "src", "schema")) {
+export function main(folder = join(SOURCE, "schema")) {
   const names = load(join(FACTS, "index.json"));
   const requests = Object.fromEntries(names.map((name) => [name, load(join(FACTS, "requests", `${name}.json`))]));
   const responses = Object.fromEntries(
@@ -286,9 +316,13 @@ export function main(folder = join(HERE, "src", "schema")) {
     ),
     "records.d.ts": recordsFile(load(OPENAPI).components.schemas),
     "facts.js": factsFile(requests, responses),
+    "version.js": [`export const VERSION = ${text(load(join(HERE, "package.json")).version)};`],
   };
   mkdirSync(folder, { recursive: true });
   for (const [name, lines] of Object.entries(files)) writeFileSync(join(folder, name), `${lines.join("\n")}\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && existsSync(FACTS)) main(process.argv[2]);
+if (process.argv[1] === fileURLToPath(import.meta.url) && existsSync(FACTS)) {
+  main(process.argv[2]);
+  if (!process.argv[2]) writeCommonJs();
+}

@@ -36,6 +36,7 @@ IGNORED = {
     "/clients/python/src/qbxml_queue/schema/": ["clients/python/src/qbxml_queue/schema/types.py"],
     "/clients/python/build/": ["clients/python/build/lib/a.py"],
     "/clients/typescript/src/schema/": ["clients/typescript/src/schema/types.d.ts"],
+    "/clients/typescript/commonjs/": ["clients/typescript/commonjs/index.js"],
     "/clients/typescript/node_modules/": ["clients/typescript/node_modules/a/package.json"],
 }
 """Files that programs make, for each line of .gitignore."""

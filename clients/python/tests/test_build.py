@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,6 +52,13 @@ def test_it_is_installed_from_its_folder(repository: Path, tmp_path: Path) -> No
 
     assert run([sys.executable, "-c", USE], tmp_path / "installed") == "232\n"
     assert (tmp_path / "installed" / "qbxml_queue" / "py.typed").exists()
+    [package] = metadata.distributions(name="qbxml-queue", path=[str(tmp_path / "installed")])
+    [version] = (tmp_path / "installed").glob("qbxml_queue/schema/version.py")
+    [licence] = (tmp_path / "installed").glob("qbxml_queue-*.dist-info/licenses/LICENSE")
+    assert f'VERSION = "{package.version}"' in version.read_text(encoding="utf-8")
+    assert licence.read_bytes() == (REPOSITORY / "LICENSE").read_bytes()
+    assert package.metadata["License-Expression"] == "Apache-2.0"
+    assert package.metadata.get_all("Classifier")
 
 
 def test_it_is_installed_from_a_source_distribution(repository: Path, tmp_path: Path) -> None:

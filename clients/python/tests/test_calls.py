@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from qbxml_queue import (
     StillWaiting,
 )
 from qbxml_queue.protocol import MAX_ATTEMPTS
+from qbxml_queue.schema.version import VERSION
 from service import API_KEY, BASE_URL, CONNECTION
 
 if TYPE_CHECKING:
@@ -40,6 +42,13 @@ def ends_with(**ended: Any) -> Any:
 
 def error(code: str, **details: Any) -> dict[str, Any]:
     return {"state": "error", "error": {"code": code, "message": "No.", "details": details}}
+
+
+def test_every_call_names_the_client_and_its_version(client: Any, service: Service) -> None:
+    client.execute(QUERY)
+
+    assert {call.headers["User-Agent"] for call in service.calls} == {f"qbxml-queue-python/{VERSION}"}
+    assert re.fullmatch(r"\d+\.\d+\.\d+", VERSION)
 
 
 def test_execute_queues_polls_and_returns_the_result_with_pythons_types(client: Any, service: Service) -> None:

@@ -1,10 +1,12 @@
 // A client for qbxml-queue, the REST API for QuickBooks Desktop. index.d.ts describes it.
 import { checkOptions, checkedSeconds } from "./options.js";
 import { LISTS, SINGLE } from "./schema/facts.js";
+import { VERSION } from "./schema/version.js";
 
 /** @import { AddOptions, Batch as BatchType, CallOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
 /** @import { QueuedRequest } from "./schema/records.js" */
 
+const USER_AGENT = `qbxml-queue-javascript/${VERSION}`;
 const CALL_SECONDS = 30;
 const WAIT_SECONDS = 300;
 const PAGE_SIZE = 100;
@@ -509,7 +511,7 @@ export class Client {
     const query = new URLSearchParams(parameters).toString();
     const url = `${this.#base}${path}${query ? `?${query}` : ""}`;
     /** @type {Record<string, string>} */
-    const headers = { Authorization: this.#authorization, Accept: "application/json" };
+    const headers = { Authorization: this.#authorization, Accept: "application/json", "User-Agent": USER_AGENT };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
     const isRepeatable = method === "GET" || method === "DELETE" || idempotencyKey !== undefined;

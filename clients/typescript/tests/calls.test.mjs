@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { test } from "node:test";
 
@@ -35,6 +36,16 @@ test("execute queues, polls and returns the result", async () => {
 test("a result without objects has an empty list", async () => {
   assert.deepEqual(await new Service().client().execute(QUERY), { CustomerRet: [] });
   assert.deepEqual((await new Service().client().execute({ ItemQueryRq: {} })).ItemServiceRet, []);
+});
+
+test("every call names the client and its version", async () => {
+  const service = new Service();
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+
+  await service.client().execute(QUERY);
+
+  const names = new Set(service.calls.map(({ headers }) => headers["User-Agent"]));
+  assert.deepEqual([...names], [`qbxml-queue-javascript/${version}`]);
 });
 
 test("every create has an idempotency key", async () => {

@@ -129,8 +129,49 @@ test("a package has the types and needs no repository", () => {
 
   for (const name of ["index.js", "index.d.ts", "values.d.ts", "schema/requests.d.ts", "schema/facts.js"]) {
     assert.ok(listed.includes(`package/src/${name}\n`), listed);
+    assert.ok(listed.includes(`package/commonjs/${name}\n`), listed);
   }
+  assert.ok(listed.includes("package/LICENSE\n"), listed);
+  assert.deepEqual(readFileSync(join(CLIENT, "LICENSE")), readFileSync(join(REPOSITORY, "LICENSE")));
   rmSync(folder, { recursive: true });
+});
+
+test("a CommonJS program gets the same names", () => {
+  const names = 'Object.keys(client).sort().join(" ")';
+  const { folder, user } = project({
+    "old.cjs": `const client = require("qbxml-queue");\nconsole.log(${names}, new client.Client("https://queue.example", "sk_1", "c1").constructor.name);\n`,
+    "new.mjs": `import * as client from "qbxml-queue";\nconsole.log(${names}, "Client");\n`,
+  });
+
+  const [old, recent] = ["old.cjs", "new.mjs"].map((name) => execFileSync(process.execPath, [name], { cwd: user, encoding: "utf8" }));
+
+  assert.equal(old, recent);
+  assert.match(old, /\bQuickBooksError\b.*\bverify\b/);
+  rmSync(folder, { recursive: true });
+});
+
+test("a CommonJS program has the same types", { skip }, () => {
+  const wrong = RIGHT.replace('"order-7", timeout', '"order-7", timeuot');
+  const { folder, user } = project({ "right.cts": RIGHT, "wrong.cts": wrong });
+
+  const output = compile(user, "right.cts", "wrong.cts");
+
+  assert.doesNotMatch(output, /right\.cts/);
+  assert.match(output, /^wrong\.cts.*timeuot/m);
+  rmSync(folder, { recursive: true });
+});
+
+test("a form of import or export that CommonJS would not get is refused", async () => {
+  const { commonJs } = await import("../generate.mjs");
+  const module = 'import { a } from "./a.js";\nexport const b = a;\nexport async function c() {}\nexport class D {}\n';
+
+  assert.equal(
+    commonJs(module),
+    '"use strict";\nconst { a } = require("./a.js");\nconst b = a;\nasync function c() {}\nclass D {}\n\nmodule.exports = { b, c, D };\n',
+  );
+  for (const line of ['import a from "./a.js";', "export default a;", "export { a };", "a(import.meta.url);", 'await import("./a.js");']) {
+    assert.throws(() => commonJs(`${line}\n`), /cannot write this as CommonJS/);
+  }
 });
 
 test("the client itself matches its declarations", { skip }, () => {

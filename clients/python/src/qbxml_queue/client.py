@@ -14,6 +14,7 @@ from qbxml_queue.batches import BatchBase
 from qbxml_queue.errors import QbxmlQueueError
 from qbxml_queue.options import ExecuteOptions, QueueOptions, check_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
+from qbxml_queue.schema.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -202,7 +203,7 @@ def http_options(base_url: str, api_key: str) -> dict[str, Any]:
         "base_url": base_url,
         "auth": (api_key, ""),
         "follow_redirects": False,
-        "headers": {"Accept": "application/json", "User-Agent": "qbxml-queue-python"},
+        "headers": {"Accept": "application/json", "User-Agent": f"qbxml-queue-python/{VERSION}"},
     }
 
 
