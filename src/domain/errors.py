@@ -74,7 +74,9 @@ class InvalidRequest(ServiceError, code="invalid_request"):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(islice(problems, MAX_PROBLEMS))
         members = [problem.as_dict() for problem in self.problems]
-        super().__init__("; ".join(map(_sentence, members[:3])), {"problems": members})
+        *sentences, last = map(_sentence, members[:3]) if members else [""]
+        texts = [*(sentence.removesuffix(".") for sentence in sentences), last]
+        super().__init__("; ".join(texts), {"problems": members})
 
     @classmethod
     def of(cls, field: str, message: str) -> Self:

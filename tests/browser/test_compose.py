@@ -261,7 +261,9 @@ def test_a_problem_that_the_server_found_is_shown_at_its_field_until_the_field_c
     console.confirm("Add invoice")
 
     expect(quantity).to_be_focused()
-    expect(quantity).to_have_accessible_description("Quantity must be a quantity with at most 5 decimals, not 'two'.")
+    expect(quantity).to_have_accessible_description(
+        "Quantity must be a quantity with up to 10 digits and at most 5 decimals, not 'two'."
+    )
     quantity.fill("2")
     expect(console.page.get_by_role("alert")).to_have_count(0)
     assert requests_of(connection) == []

@@ -390,3 +390,12 @@ def test_a_key_of_a_query_that_is_used_for_another_call_is_explained_without_a_b
         assert (other.status, other.code) == (409, "idempotency_key_reused")
         message = f"This Idempotency-Key was used for another call, which queued the request {first}."
         assert other.json["error"]["message"].startswith(message)
+
+
+def test_several_problems_are_one_sentence(deployment: Deployment) -> None:
+    request = {"CustomerAddRq": {"CustomerAdd": {"nam": "a", "fax": "b"}}}
+
+    response = deployment.api.call("POST", deployment.requests_url, {"request_json": request})
+
+    unknown = "request_json: {} is not an element of CustomerAdd"
+    assert response.json["error"]["message"] == f"{unknown.format('nam')}; {unknown.format('fax')}."
