@@ -15,6 +15,12 @@ REASONS = {
     (f"{_OUTCOMES}/attribution.py", 'tag, _, _ = text[start:].partition(">")'): (
         "It bounds the time for a text without `>`. The tag of QuickBooks is shorter."
     ),
+    (f"{_SESSION}/admission.py", "COUNTER_KEPT_SECONDS = 60 * 61"): (
+        "A counter is used for two seconds. No rule depends on when it is removed later."
+    ),
+    (f"{_SESSION}/service.py", "elif (sending.may_have_company(turn.held[0])):"): (
+        "If the size of a set is one, no queue was read, and a request has no companions."
+    ),
     (f"{_SESSION}/dependants.py", "return cls(after, response=qbxml.ResponseValues((change.response_xml)))"): (
         "A request that ends with a response has one. The default is for the type."
     ),

@@ -279,11 +279,21 @@ def test_a_company_file_that_was_reset_is_checked_again(qbwc: Connector) -> None
     service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=SequentialIds(), secrets=counting_bytes)
     service.reset_company_file(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
     assert qbwc.connection.company_name is None
+    change(qbwc, message_set_to_forget="of the former file")
 
     check(qbwc, hcp(OTHER_FILE), company_file="D:\\other.qbw")
     qbwc.receive(hcp(OTHER_FILE))
 
     assert is_connected(qbwc.connection)
+    assert qbwc.session.message_set_to_forget is None
+
+
+def test_the_message_set_to_forget_survives_a_check() -> None:
+    qbwc = a_connector(message_set_to_forget="stored")
+
+    check(qbwc, hcp())
+
+    assert qbwc.session.message_set_to_forget == "stored"
 
 
 # --- Repetition
