@@ -174,6 +174,7 @@ class RestoredTables:
         for name, items in history.a_moment_of_each_table().items():
             history.replace(RESTORED + self.names.name_of(name), items)
         self._before = self.contents()
+        self._step = ""
 
     def contents(self) -> dict[str, list[Item]]:
         """Return the items of all tables, without the random ids of commits."""
@@ -214,12 +215,22 @@ class RestoredTables:
                     copy_table(work, database, RESTORED + table, table)
                 prepare(work, database, self.history.system.clock())
         except Interrupted:
+            self._step = work.steps[-1] if work.steps else ""
             return False
         return True
 
     def _lose_a_result(self, folder: Path) -> None:
-        """Leave the folder as a program does that is killed before it writes a result, and while it writes a file."""
-        results = sorted(folder.rglob("*.json"), key=lambda file: file.stat().st_mtime_ns)
-        if results and self.chance.random() < 0.5:
+        """Leave the folder as a program does that is killed before it writes a result, and while it writes a file.
+
+        Only the step that was running can miss a result, because the next one begins after all results are written.
+        """
+        results = sorted((folder / self._step).glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
+        if results and not _is_of_ended_join(results[-1]) and self.chance.random() < 0.5:
             results[-1].unlink()
             results[-1].with_suffix(".unfinished").write_text("half a fi")
+
+
+def _is_of_ended_join(result: Path) -> bool:
+    """Return whether a join has all its results. It deletes the files that it has read after the last one."""
+    parts = result.parent / "parts.number"
+    return parts.exists() and len([*result.parent.glob("*.json")]) == int(parts.read_text(encoding="utf-8"))
