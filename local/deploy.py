@@ -39,7 +39,7 @@ Deploying {stack} to account {account} in {region}.
 
 1. SAM uploads the artifact to a bucket that it keeps for deployments, and creates a change set.
 2. You see what will change. Nothing changes before you answer y.
-3. CloudFormation creates or updates the stack: three to five minutes the first time.
+3. CloudFormation creates or updates the stack, which takes minutes the first time.
 
 Parameters keep the values of the last deployment. To change some: make deploy PARAMS="LogLevel=DEBUG RetentionDays=90"
 A domain name of your own takes three: DomainName, CertificateArn and HostedZoneId (docs/operations.md).
