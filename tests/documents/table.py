@@ -181,7 +181,7 @@ TABLE: tuple[Row, ...] = (
         ends_with_block=True,
         prints=".",
     ),
-    NeedsAws("*", r"make (deploy|deploy-check|smoke|restore)( .*)?", "needs an AWS account"),
+    NeedsAws("*", r"make (deploy|deploy-check|smoke|restore|event-sources)( .*)?", "needs an AWS account"),
     NeedsAws("*", r"make command STACK=.*", "needs an AWS account"),
     NeedsAws("*", r'make sam DO="list .*', "needs an AWS account", message="Unable to locate credentials"),
     CheckedBy(
