@@ -27,7 +27,7 @@ QUESTIONS = (
     ("How large may a request be?", "limits", "| body of a call | 1 MiB |"),
     ("How do I check the signature of a webhook?", "Webhooks", "def is_valid("),
     ("How do I get results without a public address?", "events", "if your program cannot be reached"),
-    ("How do I repeat a call that timed out?", "All documents → Idempotency", "returns the first\nrecord"),
+    ("How do I repeat a call that timed out?", "All documents → Idempotency", "returns the first record"),
     ("How do I test without Windows?", "Testing your integration", "without AWS, Windows or QuickBooks"),
     ("Is there a client for TypeScript?", "All documents → TypeScript client", "npm"),
     ("Can a request overtake another?", "All documents → Can a request overtake another?", "## Exceptions"),
@@ -94,7 +94,7 @@ def test_a_question_is_answered_two_clicks_from_the_readme(question: str, clicks
         page, anchor = links_of(page)[text]
 
     assert len(texts) <= MAX_CLICKS
-    assert answer in section(page, anchor), question
+    assert answer in " ".join(section(page, anchor).split()), question  # wherever its lines break
 
 
 def test_every_page_for_users_is_two_clicks_from_the_readme() -> None:
