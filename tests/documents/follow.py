@@ -172,7 +172,8 @@ class Follower:
         """Start a program, and wait until it is ready. Return what it has printed until then."""
         kind = row.kind
         self._stop(kind, command)
-        terminal = shell.start(text.removesuffix(" &"))
+        # Without its &: bash 5.3 lets a program that a script starts with & ignore Ctrl-C.
+        terminal = shell.start(re.sub(r" &( *#.*)?$", "", text))
         self._started[kind] = shell, terminal
         shown = command.output and self._with_replacements(command.output)
         if row.ready:
