@@ -35,6 +35,14 @@ const METHODS = ["get", "post", "put", "patch", "delete"];
 /** Whether an operation queues or changes something: the document has 403 for what a read-only key may not call. */
 const isChange = (operation) => Boolean(operation.responses[403]);
 
+/** Swagger UI fills every field with the example of its parameter, and would send optional parameters that nobody chose. */
+function withoutOptionalExamples(specification) {
+  const operations = Object.values(specification.paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
+  for (const parameter of operations.flatMap((operation) => operation.parameters ?? [])) {
+    if (!parameter.required) delete parameter.example;
+  }
+}
+
 /** Whether a browser may make a call. The service refuses a GET that queues a request. */
 const mayCall = (operation, method) => !(method === "get" && isChange(operation));
 
@@ -50,6 +58,7 @@ async function show(element, confirm) {
   await Promise.all([style("vendor/swagger-ui.min.css").then(() => style("docs.css")), script("vendor/swagger-ui-bundle.min.js")]);
   const specification = await (await fetch(`${ROOT}/openapi.json`, { credentials: "omit" })).json();
   specification.servers = [{ url: location.origin + ROOT }];
+  withoutOptionalExamples(specification);
   const { key } = session;
   const isRead = readsOf(specification);
   const mayTry = (path, method) => {
