@@ -442,7 +442,8 @@ def _example(parameter: dict[str, Any], of_field: Sequence[Any]) -> Any:
         return PATH_EXAMPLES[name]
     if schema["type"] == "array":
         return [_example(parameter | {"schema": schema["items"]}, of_field)]
-    examples = [*of_field, *PARAMETER_EXAMPLES.get(name, ()), *schema.get("enum", ())]
+    key = "list_id" if name.endswith("_list_id") else name
+    examples = [*of_field, *PARAMETER_EXAMPLES.get(key, ()), *schema.get("enum", ())]
     if not examples and schema["type"] == "boolean":
         examples = [not schema.get("default", False)]
     if not examples and schema["type"] == "integer":

@@ -323,7 +323,7 @@ PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
     "to_modified_date": ["2026-03-15T00:00:00Z"],
     "from_transaction_date": ["2026-03-01"],
     "to_transaction_date": ["2026-03-31"],
-    "customer_list_id": ["80000001-1263558758"],
+    "list_id": ["80000001-1263558758"],
     "sort_direction": ["asc"],
 }
-"""Examples of parameters whose schemas have none."""
+"""Examples of parameters whose schemas have none. `list_id` is that of every parameter whose name ends with it."""

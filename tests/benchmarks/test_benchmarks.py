@@ -13,7 +13,7 @@ import pytest
 from local.programs import ROOT
 from tests.documents.pages import groups_of, pages
 
-SECONDS = 60
+SECONDS = 240
 """A benchmark of a tiny size takes a few seconds, the first one on a busy machine more."""
 
 NOT_A_PROGRAM = {"__init__", "listing_data", "postgresql"}

@@ -21,6 +21,12 @@ REASONS = {
     (f"{_SESSION}/service.py", "elif (sending.may_have_company(turn.held[0])):"): (
         "If the size of a set is one, no queue was read, and a request has no companions."
     ),
+    (f"{_SESSION}/service.py", "elif session.set_size >= 1 and sending.may_have_company(turn.held[0]):"): (
+        "A set of one has no companions."
+    ),
+    (f"{_SESSION}/receiving.py", "if (session.in_flight.repeated_remaining is not None):"): (
+        "A page is in flight whose number did not fall. The test for None is for the type."
+    ),
     (f"{_SESSION}/dependants.py", "return cls(after, response=qbxml.ResponseValues((change.response_xml)))"): (
         "A request that ends with a response has one. The default is for the type."
     ),
