@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -45,6 +46,7 @@ def main(tools: str, *command: str) -> int:
         artifact = ARTIFACT
         build.build(build.HERE, artifact)
         _write_number(artifact / build.TEMPLATE, "WebhookRetryConcurrency")
+        _remove(artifact / build.TEMPLATE, "AWS::Logs::QueryDefinition")
         print(f"Built in {time.monotonic() - start:.0f} s.", flush=True)
         _deploy(Path(tools) / "sam", artifact, folder, endpoint)
         # The emulator does not pass the domain name of the API to functions, so they need both URLs.
@@ -111,6 +113,13 @@ def _write_number(template: Path, parameter: str) -> None:
     value = Template.load(template).parameters[parameter]
     text = template.read_text(encoding="utf-8")
     template.write_text(text.replace(f"!Ref {parameter}", str(value)), encoding="utf-8")
+
+
+def _remove(template: Path, resource_type: str) -> None:
+    """Remove the resources of a type that the emulator does not know."""
+    text = template.read_text(encoding="utf-8")
+    resource = rf"\n  \w+:\n    Type: {re.escape(resource_type)}\n(?:    .*\n|\n(?=    ))*"
+    template.write_text(re.sub(resource, "\n", text), encoding="utf-8")
 
 
 def _base_url(endpoint: str) -> str:
