@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from local import deploy_local
+from local import deploy_local, programs
 from tests.deployment.test_deploying import DATA_TABLES, Stack, variant
-from tests.deployment.test_stopping import GUIDE, run, shell
+from tests.deployment.test_stopping import run, shell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["shell"]
 
+GUIDE = programs.ROOT / "docs" / "operations.md"
 NAME = "teardown-test"
 
 
