@@ -46,7 +46,7 @@ STALE := $(shell for folder in .venv $(TOOLS)/*; do \
 # $(call install_node,folder,packages): exactly the packages of a lock file, whose hashes npm checks. None runs a script.
 define install_node
 	@cp $(2)/package.json $(2)/package-lock.json $(1)/
-	@npm ci --silent --no-audit --no-fund --ignore-scripts --prefix $(1)
+	@cd $(1) && npm ci --silent --no-audit --no-fund --ignore-scripts
 endef
 
 .PHONY: help
@@ -80,6 +80,12 @@ $(TOOLS)/lint/.installed: tools/node/lint/package-lock.json
 	@command -v npm >/dev/null || { echo "Node and npm are needed." >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(call install_node,$(@D),tools/node/lint)
+	@touch $@
+
+$(TOOLS)/javascript/.installed: tools/node/javascript/package-lock.json
+	@mkdir -p $(@D)
+	@echo "Fetching Prettier, ESLint and TypeScript …"
+	$(call install_node,$(@D),tools/node/javascript)
 	@touch $@
 
 $(TOOLS)/dynamodb-local/.installed: local/dynamodb_local/pom.xml
@@ -261,12 +267,23 @@ test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.instal
 	$(BIN)/python -m local.runtime $(TOOLS) $(BIN)/python -m pytest -q tests/runtime
 
 .PHONY: lint
-lint: lint-code lint-template ## Check style and the template
+lint: lint-code lint-javascript lint-template ## Check style and the template
 
 .PHONY: lint-code
 lint-code: .venv/.installed ## Check style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+# What ESLint needs. $(call with_node,command): the command, with the tools for JavaScript, or the reason why not.
+HAS_NODE = command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(Number(a < 20 || (a == 20 && b < 19)))'
+with_node = if $(HAS_NODE); then $(MAKE) --no-print-directory $(TOOLS)/javascript/.installed && $(1); \
+	else echo "Without Node 20.19 or newer and npm, JavaScript is not checked."; fi
+NODE_TOOL := $(TOOLS)/javascript/node_modules/.bin
+SCRIPTS := "src/console/**/*.js" "!src/console/vendor"
+
+.PHONY: lint-javascript
+lint-javascript: ## Check the console's style (Node; skipped without it)
+	@$(call with_node,$(NODE_TOOL)/prettier --check $(SCRIPTS))
 
 .PHONY: lint-template
 lint-template: .venv/.installed ## Check the template, before and after SAM's transformation
@@ -282,6 +299,7 @@ types: .venv/.installed ## Check types
 format: .venv/.installed ## Format the code
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+	@$(call with_node,$(NODE_TOOL)/prettier --write $(SCRIPTS))
 
 .PHONY: bench
 bench: .venv/.installed $(TOOLS)/runtime/.installed ## Measure cold starts, calls to the local stack with 10,000 records, how fast a queue drains, and the simulated company

@@ -15,8 +15,8 @@ const isId = (text) => new RegExp(`^${ID}$`).test(text);
 
 /**
  * Addresses and their views. The views that people open first load with this module, the others when they are needed.
- * Views without `open` need an API key, and those with `changes` one that is not read-only. `ids` are the parameters of the
- * address that are ids: a view is not shown with a parameter that has another form.
+ * Views without `open` need an API key, and those with `changes` one that is not read-only. `ids` are the parameters of
+ * the address that are ids: a view is not shown with a parameter that has another form.
  */
 const VIEWS = [
   { pattern: /^\/$/, view: Connections },
@@ -55,10 +55,19 @@ function App() {
   }, [route.path, key]);
   if (!page) return html`<${Shell} path=${route.path} open=${!key}><${NotFound} /><//>`;
   if (key && page.changes && !session.canChange) return html`<${Shell} path=${route.path}><${ReadOnly} /><//>`;
-  if (!key && !open) return html`<${SignIn} reason=${reason} done=${signedIn} /><${Toasts} />`;
-  return html`<${Shell} path=${route.path} open=${open}>
-    <${Boundary} key=${route.path}><${View} page=${page} parts=${route.path.match(page.pattern).slice(1)} query=${route.query} /><//>
-  <//><${Toasts} />`;
+  if (!key && !open)
+    return html`
+      <${SignIn} reason=${reason} done=${signedIn} />
+      <${Toasts} />
+    `;
+  return html`
+    <${Shell} path=${route.path} open=${open}>
+      <${Boundary} key=${route.path}>
+        <${View} page=${page} parts=${route.path.match(page.pattern).slice(1)} query=${route.query} />
+      <//>
+    <//>
+    <${Toasts} />
+  `;
 }
 
 /** Shows a view, and loads its module first if necessary. */
@@ -66,13 +75,25 @@ function View({ page, ...props }) {
   const [, update] = useState(0);
   const [failed, setFailed] = useState(false);
   useEffect(() => {
-    if (!page.view) page.load().then((module) => { page.view = module.default; update((n) => n + 1); }, () => setFailed(true));
+    if (!page.view)
+      page.load().then(
+        (module) => {
+          page.view = module.default;
+          update((n) => n + 1);
+        },
+        () => setFailed(true),
+      );
   }, [page]);
   if (page.view) return html`<${page.view} ...${props} />`;
   if (failed) {
-    return html`<div class="page"><${Note} tone="red" role="alert" title="This view could not be loaded.">
-      <p>The service cannot be reached, or a new version was deployed.</p>
-      <p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p><//></div>`;
+    return html`
+      <div class="page">
+        <${Note} tone="red" role="alert" title="This view could not be loaded.">
+          <p>The service cannot be reached, or a new version was deployed.</p>
+          <p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p>
+        <//>
+      </div>
+    `;
   }
   return html`<div class="progress" role="status" aria-label="Loading"></div>`;
 }
@@ -86,9 +107,14 @@ class Boundary extends Component {
 
   render() {
     if (!this.state.failed) return this.props.children;
-    return html`<div class="page"><${Note} tone="red" role="alert" title="This view cannot be shown.">
-      <p>Something in the console went wrong. Reload the page; if it happens again, tell the operator.</p>
-      <p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p><//></div>`;
+    return html`
+      <div class="page">
+        <${Note} tone="red" role="alert" title="This view cannot be shown.">
+          <p>Something in the console went wrong. Reload the page; if it happens again, tell the operator.</p>
+          <p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p>
+        <//>
+      </div>
+    `;
   }
 }
 
@@ -108,20 +134,45 @@ function ThemeButton() {
     }
     setTheme(next);
   };
-  return html`<button type="button" onClick=${press}><${Icon} name="sun" />${THEMES[theme]}</button>`;
+  return html`
+    <button type="button" onClick=${press}>
+      <${Icon} name="sun" />
+      ${THEMES[theme]}
+    </button>
+  `;
 }
 
 function Shell({ path, open, children }) {
   const [menu, setMenu] = useState(false);
   useEffect(() => setMenu(false), [path]);
-  const link = (address, icon, text, current) => html`<a href=${address} aria-current=${current ? "page" : undefined}><${Icon} name=${icon} />${text}</a>`;
-  return html`<a class="skip" href="#content">Skip to the content</a>
+  const link = (address, icon, text, current) => html`
+    <a href=${address} aria-current=${current ? "page" : undefined}>
+      <${Icon} name=${icon} />
+      ${text}
+    </a>
+  `;
+  return html`
+    <a class="skip" href="#content">Skip to the content</a>
     <div class="shell">
       <header class="side ${menu ? "open" : ""}">
         <${Brand} href=${url("/")} />
-        <${Button} kind="icon menu-button" icon="menu" aria-label="Menu" aria-expanded=${String(menu)} onClick=${() => setMenu(!menu)} />
+        <${Button}
+          kind="icon menu-button"
+          icon="menu"
+          aria-label="Menu"
+          aria-expanded=${String(menu)}
+          onClick=${() => setMenu(!menu)}
+        />
         <nav class="nav" aria-label="Main">
-          ${link(url("/"), "plug", "Connections", path === "/" || path === "/search" || path.startsWith("/connections") || path.startsWith("/queued_requests"))}
+          ${link(
+            url("/"),
+            "plug",
+            "Connections",
+            path === "/" ||
+              path === "/search" ||
+              path.startsWith("/connections") ||
+              path.startsWith("/queued_requests"),
+          )}
           ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
           ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
           ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}
@@ -133,21 +184,49 @@ function Shell({ path, open, children }) {
         <nav class="nav bottom" aria-label="Session">
           <${Keyboard} />
           <${ThemeButton} />
-          ${open ? link(url("/"), "out", "Sign in") : html`<button type="button" onClick=${() => signOut()}><${Icon} name="out" />Sign out${session.canChange ? "" : " (read-only key)"}</button>`}
+          ${
+            open
+              ? link(url("/"), "out", "Sign in")
+              : html`
+                <button type="button" onClick=${() => signOut()}>
+                  <${Icon} name="out" />
+                  Sign out${session.canChange ? "" : " (read-only key)"}
+                </button>
+              `
+          }
         </nav>
       </header>
       <main class="main" id="content" tabindex="-1">${children}</main>
       <${StaleNotice} />
-    </div>`;
+    </div>
+  `;
 }
 
-const ReadOnly = () => html`<div class="page"><div class="card"><div class="empty"><${Icon} name="info" />
-  <h1>A read-only key cannot do this</h1><p>Sign in with a full API key to create or change something.</p>
-  <div class="row"><a class="button primary" href=${url("/")}>Go to the connections</a></div></div></div></div>`;
+const ReadOnly = () => html`
+  <div class="page">
+    <div class="card">
+      <div class="empty">
+        <${Icon} name="info" />
+        <h1>A read-only key cannot do this</h1>
+        <p>Sign in with a full API key to create or change something.</p>
+        <div class="row"><a class="button primary" href=${url("/")}>Go to the connections</a></div>
+      </div>
+    </div>
+  </div>
+`;
 
-const NotFound = () => html`<div class="page"><div class="card"><div class="empty"><${Icon} name="search" />
-  <h1>There is nothing at this address</h1><p>The link may be old or incomplete.</p>
-  <div class="row"><a class="button primary" href=${url("/")}>Go to the connections</a></div></div></div></div>`;
+const NotFound = () => html`
+  <div class="page">
+    <div class="card">
+      <div class="empty">
+        <${Icon} name="search" />
+        <h1>There is nothing at this address</h1>
+        <p>The link may be old or incomplete.</p>
+        <div class="row"><a class="button primary" href=${url("/")}>Go to the connections</a></div>
+      </div>
+    </div>
+  </div>
+`;
 
 followLinks();
 keepScrollPositions();

@@ -19,7 +19,9 @@ async function check() {
   }
   box.className = `note ${good ? "green" : "red"}`;
   const time = clock(Date.now());
-  text.textContent = good ? `The service is up. Checked at ${time}.` : `The service is not responding right now. Checked at ${time}; this page tries again every 20 seconds.`;
+  text.textContent = good
+    ? `The service is up. Checked at ${time}.`
+    : `The service is not responding right now. Checked at ${time}; this page tries again every 20 seconds.`;
 }
 
 check();

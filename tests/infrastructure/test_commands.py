@@ -67,7 +67,7 @@ def variables_of_makefile(text: str) -> set[str]:
     for name in used & own:
         [value] = re.findall(rf"(?m)^{name}\s*:?= (.*)", MAKEFILE)
         used |= variables_of_makefile(value)
-    return used - own - {"CURDIR", "MAKECMDGOALS", "MAKEFILE_LIST"}
+    return used - own - {"CURDIR", "MAKE", "MAKECMDGOALS", "MAKEFILE_LIST"}
 
 
 @cache

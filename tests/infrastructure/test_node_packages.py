@@ -59,8 +59,8 @@ def test_a_lock_file_has_exact_versions_and_hashes_and_no_address_of_a_package_i
 def test_the_folders_of_the_makefile_are_locked() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
 
-    assert {folder.name for folder in FOLDERS} == {"clients", "console", "lint"}
-    assert set(re.findall(r"tools/node/(\w+)/package-lock\.json", makefile)) == {"clients", "lint"}
+    assert {folder.name for folder in FOLDERS} == {"clients", "console", "javascript", "lint"}
+    assert set(re.findall(r"tools/node/(\w+)/package-lock\.json", makefile)) == {"clients", "javascript", "lint"}
 
 
 def test_every_command_of_node_in_the_repository_is_pinned_and_runs_no_script_of_others() -> None:

@@ -23,9 +23,16 @@ export class ApiError extends Error {
 }
 
 export const session = {
-  get key() { return sessionStorage.getItem(KEY); },
-  get canChange() { return sessionStorage.getItem(SCOPE) === "full"; },
-  onSignOut(listener) { signedOut.add(listener); return () => signedOut.delete(listener); },
+  get key() {
+    return sessionStorage.getItem(KEY);
+  },
+  get canChange() {
+    return sessionStorage.getItem(SCOPE) === "full";
+  },
+  onSignOut(listener) {
+    signedOut.add(listener);
+    return () => signedOut.delete(listener);
+  },
 };
 
 /** Checks an API key and keeps it. Throws ApiError. */
@@ -86,7 +93,8 @@ async function request(method, segments, { key, query, body, headers, signal } =
     try {
       return await once(address, options, signal);
     } catch (error) {
-      const temporary = error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
+      const temporary =
+        error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
       if (!temporary || attempt >= waits.length || error.retryAfter > MAX_RETRY_AFTER_SECONDS) throw error;
       const wait = Math.max(waits[attempt] * (0.75 + Math.random() / 2), error.retryAfter * 1000);
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -106,7 +114,11 @@ async function once(address, options, signal) {
   } catch (error) {
     if (signal?.aborted) throw error;
     const late = error.name === "TimeoutError";
-    throw new ApiError(0, "unreachable", late ? "The service did not answer in time." : "The service cannot be reached.");
+    throw new ApiError(
+      0,
+      "unreachable",
+      late ? "The service did not answer in time." : "The service cannot be reached.",
+    );
   } finally {
     ended();
   }
@@ -139,9 +151,9 @@ export function usePolling(run, wait, dependencies) {
 }
 
 /**
- * Loads something for a component, and again about every `refresh` milliseconds (`polling.js` decides when).
- * Returns `{data, error, loading, reload}`. While it reloads, it keeps the old data. The dependencies are the question:
- * once they change, data and errors of the previous question are not returned. With `showsAge` the shell says how old the
+ * Loads something for a component, and again about every `refresh` milliseconds (`polling.js` decides when). Returns
+ * `{data, error, loading, reload}`. While it reloads, it keeps the old data. The dependencies are the question: once
+ * they change, data and errors of the previous question are not returned. With `showsAge` the shell says how old the
  * data are, and can load them again, also if they do not poll.
  */
 export function useLoad(load, dependencies, { refresh = 0, showsAge = Boolean(refresh) } = {}) {
@@ -168,7 +180,8 @@ export function useLoad(load, dependencies, { refresh = 0, showsAge = Boolean(re
       const data = await run(controller.signal);
       if (!controller.signal.aborted) setState({ question: asked, data, loading: false, at: Date.now() });
     } catch (error) {
-      if (!controller.signal.aborted) setState(({ data, at }) => ({ question: asked, data, at, error, loading: false }));
+      if (!controller.signal.aborted)
+        setState(({ data, at }) => ({ question: asked, data, at, error, loading: false }));
     }
   }, []);
   // Start the call before the browser draws the skeleton.
@@ -186,6 +199,8 @@ export function useLoad(load, dependencies, { refresh = 0, showsAge = Boolean(re
 /** Lets the shell say how old the data of a component are. With `reload`, it can load them again; a poll needs none. */
 export function useFreshnessOf(isShown, { at, error, reload }) {
   const [key] = useState(() => Symbol("load"));
-  useEffect(() => { if (isShown) noteLoad(key, { at, error, reload }); }, [isShown, at, error, reload]);
+  useEffect(() => {
+    if (isShown) noteLoad(key, { at, error, reload });
+  }, [isShown, at, error, reload]);
   useEffect(() => () => noteLoad(key, null), [isShown]);
 }

@@ -13,12 +13,19 @@ function bodyOf(record) {
   const { version, request } = record.request_json;
   const { request_id: label, ...others } = request.attributes ?? {};
   const tree = { ...request, attributes: label === record.id ? others : request.attributes };
-  // A read-only key sees only the origin of the URL. The service refuses this text, so no other address gets the webhook.
+  // A read-only key sees only the origin of the URL. The service refuses this text, so no other address gets the
+  // webhook.
   const shown = webhook && !session.canChange ? `${webhook}/…` : webhook;
-  return { ...(fitsInJson(xml) ? { request_json: shortForm(tree, version) } : { request_xml: xml }), webhook_url: shown, ...rest };
+  return {
+    ...(fitsInJson(xml) ? { request_json: shortForm(tree, version) } : { request_xml: xml }),
+    webhook_url: shown,
+    ...rest,
+  };
 }
 
-/** Returns `{curl, python, javascript}` for the body of a call. With a `key`, running a sample twice queues one request. */
+/**
+ * Returns `{curl, python, javascript}` for the body of a call. With a `key`, running a sample twice queues one request.
+ */
 export function samplesOf(connection, body, key) {
   const address = `${location.origin}${ROOT}/api/v1/connections/${connection}/queued_requests`;
   const json = JSON.stringify(body, null, 2);
@@ -27,7 +34,8 @@ export function samplesOf(connection, body, key) {
   -H 'Content-Type: application/json' \\
 ${key ? `  -H 'Idempotency-Key: ${key}' \\\n` : ""}  -d '${json.replaceAll("'", "'\\''")}'
 `,
-    // This JSON is Python, except for the null of `webhook_url`. A line with a text ends in a quotation mark or a comma.
+    // This JSON is Python, except for the null of `webhook_url`. A line with a text ends in a quotation mark or a
+    // comma.
     python: `import base64, json, os, urllib.request
 
 body = ${json.replace(/: null(?=,?\n)/g, ": None")}

@@ -24,4 +24,5 @@ export function download(text, name, type = "text/plain") {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-export const downloadCsv = (columns, rows, name) => download(toCsv(columns, rows), `${name}.csv`, "text/csv;charset=utf-8");
+export const downloadCsv = (columns, rows, name) =>
+  download(toCsv(columns, rows), `${name}.csv`, "text/csv;charset=utf-8");

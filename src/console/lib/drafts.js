@@ -1,5 +1,6 @@
-// Drafts of requests. They have the names and amounts of customers, so they are kept where the API key is: in the session
-// storage of the tab, which no other tab and no other person's session can read. Signing out clears them; an expired key does not.
+// Drafts of requests. They have the names and amounts of customers, so they are kept where the API key is: in the
+// session storage of the tab, which no other tab and no other person's session can read. Signing out clears them; an
+// expired key does not.
 
 const PREFIX = "qbxml-queue.draft.";
 /** Drafts of an older version of the console are not read. */
@@ -22,7 +23,9 @@ export function readDraft(key) {
 export function writeDraft(key, draft) {
   sessionStorage.removeItem(key);
   const text = JSON.stringify({ ...draft, format: FORMAT, at: Date.now() });
-  const others = keys().map((one) => ({ key: one, at: readDraft(one)?.at ?? 0, size: sessionStorage.getItem(one).length })).sort((one, other) => one.at - other.at);
+  const others = keys()
+    .map((one) => ({ key: one, at: readDraft(one)?.at ?? 0, size: sessionStorage.getItem(one).length }))
+    .sort((one, other) => one.at - other.at);
   let size = text.length + others.reduce((sum, one) => sum + one.size, 0);
   if (text.length > MAX_CHARACTERS) return false;
   while (size > MAX_CHARACTERS || others.length >= MAX_DRAFTS) {
@@ -51,10 +54,14 @@ export function moveDraft(from, to) {
 
 /** Returns the drafts of an app, the newest first: `[{key, connection, type, from, at}]`. */
 export function draftsOf(app) {
-  return keys().filter((key) => key.startsWith(`${PREFIX}${app}.`)).map((key) => {
-    const [, connection, type, from] = key.slice(PREFIX.length).split(".");
-    return { key, connection, type, from, at: readDraft(key)?.at };
-  }).filter(({ at }) => at).sort((one, other) => other.at - one.at);
+  return keys()
+    .filter((key) => key.startsWith(`${PREFIX}${app}.`))
+    .map((key) => {
+      const [, connection, type, from] = key.slice(PREFIX.length).split(".");
+      return { key, connection, type, from, at: readDraft(key)?.at };
+    })
+    .filter(({ at }) => at)
+    .sort((one, other) => other.at - one.at);
 }
 
 export const hasDrafts = () => keys().length > 0;

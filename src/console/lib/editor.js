@@ -14,17 +14,27 @@ export function Editor({ text, language, onChange, problems, label }) {
 
   useEffect(() => {
     let gone = false;
-    import("../vendor/codemirror.js").then((library) => {
-      if (gone) return;
-      made.current = { library, view: build(library, box.current, text, language, label, (value) => change.current(value)) };
-      setReady(true);
-    }, () => setFailed(true));
-    return () => { gone = true; made.current?.view.destroy(); };
+    import("../vendor/codemirror.js").then(
+      (library) => {
+        if (gone) return;
+        made.current = {
+          library,
+          view: build(library, box.current, text, language, label, (value) => change.current(value)),
+        };
+        setReady(true);
+      },
+      () => setFailed(true),
+    );
+    return () => {
+      gone = true;
+      made.current?.view.destroy();
+    };
   }, []);
 
   useEffect(() => {
     const view = made.current?.view;
-    if (view && view.state.doc.toString() !== text) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+    if (view && view.state.doc.toString() !== text)
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
   }, [text]);
 
   useEffect(() => {
@@ -39,13 +49,39 @@ export function Editor({ text, language, onChange, problems, label }) {
     view.dispatch(library.setDiagnostics(view.state, diagnostics));
   }, [problems, ready]);
 
-  if (failed) return html`<textarea class="mono editor" aria-label=${label} value=${text} onInput=${(event) => onChange(event.target.value)}></textarea>`;
+  if (failed)
+    return html`
+      <textarea
+        class="mono editor"
+        aria-label=${label}
+        value=${text}
+        onInput=${(event) => onChange(event.target.value)}
+      ></textarea>
+    `;
   return html`<div class="editor" ref=${box}>${!ready && html`<${Skeleton} width="60%" />`}</div>`;
 }
 
 function build(library, box, text, language, label, onChange) {
-  const { EditorState, EditorView, keymap, lineNumbers, highlightActiveLine, history, defaultKeymap, historyKeymap, foldGutter, foldKeymap,
-    indentOnInput, bracketMatching, syntaxHighlighting, HighlightStyle, tags, xml, json, lintGutter } = library;
+  const {
+    EditorState,
+    EditorView,
+    keymap,
+    lineNumbers,
+    highlightActiveLine,
+    history,
+    defaultKeymap,
+    historyKeymap,
+    foldGutter,
+    foldKeymap,
+    indentOnInput,
+    bracketMatching,
+    syntaxHighlighting,
+    HighlightStyle,
+    tags,
+    xml,
+    json,
+    lintGutter,
+  } = library;
   const root = box.shadowRoot ?? box.attachShadow({ mode: "open" });
   const theme = EditorView.theme({
     "&": { height: "460px", fontSize: "12.5px", backgroundColor: "var(--surface)", color: "var(--text)" },
@@ -68,12 +104,25 @@ function build(library, box, text, language, label, onChange) {
     parent: root,
     state: EditorState.create({
       doc: text,
-      extensions: [lineNumbers(), foldGutter(), lintGutter(), history(), indentOnInput(), bracketMatching(), highlightActiveLine(),
-        syntaxHighlighting(colours), language === "xml" ? xml() : json(), theme, EditorView.lineWrapping,
+      extensions: [
+        lineNumbers(),
+        foldGutter(),
+        lintGutter(),
+        history(),
+        indentOnInput(),
+        bracketMatching(),
+        highlightActiveLine(),
+        syntaxHighlighting(colours),
+        language === "xml" ? xml() : json(),
+        theme,
+        EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": label }),
         // Tab is not bound, so that keyboard users can leave the editor.
         keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap]),
-        EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.doc.toString()); })],
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) onChange(update.state.doc.toString());
+        }),
+      ],
     }),
   });
 }

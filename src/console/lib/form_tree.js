@@ -1,5 +1,6 @@
-// The tree of a request as a form for people fills it in: a node for each field, in the order of the schema. Nodes without a
-// text are left out when the request is queued (`pruned` in schema.js). What the form does not show stays in the tree.
+// The tree of a request as a form for people fills it in: a node for each field, in the order of the schema. Nodes
+// without a text are left out when the request is queued (`pruned` in schema.js). What the form does not show stays in
+// the tree.
 
 import { fieldsOf, lineFieldsOf } from "./simple_forms.js";
 import { elementsIn, emptyTree, inOrder, isBlank, namesIn } from "./schema.js";
@@ -20,7 +21,7 @@ export function nodesAt(tree, path) {
 /** Returns the text at a path, or "". */
 export function textAt(tree, path) {
   const nodes = nodesAt(tree, path);
-  return nodes.length === steps(path).length ? nodes.at(-1).text ?? "" : "";
+  return nodes.length === steps(path).length ? (nodes.at(-1).text ?? "") : "";
 }
 
 /** Returns a tree in which a node has become another one, or is gone. */
@@ -28,7 +29,9 @@ export function replaced(tree, former, next) {
   if (tree === former) return next;
   if (!tree.children) return tree;
   const children = tree.children.flatMap((child) => replaced(child, former, next) ?? []);
-  return children.length === tree.children.length && children.every((child, n) => child === tree.children[n]) ? tree : { ...tree, children };
+  return children.length === tree.children.length && children.every((child, n) => child === tree.children[n])
+    ? tree
+    : { ...tree, children };
 }
 
 const childElement = ({ content }, name) => elementsIn(content).find((one) => one.name === name);
@@ -41,7 +44,10 @@ export const linesOf = (form, tree) => rootOf(form, tree).children.filter(({ nam
 export function factsOf(form, type) {
   const root = rootElement(form, type);
   const map = (element, fields) => new Map(fields.map(({ path }) => [path, elementAtPath(element, path)]));
-  return { fields: map(root, fieldsOf(form)), columns: form.lines ? map(lineElement(form, type), lineFieldsOf(form)) : new Map() };
+  return {
+    fields: map(root, fieldsOf(form)),
+    columns: form.lines ? map(lineElement(form, type), lineFieldsOf(form)) : new Map(),
+  };
 }
 
 /** Returns the element at a path. It is required and exists since a version together with the elements above it. */
@@ -53,7 +59,7 @@ function elementAtPath(root, path) {
     const isReference = /Ref$/.test(element.name);
     element = childElement(element, name);
     // A reference without a name is empty, although the schema would allow its ListID.
-    required &&= isReference || element.required && !element.alternative;
+    required &&= isReference || (element.required && !element.alternative);
     if (element.since && !(Number(since) > Number(element.since))) since = element.since;
   }
   return { ...element, required, since };
@@ -78,7 +84,8 @@ function isExcluded(group, name, children) {
   if (group.kind === "element") return false;
   const own = group.parts.find((part) => namesIn(part).includes(name));
   if (!own) return false;
-  const others = group.kind === "choice" && !group.repeats ? group.parts.filter((part) => part !== own).flatMap(namesIn) : [];
+  const others =
+    group.kind === "choice" && !group.repeats ? group.parts.filter((part) => part !== own).flatMap(namesIn) : [];
   return children.some((child) => others.includes(child.name) && !isBlank(child)) || isExcluded(own, name, children);
 }
 
@@ -86,7 +93,10 @@ function isExcluded(group, name, children) {
 export function openedTree(form, type, tree) {
   const element = rootElement(form, type);
   const former = rootOf(form, tree);
-  let root = fieldsOf(form).reduce((node, { path }) => opened(element, node, steps(path)), former?.children ? former : emptyTree(element));
+  let root = fieldsOf(form).reduce(
+    (node, { path }) => opened(element, node, steps(path)),
+    former?.children ? former : emptyTree(element),
+  );
   if (form.lines) root = { ...root, children: inOrder(element.content, openedLines(form, type, root)) };
   return { ...tree, children: inOrder(type.content, [...tree.children.filter((child) => child !== former), root]) };
 }
@@ -94,12 +104,18 @@ export function openedTree(form, type, tree) {
 /** Returns a tree without empty nodes, except those with an example: a new form of the schema has them too. */
 export function withoutUnused(tree) {
   if (!tree.children) return tree;
-  return { ...tree, children: tree.children.filter((child) => !isBlank(child) || hasExample(child)).map(withoutUnused) };
+  return {
+    ...tree,
+    children: tree.children.filter((child) => !isBlank(child) || hasExample(child)).map(withoutUnused),
+  };
 }
 
 const hasExample = ({ example, children = [] }) => Boolean(example) || children.some(hasExample);
 
-/** Returns the children of the root with opened lines. If there are none, one is added, or what the form has in their place. */
+/**
+ * Returns the children of the root with opened lines. If there are none, one is added, or what the form has in their
+ * place.
+ */
 function openedLines(form, type, { children }) {
   const { element, instead } = form.lines;
   const next = children.map((child) => (child.name === element ? openedLine(form, type, child) : child));
@@ -107,32 +123,48 @@ function openedLines(form, type, { children }) {
   return [...next, instead ? { name: instead.path, text: "" } : newLine(form, type)];
 }
 
-const openedLine = (form, type, line) => lineFieldsOf(form).reduce((tree, { path }) => opened(lineElement(form, type), tree, steps(path)), line);
+const openedLine = (form, type, line) =>
+  lineFieldsOf(form).reduce((tree, { path }) => opened(lineElement(form, type), tree, steps(path)), line);
 
 export const newLine = (form, type) => openedLine(form, type, emptyTree(lineElement(form, type)));
 
 /** Returns a copy of a line: with the same texts, and without what belongs to one line only. */
 export function clonedLine(form, type, line) {
   const { name, children } = structuredClone(line);
-  return openedLine(form, type, { name, children: children.filter((child) => !form.lines.unique.includes(child.name)) });
+  return openedLine(form, type, {
+    name,
+    children: children.filter((child) => !form.lines.unique.includes(child.name)),
+  });
 }
 
 /** Returns a tree with other lines: `change` gets the children of the root and returns the next ones, in any order. */
 export function withChildren(form, type, tree, change) {
   const root = rootOf(form, tree);
-  return replaced(tree, root, { ...root, children: inOrder(rootElement(form, type).content, change(root.children)) });
+  return replaced(tree, root, {
+    ...root,
+    children: inOrder(rootElement(form, type).content, change(root.children)),
+  });
 }
 
 /** Returns the names of the elements with a text that a form does not show, as paths: ["ClassRef", "ShipAddress"]. */
 export function hiddenIn(tree, paths) {
-  const shown = new Set(paths.flatMap((path) => steps(path).map((_, n) => steps(path).slice(0, n + 1).join("/"))));
+  const shown = new Set(
+    paths.flatMap((path) =>
+      steps(path).map((_, n) =>
+        steps(path)
+          .slice(0, n + 1)
+          .join("/"),
+      ),
+    ),
+  );
   // The field of a reference shows its ListID too.
   const leaves = new Set(paths.flatMap((path) => [path, path.replace(/Ref\/FullName$/, "Ref/ListID")]));
-  const visit = (node, above) => node.children.flatMap((child) => {
-    const path = above ? `${above}/${child.name}` : child.name;
-    if (isBlank(child)) return [];
-    if (leaves.has(path)) return [];
-    return shown.has(path) && child.children ? visit(child, path) : [path];
-  });
+  const visit = (node, above) =>
+    node.children.flatMap((child) => {
+      const path = above ? `${above}/${child.name}` : child.name;
+      if (isBlank(child)) return [];
+      if (leaves.has(path)) return [];
+      return shown.has(path) && child.children ? visit(child, path) : [path];
+    });
   return [...new Set(visit(tree, ""))];
 }

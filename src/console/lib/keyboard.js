@@ -12,7 +12,9 @@ const KEYS = [
   ["?", "Show this list"],
 ];
 
-const isTyping = (element) => element.isContentEditable || Boolean(element.closest("input:not([type=checkbox], [type=radio]), textarea, select, .cm-editor"));
+const isTyping = (element) =>
+  element.isContentEditable ||
+  Boolean(element.closest("input:not([type=checkbox], [type=radio]), textarea, select, .cm-editor"));
 const isVisible = (element) => element.getClientRects().length > 0;
 
 /** Handles the keys, and shows the list of them. */
@@ -23,7 +25,15 @@ export function Keyboard() {
     const press = (event) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector("dialog[open]")) return;
-      const done = { "/": search, j: () => move(1), k: () => move(-1), "?": () => { setAsking(true); return true; } }[event.key];
+      const done = {
+        "/": search,
+        j: () => move(1),
+        k: () => move(-1),
+        "?": () => {
+          setAsking(true);
+          return true;
+        },
+      }[event.key];
       if (done?.()) event.preventDefault();
     };
     if (!isOff) addEventListener("keydown", press);
@@ -35,11 +45,32 @@ export function Keyboard() {
     else localStorage.removeItem(OFF);
     setOff(off);
   };
-  return html`<button type="button" class="keys-button" onClick=${() => setAsking(true)}><kbd>?</kbd>Keyboard</button>
-    ${asking && html`<${Dialog} title="Keyboard" onClose=${() => setAsking(false)} actions=${html`<${Button} kind="primary" onClick=${() => setAsking(false)}>Close<//>`}>
-      <dl class="keys">${KEYS.map(([key, does]) => html`<dt><kbd>${key}</kbd></dt><dd>${does}</dd>`)}</dl>
-      <label class="check"><input type="checkbox" checked=${!isOff} onChange=${choose} />Use these single keys</label>
-    <//>`}`;
+  return html`
+    <button type="button" class="keys-button" onClick=${() => setAsking(true)}><kbd>?</kbd>Keyboard</button>
+    ${
+      asking &&
+      html`
+        <${Dialog}
+          title="Keyboard"
+          onClose=${() => setAsking(false)}
+          actions=${html`<${Button} kind="primary" onClick=${() => setAsking(false)}>Close<//>`}
+        >
+          <dl class="keys">
+            ${KEYS.map(
+              ([key, does]) => html`
+                <dt><kbd>${key}</kbd></dt>
+                <dd>${does}</dd>
+              `,
+            )}
+          </dl>
+          <label class="check">
+            <input type="checkbox" checked=${!isOff} onChange=${choose} />
+            Use these single keys
+          </label>
+        <//>
+      `
+    }
+  `;
 }
 
 function search() {
@@ -50,7 +81,10 @@ function search() {
 }
 
 function move(step) {
-  const links = [...document.querySelectorAll(ROWS)].filter(isVisible).map((row) => row.querySelector("a[href]")).filter(Boolean);
+  const links = [...document.querySelectorAll(ROWS)]
+    .filter(isVisible)
+    .map((row) => row.querySelector("a[href]"))
+    .filter(Boolean);
   if (!links.length) return false;
   const row = document.activeElement?.closest(ROWS);
   const at = links.findIndex((link) => row?.contains(link));

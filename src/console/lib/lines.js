@@ -2,7 +2,8 @@
 // slices, so that the tab stays responsive.
 
 const SLICE_MILLISECONDS = 12;
-const TOKENS = /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<\/[^>]*>|<(?:[^>"']|"[^"]*"|'[^']*')*>|[^<]+|</g;
+const TOKENS =
+  /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<\/[^>]*>|<(?:[^>"']|"[^"]*"|'[^']*')*>|[^<]+|</g;
 
 /** Returns `{texts, depths}`: each line without its indentation, and its depth. */
 export async function xmlLines(xml, isStale = () => false) {
@@ -12,7 +13,10 @@ export async function xmlLines(xml, isStale = () => false) {
   let open = -1; // the line of a start tag that nothing has followed yet
   let started = performance.now();
   let tokens = 0;
-  const add = (text, at) => { texts.push(text); depths.push(at); };
+  const add = (text, at) => {
+    texts.push(text);
+    depths.push(at);
+  };
   for (const [token] of xml.matchAll(TOKENS)) {
     tokens += 1;
     if (tokens % 500 === 0 && performance.now() - started > SLICE_MILLISECONDS) {
@@ -79,15 +83,21 @@ export function coloured(line, kind) {
   if (kind === "xml" && /^[<]/.test(shown)) {
     let inTag = false;
     for (const [all, bracket, name, attribute, equals, value, end, text] of shown.matchAll(XML_PARTS)) {
-      if (bracket) { parts.push(["t-dim", bracket], ["t-tag", name]); inTag = true; }
-      else if (attribute && inTag) parts.push(["t-name", attribute], ["t-dim", equals], ["t-value", value]);
-      else if (end) { parts.push(["t-dim", end]); inTag = false; }
-      else parts.push(["", text ?? all]);
+      if (bracket) {
+        parts.push(["t-dim", bracket], ["t-tag", name]);
+        inTag = true;
+      } else if (attribute && inTag) parts.push(["t-name", attribute], ["t-dim", equals], ["t-value", value]);
+      else if (end) {
+        parts.push(["t-dim", end]);
+        inTag = false;
+      } else parts.push(["", text ?? all]);
     }
   } else if (kind === "json") {
     for (const [, text, colon, literal, rest] of shown.matchAll(JSON_PARTS)) {
-      if (text) { parts.push([colon ? "t-tag" : "t-value", text]); if (colon) parts.push(["t-dim", colon]); }
-      else if (literal) parts.push(["t-number", literal]);
+      if (text) {
+        parts.push([colon ? "t-tag" : "t-value", text]);
+        if (colon) parts.push(["t-dim", colon]);
+      } else if (literal) parts.push(["t-number", literal]);
       else parts.push(["t-dim", rest]);
     }
   } else {

@@ -16,23 +16,54 @@ const OVERLAP = 5;
 const MAX_WAIT_SECONDS = 60;
 
 const REQUEST_COLUMNS = {
-  id: (one) => one.id, request: (one) => one.request_name, page: (one) => one.page, subject: (one) => one.subject, label: (one) => one.label,
-  state: (one) => one.state, error_code: (one) => one.error?.code, error: (one) => one.error?.message,
-  hint: (one) => one.error?.details?.hint, webhook_state: (one) => one.webhook_state, webhook_error: (one) => one.webhook_error,
-  queued_at_utc: (one) => one.inserted_at, sent_at_utc: (one) => one.sent_at, responded_at_utc: (one) => one.responded_at, last_change_utc: (one) => one.updated_at,
+  id: (one) => one.id,
+  request: (one) => one.request_name,
+  page: (one) => one.page,
+  subject: (one) => one.subject,
+  label: (one) => one.label,
+  state: (one) => one.state,
+  error_code: (one) => one.error?.code,
+  error: (one) => one.error?.message,
+  hint: (one) => one.error?.details?.hint,
+  webhook_state: (one) => one.webhook_state,
+  webhook_error: (one) => one.webhook_error,
+  queued_at_utc: (one) => one.inserted_at,
+  sent_at_utc: (one) => one.sent_at,
+  responded_at_utc: (one) => one.responded_at,
+  last_change_utc: (one) => one.updated_at,
 };
 
 const CONNECTION_COLUMNS = {
-  id: (one) => one.id, name: (one) => one.name, status: (one) => one.status, quickbooks_status: (one) => one.quickbooks_status, reason: (one) => one.waiting_reason?.message ?? one.last_error?.message,
-  last_contact_utc: (one) => one.last_connected_at, product: (one) => one.quickbooks_product_name, qbxml_version: (one) => one.qbxml_version,
-  country: (one) => one.country, waiting: (one) => one.counts?.waiting, waiting_to_retry: (one) => one.counts?.retryable, failed: (one) => one.counts?.error,
+  id: (one) => one.id,
+  name: (one) => one.name,
+  status: (one) => one.status,
+  quickbooks_status: (one) => one.quickbooks_status,
+  reason: (one) => one.waiting_reason?.message ?? one.last_error?.message,
+  last_contact_utc: (one) => one.last_connected_at,
+  product: (one) => one.quickbooks_product_name,
+  qbxml_version: (one) => one.qbxml_version,
+  country: (one) => one.country,
+  waiting: (one) => one.counts?.waiting,
+  waiting_to_retry: (one) => one.counts?.retryable,
+  failed: (one) => one.counts?.error,
 };
 
 const AUDIT_COLUMNS = {
-  at_utc: (one) => one.at, action: (one) => one.action, actor: (one) => one.actor.type, actor_id: (one) => one.actor.id,
-  connection_id: (one) => one.connection_id, request_id: (one) => one.request_id, credential_id: (one) => one.credential_id,
-  settings: (one) => one.settings.join(" "), counts: (one) => one.counts && Object.entries(one.counts).map(([name, number]) => `${name}=${number}`).join(" "),
-  completed_at_utc: (one) => one.completed_at, id: (one) => one.id,
+  at_utc: (one) => one.at,
+  action: (one) => one.action,
+  actor: (one) => one.actor.type,
+  actor_id: (one) => one.actor.id,
+  connection_id: (one) => one.connection_id,
+  request_id: (one) => one.request_id,
+  credential_id: (one) => one.credential_id,
+  settings: (one) => one.settings.join(" "),
+  counts: (one) =>
+    one.counts &&
+    Object.entries(one.counts)
+      .map(([name, number]) => `${name}=${number}`)
+      .join(" "),
+  completed_at_utc: (one) => one.completed_at,
+  id: (one) => one.id,
 };
 
 /**
@@ -44,27 +75,46 @@ export function RequestsCsv({ connectionId, query, total }) {
   const place = (one) => `${one[sort]} ${one.id}`;
   const order = (one, other) => (direction === "asc" ? 1 : -1) * (place(one) < place(other) ? -1 : 1);
   const asked = { ...query, bodies: false, sort_direction: total > MAX_ROWS ? direction : "asc" };
-  return html`<${ListCsv} pages=${() => allPages(["connections", connectionId, "queued_requests"], asked, place)} order=${order} columns=${REQUEST_COLUMNS} name="requests" />`;
+  return html`
+    <${ListCsv}
+      pages=${() => allPages(["connections", connectionId, "queued_requests"], asked, place)}
+      order=${order}
+      columns=${REQUEST_COLUMNS}
+      name="requests"
+    />
+  `;
 }
 
 /** All connections, or those in `rows`. */
-export const ConnectionsCsv = ({ rows }) => html`<${ListCsv} pages=${() => (rows ? onePage(rows) : allPages(["connections"], { counts: true }))} columns=${CONNECTION_COLUMNS} name="connections" />`;
+export const ConnectionsCsv = ({ rows }) => html`
+  <${ListCsv}
+    pages=${() => (rows ? onePage(rows) : allPages(["connections"], { counts: true }))}
+    columns=${CONNECTION_COLUMNS}
+    name="connections"
+  />
+`;
 
-export const AuditLogCsv = ({ path, query }) => html`<${ListCsv} pages=${() => pagesBehindCursors(path, query)} columns=${AUDIT_COLUMNS} name="audit-log" />`;
+export const AuditLogCsv = ({ path, query }) => html`
+  <${ListCsv} pages=${() => pagesBehindCursors(path, query)} columns=${AUDIT_COLUMNS} name="audit-log" />
+`;
 
 async function* onePage(rows) {
   yield rows;
   return true;
 }
 
-const allPages = (path, query, place) => overlappingPages((page, size) => patiently(() => call("GET", path, { query: { ...query, page, page_size: size } })), place);
+const allPages = (path, query, place) =>
+  overlappingPages(
+    (page, size) => patiently(() => call("GET", path, { query: { ...query, page, page_size: size } })),
+    place,
+  );
 
 /**
- * Yields the rows of a list in parts, some of them twice. Returns whether these are all. `read(page, size)` returns a page.
- * `place` returns a text that a row keeps as long as the order of the list does not move it.
+ * Yields the rows of a list in parts, some of them twice. Returns whether these are all. `read(page, size)` returns a
+ * page. `place` returns a text that a row keeps as long as the order of the list does not move it.
  *
- * Rows that come and go meanwhile move others to other pages. So each part begins with rows of the part before it. If it
- * does not, rows between them may be missing, and the list is read again from an earlier position.
+ * Rows that come and go meanwhile move others to other pages. So each part begins with rows of the part before it. If
+ * it does not, rows between them may be missing, and the list is read again from an earlier position.
  */
 export async function* overlappingPages(read, place = ({ id }) => id) {
   const known = new Set();
@@ -120,14 +170,23 @@ function ListCsv({ pages, order, columns, name }) {
       }
       const isWhole = part.value;
       const all = order ? [...rows.values()].toSorted(order) : [...rows.values()];
-      downloadCsv(Object.keys(columns), all.map((one) => Object.values(columns).map((value) => value(one))), name);
-      if (!isWhole) toast(`The file has the first ${count(all.length)} rows. Filter the list to get the others.`, "amber");
+      downloadCsv(
+        Object.keys(columns),
+        all.map((one) => Object.values(columns).map((value) => value(one))),
+        name,
+      );
+      if (!isWhole)
+        toast(`The file has the first ${count(all.length)} rows. Filter the list to get the others.`, "amber");
     } catch (error) {
       toast(explain(error), "red");
     }
     setRead(null);
   };
-  return html`<${Button} icon="download" busy=${read !== null} onClick=${press} title="All rows that match, as CSV">${read ? `CSV: ${count(read)} rows` : "CSV"}<//>`;
+  return html`
+    <${Button} icon="download" busy=${read !== null} onClick=${press} title="All rows that match, as CSV">
+      ${read ? `CSV: ${count(read)} rows` : "CSV"}
+    <//>
+  `;
 }
 
 /** Makes a call again after the seconds that the service asks to wait. */

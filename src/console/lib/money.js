@@ -4,7 +4,9 @@ const NUMBER = /^\s*([+-]?)(\d+)(?:\.(\d+))?\s*$/;
 /** The maximum digits of a number. QBXML allows 15. */
 const MAX_DIGITS = 40;
 
-/** Reads a number: `{units, places}`, where 12.50 is `{units: 1250n, places: 2}`. Returns null if the text is not one. */
+/**
+ * Reads a number: `{units, places}`, where 12.50 is `{units: 1250n, places: 2}`. Returns null if the text is not one.
+ */
 export function decimal(text) {
   const [, sign, whole, fraction = ""] = NUMBER.exec(text ?? "") ?? [];
   if (whole === undefined || whole.length + fraction.length > MAX_DIGITS) return null;
@@ -30,8 +32,8 @@ export function moneyText(amount) {
 }
 
 /**
- * Returns what a person typed as QBXML has it, if only one number can be meant: "1,234.5" is 1234.50 as an amount. Any other
- * text stays as it is, and the form says what is wrong with it: "1,234" can be a thousand or one and a bit.
+ * Returns what a person typed as QBXML has it, if only one number can be meant: "1,234.5" is 1234.50 as an amount. Any
+ * other text stays as it is, and the form says what is wrong with it: "1,234" can be a thousand or one and a bit.
  */
 export function typedNumber(text, isAmount) {
   const trimmed = text.trim();

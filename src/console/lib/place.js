@@ -33,17 +33,25 @@ export function focusHeading() {
 export function keepScrollPositions() {
   history.scrollRestoration = "manual";
   let timer = 0;
-  addEventListener("scroll", () => {
+  addEventListener(
+    "scroll",
+    () => {
+      clearTimeout(timer);
+      timer = setTimeout(saveScroll, SAVE_MILLISECONDS);
+    },
+    { passive: true },
+  );
+  addEventListener("popstate", () => {
     clearTimeout(timer);
-    timer = setTimeout(saveScroll, SAVE_MILLISECONDS);
-  }, { passive: true });
-  addEventListener("popstate", () => { clearTimeout(timer); restoreScroll(); });
+    restoreScroll();
+  });
   addEventListener("pagehide", saveScroll);
   restoreScroll();
 }
 
 export function saveScroll() {
-  if (!isRestoring && Math.round(scrollY) !== (history.state?.scroll ?? 0)) history.replaceState({ ...history.state, scroll: Math.round(scrollY) }, "");
+  if (!isRestoring && Math.round(scrollY) !== (history.state?.scroll ?? 0))
+    history.replaceState({ ...history.state, scroll: Math.round(scrollY) }, "");
 }
 
 /**

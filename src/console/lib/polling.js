@@ -26,7 +26,10 @@ export function poll(run, wait) {
   one.due = Date.now() + wait(0);
   polls.add(one);
   plan(one);
-  return () => { clearTimeout(one.timer); polls.delete(one); };
+  return () => {
+    clearTimeout(one.timer);
+    polls.delete(one);
+  };
 }
 
 /** The service asks to wait: no view polls before that. */
@@ -37,16 +40,23 @@ export function blockPolls(seconds) {
 /** Counts a call that may take long. Returns a function to call at its end. */
 export function watchCall() {
   let isSlow = false;
-  const timer = setTimeout(() => { isSlow = true; slowCalls += 1; notify(); }, SLOW_MILLISECONDS);
+  const timer = setTimeout(() => {
+    isSlow = true;
+    slowCalls += 1;
+    notify();
+  }, SLOW_MILLISECONDS);
   return () => {
     clearTimeout(timer);
-    if (isSlow) { slowCalls -= 1; notify(); }
+    if (isSlow) {
+      slowCalls -= 1;
+      notify();
+    }
   };
 }
 
 /**
- * Notes what a load shows: `at`, the time of its data, and `error`, why they are not newer. `reload` loads them again if
- * they do not poll.
+ * Notes what a load shows: `at`, the time of its data, and `error`, why they are not newer. `reload` loads them again
+ * if they do not poll.
  */
 export function noteLoad(key, state) {
   if (state) loads.set(key, state);
@@ -91,7 +101,9 @@ export function useFreshness() {
 }
 
 const isIdle = () => Date.now() - usedAt >= IDLE_MILLISECONDS;
-const notify = () => { for (const listener of listeners) listener(); };
+const notify = () => {
+  for (const listener of listeners) listener();
+};
 
 function plan(one) {
   clearTimeout(one.timer);
@@ -123,5 +135,8 @@ function wake() {
   notify();
 }
 
-for (const name of ["pointerdown", "pointermove", "keydown", "wheel", "touchstart", "focus"]) addEventListener(name, wake, { capture: true, passive: true });
-document.addEventListener("visibilitychange", () => { if (document.visibilityState === "visible") for (const one of polls) plan(one); });
+for (const name of ["pointerdown", "pointermove", "keydown", "wheel", "touchstart", "focus"])
+  addEventListener(name, wake, { capture: true, passive: true });
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") for (const one of polls) plan(one);
+});

@@ -8,8 +8,8 @@ import { declarations } from "./versions.js";
 export const isUnsettled = (record) => record.error?.code === "outcome_unknown" && !isRead(record.request_name);
 
 /**
- * Returns a record as the body of a new request, with the version of QBXML and the webhook URL of the record; null means no
- * webhook. A generated requestID is left out: it is the ID of the record.
+ * Returns a record as the body of a new request, with the version of QBXML and the webhook URL of the record; null
+ * means no webhook. A generated requestID is left out: it is the ID of the record.
  */
 export function contentOf({ id, request_xml: xml, request_json: { version }, webhook_url, label, metadata }) {
   return {
@@ -21,16 +21,22 @@ export function contentOf({ id, request_xml: xml, request_json: { version }, web
 }
 
 /**
- * Queues a copy of a record and returns the new record. With the same `key`, it is queued once. Of a write whose outcome is
- * unknown, all people together queue one copy in a day.
+ * Queues a copy of a record and returns the new record. With the same `key`, it is queued once. Of a write whose
+ * outcome is unknown, all people together queue one copy in a day.
  */
 export async function queueAgain(record, key) {
   const headers = { "Idempotency-Key": isUnsettled(record) ? `again-${record.id}` : key };
-  return (await call("POST", ["connections", record.connection_id, "queued_requests"], { body: contentOf(record), headers })).data;
+  return (
+    await call("POST", ["connections", record.connection_id, "queued_requests"], {
+      body: contentOf(record),
+      headers,
+    })
+  ).data;
 }
 
 /** Returns the address at which a copy of a record can be edited and queued. */
-export const editAddress = ({ connection_id: connection, request_name: type, id }) => url("/compose", { connection, type, from: id });
+export const editAddress = ({ connection_id: connection, request_name: type, id }) =>
+  url("/compose", { connection, type, from: id });
 
 /** Returns a new idempotency key. Pages without https have no `randomUUID`. */
 export const newKey = () => crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`;

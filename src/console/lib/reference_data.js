@@ -22,10 +22,18 @@ const texts = (name) => load(new URL(`../reference/${name}.json`, import.meta.ur
 
 /** Loads what every page of the reference shows: `{messages, fieldText, missing, samples}`. */
 export async function referenceData() {
-  const [messages, fields, missing, samples] = await Promise.all([texts("messages"), texts("fields"), load(`${APP}/schema/missing_in_editions.json`), texts("samples")]);
-  const places = new Map(Object.entries(missing.elements).flatMap(([editions, listed]) => listed.map((place) => [place, editions])));
+  const [messages, fields, missing, samples] = await Promise.all([
+    texts("messages"),
+    texts("fields"),
+    load(`${APP}/schema/missing_in_editions.json`),
+    texts("samples"),
+  ]);
+  const places = new Map(
+    Object.entries(missing.elements).flatMap(([editions, listed]) => listed.map((place) => [place, editions])),
+  );
   return {
-    messages, samples,
+    messages,
+    samples,
     fieldText: (name) => fieldText(fields, name),
     /** Returns the editions that lack a message or an element: "CA UK", or undefined. */
     missing: (name, parent) => (parent ? places.get(`${parent}/${name}`) : missing.messages[name]),
@@ -43,7 +51,11 @@ function fieldText({ texts: own, endings }, name) {
 }
 
 /** "SalesTaxPaymentCheck" → "sales tax payment check". */
-const words = (name) => name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/([A-Z])([A-Z][a-z])/g, "$1 $2").replace(/\b[A-Z](?=[a-z]|\b)/g, (letter) => letter.toLowerCase()) || "object";
+const words = (name) =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+    .replace(/\b[A-Z](?=[a-z]|\b)/g, (letter) => letter.toLowerCase()) || "object";
 
 const ALL_EDITIONS = 4;
 const NAMES = { US: "US", CA: "Canada", UK: "UK", AU: "Australia" };
@@ -52,9 +64,11 @@ const NAMES = { US: "US", CA: "Canada", UK: "UK", AU: "Australia" };
 export function editionsText(codes) {
   const editions = codes.split(" ");
   if (editions.length === ALL_EDITIONS) return "in no desktop edition";
-  if (editions.length === ALL_EDITIONS - 1) return `only in ${Object.entries(NAMES).find(([code]) => !editions.includes(code))[1]}`;
+  if (editions.length === ALL_EDITIONS - 1)
+    return `only in ${Object.entries(NAMES).find(([code]) => !editions.includes(code))[1]}`;
   return `not in ${editions.map((code) => NAMES[code]).join(", ")}`;
 }
 
 /** Returns the sample of a request type: one that was written for it, or one that follows from the schema. */
-export const sampleTree = (type, samples) => (samples[type.name] ? ofMember(type.name, samples[type.name]) : exampleTree(type));
+export const sampleTree = (type, samples) =>
+  samples[type.name] ? ofMember(type.name, samples[type.name]) : exampleTree(type);

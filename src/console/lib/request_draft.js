@@ -7,14 +7,25 @@ import { formTree, fromXml, hasBlanks, pruned, toXml } from "./schema.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
 import { firstVersion } from "./versions.js";
 
-/** Returns the ways to edit a request: `[[mode, name]]`. Three types have a form for people beside that of the schema. */
-export const modesOf = (type) => [...(SIMPLE_FORMS[type] ? [["simple", "Form"], ["form", "All fields"]] : [["form", "Form"]]), ["xml", "XML"], ["json", "JSON"]];
+/**
+ * Returns the ways to edit a request: `[[mode, name]]`. Three types have a form for people beside that of the schema.
+ */
+export const modesOf = (type) => [
+  ...(SIMPLE_FORMS[type]
+    ? [
+        ["simple", "Form"],
+        ["form", "All fields"],
+      ]
+    : [["form", "Form"]]),
+  ["xml", "XML"],
+  ["json", "JSON"],
+];
 
 export const isForm = (mode) => mode === "simple" || mode === "form";
 
 /**
- * Returns a new draft: an empty form, or the content of an earlier request. `supported` is the version of the connection. The
- * webhook is a URL, "" for that of the connection, or null for none.
+ * Returns a new draft: an empty form, or the content of an earlier request. `supported` is the version of the
+ * connection. The webhook is a URL, "" for that of the connection, or null for none.
  */
 export function beginning(type, source, supported) {
   const [[mode]] = modesOf(type.name);
@@ -47,12 +58,14 @@ function dated(type, tree) {
 
 /** Returns today's date where the reader is: "2026-11-23". */
 export function today(now = new Date()) {
-  return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((number) => String(number).padStart(2, "0")).join("-");
+  return [now.getFullYear(), now.getMonth() + 1, now.getDate()]
+    .map((number) => String(number).padStart(2, "0"))
+    .join("-");
 }
 
 /**
- * Returns the tree and the version of a draft. A text without a version has the `assumed` one, that of the connection. Throws
- * Error with a sentence if the text cannot be read.
+ * Returns the tree and the version of a draft. A text without a version has the `assumed` one, that of the connection.
+ * Throws Error with a sentence if the text cannot be read.
  */
 export function read({ mode, tree, version, text }, assumed) {
   if (isForm(mode)) return { tree, version };
@@ -60,7 +73,10 @@ export function read({ mode, tree, version, text }, assumed) {
   return { ...found, version: found.version ?? assumed };
 }
 
-/** Returns the tree and the version that a draft queues, or null if its text cannot be read. Only a form leaves out empty elements. */
+/**
+ * Returns the tree and the version that a draft queues, or null if its text cannot be read. Only a form leaves out
+ * empty elements.
+ */
 export function requestOf(draft, assumed) {
   try {
     const { tree, version } = read(draft, assumed);
@@ -81,19 +97,34 @@ export function written(form, { tree, version }, assumed) {
 /** Returns the body that queues a draft. Throws SyntaxError if its JSON is broken. */
 export function bodyOf(draft) {
   const { mode, tree, version, text } = draft;
-  const content = mode === "xml" ? { request_xml: text } : { request_json: mode === "json" ? JSON.parse(text) : toJson(pruned(tree), version) };
+  const content =
+    mode === "xml"
+      ? { request_xml: text }
+      : { request_json: mode === "json" ? JSON.parse(text) : toJson(pruned(tree), version) };
   return { ...content, ...settingsOf(draft) };
 }
 
 /** Whether only XML can hold a draft. */
 export const isOnlyXml = ({ mode, text }) => mode === "xml" && !fitsInJson(text);
 
-/** Returns a body that queues the same request, in the short form. The first two arguments are a draft and its `requestOf`. */
+/**
+ * Returns a body that queues the same request, in the short form. The first two arguments are a draft and its
+ * `requestOf`.
+ */
 export function sampleBodyOf(draft, { tree, version }, assumed) {
-  return { ...(isOnlyXml(draft) ? { request_xml: draft.text } : { request_json: shortForm(tree, unlessAssumed(version, assumed)) }), ...settingsOf(draft) };
+  return {
+    ...(isOnlyXml(draft)
+      ? { request_xml: draft.text }
+      : { request_json: shortForm(tree, unlessAssumed(version, assumed)) }),
+    ...settingsOf(draft),
+  };
 }
 
 function settingsOf({ webhook, label, metadata }) {
   const url = webhook?.trim() ?? null;
-  return { ...(url === "" ? {} : { webhook_url: url }), ...(label ? { label } : {}), ...(metadata ? { metadata } : {}) };
+  return {
+    ...(url === "" ? {} : { webhook_url: url }),
+    ...(label ? { label } : {}),
+    ...(metadata ? { metadata } : {}),
+  };
 }

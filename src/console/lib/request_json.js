@@ -1,6 +1,6 @@
-// A request as JSON: in the short form, `{version, CustomerQueryRq: {"@requestID": "1", MaxReturned: "2"}}`, and as a tree of
-// nodes, `{version, request: {name, attributes, text | children}}`, which records have. Both may lack the version
-// (docs/reference/service-contract.md, Requests as JSON).
+// A request as JSON: in the short form, `{version, CustomerQueryRq: {"@requestID": "1", MaxReturned: "2"}}`, and as a
+// tree of nodes, `{version, request: {name, attributes, text | children}}`, which records have. Both may lack the
+// version (docs/reference/service-contract.md, Requests as JSON).
 
 const MESSAGE_SET = "QBXMLMsgsRq";
 
@@ -11,7 +11,9 @@ export const fitsInJson = (xml) => /<QBXMLMsgsRq\s+onError\s*=\s*["']stopOnError
 
 /** Returns a tree in the short form, or as nodes if the short form would lose the order of its elements. */
 export function shortForm(tree, version) {
-  return isOrdered(tree) ? { ...versionMember(version), [tree.name]: content({ children: [], ...tree }) } : toJson(tree, version);
+  return isOrdered(tree)
+    ? { ...versionMember(version), [tree.name]: content({ children: [], ...tree }) }
+    : toJson(tree, version);
 }
 
 /** Returns a tree as nodes. */
@@ -27,9 +29,13 @@ export function toJson(tree, version) {
 const versionMember = (version) => (version ? { version } : {});
 const filled = (attributes = {}) => Object.entries(attributes).filter(([, value]) => value !== "");
 
-/** Returns the text of an element, or an object of its attributes and children. Children of one name become an array. */
+/**
+ * Returns the text of an element, or an object of its attributes and children. Children of one name become an array.
+ */
 function content({ attributes, text, children }) {
-  const members = new Map(filled(attributes).map(([name, value]) => [`@${name === "request_id" ? "requestID" : name}`, value]));
+  const members = new Map(
+    filled(attributes).map(([name, value]) => [`@${name === "request_id" ? "requestID" : name}`, value]),
+  );
   if (!children && !members.size) return text ?? "";
   if (text) members.set("#text", text);
   for (const child of children ?? []) {
@@ -50,7 +56,9 @@ function isOrdered({ children = [] }) {
 
 // --- Reading -----------------------------------------------------------------------------------------------------
 
-/** Reads both forms. Returns `{tree, version}`, without a version if the text has none; throws Error with a sentence. */
+/**
+ * Reads both forms. Returns `{tree, version}`, without a version if the text has none; throws Error with a sentence.
+ */
 export function fromJson(text) {
   let value;
   try {
@@ -60,7 +68,12 @@ export function fromJson(text) {
   }
   const names = Object.keys(value ?? {}).filter((name) => name !== "version");
   const [name] = names;
-  if (names.length !== 1 || Array.isArray(value) || name === MESSAGE_SET || !(name === "request" || name.endsWith("Rq"))) {
+  if (
+    names.length !== 1 ||
+    Array.isArray(value) ||
+    name === MESSAGE_SET ||
+    !(name === "request" || name.endsWith("Rq"))
+  ) {
     throw new Error('The JSON needs one request, such as {"CustomerQueryRq": {"MaxReturned": 5}}.');
   }
   const tree = name === "request" ? ofNode(value.request) : ofMember(name, value[name] ?? {});
@@ -69,7 +82,7 @@ export function fromJson(text) {
   return { tree: { name: tree.name, attributes, children }, version: versionOf(value.version) };
 }
 
-const versionOf = (value) => (typeof value === "number" ? value.toFixed(1) : value ?? undefined);
+const versionOf = (value) => (typeof value === "number" ? value.toFixed(1) : (value ?? undefined));
 
 /** Reads a node: `{name, attributes, text | children}`. */
 function ofNode(node) {
@@ -89,9 +102,10 @@ export function ofMember(name, value) {
   const children = [];
   for (const [key, member] of Object.entries(value)) {
     if (key.startsWith("@")) attributes.push([key.slice(1), member]);
-    else if (key !== "#text") for (const one of Array.isArray(member) ? member : [member]) children.push(ofMember(key, one));
+    else if (key !== "#text")
+      for (const one of Array.isArray(member) ? member : [member]) children.push(ofMember(key, one));
   }
-  const text = children.length ? value["#text"] ?? "" : textOf(value["#text"], name);
+  const text = children.length ? (value["#text"] ?? "") : textOf(value["#text"], name);
   if (children.length && text !== "") throw new Error(`${name} has both text and children.`);
   const hasText = !children.length && (text || attributes.length > 0);
   return element(name, attributes, hasText ? { text } : { children });
@@ -99,7 +113,9 @@ export function ofMember(name, value) {
 
 /** An attribute that is null is like one that is absent. */
 function element(name, attributes, own) {
-  const given = attributes.filter(([, value]) => value !== null).map(([key, value]) => [key === "requestID" ? "request_id" : key, textOf(value, key)]);
+  const given = attributes
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => [key === "requestID" ? "request_id" : key, textOf(value, key)]);
   return { name, ...(given.length ? { attributes: Object.fromEntries(given) } : {}), ...own };
 }
 

@@ -1,8 +1,8 @@
 // A result as a CSV file with all its contents.
 //
-// A file of objects has a row for each line of an object, such as the lines of an invoice, and repeats the other fields in
-// each of these rows. Its columns are the paths of the fields: "BillAddress.City", "InvoiceLineRet.Quantity". Lists that are
-// not lines are written out in one cell.
+// A file of objects has a row for each line of an object, such as the lines of an invoice, and repeats the other fields
+// in each of these rows. Its columns are the paths of the fields: "BillAddress.City", "InvoiceLineRet.Quantity". Lists
+// that are not lines are written out in one cell.
 
 import { csvLine, download } from "./csv.js";
 import { inOrder, isLines, isObject, leafText, listOf, resultTitle, tableOf } from "./result_rows.js";
@@ -17,7 +17,14 @@ export async function saveResult(result) {
   const text = await resultCsv(result);
   if (text === null) return false;
   const name = `${resultTitle(result)} ${leafText(result[1][0].ReportSubtitle)}`;
-  download(text, `${name.replace(/[^\p{L}\p{N} _,&()-]+/gu, " ").trim().slice(0, MAX_NAME)}.csv`, "text/csv;charset=utf-8");
+  download(
+    text,
+    `${name
+      .replace(/[^\p{L}\p{N} _,&()-]+/gu, " ")
+      .trim()
+      .slice(0, MAX_NAME)}.csv`,
+    "text/csv;charset=utf-8",
+  );
   return true;
 }
 
@@ -78,7 +85,10 @@ async function objectFile(objects) {
   }
 }
 
-/** Yields `{parts, line}` for each row: maps of texts by path, the first of the object itself, and the row's number in it. */
+/**
+ * Yields `{parts, line}` for each row: maps of texts by path, the first of the object itself, and the row's number in
+ * it.
+ */
 function* fileRows(objects) {
   for (const object of objects) {
     let line = 0;
@@ -119,6 +129,9 @@ function contentOf(object, start) {
 /** Returns all texts of a value in one: "ContactName: Fax, ContactValue: 555 0199; ContactName: …". */
 function writtenOut(value) {
   if (Array.isArray(value)) return value.map(writtenOut).join("; ");
-  if (isObject(value)) return Object.entries(value).map(([name, part]) => `${name}: ${writtenOut(part)}`).join(", ");
+  if (isObject(value))
+    return Object.entries(value)
+      .map(([name, part]) => `${name}: ${writtenOut(part)}`)
+      .join(", ");
   return leafText(value);
 }

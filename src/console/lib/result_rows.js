@@ -2,9 +2,23 @@
 import { plural } from "./text.js";
 
 const REPORT = "ReportRet";
-/** The lists inside an object that have a row of the CSV for each entry. Other lists, such as contacts, stay in a cell. */
+/**
+ * The lists inside an object that have a row of the CSV for each entry. Other lists, such as contacts, stay in a cell.
+ */
 const LINES = /Line(Group)?(Ret)?$|AppliedToTxnRet$|PerItemRet$/;
-const TECHNICAL = new Set(["EditSequence", "TimeCreated", "TimeModified", "ListID", "TxnID", "TxnLineID", "ARAccountRef", "TemplateRef", "Sublevel", "ExternalGUID", "TxnNumber"]);
+const TECHNICAL = new Set([
+  "EditSequence",
+  "TimeCreated",
+  "TimeModified",
+  "ListID",
+  "TxnID",
+  "TxnLineID",
+  "ARAccountRef",
+  "TemplateRef",
+  "Sublevel",
+  "ExternalGUID",
+  "TxnNumber",
+]);
 const ROW_TYPES = { TextRow: "Heading", DataRow: "Data", SubtotalRow: "Subtotal", TotalRow: "Total" };
 const NUMBER_TYPE = /^(AMT|INT|PERCENT|PRICE|QUAN)TYPE$/;
 /** The rows that decide whether a column of objects has amounts. */
@@ -42,7 +56,10 @@ export function leafText(value) {
   return isObject(value) ? leafText(value["#text"]) : String(value);
 }
 
-/** Returns a result as the screen shows it: `{about, hasLines, columns: [{key, title, isNumber}], rows, cell(row, key), isStrong(row)}`. */
+/**
+ * Returns a result as the screen shows it: `{about, hasLines, columns: [{key, title, isNumber}], rows, cell(row, key),
+ * isStrong(row)}`.
+ */
 export const tableOf = ([name, rows]) => (name === REPORT ? reportTable(rows[0]) : objectTable(rows));
 
 // --- Objects -----------------------------------------------------------------------------------------------------
@@ -58,7 +75,9 @@ function objectTable(rows) {
     }
   }
   const sample = rows.slice(0, SAMPLE);
-  const isNumber = (name) => sample.some((row) => row[name] !== undefined) && sample.every((row) => row[name] === undefined || /^-?\d+\.\d+$/.test(row[name]));
+  const isNumber = (name) =>
+    sample.some((row) => row[name] !== undefined) &&
+    sample.every((row) => row[name] === undefined || /^-?\d+\.\d+$/.test(row[name]));
   return {
     about: plural(rows.length, "object"),
     hasLines,
@@ -81,23 +100,42 @@ function rank(path) {
 }
 
 function screenText(value) {
-  if (Array.isArray(value)) return isObject(value[0]) ? plural(value.length, "entry", "entries") : value.map(leafText).join(", ");
-  if (isObject(value)) return value.FullName ?? Object.entries(value).filter(([name]) => !name.startsWith("@")).map(([, part]) => screenText(part)).filter(Boolean).join(", ");
+  if (Array.isArray(value))
+    return isObject(value[0]) ? plural(value.length, "entry", "entries") : value.map(leafText).join(", ");
+  if (isObject(value))
+    return (
+      value.FullName ??
+      Object.entries(value)
+        .filter(([name]) => !name.startsWith("@"))
+        .map(([, part]) => screenText(part))
+        .filter(Boolean)
+        .join(", ")
+    );
   return leafText(value);
 }
 
 // --- Reports -----------------------------------------------------------------------------------------------------
 
-/** Besides the members of a table, each row has `type`, and `object` if it is about one: `{type: "account", name: "Sales"}`. */
+/**
+ * Besides the members of a table, each row has `type`, and `object` if it is about one: `{type: "account", name:
+ * "Sales"}`.
+ */
 function reportTable(report) {
   const columns = new Map(listOf(report.ColDesc).map((column) => [column["@colID"], columnOf(column)]));
   const rows = [];
   for (const [kind, value] of Object.entries(report.ReportData ?? {})) {
     for (const row of listOf(value).filter(isObject)) {
       const texts = new Map(listOf(row.ColData).map((one) => [one["@colID"], leafText(one["@value"] ?? one)]));
-      for (const id of texts.keys()) if (!columns.has(id)) columns.set(id, { key: id, title: `Column ${id}`, isNumber: false });
+      for (const id of texts.keys())
+        if (!columns.has(id)) columns.set(id, { key: id, title: `Column ${id}`, isNumber: false });
       const { "@rowType": type, "@value": name } = isObject(row.RowData) ? row.RowData : {};
-      rows.push({ number: Number(row["@rowNumber"]) || 0, type: ROW_TYPES[kind] ?? kind, heading: row["@value"], texts, object: { type, name } });
+      rows.push({
+        number: Number(row["@rowNumber"]) || 0,
+        type: ROW_TYPES[kind] ?? kind,
+        heading: row["@value"],
+        texts,
+        object: { type, name },
+      });
     }
   }
   if (columns.size === 0) columns.set("1", { key: "1", title: "Label", isNumber: false });
@@ -115,6 +153,12 @@ function reportTable(report) {
 
 /** A title can have several rows: "Jan 26" above "Amount". */
 function columnOf(column) {
-  const titles = listOf(column.ColTitle).map((one) => one["@value"]).filter(Boolean);
-  return { key: column["@colID"], title: titles.join(" ") || leafText(column.ColType) || `Column ${column["@colID"]}`, isNumber: NUMBER_TYPE.test(column["@dataType"]) };
+  const titles = listOf(column.ColTitle)
+    .map((one) => one["@value"])
+    .filter(Boolean);
+  return {
+    key: column["@colID"],
+    title: titles.join(" ") || leafText(column.ColType) || `Column ${column["@colID"]}`,
+    isNumber: NUMBER_TYPE.test(column["@dataType"]),
+  };
 }

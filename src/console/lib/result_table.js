@@ -18,19 +18,82 @@ export function ResultTable({ results }) {
   const { about, hasLines, columns, rows, cell, isStrong } = useMemo(() => tableOf(result), [result[1]]);
   const shown = columns.slice(0, all ? MAX_COLUMNS : FEW_COLUMNS);
   const pages = Math.ceil(rows.length / ROWS);
-  return html`<section class="card data-table" aria-label="Results">
-    <header><div class="row"><h2>Results</h2><span class="muted"><${Foreign} text=${about} /></span></div><div class="row">
-      ${results.length > 1 && html`<${KindPicker} results=${results} chosen=${chosen} pick=${(n) => { setChosen(n); setPage(1); }} />`}
-      <${CsvButton} result=${result} />
-      ${columns.length > FEW_COLUMNS && html`<${Button} kind="small" onClick=${() => setAll(!all)} aria-pressed=${String(all)}>${all ? "Fewer columns" : columns.length > MAX_COLUMNS ? `First ${MAX_COLUMNS} columns` : `All ${columns.length} columns`}<//>`}
-    </div>${hasLines && html`<p class="muted small">The CSV has a row for each line, and repeats the other fields. Add those up in the rows with Line 1.</p>`}</header>
-    <div class="table-wrap" tabindex="0" role="region" aria-label=${resultTitle(result)}><table><thead><tr>${shown.map(({ title, isNumber }) => html`<th scope="col" class=${isNumber ? "number" : ""}>${title}</th>`)}</tr></thead>
-      <tbody>${rows.slice((page - 1) * ROWS, page * ROWS).map((row) => html`<tr class=${isStrong(row) ? "strong" : ""}>${shown.map(({ key, isNumber }) => {
-        const text = cell(row, key);
-        return html`<td class=${isNumber ? "number" : ""} title=${text.length > 30 ? text : undefined}>${text === "" ? html`<span class="muted">–</span>` : text}</td>`;
-      })}</tr>`)}</tbody></table></div>
-    <${Pager} page=${page} totalPages=${pages} go=${setPage} />
-  </section>`;
+  return html`
+    <section class="card data-table" aria-label="Results">
+      <header>
+        <div class="row">
+          <h2>Results</h2>
+          <span class="muted"><${Foreign} text=${about} /></span>
+        </div>
+        <div class="row">
+          ${
+            results.length > 1 &&
+            html`
+              <${KindPicker}
+                results=${results}
+                chosen=${chosen}
+                pick=${(n) => {
+                  setChosen(n);
+                  setPage(1);
+                }}
+              />
+            `
+          }
+          <${CsvButton} result=${result} />
+          ${
+            columns.length > FEW_COLUMNS &&
+            html`
+              <${Button} kind="small" onClick=${() => setAll(!all)} aria-pressed=${String(all)}>
+                ${
+                  all
+                    ? "Fewer columns"
+                    : columns.length > MAX_COLUMNS
+                      ? `First ${MAX_COLUMNS} columns`
+                      : `All ${columns.length} columns`
+                }
+              <//>
+            `
+          }
+        </div>
+        ${
+          hasLines &&
+          html`
+            <p class="muted small">
+              The CSV has a row for each line, and repeats the other fields. Add those up in the rows with Line 1.
+            </p>
+          `
+        }
+      </header>
+      <div class="table-wrap" tabindex="0" role="region" aria-label=${resultTitle(result)}>
+        <table>
+          <thead>
+            <tr>
+              ${shown.map(
+                ({ title, isNumber }) => html`<th scope="col" class=${isNumber ? "number" : ""}>${title}</th>`,
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            ${rows.slice((page - 1) * ROWS, page * ROWS).map(
+              (row) => html`
+                <tr class=${isStrong(row) ? "strong" : ""}>
+                  ${shown.map(({ key, isNumber }) => {
+                    const text = cell(row, key);
+                    return html`
+                      <td class=${isNumber ? "number" : ""} title=${text.length > 30 ? text : undefined}>
+                        ${text === "" ? html`<span class="muted">–</span>` : text}
+                      </td>
+                    `;
+                  })}
+                </tr>
+              `,
+            )}
+          </tbody>
+        </table>
+      </div>
+      <${Pager} page=${page} totalPages=${pages} go=${setPage} />
+    </section>
+  `;
 }
 
 function CsvButton({ result }) {
@@ -39,17 +102,44 @@ function CsvButton({ result }) {
     setBusy(true);
     try {
       const { MAX_MEGABYTES, saveResult } = await import("./result_file.js");
-      if (!(await saveResult(result))) toast(`The CSV would be larger than ${MAX_MEGABYTES} MB. Get the response from the API instead.`, "red");
+      if (!(await saveResult(result)))
+        toast(`The CSV would be larger than ${MAX_MEGABYTES} MB. Get the response from the API instead.`, "red");
     } catch {
       toast("The CSV could not be made. Check your network, then try again.", "red");
     }
     setBusy(false);
   };
-  return html`<${Button} kind="small" icon="download" busy=${isBusy} title="All rows and columns, as CSV" onClick=${press}>CSV<//>`;
+  return html`
+    <${Button} kind="small" icon="download" busy=${isBusy} title="All rows and columns, as CSV" onClick=${press}>
+      CSV
+    <//>
+  `;
 }
 
 function KindPicker({ results, chosen, pick }) {
-  if (results.length <= MAX_SEGMENTS) return html`<${Segmented} label="Kind of object" value=${chosen} options=${results.map((result, n) => [n, resultTitle(result)])} onChange=${pick} />`;
-  return html`<select class="compact" aria-label="Kind of object" value=${String(chosen)} onChange=${(event) => pick(Number(event.target.value))}>
-    ${results.map((result, n) => html`<option value=${String(n)} selected=${n === chosen}>${resultTitle(result)} (${count(result[1].length)})</option>`)}</select>`;
+  if (results.length <= MAX_SEGMENTS)
+    return html`
+      <${Segmented}
+        label="Kind of object"
+        value=${chosen}
+        options=${results.map((result, n) => [n, resultTitle(result)])}
+        onChange=${pick}
+      />
+    `;
+  return html`
+    <select
+      class="compact"
+      aria-label="Kind of object"
+      value=${String(chosen)}
+      onChange=${(event) => pick(Number(event.target.value))}
+    >
+      ${results.map(
+        (result, n) => html`
+          <option value=${String(n)} selected=${n === chosen}>
+            ${resultTitle(result)} (${count(result[1].length)})
+          </option>
+        `,
+      )}
+    </select>
+  `;
 }

@@ -16,12 +16,13 @@ const SEGMENT = /^[A-Za-z0-9_-]+$/;
 const listeners = new Set();
 
 /**
- * Returns a path: `["connections", id]`. A segment needs no encoding, because it has only letters, digits, `_` and `-`. So no
- * text can add a segment, a parameter or another host. Throws TypeError for any other segment.
+ * Returns a path: `["connections", id]`. A segment needs no encoding, because it has only letters, digits, `_` and `-`.
+ * So no text can add a segment, a parameter or another host. Throws TypeError for any other segment.
  */
 export function pathOf(segments) {
   for (const segment of segments) {
-    if (typeof segment !== "string" || !SEGMENT.test(segment)) throw new TypeError(`${JSON.stringify(segment)} cannot be a part of a path.`);
+    if (typeof segment !== "string" || !SEGMENT.test(segment))
+      throw new TypeError(`${JSON.stringify(segment)} cannot be a part of a path.`);
   }
   return segments.join("/");
 }
@@ -63,7 +64,10 @@ export function useRoute() {
   return route;
 }
 
-/** Whether this is the page /docs. Its Content-Security-Policy is looser than that of /app, so no view is shared with it. */
+/**
+ * Whether this is the page /docs. Its Content-Security-Policy is looser than that of /app, so no view is shared with
+ * it.
+ */
 const isDocs = () => location.pathname.replace(/\/+$/, "") === `${ROOT}/docs`;
 
 function current() {

@@ -1,9 +1,9 @@
-// The forms for people: which fields of a customer, an invoice and a payment they show, and how lines add up. Types, lengths
-// and the order of elements come from the schema.
+// The forms for people: which fields of a customer, an invoice and a payment they show, and how lines add up. Types,
+// lengths and the order of elements come from the schema.
 //
-// A field: `{path, label}` and, if needed, `help`, `wide` (the whole width), `offers` (names from earlier responses) and
-// `isToday` (a new form has today's date). Of the lines, `columns` are the fields of the table, and `below` is a field under
-// them.
+// A field: `{path, label}` and, if needed, `help`, `wide` (the whole width), `offers` (names from earlier responses)
+// and `isToday` (a new form has today's date). Of the lines, `columns` are the fields of the table, and `below` is a
+// field under them.
 
 import { cents, decimal, moneyText, product } from "./money.js";
 import { plural } from "./text.js";
@@ -26,47 +26,78 @@ export const SIMPLE_FORMS = {
   CustomerAddRq: {
     root: "CustomerAdd",
     sections: [
-      { title: "Customer", fields: [
-        { path: "Name", label: "Name", wide: true, help: "The name in the customer list of QuickBooks. Customers, vendors and employees cannot share a name." },
-        { path: "CompanyName", label: "Company" },
-        { path: "ParentRef/FullName", label: "Job of", offers: "customers", help: "Another customer, if this is one of its jobs." },
-        { path: "FirstName", label: "First name" },
-        { path: "LastName", label: "Last name" },
-        { path: "JobTitle", label: "Job title" },
-      ] },
-      { title: "Contact", fields: [
-        { path: "Email", label: "Email" },
-        { path: "Phone", label: "Phone" },
-        { path: "Mobile", label: "Mobile" },
-        { path: "Fax", label: "Fax" },
-      ] },
+      {
+        title: "Customer",
+        fields: [
+          {
+            path: "Name",
+            label: "Name",
+            wide: true,
+            help: "The name in the customer list of QuickBooks. Customers, vendors and employees cannot share a name.",
+          },
+          { path: "CompanyName", label: "Company" },
+          {
+            path: "ParentRef/FullName",
+            label: "Job of",
+            offers: "customers",
+            help: "Another customer, if this is one of its jobs.",
+          },
+          { path: "FirstName", label: "First name" },
+          { path: "LastName", label: "Last name" },
+          { path: "JobTitle", label: "Job title" },
+        ],
+      },
+      {
+        title: "Contact",
+        fields: [
+          { path: "Email", label: "Email" },
+          { path: "Phone", label: "Phone" },
+          { path: "Mobile", label: "Mobile" },
+          { path: "Fax", label: "Fax" },
+        ],
+      },
       { title: "Billing address", fields: address("BillAddress") },
       { title: "Shipping address", isClosed: true, fields: address("ShipAddress") },
-      { title: "Terms and notes", isClosed: true, fields: [
-        { path: "TermsRef/FullName", label: "Terms", help: "As in the list of terms, such as Net 30." },
-        { path: "AccountNumber", label: "Account number" },
-        { path: "CreditLimit", label: "Credit limit" },
-        { path: "Notes", label: "Notes", wide: true },
-      ] },
+      {
+        title: "Terms and notes",
+        isClosed: true,
+        fields: [
+          { path: "TermsRef/FullName", label: "Terms", help: "As in the list of terms, such as Net 30." },
+          { path: "AccountNumber", label: "Account number" },
+          { path: "CreditLimit", label: "Credit limit" },
+          { path: "Notes", label: "Notes", wide: true },
+        ],
+      },
     ],
   },
   InvoiceAddRq: {
     root: "InvoiceAdd",
     sections: [
-      { title: "Invoice", fields: [
-        CUSTOMER,
-        DATE,
-        { path: "RefNumber", label: "Number", help: "If it is empty, QuickBooks assigns the next one." },
-        { path: "TermsRef/FullName", label: "Terms", help: "If it is empty, QuickBooks uses the customer's terms." },
-        { path: "DueDate", label: "Due date", help: "If it is empty, QuickBooks computes it from the terms." },
-      ] },
-      { title: "More fields", isClosed: true, fields: [
-        { path: "PONumber", label: "Purchase order" },
-        { path: "CustomerMsgRef/FullName", label: "Message to the customer", help: "As in the list of messages." },
-        { ...MEMO, wide: true },
-        { path: "IsToBePrinted", label: "To be printed" },
-        { path: "IsToBeEmailed", label: "To be emailed" },
-      ] },
+      {
+        title: "Invoice",
+        fields: [
+          CUSTOMER,
+          DATE,
+          { path: "RefNumber", label: "Number", help: "If it is empty, QuickBooks assigns the next one." },
+          {
+            path: "TermsRef/FullName",
+            label: "Terms",
+            help: "If it is empty, QuickBooks uses the customer's terms.",
+          },
+          { path: "DueDate", label: "Due date", help: "If it is empty, QuickBooks computes it from the terms." },
+        ],
+      },
+      {
+        title: "More fields",
+        isClosed: true,
+        fields: [
+          { path: "PONumber", label: "Purchase order" },
+          { path: "CustomerMsgRef/FullName", label: "Message to the customer", help: "As in the list of messages." },
+          { ...MEMO, wide: true },
+          { path: "IsToBePrinted", label: "To be printed" },
+          { path: "IsToBeEmailed", label: "To be emailed" },
+        ],
+      },
       { title: "Billing address", isClosed: true, fields: address("BillAddress") },
     ],
     lines: {
@@ -90,24 +121,49 @@ export const SIMPLE_FORMS = {
   ReceivePaymentAddRq: {
     root: "ReceivePaymentAdd",
     sections: [
-      { title: "Payment", fields: [
-        CUSTOMER,
-        DATE,
-        { path: "TotalAmount", label: "Amount received" },
-        { path: "PaymentMethodRef/FullName", label: "Payment method", help: "As in the list of payment methods, such as Check." },
-        { path: "RefNumber", label: "Check or reference number" },
-      ] },
-      { title: "More fields", isClosed: true, fields: [
-        { path: "DepositToAccountRef/FullName", label: "Deposit to", help: "If it is empty, QuickBooks uses Undeposited Funds." },
-        { path: "ARAccountRef/FullName", label: "Accounts receivable account", help: "Only if the company has several." },
-        { ...MEMO, wide: true },
-      ] },
+      {
+        title: "Payment",
+        fields: [
+          CUSTOMER,
+          DATE,
+          { path: "TotalAmount", label: "Amount received" },
+          {
+            path: "PaymentMethodRef/FullName",
+            label: "Payment method",
+            help: "As in the list of payment methods, such as Check.",
+          },
+          { path: "RefNumber", label: "Check or reference number" },
+        ],
+      },
+      {
+        title: "More fields",
+        isClosed: true,
+        fields: [
+          {
+            path: "DepositToAccountRef/FullName",
+            label: "Deposit to",
+            help: "If it is empty, QuickBooks uses Undeposited Funds.",
+          },
+          {
+            path: "ARAccountRef/FullName",
+            label: "Accounts receivable account",
+            help: "Only if the company has several.",
+          },
+          { ...MEMO, wide: true },
+        ],
+      },
     ],
     lines: {
       element: "AppliedToTxnAdd",
       instead: {
-        path: "IsAutoApply", label: "Apply the payment to", missing: "Choose what the payment is applied to.", lines: "The invoices that I name",
-        options: [["true", "The oldest open invoices"], ["false", "No invoice yet: it stays a credit of the customer"]],
+        path: "IsAutoApply",
+        label: "Apply the payment to",
+        missing: "Choose what the payment is applied to.",
+        lines: "The invoices that I name",
+        options: [
+          ["true", "The oldest open invoices"],
+          ["false", "No invoice yet: it stays a credit of the customer"],
+        ],
       },
       columns: [
         { path: "TxnID", label: "TxnID of the invoice", offers: "invoices" },
@@ -123,16 +179,22 @@ export const SIMPLE_FORMS = {
 
 /** All fields of a form that are outside its lines. */
 export const fieldsOf = (form) => form.sections.flatMap(({ fields }) => fields);
-export const lineFieldsOf = (form) => (form.lines ? [...form.lines.columns, ...(form.lines.below ? [form.lines.below] : [])] : []);
+export const lineFieldsOf = (form) =>
+  form.lines ? [...form.lines.columns, ...(form.lines.below ? [form.lines.below] : [])] : [];
 
 /** Returns the names for people of a form's elements: `CustomerRef` is "Customer". */
 export function labelsOf(form) {
-  const labels = [...fieldsOf(form), ...lineFieldsOf(form)].map(({ path, label }) => [/^(\w+Ref)\/FullName$/.exec(path)?.[1] ?? path.split("/").at(-1), label]);
+  const labels = [...fieldsOf(form), ...lineFieldsOf(form)].map(({ path, label }) => [
+    /^(\w+Ref)\/FullName$/.exec(path)?.[1] ?? path.split("/").at(-1),
+    label,
+  ]);
   return new Map([...labels, [form.lines?.instead?.path, form.lines?.instead?.label]]);
 }
 
 /** Returns which names a form offers: ["customers", "items"]. */
-export const offersIn = (form) => [...new Set([...fieldsOf(form), ...lineFieldsOf(form)].flatMap(({ offers }) => offers ?? []))];
+export const offersIn = (form) => [
+  ...new Set([...fieldsOf(form), ...lineFieldsOf(form)].flatMap(({ offers }) => offers ?? [])),
+];
 
 /** Returns a problem with the form's names for elements. */
 export function inWordsOf(form, problem) {
@@ -144,7 +206,10 @@ export function inWordsOf(form, problem) {
   return label ? { ...problem, message: label + message.slice(name.length) } : problem;
 }
 
-const numberOf = (text) => { const number = decimal(text); return number && cents(number); };
+const numberOf = (text) => {
+  const number = decimal(text);
+  return number && cents(number);
+};
 
 /** Items whose amount QuickBooks computes from the lines above, or with another sign. */
 const COMPUTED_ITEMS = new Set(["ItemDiscount", "ItemSubtotal", "ItemPayment", "ItemSalesTax", "ItemSalesTaxGroup"]);
@@ -152,8 +217,9 @@ const COMPUTED_ITEMS = new Set(["ItemDiscount", "ItemSubtotal", "ItemPayment", "
 const OTHER_PRICES = ["RatePercent", "PriceLevelRef"];
 
 /**
- * Returns the amount of an invoice's line in cents, or null if only QuickBooks can compute it: from the price of the item, a
- * percentage or a price level. `line` has `is(name)`, `text(name)` and `item`, the kind of its item if that is known.
+ * Returns the amount of an invoice's line in cents, or null if only QuickBooks can compute it: from the price of the
+ * item, a percentage or a price level. `line` has `is(name)`, `text(name)` and `item`, the kind of its item if that is
+ * known.
  */
 function invoiceLineAmount(line) {
   if (COMPUTED_ITEMS.has(line.item)) return null;
@@ -169,13 +235,22 @@ function invoiceLineAmount(line) {
 
 const sum = (amounts) => amounts.reduce((total, amount) => total + (amount ?? 0n), 0n);
 
-/** Returns the totals to show: `[{label, text, note, isWrong}]`. `lines` have `amount`, in cents or null; `text` is of the form. */
+/**
+ * Returns the totals to show: `[{label, text, note, isWrong}]`. `lines` have `amount`, in cents or null; `text` is of
+ * the form.
+ */
 function invoiceTotals({ lines }) {
   const unknown = lines.filter(({ amount }) => amount === null).length;
   return [
     { label: "Lines", text: String(lines.length) },
-    { label: "Total before sales tax", text: moneyText(sum(lines.map(({ amount }) => amount))), isMain: true,
-      note: unknown ? `Without ${plural(unknown, "line")} whose amount QuickBooks computes.` : "QuickBooks adds the sales tax." },
+    {
+      label: "Total before sales tax",
+      text: moneyText(sum(lines.map(({ amount }) => amount))),
+      isMain: true,
+      note: unknown
+        ? `Without ${plural(unknown, "line")} whose amount QuickBooks computes.`
+        : "QuickBooks adds the sales tax.",
+    },
   ];
 }
 
@@ -187,8 +262,24 @@ function paymentTotals({ lines, text }) {
   const unknown = lines.filter(({ amount }) => amount === null).length;
   return [
     { label: "Received", text: moneyText(received) },
-    { label: "Applied", text: moneyText(applied), note: unknown ? `Does not include ${plural(unknown, "invoice")} without a payment amount.` : "" },
-    rest < 0n ? { label: "Applied too much", text: moneyText(-rest), isMain: true, isWrong: true, note: "More is applied than was received." }
-      : { label: "Not applied", text: moneyText(rest), isMain: true, note: rest > 0n ? "It stays a credit of the customer." : "" },
+    {
+      label: "Applied",
+      text: moneyText(applied),
+      note: unknown ? `Does not include ${plural(unknown, "invoice")} without a payment amount.` : "",
+    },
+    rest < 0n
+      ? {
+          label: "Applied too much",
+          text: moneyText(-rest),
+          isMain: true,
+          isWrong: true,
+          note: "More is applied than was received.",
+        }
+      : {
+          label: "Not applied",
+          text: moneyText(rest),
+          isMain: true,
+          note: rest > 0n ? "It stays a credit of the customer." : "",
+        },
   ];
 }

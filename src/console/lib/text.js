@@ -1,10 +1,35 @@
 // Words and numbers for people: dates in the reader's time zone, plurals, names of states.
 
 /** Makes a formatter when it is first used: each takes a millisecond or more. */
-const lazy = (make) => { let made; return () => (made ??= make()); };
-const dateTime = lazy(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", second: "2-digit", timeZoneName: "short" }));
-const minuteTime = lazy(() => new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" }));
-const timeOfDay = lazy(() => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }));
+const lazy = (make) => {
+  let made;
+  return () => (made ??= make());
+};
+const dateTime = lazy(
+  () =>
+    new Intl.DateTimeFormat(undefined, {
+      year: "numeric",
+      month: "short",
+      day: "numeric",
+      hour: "numeric",
+      minute: "2-digit",
+      second: "2-digit",
+      timeZoneName: "short",
+    }),
+);
+const minuteTime = lazy(
+  () =>
+    new Intl.DateTimeFormat(undefined, {
+      month: "short",
+      day: "numeric",
+      hour: "numeric",
+      minute: "2-digit",
+      timeZoneName: "short",
+    }),
+);
+const timeOfDay = lazy(
+  () => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }),
+);
 const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 const relativeShort = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" }));
 const number = lazy(() => new Intl.NumberFormat("en"));
@@ -30,7 +55,9 @@ export const clock = (moment) => timeOfDay().format(new Date(moment));
 
 /** Returns the reader's time zone: "America/New_York (EDT)", or "UTC". */
 export function localZone() {
-  const name = dateTime().formatToParts(new Date()).find(({ type }) => type === "timeZoneName")?.value;
+  const name = dateTime()
+    .formatToParts(new Date())
+    .find(({ type }) => type === "timeZoneName")?.value;
   const zone = dateTime().resolvedOptions().timeZone;
   return zone === name ? zone : `${zone} (${name})`;
 }
@@ -44,7 +71,18 @@ export function duration(milliseconds) {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
-  const units = whole < 3600 ? [[60, "min"], [1, "s"]] : whole < 172_800 ? [[3600, "h"], [60, "min"]] : [[86_400, "days"]];
+  const units =
+    whole < 3600
+      ? [
+          [60, "min"],
+          [1, "s"],
+        ]
+      : whole < 172_800
+        ? [
+            [3600, "h"],
+            [60, "min"],
+          ]
+        : [[86_400, "days"]];
   const [[size, unit], [rest, small] = []] = units;
   const left = rest ? Math.floor((whole % size) / rest) : 0;
   return `${Math.floor(whole / size)} ${unit}${left ? ` ${left} ${small}` : ""}`;
@@ -79,7 +117,10 @@ export function bytes(size) {
 
 /** "CustomerQueryRq" → "Customer query". */
 export function requestTitle(name) {
-  const words = name.replace(/R[qs]$/, "").replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
+  const words = name
+    .replace(/R[qs]$/, "")
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
   return words.replace(/ (?![A-Z]{2})(.)/g, (_, letter) => ` ${letter.toLowerCase()}`);
 }
 
@@ -88,7 +129,10 @@ export const isRead = (name) => name.endsWith("QueryRq");
 
 const VERBS = { Add: "Add", Mod: "Change", Del: "Delete", Void: "Void", Merge: "Merge" };
 
-/** Splits the name of a request: `{verb: "Add", subject: "Customer"}`. The type of a deletion and the like is in the tree. */
+/**
+ * Splits the name of a request: `{verb: "Add", subject: "Customer"}`. The type of a deletion and the like is in the
+ * tree.
+ */
 export function partsOf({ name, children }) {
   const [, kind, verb] = /^(.*?)(Query|Add|Mod|Del|Void|Merge)?Rq$/.exec(name) ?? [null, name, undefined];
   const type = ["Txn", "List"].includes(kind) && children?.find((child) => child.name === `${kind}${verb}Type`)?.text;
@@ -98,9 +142,13 @@ export function partsOf({ name, children }) {
 /** Returns what a request does: "Add customer", "Delete invoice", "Queue customer query". */
 export function actionTitle(tree) {
   const { verb, subject } = partsOf(tree);
-  const noun = { Txn: "transaction", List: "list entry", ReceivePayment: "payment" }[subject] ?? inSentence(requestTitle(`${subject}Rq`));
+  const noun =
+    { Txn: "transaction", List: "list entry", ReceivePayment: "payment" }[subject] ??
+    inSentence(requestTitle(`${subject}Rq`));
   if (isRead(tree.name)) return `Queue ${inSentence(requestTitle(tree.name))}`;
-  return verb === "Merge" ? `Merge ${subject === "List" ? "list" : noun} entries` : `${VERBS[verb] ?? "Execute"} ${noun}`;
+  return verb === "Merge"
+    ? `Merge ${subject === "List" ? "list" : noun} entries`
+    : `${VERBS[verb] ?? "Execute"} ${noun}`;
 }
 
 /** Lower case at the beginning, except of an abbreviation: "Customer" → "customer", "AR refund" stays. */
@@ -140,11 +188,16 @@ export function webhookConditions(key) {
 /** Remedies in the console. The API's hints name calls instead. */
 const HINTS = {
   paused: "Choose Resume on the page of the connection to send requests again.",
-  never_connected: "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",
-  wrong_password: "Enter the password in the Web Connector again. If it is lost, set a new one in the settings of the connection.",
-  quickbooks_failing: "Update Selected has no effect until then. To send again now, choose Resume on the page of the connection.",
-  company_file_mismatch: "Open the company file of this connection in QuickBooks and choose Update Selected. If the connection is meant for the open file, choose Reset in the settings of the connection, and make sure that its company file is the open one or empty.",
-  company_file_moved: "If it is a copy or a restored backup, open the right file and choose Update Selected. If the file was moved, or is the same file on a network drive, accept its path on the page of the connection.",
+  never_connected:
+    "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",
+  wrong_password:
+    "Enter the password in the Web Connector again. If it is lost, set a new one in the settings of the connection.",
+  quickbooks_failing:
+    "Update Selected has no effect until then. To send again now, choose Resume on the page of the connection.",
+  company_file_mismatch:
+    "Open the company file of this connection in QuickBooks and choose Update Selected. If the connection is meant for the open file, choose Reset in the settings of the connection, and make sure that its company file is the open one or empty.",
+  company_file_moved:
+    "If it is a copy or a restored backup, open the right file and choose Update Selected. If the file was moved, or is the same file on a network drive, accept its path on the page of the connection.",
   outside_sync_window: "To send sooner, change the sync window in the settings of the connection.",
 };
 
@@ -167,7 +220,8 @@ export function health(connection) {
   if (connection.paused_at) return { name: "Paused", tone: "amber" };
   if (reason?.code === "wrong_password") return { name: "Wrong password", tone: "red" };
   if (connection.status === "never_connected") return { name: "Not connected yet", tone: "grey" };
-  if (connection.status === "error" || reason?.code === "quickbooks_failing") return { name: "Needs attention", tone: "red" };
+  if (connection.status === "error" || reason?.code === "quickbooks_failing")
+    return { name: "Needs attention", tone: "red" };
   if (reason?.code === "not_seen") return { name: "Not seen lately", tone: "amber" };
   if (connection.quickbooks_status === "testing") return { name: "QuickBooks not tested", tone: "grey" };
   if (reason?.code === "service_busy") return { name: "Waiting for a session", tone: "grey" };
@@ -182,7 +236,8 @@ const CONTROLS = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorabl
 export function withoutControls(text) {
   const parts = [];
   for (const character of text) {
-    if (CONTROLS.test(character)) parts.push({ control: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` });
+    if (CONTROLS.test(character))
+      parts.push({ control: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` });
     else if (parts.at(-1)?.text !== undefined) parts.at(-1).text += character;
     else parts.push({ text: character });
   }

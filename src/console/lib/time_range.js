@@ -28,10 +28,11 @@ export function rangeOf(key) {
 }
 
 /**
- * Returns the range of a list as conditions of the API. `time` is "sent" for the time of sending; otherwise the range is of
- * the time that the list is sorted by.
+ * Returns the range of a list as conditions of the API. `time` is "sent" for the time of sending; otherwise the range
+ * is of the time that the list is sorted by.
  */
-export const rangeConditions = ({ from, to, time }) => (time === "sent" ? { sent_since: from, sent_before: to } : { from, to });
+export const rangeConditions = ({ from, to, time }) =>
+  time === "sent" ? { sent_since: from, sent_before: to } : { from, to };
 
 /**
  * A choice of ranges. `change` receives `range`, `from` and `to`; an empty one is no bound. In a list of requests,
@@ -46,15 +47,21 @@ export function RangeSelect({ from, to, range, time, change }) {
     return change({ ...rangeOf(chosen), ...(chosen || time === undefined ? {} : { time: "" }) });
   };
   const value = from || to ? (RANGES[range] ? range : time === "sent" ? "sent" : "custom") : "";
-  return html`<select aria-label="Time" value=${value} onChange=${choose}><option value="" selected=${!value}>Any time</option>
-    ${Object.entries(RANGES).map(([key, [name]]) => html`<option value=${key} selected=${key === value}>${name}</option>`)}
-    <option value="custom" selected=${value === "custom"}>From … to …</option>
-    ${time !== undefined && html`<option value="sent" selected=${value === "sent"}>Sent from … to …</option>`}</select>`;
+  return html`
+    <select aria-label="Time" value=${value} onChange=${choose}>
+      <option value="" selected=${!value}>Any time</option>
+      ${Object.entries(RANGES).map(
+        ([key, [name]]) => html`<option value=${key} selected=${key === value}>${name}</option>`,
+      )}
+      <option value="custom" selected=${value === "custom"}>From … to …</option>
+      ${time !== undefined && html`<option value="sent" selected=${value === "sent"}>Sent from … to …</option>`}
+    </select>
+  `;
 }
 
 /**
- * Says which range of time is listed. A range that the reader entered can be changed. `what` names the time that is meant;
- * `children`, if there are any, show it.
+ * Says which range of time is listed. A range that the reader entered can be changed. `what` names the time that is
+ * meant; `children`, if there are any, show it.
  */
 export function RangeBar({ what, from, to, range, change, children }) {
   if (!from && !to) return null;
@@ -62,14 +69,37 @@ export function RangeBar({ what, from, to, range, change, children }) {
     const moment = event.target.value && new Date(event.target.value);
     change({ range: "custom", [name]: moment ? moment.toISOString() : "" });
   };
-  const input = (name, label, value) => html`<label class="row plain"><span>${label}</span><input type="datetime-local" step="60" aria-label="${what} ${label}" value=${value ? localInput(value) : ""} onChange=${set(name)} /></label>`;
-  return html`<div class="search-note small range">${children ?? html`<span class="strong">${what}</span>`}
-    ${RANGES[range] ? html`<span>${inWords(from, to)}</span>`
-      : html`${input("from", "from", from)}${input("to", "to before", to)}<span class="muted">${localZone()}</span>`}</div>`;
+  const input = (name, label, value) => html`
+    <label class="row plain">
+      <span>${label}</span>
+      <input
+        type="datetime-local"
+        step="60"
+        aria-label="${what} ${label}"
+        value=${value ? localInput(value) : ""}
+        onChange=${set(name)}
+      />
+    </label>
+  `;
+  return html`
+    <div class="search-note small range">
+      ${children ?? html`<span class="strong">${what}</span>`}
+      ${
+        RANGES[range]
+          ? html`<span>${inWords(from, to)}</span>`
+          : html`
+            ${input("from", "from", from)}
+            ${input("to", "to before", to)}
+            <span class="muted">${localZone()}</span>
+          `
+      }
+    </div>
+  `;
 }
 
 /** Returns a range as words: "from … to before …". */
-export const inWords = (from, to) => [from && `from ${fullTime(from)}`, to && `${from ? "to " : ""}before ${fullTime(to)}`].filter(Boolean).join(" ");
+export const inWords = (from, to) =>
+  [from && `from ${fullTime(from)}`, to && `${from ? "to " : ""}before ${fullTime(to)}`].filter(Boolean).join(" ");
 
 /** Returns a moment in the form of `datetime-local`, in the reader's time zone. */
 export function localInput(moment) {

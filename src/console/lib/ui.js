@@ -30,16 +30,45 @@ const PATHS = {
   external: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
 };
 
-export const Icon = ({ name }) => html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8"
-  stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d=${PATHS[name]} /></svg>`;
+export const Icon = ({ name }) => html`
+  <svg
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="1.8"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    aria-hidden="true"
+  >
+    <path d=${PATHS[name]} />
+  </svg>
+`;
 
-export const Brand = ({ href }) => html`<a class="brand" href=${href}>
-  <svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#2f5fe0" /><path d="M9 10h14M9 16h10M9 22h6" stroke="#fff" stroke-width="3" stroke-linecap="round" /><path d="M20 20l3 3 4-5" fill="none" stroke="#9be8c0" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round" /></svg>
-  <span>qbxml-queue</span></a>`;
+export const Brand = ({ href }) => html`
+  <a class="brand" href=${href}>
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="#2f5fe0" />
+      <path d="M9 10h14M9 16h10M9 22h6" stroke="#fff" stroke-width="3" stroke-linecap="round" />
+      <path
+        d="M20 20l3 3 4-5"
+        fill="none"
+        stroke="#9be8c0"
+        stroke-width="2.6"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
+    </svg>
+    <span>qbxml-queue</span>
+  </a>
+`;
 
 export function Button({ kind = "", icon, busy, children, ...rest }) {
-  return html`<button type="button" class="button ${kind}" disabled=${busy} ...${rest}>
-    ${icon && html`<${Icon} name=${icon} />`}${children}</button>`;
+  return html`
+    <button type="button" class="button ${kind}" disabled=${busy} ...${rest}>
+      ${icon && html`<${Icon} name=${icon} />`}
+      ${children}
+    </button>
+  `;
 }
 
 export function Badge({ tone, live, children }) {
@@ -63,27 +92,45 @@ export function Ago({ at, short }) {
     const timer = setInterval(() => tick((n) => n + 1), 20_000);
     return () => clearInterval(timer);
   }, []);
-  return at ? html`<time class="nowrap" datetime=${at} title=${fullTime(at)}>${short ? agoShort(at) : ago(at)}</time>` : html`<span class="muted">Never</span>`;
+  return at
+    ? html`<time class="nowrap" datetime=${at} title=${fullTime(at)}>${short ? agoShort(at) : ago(at)}</time>`
+    : html`<span class="muted">Never</span>`;
 }
 
 export function Note({ tone = "", icon, title, children, role }) {
   const picture = icon ?? (tone === "green" ? "check" : tone ? "alert" : "info");
-  return html`<div class="note ${tone}" role=${role}><${Icon} name=${picture} />
-    <div class="text">${title && html`<p class="strong">${title}</p>`}${children}</div></div>`;
+  return html`
+    <div class="note ${tone}" role=${role}>
+      <${Icon} name=${picture} />
+      <div class="text">
+        ${title && html`<p class="strong">${title}</p>`}
+        ${children}
+      </div>
+    </div>
+  `;
 }
 
 /** A text of another program. Its direction does not reach the text around it, and control characters are visible. */
-export const Foreign = ({ text }) => html`<bdi>${withoutControls(text).map((part) =>
-  part.control ? html`<span class="control" title="Control character ${part.control}">${part.control}</span>` : part.text)}</bdi>`;
+export const Foreign = ({ text }) => html`
+  <bdi>
+    ${withoutControls(text).map((part) =>
+      part.control
+        ? html`<span class="control" title="Control character ${part.control}">${part.control}</span>`
+        : part.text,
+    )}
+  </bdi>
+`;
 
 /** An error with its explanation, and a retry where it can help. */
 export function Problem({ error, retry, what = "This could not be loaded." }) {
   const reference = error.details?.request_id;
-  return html`<${Note} tone="red" role="alert" title=${what}>
-    <p>${explain(error)}</p>
-    ${reference && html`<p class="small">Reference for the operator: <code>${reference}</code></p>`}
-    ${retry && html`<p><${Button} kind="small" icon="refresh" onClick=${() => retry()}>Try again<//></p>`}
-  <//>`;
+  return html`
+    <${Note} tone="red" role="alert" title=${what}>
+      <p>${explain(error)}</p>
+      ${reference && html`<p class="small">Reference for the operator: <code>${reference}</code></p>`}
+      ${retry && html`<p><${Button} kind="small" icon="refresh" onClick=${() => retry()}>Try again<//></p>`}
+    <//>
+  `;
 }
 
 export function explain(error) {
@@ -102,20 +149,39 @@ export function problemText({ field, message, suggestion }) {
 }
 
 export function Empty({ icon = "inbox", title, children, actions }) {
-  return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>
-    <p>${children}</p>${actions && html`<div class="row">${actions}</div>`}</div>`;
+  return html`
+    <div class="empty">
+      <${Icon} name=${icon} />
+      <h2>${title}</h2>
+      <p>${children}</p>
+      ${actions && html`<div class="row">${actions}</div>`}
+    </div>
+  `;
 }
 
 export const Skeleton = ({ width = "100%" }) => html`<span class="skeleton" style=${{ width }}></span>`;
 
 export const SkeletonRows = ({ rows = 6, columns = 4 }) =>
-  Array.from({ length: rows }, (_, row) => html`<tr key=${row} aria-hidden="true">
-    ${Array.from({ length: columns }, (__, column) => html`<td><${Skeleton} width=${`${50 + ((row * 7 + column * 13) % 45)}%`} /></td>`)}
-  </tr>`);
+  Array.from(
+    { length: rows },
+    (_, row) => html`
+      <tr key=${row} aria-hidden="true">
+        ${Array.from(
+          { length: columns },
+          (__, column) => html`<td><${Skeleton} width=${`${50 + ((row * 7 + column * 13) % 45)}%`} /></td>`,
+        )}
+      </tr>
+    `,
+  );
 
-export const SkeletonCard = ({ lines = 5 }) => html`<div class="card"><div class="body stack" role="status">
-  <span class="hidden-visually">Loading…</span>
-  ${Array.from({ length: lines }, (_, n) => html`<${Skeleton} width=${`${40 + ((n * 29) % 55)}%`} />`)}</div></div>`;
+export const SkeletonCard = ({ lines = 5 }) => html`
+  <div class="card">
+    <div class="body stack" role="status">
+      <span class="hidden-visually">Loading…</span>
+      ${Array.from({ length: lines }, (_, n) => html`<${Skeleton} width=${`${40 + ((n * 29) % 55)}%`} />`)}
+    </div>
+  </div>
+`;
 
 // --- Temporary messages ------------------------------------------------------------------------------------------
 
@@ -131,8 +197,11 @@ export function Toasts() {
     setShown((all) => [...all.slice(-2), one]);
     setTimeout(() => setShown((all) => all.filter(({ id }) => id !== one.id)), 6000);
   };
-  return html`<div class="toasts" role="status" aria-live="polite">
-    ${shown.map(({ text, tone, id }) => html`<div class="toast ${tone}" key=${id}>${text}</div>`)}</div>`;
+  return html`
+    <div class="toasts" role="status" aria-live="polite">
+      ${shown.map(({ text, tone, id }) => html`<div class="toast ${tone}" key=${id}>${text}</div>`)}
+    </div>
+  `;
 }
 
 // --- Copying -----------------------------------------------------------------------------------------------------
@@ -167,17 +236,28 @@ export function CopyButton({ text, label = "Copy", kind = "small" }) {
     setCopied(true);
     setTimeout(() => setCopied(false), 1600);
   };
-  return html`<${Button} kind=${kind} icon=${copied ? "check" : "copy"} onClick=${press} aria-live="polite">${copied ? "Copied" : label}<//>`;
+  return html`
+    <${Button} kind=${kind} icon=${copied ? "check" : "copy"} onClick=${press} aria-live="polite">
+      ${copied ? "Copied" : label}
+    <//>
+  `;
 }
 
 /** A small button next to a short text that people copy, such as an ID. */
 export function CopyIcon({ text, what }) {
-  const press = async () => ((await copy(text)) ? toast(`Copied ${what}.`) : toast("Copying is not allowed here. Select the text instead.", "red"));
+  const press = async () =>
+    (await copy(text))
+      ? toast(`Copied ${what}.`)
+      : toast("Copying is not allowed here. Select the text instead.", "red");
   return html`<${Button} kind="icon ghost" icon="copy" aria-label="Copy ${what}" title="Copy" onClick=${press} />`;
 }
 
-export const Code = ({ text, label }) => html`<div class="code">
-  <pre tabindex="0" aria-label=${label}>${text}</pre><${CopyButton} text=${text} /></div>`;
+export const Code = ({ text, label }) => html`
+  <div class="code">
+    <pre tabindex="0" aria-label=${label}>${text}</pre>
+    <${CopyButton} text=${text} />
+  </div>
+`;
 
 // --- Dialogs -----------------------------------------------------------------------------------------------------
 
@@ -190,9 +270,15 @@ export function Dialog({ title, onClose, children, actions }) {
     // Closing gives the focus back to the element that had it before. Removing an open dialog does not.
     return () => dialog.close();
   }, []);
-  return html`<dialog ref=${element} aria-labelledby="dialog-title" onClose=${onClose} onCancel=${onClose}>
-    <div class="body"><h2 id="dialog-title">${title}</h2>${children}</div>
-    <footer>${actions}</footer></dialog>`;
+  return html`
+    <dialog ref=${element} aria-labelledby="dialog-title" onClose=${onClose} onCancel=${onClose}>
+      <div class="body">
+        <h2 id="dialog-title">${title}</h2>
+        ${children}
+      </div>
+      <footer>${actions}</footer>
+    </dialog>
+  `;
 }
 
 /** A button that asks first, then runs `action`, and says what went wrong. */
@@ -212,14 +298,39 @@ export function ActionButton({ label, icon, kind = "", question, explanation, co
     }
     setBusy(false);
   };
-  return html`<${Button} kind=${`${kind} ${danger ? "danger" : ""}`} icon=${icon} busy=${busy}
-      onClick=${question ? () => { setError(null); setAsking(true); } : run}>${label}<//>
-    ${asking && html`<${Dialog} title=${question} onClose=${() => setAsking(false)} actions=${html`
-        <${Button} onClick=${() => setAsking(false)}>Cancel<//>
-        <${Button} kind=${`primary ${danger ? "danger" : ""}`} busy=${busy} onClick=${run}>${confirm}<//>`}>
-      <p class="muted">${explanation}</p>
-      ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
-    <//>`}`;
+  return html`
+    <${Button}
+      kind=${`${kind} ${danger ? "danger" : ""}`}
+      icon=${icon}
+      busy=${busy}
+      onClick=${
+        question
+          ? () => {
+              setError(null);
+              setAsking(true);
+            }
+          : run
+      }
+    >
+      ${label}
+    <//>
+    ${
+      asking &&
+      html`
+        <${Dialog}
+          title=${question}
+          onClose=${() => setAsking(false)}
+          actions=${html`
+            <${Button} onClick=${() => setAsking(false)}>Cancel<//>
+            <${Button} kind=${`primary ${danger ? "danger" : ""}`} busy=${busy} onClick=${run}>${confirm}<//>
+          `}
+        >
+          <p class="muted">${explanation}</p>
+          ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
+        <//>
+      `
+    }
+  `;
 }
 
 // --- Parts of forms and lists ------------------------------------------------------------------------------------
@@ -230,23 +341,47 @@ let fields = 0;
 export function Field({ label, help, problem, children }) {
   const [id] = useState(() => `field-${(fields += 1)}`);
   const described = problem ? `${id}-problem` : help ? `${id}-help` : undefined;
-  return html`<div class="field"><label for=${id}>${label}</label>
-    ${children({ id, "aria-describedby": described, "aria-invalid": problem ? "true" : undefined })}
-    ${problem ? html`<p class="problem" id="${id}-problem">${problem}</p>` : help && html`<p class="help" id="${id}-help">${help}</p>`}</div>`;
+  return html`
+    <div class="field">
+      <label for=${id}>${label}</label>
+      ${children({ id, "aria-describedby": described, "aria-invalid": problem ? "true" : undefined })}
+      ${
+        problem
+          ? html`<p class="problem" id="${id}-problem">${problem}</p>`
+          : help && html`<p class="help" id="${id}-help">${help}</p>`
+      }
+    </div>
+  `;
 }
 
 export function Segmented({ label, options, value, onChange }) {
-  return html`<div class="segmented" role="group" aria-label=${label}>${options.map(([key, name]) => html`
-    <button type="button" aria-pressed=${String(key === value)} onClick=${() => onChange(key)}>${name}</button>`)}</div>`;
+  return html`
+    <div class="segmented" role="group" aria-label=${label}>
+      ${options.map(
+        ([key, name]) => html`
+          <button type="button" aria-pressed=${String(key === value)} onClick=${() => onChange(key)}>${name}</button>
+        `,
+      )}
+    </div>
+  `;
 }
 
 /** The pages of a list. `totalPages` is undefined while the list loads. */
 export function Pager({ page, totalPages, go, children }) {
   if ((totalPages ?? page) <= 1 && !children) return null;
-  return html`<nav class="foot" aria-label="Pages"><div class="row">${children}</div><div class="row">
-    <span class="num">Page ${page}${totalPages === undefined ? "" : ` of ${Math.max(totalPages, 1)}`}</span>
-    <${Button} kind="small" disabled=${page <= 1} onClick=${() => go(page - 1)}>Previous<//>
-    <${Button} kind="small" disabled=${page >= totalPages} onClick=${() => go(page + 1)}>Next<//></div></nav>`;
+  return html`
+    <nav class="foot" aria-label="Pages">
+      <div class="row">${children}</div>
+      <div class="row">
+        <span class="num">
+          Page ${page}
+          ${totalPages === undefined ? "" : ` of ${Math.max(totalPages, 1)}`}
+        </span>
+        <${Button} kind="small" disabled=${page <= 1} onClick=${() => go(page - 1)}>Previous<//>
+        <${Button} kind="small" disabled=${page >= totalPages} onClick=${() => go(page + 1)}>Next<//>
+      </div>
+    </nav>
+  `;
 }
 
 export function useTitle(title) {

@@ -11,19 +11,29 @@ function numberOf(version) {
   return Number(major) * 10 + Number(minor);
 }
 
-/** Whether QuickBooks cannot read a version. Versions of different editions are not compared. `supported` is null if it is unknown. */
-export const isTooNew = (version, supported) => Boolean(supported) && editionOf(version) === editionOf(supported) && numberOf(version) > numberOf(supported);
+/**
+ * Whether QuickBooks cannot read a version. Versions of different editions are not compared. `supported` is null if it
+ * is unknown.
+ */
+export const isTooNew = (version, supported) =>
+  Boolean(supported) && editionOf(version) === editionOf(supported) && numberOf(version) > numberOf(supported);
 
 /** Returns the version that a request begins with: 13.0, or the version that QuickBooks supports if it is lower. */
-export const firstVersion = (supported) => (supported && (editionOf(supported) || isTooNew(DEFAULT, supported)) ? supported : DEFAULT);
+export const firstVersion = (supported) =>
+  supported && (editionOf(supported) || isTooNew(DEFAULT, supported)) ? supported : DEFAULT;
 
 /** Returns the versions to choose from, with the `current` one. */
-export const versionsFor = (supported, current) => [...new Set([firstVersion(supported), ...OFFERED.filter((version) => !isTooNew(version, supported)), current])];
+export const versionsFor = (supported, current) => [
+  ...new Set([firstVersion(supported), ...OFFERED.filter((version) => !isTooNew(version, supported)), current]),
+];
 
-/** Returns why a request of a version cannot have an element, or null. `since` is the version that added the element. */
+/**
+ * Returns why a request of a version cannot have an element, or null. `since` is the version that added the element.
+ */
 export function lackOf(since, version, supported) {
   if (!since || numberOf(since) <= numberOf(version)) return null;
-  if (supported && numberOf(since) > numberOf(supported)) return `Needs QBXML ${since}. This connection's QuickBooks supports ${supported}.`;
+  if (supported && numberOf(since) > numberOf(supported))
+    return `Needs QBXML ${since}. This connection's QuickBooks supports ${supported}.`;
   return `Needs QBXML ${since}. Choose that version above.`;
 }
 

@@ -7,10 +7,11 @@ import { Button, Dialog, Note, useTitle } from "../lib/ui.js";
 const file = (path) => new URL(`../${path}`, import.meta.url).href;
 
 /** Adds an element to the head that loads a file, and waits for it. */
-const loaded = (element) => new Promise((resolve, reject) => {
-  Object.assign(element, { onload: resolve, onerror: () => reject(new Error("A file could not be loaded.")) });
-  document.head.append(element);
-});
+const loaded = (element) =>
+  new Promise((resolve, reject) => {
+    Object.assign(element, { onload: resolve, onerror: () => reject(new Error("A file could not be loaded.")) });
+    document.head.append(element);
+  });
 const style = (path) => loaded(Object.assign(document.createElement("link"), { rel: "stylesheet", href: file(path) }));
 const script = (path) => loaded(Object.assign(document.createElement("script"), { src: file(path) }));
 
@@ -18,16 +19,24 @@ const script = (path) => loaded(Object.assign(document.createElement("script"), 
 function followColours() {
   const page = document.documentElement;
   const darkSystem = matchMedia("(prefers-color-scheme: dark)");
-  const apply = () => page.classList.toggle("dark-mode", page.dataset.theme ? page.dataset.theme === "dark" : darkSystem.matches);
+  const apply = () =>
+    page.classList.toggle("dark-mode", page.dataset.theme ? page.dataset.theme === "dark" : darkSystem.matches);
   apply();
   darkSystem.addEventListener("change", apply);
   const observer = new MutationObserver(apply);
   observer.observe(page, { attributeFilter: ["data-theme"] });
-  return () => { observer.disconnect(); darkSystem.removeEventListener("change", apply); page.classList.remove("dark-mode"); };
+  return () => {
+    observer.disconnect();
+    darkSystem.removeEventListener("change", apply);
+    page.classList.remove("dark-mode");
+  };
 }
 
 /** A link inside the button that opens an operation confuses screen readers; the button sets the address anyway. */
-const PlainText = (_, { React }) => ({ text }) => React.createElement("span", null, text);
+const PlainText =
+  (_, { React }) =>
+  ({ text }) =>
+    React.createElement("span", null, text);
 const Nothing = () => () => null;
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
@@ -35,9 +44,13 @@ const METHODS = ["get", "post", "put", "patch", "delete"];
 /** Whether an operation queues or changes something: the document has 403 for what a read-only key may not call. */
 const isChange = (operation) => Boolean(operation.responses[403]);
 
-/** Swagger UI fills every field with the example of its parameter, and would send optional parameters that nobody chose. */
+/**
+ * Swagger UI fills every field with the example of its parameter, and would send optional parameters that nobody chose.
+ */
 function withoutOptionalExamples(specification) {
-  const operations = Object.values(specification.paths).flatMap((path) => METHODS.flatMap((method) => path[method] ?? []));
+  const operations = Object.values(specification.paths).flatMap((path) =>
+    METHODS.flatMap((method) => path[method] ?? []),
+  );
   for (const parameter of operations.flatMap((operation) => operation.parameters ?? [])) {
     if (!parameter.required) delete parameter.example;
   }
@@ -48,14 +61,22 @@ const mayCall = (operation, method) => !(method === "get" && isChange(operation)
 
 /** Returns a function that says whether a call surely changes nothing. */
 function readsOf({ paths }) {
-  const reads = Object.entries(paths).flatMap(([path, item]) => METHODS.filter((method) => item[method] && !isChange(item[method]))
-    .map((method) => ({ method: method.toUpperCase(), pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, "[^/]+")}$`) })));
-  return ({ method, url }) => reads.some((read) => read.method === method && read.pattern.test(new URL(url).pathname.slice(ROOT.length)));
+  const reads = Object.entries(paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method] && !isChange(item[method])).map((method) => ({
+      method: method.toUpperCase(),
+      pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, "[^/]+")}$`),
+    })),
+  );
+  return ({ method, url }) =>
+    reads.some((read) => read.method === method && read.pattern.test(new URL(url).pathname.slice(ROOT.length)));
 }
 
 /** Loads Swagger UI into an element. `confirm` is asked before a call that queues or changes something. */
 async function show(element, confirm) {
-  await Promise.all([style("vendor/swagger-ui.min.css").then(() => style("docs.css")), script("vendor/swagger-ui-bundle.min.js")]);
+  await Promise.all([
+    style("vendor/swagger-ui.min.css").then(() => style("docs.css")),
+    script("vendor/swagger-ui-bundle.min.js"),
+  ]);
   const specification = await (await fetch(`${ROOT}/openapi.json`, { credentials: "omit" })).json();
   specification.servers = [{ url: location.origin + ROOT }];
   withoutOptionalExamples(specification);
@@ -70,7 +91,10 @@ async function show(element, confirm) {
   const withoutCredentials = (request) => ({ ...request, credentials: "omit" });
   const authorized = async (request) => {
     if (!isRead(request) && !(await confirm(request))) throw new Error("The call was not sent.");
-    return { ...withoutCredentials(request), headers: { ...request.headers, Authorization: `Basic ${btoa(`${key}:`)}` } };
+    return {
+      ...withoutCredentials(request),
+      headers: { ...request.headers, Authorization: `Basic ${btoa(`${key}:`)}` },
+    };
   };
   globalThis.SwaggerUIBundle({
     spec: specification,
@@ -84,16 +108,21 @@ async function show(element, confirm) {
     persistAuthorization: false,
     showMutatedRequest: !key,
     requestInterceptor: key ? authorized : withoutCredentials,
-    plugins: [() => ({
-      wrapComponents: { DeepLink: PlainText, ServersContainer: Nothing, ...signedIn },
-      statePlugins: { spec: { wrapSelectors: { allowTryItOutFor: () => (_, path, method) => mayTry(path, method) } } },
-    })],
+    plugins: [
+      () => ({
+        wrapComponents: { DeepLink: PlainText, ServersContainer: Nothing, ...signedIn },
+        statePlugins: {
+          spec: { wrapSelectors: { allowTryItOutFor: () => (_, path, method) => mayTry(path, method) } },
+        },
+      }),
+    ],
   });
 }
 
 function note() {
   if (!session.key) return "Sign in to try calls without entering your key again.";
-  return `Calls use the API key with which you signed in.${session.canChange ? "" : " It is read-only: you cannot try calls that queue or change something."}`;
+  const which = "Calls use the API key with which you signed in.";
+  return session.canChange ? which : `${which} It is read-only: you cannot try calls that queue or change something.`;
 }
 
 export default function ApiReference() {
@@ -103,16 +132,54 @@ export default function ApiReference() {
   useTitle("API reference");
   useEffect(followColours, []);
   useEffect(() => {
-    show(element.current, (request) => new Promise((resolve) => setAsking({ request, resolve }))).catch(() => setFailed(true));
+    show(element.current, (request) => new Promise((resolve) => setAsking({ request, resolve }))).catch(() =>
+      setFailed(true),
+    );
   }, []);
-  const answer = (isSent) => () => { asking.resolve(isSent); setAsking(null); };
-  return html`<div class="page api-reference">
-    <div class="page-head"><div><h1>API reference</h1><p class="sub">${note()}</p></div>
-      <div class="row"><a class="button" href="${ROOT}/openapi.json">OpenAPI 3.1</a><a class="button" href="${ROOT}/openapi-3.0.json">OpenAPI 3.0</a></div></div>
-    ${failed && html`<${Note} tone="red" role="alert" title="The API reference could not be loaded."><p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p><//>`}
-    <div ref=${element}>${!failed && html`<p class="boot" role="status">Loading the API reference…</p>`}</div>
-    ${asking && html`<${Dialog} title="Send this call?" onClose=${answer(false)} actions=${html`<${Button} onClick=${answer(false)}>Cancel<//><${Button} kind="primary" onClick=${answer(true)}>Send<//>`}>
-      <p><code class="break">${asking.request.method} ${new URL(asking.request.url).pathname}</code></p>
-      <p class="muted">It is sent to this service with your API key. It can change your connections, and a request that it queues reaches QuickBooks.</p><//>`}
-  </div>`;
+  const answer = (isSent) => () => {
+    asking.resolve(isSent);
+    setAsking(null);
+  };
+  return html`
+    <div class="page api-reference">
+      <div class="page-head">
+        <div>
+          <h1>API reference</h1>
+          <p class="sub">${note()}</p>
+        </div>
+        <div class="row">
+          <a class="button" href="${ROOT}/openapi.json">OpenAPI 3.1</a>
+          <a class="button" href="${ROOT}/openapi-3.0.json">OpenAPI 3.0</a>
+        </div>
+      </div>
+      ${
+        failed &&
+        html`
+          <${Note} tone="red" role="alert" title="The API reference could not be loaded.">
+            <p><${Button} kind="small" icon="refresh" onClick=${() => location.reload()}>Reload<//></p>
+          <//>
+        `
+      }
+      <div ref=${element}>${!failed && html`<p class="boot" role="status">Loading the API reference…</p>`}</div>
+      ${
+        asking &&
+        html`
+          <${Dialog}
+            title="Send this call?"
+            onClose=${answer(false)}
+            actions=${html`
+              <${Button} onClick=${answer(false)}>Cancel<//>
+              <${Button} kind="primary" onClick=${answer(true)}>Send<//>
+            `}
+          >
+            <p><code class="break">${asking.request.method} ${new URL(asking.request.url).pathname}</code></p>
+            <p class="muted">
+              It is sent to this service with your API key. It can change your connections, and a request that it
+              queues reaches QuickBooks.
+            </p>
+          <//>
+        `
+      }
+    </div>
+  `;
 }

@@ -39,7 +39,16 @@ const ACTIONS = {
 };
 
 /** Actions that no connection has. */
-const OF_THE_APP = ["app_created", "app_deleted", "limits_changed", "contact_changed", "api_key_created", "api_key_revoked", "webhook_secret_rotated", "old_webhook_secrets_retired"];
+const OF_THE_APP = [
+  "app_created",
+  "app_deleted",
+  "limits_changed",
+  "contact_changed",
+  "api_key_created",
+  "api_key_revoked",
+  "webhook_secret_rotated",
+  "old_webhook_secrets_retired",
+];
 
 const COUNTS = {
   discarded: "discarded",
@@ -55,14 +64,24 @@ const words = (name) => name.replaceAll("_", " ").replace("url", "URL");
 
 /** The audit log of a connection, as a tab. Without an id, that of the app. */
 export default function AuditLog({ parts: [id, tab], query }) {
-  if (id) return html`<${ConnectionFrame} id=${id} tab=${tab}>${() => html`<${Entries} id=${id} query=${query} />`}<//>`;
+  if (id)
+    return html`<${ConnectionFrame} id=${id} tab=${tab}>${() => html`<${Entries} id=${id} query=${query} />`}<//>`;
   return html`<${OfApp} query=${query} />`;
 }
 
 function OfApp({ query }) {
   useTitle("Audit log");
-  return html`<div class="page"><div class="page-head"><div><h1>Audit log</h1>
-    <p class="sub">Who changed what, in all connections. Entries are kept for a year.</p></div></div><${Entries} query=${query} /></div>`;
+  return html`
+    <div class="page">
+      <div class="page-head">
+        <div>
+          <h1>Audit log</h1>
+          <p class="sub">Who changed what, in all connections. Entries are kept for a year.</p>
+        </div>
+      </div>
+      <${Entries} query=${query} />
+    </div>
+  `;
 }
 
 function Entries({ id, query }) {
@@ -71,7 +90,11 @@ function Entries({ id, query }) {
   const filters = { action, from, to };
   const isFiltered = Boolean(action || from || to);
   const change = (changes) => navigate(url(`/${path.join("/")}`, { action, from, to, range, ...changes }));
-  const first = useLoad((signal) => call("GET", path, { query: { ...filters, limit: LIMIT }, signal }), [id, action, from, to], { showsAge: true });
+  const first = useLoad(
+    (signal) => call("GET", path, { query: { ...filters, limit: LIMIT }, signal }),
+    [id, action, from, to],
+    { showsAge: true },
+  );
   const own = useLoad((signal) => call("GET", ["api_key"], { signal }), []).data?.data.key_id;
   const [added, setAdded] = useState({});
   const [busy, setBusy] = useState(false);
@@ -95,36 +118,129 @@ function Entries({ id, query }) {
   const names = useNames(entries, !id);
   // The position at which a part ends begins with its time.
   const searchedTo = action && next && `Searched back to ${fullTime(next.slice(0, next.indexOf("~")))}`;
-  return html`<section class="card" aria-label="Audit log" aria-busy=${String(first.loading || busy)}>
-    <div class="toolbar">
-      <select aria-label="Action" value=${action ?? ""} onChange=${(event) => change({ action: event.target.value })}><option value="">All actions</option>
-        ${Object.entries(ACTIONS).filter(([key]) => !id || !OF_THE_APP.includes(key)).map(([key, name]) => html`<option value=${key} selected=${key === action}>${name}</option>`)}</select>
-      <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
-      ${isFiltered && html`<${Button} kind="ghost" icon="close" onClick=${() => change({ action: "", from: "", to: "", range: "" })}>Clear<//>`}
-      ${entries?.length > 0 && html`<${AuditLogCsv} path=${path} query=${filters} />`}</div>
-    <${RangeBar} what="Time" from=${from} to=${to} range=${range} change=${change} />
-    ${first.error && !entries ? html`<div class="body"><${Problem} error=${first.error} retry=${first.reload} what="The audit log could not be loaded." /></div>`
-      : entries?.length === 0 ? html`<${NoEntries} isFiltered=${isFiltered} searchedTo=${searchedTo} />`
-      : html`<div class="table-wrap"><table class="responsive audit"><thead><tr><th scope="col">Action</th>${!id && html`<th scope="col">Connection</th>`}
-        <th scope="col">By</th><th scope="col">When</th></tr></thead><tbody>
-        ${entries ? entries.map((entry) => html`<${Row} key=${entry.id} entry=${entry} own=${own} names=${id ? null : names} />`) : html`<${SkeletonRows} rows=${8} columns=${id ? 3 : 4} />`}</tbody></table></div>`}
-    ${first.error && entries && html`<div class="foot" role="status">The log could not be updated; it shows the last state. ${explain(first.error)}</div>`}
-    ${(entries?.length > 0 || next) && html`<div class="foot"><span>${plural(entries.length, "entry", "entries")}${searchedTo ? `. ${searchedTo}` : next ? ", newest first" : `. This is all of them${isFiltered ? " that match" : ""}.`}</span>
-      <div class="row"><${Button} kind="small" icon="refresh" busy=${first.loading} onClick=${() => first.reload()}>Refresh<//>
-        ${next && html`<${Button} kind="small" busy=${busy} onClick=${more}>Show older<//>`}</div></div>`}
-  </section>`;
+  return html`
+    <section class="card" aria-label="Audit log" aria-busy=${String(first.loading || busy)}>
+      <div class="toolbar">
+        <select
+          aria-label="Action"
+          value=${action ?? ""}
+          onChange=${(event) => change({ action: event.target.value })}
+        >
+          <option value="">All actions</option>
+          ${Object.entries(ACTIONS)
+            .filter(([key]) => !id || !OF_THE_APP.includes(key))
+            .map(([key, name]) => html`<option value=${key} selected=${key === action}>${name}</option>`)}
+        </select>
+        <${RangeSelect} from=${from} to=${to} range=${range} change=${change} />
+        ${
+          isFiltered &&
+          html`
+            <${Button} kind="ghost" icon="close" onClick=${() => change({ action: "", from: "", to: "", range: "" })}>
+              Clear
+            <//>
+          `
+        }
+        ${entries?.length > 0 && html`<${AuditLogCsv} path=${path} query=${filters} />`}
+      </div>
+      <${RangeBar} what="Time" from=${from} to=${to} range=${range} change=${change} />
+      ${
+        first.error && !entries
+          ? html`
+            <div class="body">
+              <${Problem} error=${first.error} retry=${first.reload} what="The audit log could not be loaded." />
+            </div>
+          `
+          : entries?.length === 0
+            ? html`<${NoEntries} isFiltered=${isFiltered} searchedTo=${searchedTo} />`
+            : html`
+              <div class="table-wrap">
+                <table class="responsive audit">
+                  <thead>
+                    <tr>
+                      <th scope="col">Action</th>
+                      ${!id && html`<th scope="col">Connection</th>`}
+                      <th scope="col">By</th>
+                      <th scope="col">When</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    ${
+                      entries
+                        ? entries.map(
+                            (entry) => html`
+                              <${Row} key=${entry.id} entry=${entry} own=${own} names=${id ? null : names} />
+                            `,
+                          )
+                        : html`<${SkeletonRows} rows=${8} columns=${id ? 3 : 4} />`
+                    }
+                  </tbody>
+                </table>
+              </div>
+            `
+      }
+      ${
+        first.error &&
+        entries &&
+        html`
+          <div class="foot" role="status">
+            The log could not be updated; it shows the last state. ${explain(first.error)}
+          </div>
+        `
+      }
+      ${
+        (entries?.length > 0 || next) &&
+        html`
+          <div class="foot">
+            <span>
+              ${plural(entries.length, "entry", "entries")}
+              ${
+                searchedTo
+                  ? `. ${searchedTo}`
+                  : next
+                    ? ", newest first"
+                    : `. This is all of them${isFiltered ? " that match" : ""}.`
+              }
+            </span>
+            <div class="row">
+              <${Button} kind="small" icon="refresh" busy=${first.loading} onClick=${() => first.reload()}>
+                Refresh
+              <//>
+              ${next && html`<${Button} kind="small" busy=${busy} onClick=${more}>Show older<//>`}
+            </div>
+          </div>
+        `
+      }
+    </section>
+  `;
 }
 
 function NoEntries({ isFiltered, searchedTo }) {
-  if (searchedTo) return html`<${Empty} icon="search" title="No entry found yet">${searchedTo}. Choose Show older to continue the search.<//>`;
-  if (isFiltered) return html`<${Empty} icon="search" title="No entry matches">Choose another action or another range of time. Entries are kept for a year.<//>`;
-  return html`<${Empty} title="Nothing has been changed yet">New passwords, pauses, discards and other actions appear here. Queued requests are on the page of their connection.<//>`;
+  if (searchedTo)
+    return html`
+      <${Empty} icon="search" title="No entry found yet">${searchedTo}. Choose Show older to continue the search.<//>
+    `;
+  if (isFiltered)
+    return html`
+      <${Empty} icon="search" title="No entry matches">
+        Choose another action or another range of time. Entries are kept for a year.
+      <//>
+    `;
+  return html`
+    <${Empty} title="Nothing has been changed yet">
+      New passwords, pauses, discards and other actions appear here. Queued requests are on the page of their
+      connection.
+    <//>
+  `;
 }
 
 /** Returns the names of the connections of these entries by id, as they are read. That of a deleted one is null. */
 function useNames(entries, isNeeded) {
   const names = useRef({}).current;
-  const listed = useLoad(async (signal) => isNeeded && noteNames(names, (await call("GET", ["connections"], { query: { page_size: 100 }, signal })).data), [isNeeded]);
+  const listed = useLoad(
+    async (signal) =>
+      isNeeded && noteNames(names, (await call("GET", ["connections"], { query: { page_size: 100 }, signal })).data),
+    [isNeeded],
+  );
   // An app can have more connections than a page of the list. The others are read one by one, a few at a time.
   const ids = new Set(isNeeded && !listed.loading ? entries?.map((entry) => entry.connection_id) : []);
   const missing = [...ids].filter((id) => id && !(id in names)).slice(0, PARALLEL);
@@ -141,22 +257,52 @@ async function readName(names, id, signal) {
   }
 }
 
-const noteNames = (names, connections) => Object.assign(names, Object.fromEntries(connections.map(({ id, name }) => [id, name ?? "Unnamed connection"])));
+const noteNames = (names, connections) =>
+  Object.assign(names, Object.fromEntries(connections.map(({ id, name }) => [id, name ?? "Unnamed connection"])));
 
 function Row({ entry, own, names }) {
-  return html`<tr><td class="full"><div class="strong">${ACTIONS[entry.action] ?? words(entry.action)}</div><${Details} entry=${entry} /></td>
-    ${names && html`<td class="full"><${ConnectionName} id=${entry.connection_id} names=${names} /></td>`}
-    <td class="full"><${Actor} actor=${entry.actor} own=${own} /></td>
-    <td class="full"><time class="nowrap" datetime=${entry.at}>${fullTime(entry.at)}</time><div class="muted small nowrap">${ago(entry.at)}</div></td></tr>`;
+  return html`
+    <tr>
+      <td class="full">
+        <div class="strong">${ACTIONS[entry.action] ?? words(entry.action)}</div>
+        <${Details} entry=${entry} />
+      </td>
+      ${names && html`<td class="full"><${ConnectionName} id=${entry.connection_id} names=${names} /></td>`}
+      <td class="full"><${Actor} actor=${entry.actor} own=${own} /></td>
+      <td class="full">
+        <time class="nowrap" datetime=${entry.at}>${fullTime(entry.at)}</time>
+        <div class="muted small nowrap">${ago(entry.at)}</div>
+      </td>
+    </tr>
+  `;
 }
 
 function Details({ entry }) {
   const { request_id: request, credential_id: credential, settings, counts } = entry;
-  if (!entry.completed_at) return html`<div class="small failed">The call ended early. Some of the requests may have been changed.</div>`;
-  if (counts) return html`<div class="muted small">${Object.entries(counts).filter(([, number], index) => number || !index).map(([name, number]) => `${count(number)} ${COUNTS[name] ?? words(name)}`).join(", ")}</div>`;
-  if (request && entry.action === "request_deleted") return html`<div class="muted small"><code>${request.slice(0, 8)}</code></div>`;
-  if (request) return html`<div class="small"><a href=${url(`/queued_requests/${request}`)}><code>${request.slice(0, 8)}</code></a></div>`;
-  if (settings.length) return html`<div class="muted small">${entry.action === "connection_created" ? "with " : ""}${settings.map(words).join(", ")}</div>`;
+  if (!entry.completed_at)
+    return html`<div class="small failed">The call ended early. Some of the requests may have been changed.</div>`;
+  if (counts)
+    return html`
+      <div class="muted small">
+        ${Object.entries(counts)
+          .filter(([, number], index) => number || !index)
+          .map(([name, number]) => `${count(number)} ${COUNTS[name] ?? words(name)}`)
+          .join(", ")}
+      </div>
+    `;
+  if (request && entry.action === "request_deleted")
+    return html`<div class="muted small"><code>${request.slice(0, 8)}</code></div>`;
+  if (request)
+    return html`
+      <div class="small"><a href=${url(`/queued_requests/${request}`)}><code>${request.slice(0, 8)}</code></a></div>
+    `;
+  if (settings.length)
+    return html`
+      <div class="muted small">
+        ${entry.action === "connection_created" ? "with " : ""}
+        ${settings.map(words).join(", ")}
+      </div>
+    `;
   return credential && html`<div class="muted small"><code>${credential}</code></div>`;
 }
 
@@ -169,6 +315,11 @@ function ConnectionName({ id, names }) {
 function Actor({ actor, own }) {
   if (actor.type === "operator") return "Operator";
   const name = { api_key: "API key", onboarding_link: "Onboarding link" }[actor.type] ?? words(actor.type);
-  return html`<div class="nowrap">${name}${actor.id && actor.id === own ? html` <span class="tag">this key</span>` : ""}</div>
-    ${actor.id && html`<div class="muted small nowrap"><code>${actor.id}</code></div>`}`;
+  return html`
+    <div class="nowrap">
+      ${name}
+      ${actor.id && actor.id === own ? html` <span class="tag">this key</span>` : ""}
+    </div>
+    ${actor.id && html`<div class="muted small nowrap"><code>${actor.id}</code></div>`}
+  `;
 }

@@ -14,22 +14,75 @@ const EFFECTS = {
 const LASTING = new Set(["Del", "Void", "Merge"]);
 
 /**
- * `tree` is null if the text of the request could not be read. `unanswered` is when it was sent without an answer. `labels`
- * are the names of a form for its elements, and `totals` what its lines add up to.
+ * `tree` is null if the text of the request could not be read. `unanswered` is when it was sent without an answer.
+ * `labels` are the names of a form for its elements, and `totals` what its lines add up to.
  */
 export function ConfirmWrite({ tree, target, unanswered, isSame, labels, totals = [], confirm, close }) {
   const { verb } = tree ? partsOf(tree) : {};
   const values = tree ? valuesOf(tree) : [];
   const action = tree ? actionTitle(tree) : "Queue request";
-  return html`<${Dialog} title=${html`${action} in <${Foreign} text=${target} />?`} onClose=${close} actions=${html`
-      <${Button} onClick=${close}>Cancel<//><${Button} kind="primary ${LASTING.has(verb) ? "danger" : ""}" onClick=${confirm}>${action}<//>`}>
-    ${unanswered && html`<${Note} tone="amber"><p>${isSame ? html`This was sent at ${fullTime(new Date(unanswered).toISOString())}, and no answer arrived. If it was queued, it is not queued twice.`
-      : html`A draft of this was sent at ${fullTime(new Date(unanswered).toISOString())}, and no answer arrived. It may be queued already. Look at the requests of the connection first.`}</p><//>`}
-    ${values.length > 0 && html`<dl class="facts">${values.slice(0, SHOWN).map(([name, text]) => html`<dt>${labels?.get(name) ?? name}</dt><dd><${Foreign} text=${text} /></dd>`)}</dl>`}
-    ${values.length > SHOWN && html`<p class="muted small">and ${plural(values.length - SHOWN, "more field")}</p>`}
-    ${totals.length > 0 && html`<dl class="facts">${totals.map(({ label, text }) => html`<dt>${label}</dt><dd class="strong">${text}</dd>`)}</dl>`}
-    <p class="muted">${EFFECTS[verb] ?? "QuickBooks executes this"} when the Web Connector calls next. Until then you can discard the request.</p>
-  <//>`;
+  return html`
+    <${Dialog}
+      title=${html`${action} in <${Foreign} text=${target} />?`}
+      onClose=${close}
+      actions=${html`
+        <${Button} onClick=${close}>Cancel<//>
+        <${Button} kind="primary ${LASTING.has(verb) ? "danger" : ""}" onClick=${confirm}>${action}<//>
+      `}
+    >
+      ${
+        unanswered &&
+        html`
+          <${Note} tone="amber">
+            <p>
+              ${
+                isSame
+                  ? html`
+                    This was sent at ${fullTime(new Date(unanswered).toISOString())}, and no answer arrived. If it was
+                    queued, it is not queued twice.
+                  `
+                  : html`
+                    A draft of this was sent at ${fullTime(new Date(unanswered).toISOString())}, and no answer arrived.
+                    It may be queued already. Look at the requests of the connection first.
+                  `
+              }
+            </p>
+          <//>
+        `
+      }
+      ${
+        values.length > 0 &&
+        html`
+          <dl class="facts">
+            ${values.slice(0, SHOWN).map(
+              ([name, text]) => html`
+                <dt>${labels?.get(name) ?? name}</dt>
+                <dd><${Foreign} text=${text} /></dd>
+              `,
+            )}
+          </dl>
+        `
+      }
+      ${values.length > SHOWN && html`<p class="muted small">and ${plural(values.length - SHOWN, "more field")}</p>`}
+      ${
+        totals.length > 0 &&
+        html`
+          <dl class="facts">
+            ${totals.map(
+              ({ label, text }) => html`
+                <dt>${label}</dt>
+                <dd class="strong">${text}</dd>
+              `,
+            )}
+          </dl>
+        `
+      }
+      <p class="muted">
+        ${EFFECTS[verb] ?? "QuickBooks executes this"} when the Web Connector calls next. Until then you can discard
+        the request.
+      </p>
+    <//>
+  `;
 }
 
 /** Returns the names and texts of a tree's fields. The name of a reference is that of its field: `CustomerRef`. */

@@ -1,4 +1,5 @@
-// The check of a write whose outcome is unknown: the query that finds out whether QuickBooks executed it, then the decision.
+// The check of a write whose outcome is unknown: the query that finds out whether QuickBooks executed it, then the
+// decision.
 import { html, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { outcomeQuery, rowsOf } from "../lib/outcome_query.js";
@@ -22,46 +23,130 @@ export default function OutcomeCheck({ record, connection }) {
   const found = useLoad((signal) => lastCheck(record, started, signal), [record.id, started]);
   const check = found.data;
   const isRunning = check && UNFINISHED.has(check.state);
-  useLoad(async (signal) => {
-    if (isRunning) found.reload({ data: await lastCheck(record, check.id, signal) });
-    return null;
-  }, [check?.id, check?.state], { refresh: isRunning ? REFRESH_MILLISECONDS : 0 });
+  useLoad(
+    async (signal) => {
+      if (isRunning) found.reload({ data: await lastCheck(record, check.id, signal) });
+      return null;
+    },
+    [check?.id, check?.state],
+    { refresh: isRunning ? REFRESH_MILLISECONDS : 0 },
+  );
   const rows = check && !isRunning ? rowsOf(check) : null;
   const answer = rows && plan.data ? plan.data.judge(rows) : null;
   const start = async () => {
     const body = { request_xml: plan.data.xml, label: labelOf(record), webhook_url: null };
-    const { data } = await call("POST", ["connections", record.connection_id, "queued_requests"], { body, headers: { "Idempotency-Key": newKey() } });
+    const { data } = await call("POST", ["connections", record.connection_id, "queued_requests"], {
+      body,
+      headers: { "Idempotency-Key": newKey() },
+    });
     setStarted(data.id);
     toast("The check is queued.");
   };
   const books = connection ? html`<${Foreign} text=${connection.name ?? "this company file"} />` : "the company file";
-  const ask = (label, kind) => session.canChange && plan.data && html`<${ActionButton} kind=${kind} icon="search" label=${label} action=${start} />`;
+  const ask = (label, kind) =>
+    session.canChange &&
+    plan.data &&
+    html`<${ActionButton} kind=${kind} icon="search" label=${label} action=${start} />`;
 
-  return html`<div class="card check-outcome">
-    <header><h2>Was it executed?</h2>${check && html`<span class="row muted small"><a href=${url(`/queued_requests/${check.id}`)}>Check</a> <${Ago} at=${check.inserted_at} /><${StateBadge} state=${check.state} /></span>`}</header>
-    <div class="body stack">
-      ${plan.error && html`<${Problem} error=${plan.error} retry=${plan.reload} what="The check could not be prepared." />`}
-      ${found.error && html`<${Problem} error=${found.error} retry=${found.reload} what="Earlier checks could not be loaded." />`}
-      ${plan.loading || (found.loading && !check) ? html`<${Skeleton} width="60%" />`
-        : !plan.data ? !plan.error && html`<p>No query can tell whether QuickBooks executed this request. Look in ${books} in QuickBooks, then decide.</p><${Decision} record=${record} verdict="look" />`
-        : isRunning ? html`<${Note} title=${plan.data.question}><p>The check is queued, and changes nothing. ${check.waiting_reason && html`<${Foreign} text=${withLocalTimes(check.waiting_reason.message)} />`}</p><//>`
-        : answer ? html`<${Note} tone=${TONES[answer.verdict]} icon=${answer.verdict === "done" ? "alert" : undefined} role="status" title=${TITLES[answer.verdict]}><p>${answer.text}</p><//>
-            <${Decision} record=${record} verdict=${answer.verdict}>${ask("Check again", "")}<//>`
-        : html`${check && html`<${Note} tone="red" title="The check failed"><p><${Foreign} text=${check.error?.message ?? "It was discarded."} /></p><//>`}
-            <p class="strong">${plan.data.question}</p>
-            <p class="muted">This query asks ${books}. It changes nothing, and its answer shows whether you may queue the write again.</p>
-            <details><summary>The query</summary><${Code} label="Query of the check" text=${plan.data.xml} /></details>
-            <${Decision} record=${record} verdict="unchecked">${ask(check ? "Check again" : "Check in QuickBooks", "primary")}<//>`}
+  return html`
+    <div class="card check-outcome">
+      <header>
+        <h2>Was it executed?</h2>
+        ${
+          check &&
+          html`
+            <span class="row muted small">
+              <a href=${url(`/queued_requests/${check.id}`)}>Check</a> <${Ago} at=${check.inserted_at} />
+              <${StateBadge} state=${check.state} />
+            </span>
+          `
+        }
+      </header>
+      <div class="body stack">
+        ${
+          plan.error &&
+          html`<${Problem} error=${plan.error} retry=${plan.reload} what="The check could not be prepared." />`
+        }
+        ${
+          found.error &&
+          html`<${Problem} error=${found.error} retry=${found.reload} what="Earlier checks could not be loaded." />`
+        }
+        ${
+          plan.loading || (found.loading && !check)
+            ? html`<${Skeleton} width="60%" />`
+            : !plan.data
+              ? !plan.error &&
+                html`
+                  <p>
+                    No query can tell whether QuickBooks executed this request. Look in ${books} in QuickBooks, then
+                    decide.
+                  </p>
+                  <${Decision} record=${record} verdict="look" />
+                `
+              : isRunning
+                ? html`
+                  <${Note} title=${plan.data.question}>
+                    <p>
+                      The check is queued, and changes nothing.${" "}
+                      ${
+                        check.waiting_reason &&
+                        html`<${Foreign} text=${withLocalTimes(check.waiting_reason.message)} />`
+                      }
+                    </p>
+                  <//>
+                `
+                : answer
+                  ? html`
+                    <${Note}
+                      tone=${TONES[answer.verdict]}
+                      icon=${answer.verdict === "done" ? "alert" : undefined}
+                      role="status"
+                      title=${TITLES[answer.verdict]}
+                    >
+                      <p>${answer.text}</p>
+                    <//>
+                    <${Decision} record=${record} verdict=${answer.verdict}>${ask("Check again", "")}<//>
+                  `
+                  : html`
+                    ${
+                      check &&
+                      html`
+                        <${Note} tone="red" title="The check failed">
+                          <p><${Foreign} text=${check.error?.message ?? "It was discarded."} /></p>
+                        <//>
+                      `
+                    }
+                    <p class="strong">${plan.data.question}</p>
+                    <p class="muted">
+                      This query asks ${books}. It changes nothing, and its answer shows whether you may queue the write
+                      again.
+                    </p>
+                    <details>
+                      <summary>The query</summary>
+                      <${Code} label="Query of the check" text=${plan.data.xml} />
+                    </details>
+                    <${Decision} record=${record} verdict="unchecked">
+                      ${ask(check ? "Check again" : "Check in QuickBooks", "primary")}
+                    <//>
+                  `
+        }
+      </div>
+      ${answer && rows.length > 0 && html`<${ResultTable} results=${resultsOf(check.response_json)} />`}
     </div>
-    ${answer && rows.length > 0 && html`<${ResultTable} results=${resultsOf(check.response_json)} />`}
-  </div>`;
+  `;
 }
 
 /** The check with this id, or the last one, or null. */
 async function lastCheck(record, id, signal) {
   let last = id;
   if (!last) {
-    const query = { label: labelOf(record), page_size: 1, sort: "inserted_at", sort_direction: "desc", bodies: false };
+    const query = {
+      label: labelOf(record),
+      page_size: 1,
+      sort: "inserted_at",
+      sort_direction: "desc",
+      bodies: false,
+    };
     last = (await call("GET", ["connections", record.connection_id, "queued_requests"], { query, signal })).data[0]?.id;
   }
   return last ? (await call("GET", ["queued_requests", last], { signal })).data : null;
@@ -69,9 +154,11 @@ async function lastCheck(record, id, signal) {
 
 const RISKS = {
   done: "The check says that QuickBooks has executed it. A copy can make a second entry in the books.",
-  not_done: "The check says that QuickBooks has not executed it. If QuickBooks or the Web Connector hangs, close it first: it may still execute the earlier request.",
+  not_done:
+    "The check says that QuickBooks has not executed it. If QuickBooks or the Web Connector hangs, close it first: it may still execute the earlier request.",
   look: "Queue a copy only if you have seen in QuickBooks that it was not executed.",
-  unchecked: "Nothing has been checked. Queue a copy only if you have seen in QuickBooks that the request was not executed.",
+  unchecked:
+    "Nothing has been checked. Queue a copy only if you have seen in QuickBooks that the request was not executed.",
 };
 
 /** The actions after the check, or without it. */
@@ -83,8 +170,29 @@ function Decision({ record, verdict, children }) {
     navigate(url(`/queued_requests/${id}`));
   };
   const isSafe = verdict === "not_done";
-  return html`<div class="row">${!isSafe && children}
-    <${ActionButton} icon="copy" kind=${isSafe ? "primary" : verdict === "unchecked" ? "ghost" : ""} danger=${verdict === "done"} question="Queue a copy of this request?" confirm="Queue a copy"
-      label=${{ done: "Queue again anyway", unchecked: "I have looked myself" }[verdict] ?? "Queue again"} explanation=${RISKS[verdict]} action=${again} />
-    ${verdict !== "unchecked" && html`<a class="button" href=${editAddress(record)}><${Icon} name="pen" />Edit and queue again</a>`}${isSafe && children}</div>`;
+  return html`
+    <div class="row">
+      ${!isSafe && children}
+      <${ActionButton}
+        icon="copy"
+        kind=${isSafe ? "primary" : verdict === "unchecked" ? "ghost" : ""}
+        danger=${verdict === "done"}
+        question="Queue a copy of this request?"
+        confirm="Queue a copy"
+        label=${{ done: "Queue again anyway", unchecked: "I have looked myself" }[verdict] ?? "Queue again"}
+        explanation=${RISKS[verdict]}
+        action=${again}
+      />
+      ${
+        verdict !== "unchecked" &&
+        html`
+          <a class="button" href=${editAddress(record)}>
+            <${Icon} name="pen" />
+            Edit and queue again
+          </a>
+        `
+      }
+      ${isSafe && children}
+    </div>
+  `;
 }

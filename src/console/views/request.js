@@ -7,8 +7,36 @@ import { editAddress, isUnsettled, newKey, queueAgain } from "../lib/queue_again
 import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
-import { duration, ENDED, fullTime, hintOf, isRead, millisecondsBetween, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, Button, CopyIcon, Empty, Foreign, Icon, Note, Problem, Skeleton, SkeletonCard, StateBadge, toast, useTitle, WebhookBadge } from "../lib/ui.js";
+import {
+  duration,
+  ENDED,
+  fullTime,
+  hintOf,
+  isRead,
+  millisecondsBetween,
+  plural,
+  requestTitle,
+  UNFINISHED,
+  webhookState,
+  withLocalTimes,
+} from "../lib/text.js";
+import {
+  ActionButton,
+  Ago,
+  Button,
+  CopyIcon,
+  Empty,
+  Foreign,
+  Icon,
+  Note,
+  Problem,
+  Skeleton,
+  SkeletonCard,
+  StateBadge,
+  toast,
+  useTitle,
+  WebhookBadge,
+} from "../lib/ui.js";
 
 /** The pause before the next look, in milliseconds: short at first, longer while nothing happens. */
 const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
@@ -19,84 +47,196 @@ export default function Request({ parts: [id] }) {
   useTitle(record ? requestTitle(record.request_name) : "Request");
   if (first.error && !record) {
     const gone = first.error.status === 410 || first.error.status === 404;
-    return html`<div class="page">${gone ? html`<div class="card"><${Empty} icon="search" title=${first.error.status === 410 ? "This request was deleted" : "This request does not exist"}
-      actions=${html`<a class="button" href=${url("/")}>Connections</a>`}>It may belong to another app, or the link is incomplete.<//></div>`
-      : html`<h1>Request</h1><${Problem} error=${first.error} retry=${first.reload} what="The request could not be loaded." />`}</div>`;
+    return html`
+      <div class="page">
+        ${
+          gone
+            ? html`
+              <div class="card">
+                <${Empty}
+                  icon="search"
+                  title=${first.error.status === 410 ? "This request was deleted" : "This request does not exist"}
+                  actions=${html`<a class="button" href=${url("/")}>Connections</a>`}
+                >
+                  It may belong to another app, or the link is incomplete.
+                <//>
+              </div>
+            `
+            : html`
+              <h1>Request</h1>
+              <${Problem} error=${first.error} retry=${first.reload} what="The request could not be loaded." />
+            `
+        }
+      </div>
+    `;
   }
-  if (!record) return html`<div class="page"><${Skeleton} width="220px" /><${SkeletonCard} /><${SkeletonCard} lines=${9} /></div>`;
+  if (!record)
+    return html`
+      <div class="page">
+        <${Skeleton} width="220px" />
+        <${SkeletonCard} />
+        <${SkeletonCard} lines=${9} />
+      </div>
+    `;
   return html`<${Loaded} record=${record} load=${first} />`;
 }
 
 function Loaded({ record, load }) {
   const isLive = UNFINISHED.has(record.state) || record.webhook_state === "pending";
   const [checked, setChecked] = useState({ at: Date.now() });
-  usePolling(async () => {
-    const signal = Object.assign(new AbortController().signal, { isPoll: true });
-    try {
-      const fresh = await call("GET", ["queued_requests", record.id], { signal });
-      setChecked({ at: Date.now() });
-      if (fresh.data.updated_at !== record.updated_at || fresh.data.waiting_reason?.code !== record.waiting_reason?.code) load.reload({ data: fresh });
-    } catch (error) {
-      setChecked(({ at }) => ({ at, error }));
-    }
-  }, isLive ? pause : null, [record.id, record.updated_at]);
+  usePolling(
+    async () => {
+      const signal = Object.assign(new AbortController().signal, { isPoll: true });
+      try {
+        const fresh = await call("GET", ["queued_requests", record.id], { signal });
+        setChecked({ at: Date.now() });
+        if (
+          fresh.data.updated_at !== record.updated_at ||
+          fresh.data.waiting_reason?.code !== record.waiting_reason?.code
+        )
+          load.reload({ data: fresh });
+      } catch (error) {
+        setChecked(({ at }) => ({ at, error }));
+      }
+    },
+    isLive ? pause : null,
+    [record.id, record.updated_at],
+  );
   useFreshnessOf(isLive, checked);
-  const connection = useLoad((signal) => call("GET", ["connections", record.connection_id], { signal }), [record.connection_id]).data?.data;
+  const connection = useLoad(
+    (signal) => call("GET", ["connections", record.connection_id], { signal }),
+    [record.connection_id],
+  ).data?.data;
   const results = resultsOf(record.response_json);
-  const forms = useMemo(() => ({ xml: record.request_xml, json: record.request_json, ...(record.request_json ? codeSamples(record) : {}) }), [record.id]);
+  const forms = useMemo(
+    () => ({
+      xml: record.request_xml,
+      json: record.request_json,
+      ...(record.request_json ? codeSamples(record) : {}),
+    }),
+    [record.id],
+  );
   // With its declarations and message set ID, as QuickBooks gets it, for Intuit's SDK test tool.
-  const sentXml = async () => (await call("GET", ["queued_requests", record.id], { query: { "include[]": "sent_xml" } })).data.sent_xml;
+  const sentXml = async () =>
+    (await call("GET", ["queued_requests", record.id], { query: { "include[]": "sent_xml" } })).data.sent_xml;
   const label = record.request_json?.request?.attributes?.request_id;
-  return html`<div class="page wide">
-    <nav class="crumbs" aria-label="Breadcrumbs"><a href=${url("/")}>Connections</a><span aria-hidden="true">/</span>
-      <a class="break" href=${url(`/connections/${record.connection_id}`)}>${connection ? (connection.name ?? "Unnamed connection") : "Connection"}</a>
-      <span aria-hidden="true">/</span><span>Request</span></nav>
-    <div class="page-head"><div><div class="row"><h1>${requestTitle(record.request_name)}${record.subject && html` <span class="subject"><${Foreign} text=${record.subject} /></span>`}</h1><${StateBadge} state=${record.state} /></div>
-        <div class="sub"><a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
-          <span>Queued <${Ago} at=${record.inserted_at} /></span>${record.page > 1 && html`<span>Page ${record.page}</span>`}
-          ${label && label !== record.id && html`<span>Label <code class="break">${label}</code></span>`}</div></div>
-      <${Actions} record=${record} load=${load} /></div>
-    <${Outcome} record=${record} />
-    ${isUnsettled(record) && html`<${Check} record=${record} connection=${connection} />`}
-    <div class="columns level">
-      <section class="card" aria-label="Timeline"><header><h2>Timeline</h2></header><div class="body"><${Timeline} record=${record} /></div></section>
-      <section class="card" aria-label="Details"><header><h2>Details</h2></header><div class="body"><${Details} record=${record} label=${label} /></div></section>
+  return html`
+    <div class="page wide">
+      <nav class="crumbs" aria-label="Breadcrumbs">
+        <a href=${url("/")}>Connections</a>
+        <span aria-hidden="true">/</span>
+        <a class="break" href=${url(`/connections/${record.connection_id}`)}>
+          ${connection ? (connection.name ?? "Unnamed connection") : "Connection"}
+        </a>
+        <span aria-hidden="true">/</span>
+        <span>Request</span>
+      </nav>
+      <div class="page-head">
+        <div>
+          <div class="row">
+            <h1>
+              ${requestTitle(record.request_name)}
+              ${record.subject && html` <span class="subject"><${Foreign} text=${record.subject} /></span>`}
+            </h1>
+            <${StateBadge} state=${record.state} />
+          </div>
+          <div class="sub">
+            <a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
+            <span>Queued <${Ago} at=${record.inserted_at} /></span>
+            ${record.page > 1 && html`<span>Page ${record.page}</span>`}
+            ${label && label !== record.id && html`<span>Label <code class="break">${label}</code></span>`}
+          </div>
+        </div>
+        <${Actions} record=${record} load=${load} />
+      </div>
+      <${Outcome} record=${record} />
+      ${isUnsettled(record) && html`<${Check} record=${record} connection=${connection} />`}
+      <div class="columns level">
+        <section class="card" aria-label="Timeline">
+          <header><h2>Timeline</h2></header>
+          <div class="body"><${Timeline} record=${record} /></div>
+        </section>
+        <section class="card" aria-label="Details">
+          <header><h2>Details</h2></header>
+          <div class="body"><${Details} record=${record} label=${label} /></div>
+        </section>
+      </div>
+      <${Pages} record=${record} label=${label} />
+      ${results.length > 0 && html`<${ResultTable} results=${results} />`}
+      <div class="columns documents">
+        <${DocumentView} title="Request" name="request-${record.id}" forms=${forms} exactXml=${sentXml} />
+        <${DocumentView}
+          title="Response"
+          name="response-${record.id}"
+          forms=${{ xml: record.response_xml, json: record.response_json }}
+          empty=${
+            record.response_omitted
+              ? "The response is too large to show here. Get it from the API with compression."
+              : UNFINISHED.has(record.state)
+                ? "QuickBooks has not responded yet."
+                : "There is no response."
+          }
+        />
+      </div>
     </div>
-    <${Pages} record=${record} label=${label} />
-    ${results.length > 0 && html`<${ResultTable} results=${results} />`}
-    <div class="columns documents">
-      <${DocumentView} title="Request" name="request-${record.id}" forms=${forms} exactXml=${sentXml} />
-      <${DocumentView} title="Response" name="response-${record.id}" forms=${{ xml: record.response_xml, json: record.response_json }}
-        empty=${record.response_omitted ? "The response is too large to show here. Get it from the API with compression." : UNFINISHED.has(record.state) ? "QuickBooks has not responded yet." : "There is no response."} />
-    </div>
-  </div>`;
+  `;
 }
 
 function Outcome({ record }) {
   const { error, waiting_reason: reason } = record;
   if (error) {
     const status = error.details?.status_code ?? error.details?.hresult;
-    return html`<${Note} tone="red" title=${html`<${Foreign} text=${error.message} />`}>
-      ${error.details?.hint && html`<p><${Foreign} text=${error.details.hint} /></p>`}
-      <p class="small muted"><code>${error.code}</code>${status !== undefined && html` · <span>${error.details.hresult ? "HRESULT" : "Status"} <code>${status}</code></span>`}
-        ${error.details?.retryable === true && " · The same request may succeed later."}</p><//>`;
+    return html`
+      <${Note} tone="red" title=${html`<${Foreign} text=${error.message} />`}>
+        ${error.details?.hint && html`<p><${Foreign} text=${error.details.hint} /></p>`}
+        <p class="small muted">
+          <code>${error.code}</code>
+          ${
+            status !== undefined &&
+            html` · <span>${error.details.hresult ? "HRESULT" : "Status"} <code>${status}</code></span>
+          `
+          }
+          ${error.details?.retryable === true && " · The same request may succeed later."}
+        </p>
+      <//>
+    `;
   }
   if (!reason) return null;
   const calm = ["requests_ahead", "next_session", "outside_sync_window", "service_busy"].includes(reason.code);
-  return html`<${Note} tone=${calm ? "" : "amber"} title=${html`<${Foreign} text=${withLocalTimes(reason.message)} />`}>${hintOf(reason) && html`<p>${hintOf(reason)}</p>`}<//>`;
+  return html`
+    <${Note} tone=${calm ? "" : "amber"} title=${html`<${Foreign} text=${withLocalTimes(reason.message)} />`}>
+      ${hintOf(reason) && html`<p>${hintOf(reason)}</p>`}
+    <//>
+  `;
 }
 
 /** The check of a write whose outcome is unknown. Its module is loaded when it is needed. */
-const Check = (props) => html`<section id="check" tabindex="-1" aria-label="Check"><${LoadedCheck} ...${props} /></section>`;
+const Check = (props) => html`
+  <section id="check" tabindex="-1" aria-label="Check"><${LoadedCheck} ...${props} /></section>
+`;
 
 function LoadedCheck(props) {
   const [loaded, setLoaded] = useState({});
-  useEffect(() => { import("./outcome_check.js").then((module) => setLoaded({ view: module.default }), () => setLoaded({ failed: true })); }, []);
-  if (loaded.failed) return html`<${Problem} error=${new ApiError(0, "unreachable", "The check could not be loaded.")} retry=${() => location.reload()} />`;
+  useEffect(() => {
+    import("./outcome_check.js").then(
+      (module) => setLoaded({ view: module.default }),
+      () => setLoaded({ failed: true }),
+    );
+  }, []);
+  if (loaded.failed)
+    return html`
+      <${Problem}
+        error=${new ApiError(0, "unreachable", "The check could not be loaded.")}
+        retry=${() => location.reload()}
+      />
+    `;
   return loaded.view ? html`<${loaded.view} ...${props} />` : html`<${SkeletonCard} lines=${3} />`;
 }
 
-/** Whether the receiver accepted the webhook. A record has the attempts of all rounds, so any of them may have succeeded. */
+/**
+ * Whether the receiver accepted the webhook. A record has the attempts of all rounds, so any of them may have
+ * succeeded.
+ */
 const wasDelivered = ({ status_code: status }) => status >= 200 && status < 300;
 
 function Timeline({ record }) {
@@ -105,39 +245,106 @@ function Timeline({ record }) {
   const waited = sentAt && `after ${duration(millisecondsBetween(record.inserted_at, sentAt))}`;
   if (sentAt && state !== "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "green", took: waited });
   if (state === "waiting") steps.push({ name: "Waiting to be sent", tone: "blue", now: true });
-  if (state === "retryable") steps.push({ name: "Interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
-  if (state === "ticketed") steps.push({ name: "Claimed by a Web Connector session", at: record.updated_at, tone: "blue", now: true });
+  if (state === "retryable")
+    steps.push({ name: "Interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
+  if (state === "ticketed")
+    steps.push({ name: "Claimed by a Web Connector session", at: record.updated_at, tone: "blue", now: true });
   if (state === "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "blue", now: true, took: waited });
   const attempts = record.webhook_attempts;
   if (ENDED.has(state)) {
     // A webhook attempt changes the record too, so the last change is the end only before the first attempt.
     const at = respondedAt ?? (attempts.length ? undefined : record.updated_at);
     const took = respondedAt && `in ${duration(millisecondsBetween(sentAt, respondedAt))}`;
-    const name = { response_received: "QuickBooks responded", error: "Ended with an error", discarded: "Discarded" }[state];
+    const name = { response_received: "QuickBooks responded", error: "Ended with an error", discarded: "Discarded" }[
+      state
+    ];
     steps.push({ name, at, took, tone: { response_received: "green", error: "red", discarded: "grey" }[state] });
   }
   attempts.forEach((attempt, n) => {
     const delivered = wasDelivered(attempt);
-    steps.push({ name: delivered ? "Webhook delivered" : `Webhook attempt ${n + 1} failed`, at: attempt.attempted_at, took: attempt.duration_ms !== null && `in ${duration(attempt.duration_ms)}`, text: attempt.response, tone: delivered ? "green" : "red" });
+    steps.push({
+      name: delivered ? "Webhook delivered" : `Webhook attempt ${n + 1} failed`,
+      at: attempt.attempted_at,
+      took: attempt.duration_ms !== null && `in ${duration(attempt.duration_ms)}`,
+      text: attempt.response,
+      tone: delivered ? "green" : "red",
+    });
   });
-  if (ENDED.has(state) && record.webhook_state === "pending") steps.push({ name: attempts.length ? "Next webhook attempt" : "Webhook on its way", at: attempts.at(-1)?.next_attempt_at, tone: "blue", now: true });
-  return html`<ol class="timeline">${steps.map((step) => html`<li class="${step.tone} ${step.now ? "now" : ""}">
-    <div class="row between oneline"><span><span class="strong">${step.name}</span>${step.took && html` <span class="muted nowrap">${step.took}</span>`}</span>
-      <span class="when nowrap">${step.at ? html`<time datetime=${step.at} title=${fullTime(step.at)}>${fullTime(step.at)}</time>` : ""}</span></div>
-    ${step.text && html`<p class="muted small break mono"><${Foreign} text=${step.text.length > 400 ? `${step.text.slice(0, 400)}…` : step.text} /></p>`}</li>`)}</ol>`;
+  if (ENDED.has(state) && record.webhook_state === "pending")
+    steps.push({
+      name: attempts.length ? "Next webhook attempt" : "Webhook on its way",
+      at: attempts.at(-1)?.next_attempt_at,
+      tone: "blue",
+      now: true,
+    });
+  return html`
+    <ol class="timeline">
+      ${steps.map(
+        (step) => html`
+          <li class="${step.tone} ${step.now ? "now" : ""}">
+            <div class="row between oneline">
+              <span>
+                <span class="strong">${step.name}</span>
+                ${step.took && html` <span class="muted nowrap">${step.took}</span>`}
+              </span>
+              <span class="when nowrap">
+                ${step.at ? html`<time datetime=${step.at} title=${fullTime(step.at)}>${fullTime(step.at)}</time>` : ""}
+              </span>
+            </div>
+            ${
+              step.text &&
+              html`
+                <p class="muted small break mono">
+                  <${Foreign} text=${step.text.length > 400 ? `${step.text.slice(0, 400)}…` : step.text} />
+                </p>
+              `
+            }
+          </li>
+        `,
+      )}
+    </ol>
+  `;
 }
 
 function Details({ record, label }) {
-  return html`<dl class="facts">
-    <dt>Request ID</dt><dd class="id"><code>${record.id}</code><${CopyIcon} text=${record.id} what="the request ID" /></dd>
-    ${label && label !== record.id && html`<dt>Label (requestID)</dt><dd><code>${label}</code></dd>`}
-    ${record.request_json?.version && html`<dt>QBXML version</dt><dd>${record.request_json.version}</dd>`}
-    <dt>Last change</dt><dd>${fullTime(record.updated_at)}</dd>
-    <dt>Webhook</dt><dd><div class="stack tight"><span><${WebhookBadge} state=${webhookState(record)} /></span>
-      ${record.webhook_url && html`<code class="break">${record.webhook_url}</code>`}
-      ${record.webhook_error && html`<span class="small break"><${Foreign} text=${record.webhook_error} /></span>`}
-      ${record.webhook_attempts.length > 0 && html`<span class="muted small">${plural(record.webhook_attempts.length, "attempt")}</span>`}</div></dd>
-  </dl>`;
+  return html`
+    <dl class="facts">
+      <dt>Request ID</dt>
+      <dd class="id">
+        <code>${record.id}</code>
+        <${CopyIcon} text=${record.id} what="the request ID" />
+      </dd>
+      ${
+        label &&
+        label !== record.id &&
+        html`
+          <dt>Label (requestID)</dt>
+          <dd><code>${label}</code></dd>
+        `
+      }
+      ${
+        record.request_json?.version &&
+        html`
+          <dt>QBXML version</dt>
+          <dd>${record.request_json.version}</dd>
+        `
+      }
+      <dt>Last change</dt>
+      <dd>${fullTime(record.updated_at)}</dd>
+      <dt>Webhook</dt>
+      <dd>
+        <div class="stack tight">
+          <span><${WebhookBadge} state=${webhookState(record)} /></span>
+          ${record.webhook_url && html`<code class="break">${record.webhook_url}</code>`}
+          ${record.webhook_error && html`<span class="small break"><${Foreign} text=${record.webhook_error} /></span>`}
+          ${
+            record.webhook_attempts.length > 0 &&
+            html`<span class="muted small">${plural(record.webhook_attempts.length, "attempt")}</span>`
+          }
+        </div>
+      </dd>
+    </dl>
+  `;
 }
 
 /** Leads to the check that settles whether a write may be queued again. */
@@ -167,35 +374,119 @@ function Actions({ record, load }) {
     navigate(url(`/connections/${record.connection_id}`));
   };
   const isDone = !isRead(record.request_name) && record.state === "response_received";
-  return html`<div class="row">
-    ${["waiting", "retryable"].includes(record.state) && html`<${ActionButton} label="Discard" danger=${true} question="Discard this request?"
-      explanation="It leaves the queue and is never sent to QuickBooks. Its webhook reports that it was discarded." action=${act("discard", "The request is discarded.")} />`}
-    ${ENDED.has(record.state) && record.webhook_url && html`<${ActionButton} label="Redeliver webhook" icon="refresh" action=${act("redeliver", "The webhook is sent again.")} />`}
-    ${isUnsettled(record) ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>` : html`
-      ${["error", "discarded"].includes(record.state) && html`<a class="button" href=${editAddress(record)}><${Icon} name="pen" />Edit and queue again</a>`}
-      <${ActionButton} label="Queue again" icon="copy" question="Queue a copy of this request?" confirm="Queue a copy"
-        explanation=${isDone ? "QuickBooks has executed this request. A copy makes a second entry in the books." : "A new request with the same content is put at the end of the queue."} action=${again} />`}
-    ${ENDED.has(record.state) && html`<${ActionButton} label="Delete" kind="ghost" danger=${true} question="Delete this request?"
-      explanation="The request, its response and its webhook attempts are removed. Changes in QuickBooks remain." action=${remove} />`}
-  </div>`;
+  return html`
+    <div class="row">
+      ${
+        ["waiting", "retryable"].includes(record.state) &&
+        html`
+          <${ActionButton}
+            label="Discard"
+            danger=${true}
+            question="Discard this request?"
+            explanation="It leaves the queue and is never sent to QuickBooks. Its webhook reports that it was discarded."
+            action=${act("discard", "The request is discarded.")}
+          />
+        `
+      }
+      ${
+        ENDED.has(record.state) &&
+        record.webhook_url &&
+        html`
+          <${ActionButton}
+            label="Redeliver webhook"
+            icon="refresh"
+            action=${act("redeliver", "The webhook is sent again.")}
+          />
+        `
+      }
+      ${
+        isUnsettled(record)
+          ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`
+          : html`
+            ${
+              ["error", "discarded"].includes(record.state) &&
+              html`
+                <a class="button" href=${editAddress(record)}>
+                  <${Icon} name="pen" />
+                  Edit and queue again
+                </a>
+              `
+            }
+            <${ActionButton}
+              label="Queue again"
+              icon="copy"
+              question="Queue a copy of this request?"
+              confirm="Queue a copy"
+              explanation=${
+                isDone
+                  ? "QuickBooks has executed this request. A copy makes a second entry in the books."
+                  : "A new request with the same content is put at the end of the queue."
+              }
+              action=${again}
+            />
+          `
+      }
+      ${
+        ENDED.has(record.state) &&
+        html`
+          <${ActionButton}
+            label="Delete"
+            kind="ghost"
+            danger=${true}
+            question="Delete this request?"
+            explanation="The request, its response and its webhook attempts are removed. Changes in QuickBooks remain."
+            action=${remove}
+          />
+        `
+      }
+    </div>
+  `;
 }
 
 /** The other pages of an iterated query, which have the same label. */
 function Pages({ record, label }) {
   const isIterated = record.page > 1 || Boolean(record.request_json?.request?.attributes?.iterator);
-  const { data, reload } = useLoad(async (signal) => {
-    if (!isIterated || !label) return null;
-    const query = { search_phrase: label, page_size: 100, sort: "inserted_at", sort_direction: "asc", bodies: false };
-    const list = await call("GET", ["connections", record.connection_id, "queued_requests"], { query, signal });
-    return list.data.filter((one) => one.request_name === record.request_name);
-  }, [record.id]);
+  const { data, reload } = useLoad(
+    async (signal) => {
+      if (!isIterated || !label) return null;
+      const query = {
+        search_phrase: label,
+        page_size: 100,
+        sort: "inserted_at",
+        sort_direction: "asc",
+        bodies: false,
+      };
+      const list = await call("GET", ["connections", record.connection_id, "queued_requests"], { query, signal });
+      return list.data.filter((one) => one.request_name === record.request_name);
+    },
+    [record.id],
+  );
   const shown = useRef(record.updated_at);
   useEffect(() => {
     if (shown.current !== record.updated_at) reload();
     shown.current = record.updated_at;
   }, [record.updated_at]);
   if (!data || data.length < 2) return null;
-  return html`<section class="card" aria-label="Pages"><header><h2>Pages of this query</h2><span class="muted">${plural(data.length, "page")}</span></header>
-    <div class="body row">${data.map((one) => html`<a class="button small ${one.id === record.id ? "primary" : ""}" aria-current=${one.id === record.id ? "page" : undefined}
-      href=${url(`/queued_requests/${one.id}`)}>Page ${one.page}${one.state === "response_received" ? "" : html` <${StateBadge} state=${one.state} />`}</a>`)}</div></section>`;
+  return html`
+    <section class="card" aria-label="Pages">
+      <header>
+        <h2>Pages of this query</h2>
+        <span class="muted">${plural(data.length, "page")}</span>
+      </header>
+      <div class="body row">
+        ${data.map(
+          (one) => html`
+            <a
+              class="button small ${one.id === record.id ? "primary" : ""}"
+              aria-current=${one.id === record.id ? "page" : undefined}
+              href=${url(`/queued_requests/${one.id}`)}
+            >
+              Page ${one.page}
+              ${one.state === "response_received" ? "" : html` <${StateBadge} state=${one.state} />`}
+            </a>
+          `,
+        )}
+      </div>
+    </section>
+  `;
 }

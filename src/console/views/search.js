@@ -24,10 +24,33 @@ export default function Search({ query }) {
     event.preventDefault();
     if (text.trim()) navigate(url("/search", { search: text.trim() }));
   };
-  return html`<div class="page"><div class="page-head"><div><h1>Search</h1><p class="sub">The requests of all connections. Those with the latest contact are searched first.</p></div></div>
-    <form class="card" role="search" onSubmit=${submit}><div class="toolbar plain"><div class="search"><${Icon} name="search" /><input type="search" aria-label="Search the requests of all connections" placeholder="Customer, number, label, “invoice add”, error" maxlength="200" value=${text} onInput=${(event) => setText(event.target.value)} /></div>
-      <${Button} kind="primary" type="submit" disabled=${!text.trim()}>Search<//></div></form>
-    ${phrase && html`<${Results} key=${phrase} phrase=${phrase} />`}</div>`;
+  return html`
+    <div class="page">
+      <div class="page-head">
+        <div>
+          <h1>Search</h1>
+          <p class="sub">The requests of all connections. Those with the latest contact are searched first.</p>
+        </div>
+      </div>
+      <form class="card" role="search" onSubmit=${submit}>
+        <div class="toolbar plain">
+          <div class="search">
+            <${Icon} name="search" />
+            <input
+              type="search"
+              aria-label="Search the requests of all connections"
+              placeholder="Customer, number, label, “invoice add”, error"
+              maxlength="200"
+              value=${text}
+              onInput=${(event) => setText(event.target.value)}
+            />
+          </div>
+          <${Button} kind="primary" type="submit" disabled=${!text.trim()}>Search<//>
+        </div>
+      </form>
+      ${phrase && html`<${Results} key=${phrase} phrase=${phrase} />`}
+    </div>
+  `;
 }
 
 function Results({ phrase }) {
@@ -39,7 +62,9 @@ function Results({ phrase }) {
     running.current = controller;
     const begun = performance.now();
     const progress = { results, left, nextPage };
-    const show = (more) => { if (running.current === controller) setState({ ...progress, ...more }); };
+    const show = (more) => {
+      if (running.current === controller) setState({ ...progress, ...more });
+    };
     show({ isRunning: true });
     const late = setTimeout(() => controller.abort(), MAX_MILLISECONDS);
     let stopped = null;
@@ -50,11 +75,19 @@ function Results({ phrase }) {
       stopped = error;
     }
     clearTimeout(late);
-    show({ isRunning: false, milliseconds: performance.now() - begun, stopped: controller.signal.aborted ? "late" : stopped });
+    show({
+      isRunning: false,
+      milliseconds: performance.now() - begun,
+      stopped: controller.signal.aborted ? "late" : stopped,
+    });
   };
   useEffect(() => {
     run(state);
-    return () => { const { current } = running; running.current = null; current?.abort(); };
+    return () => {
+      const { current } = running;
+      running.current = null;
+      current?.abort();
+    };
   }, []);
   const { results, left, nextPage, isRunning, milliseconds, stopped } = state;
   const isAll = nextPage === null;
@@ -62,18 +95,90 @@ function Results({ phrase }) {
   const total = found.reduce((sum, one) => sum + one.total, 0);
   const failed = results.filter((one) => one.error);
   const known = results.length + left.length;
-  return html`<section class="stack" aria-label="Results" aria-busy=${String(isRunning)}>
-    <p role="status"><span class="strong">${plural(total, "request")} in ${plural(found.length, "connection")}.</span>${" "}
-      ${isRunning ? "Searching …" : known === 0 && !isAll ? "No connection was searched." : `Searched ${count(results.length - failed.length)} of ${isAll ? "" : "more than "}${plural(known, "connection")} in ${duration(milliseconds)}.`}</p>
-    ${!isRunning && stopped && html`<${Note} tone=${stopped === "late" ? "amber" : "red"} role="alert" title=${stopped === "late" ? "The search took five seconds and was stopped." : "The search was interrupted."}>${stopped !== "late" && html`<p>${explain(stopped)}</p>`}<//>`}
-    ${failed.map((one) => html`<${Note} tone="amber" title=${html`<${Name} connection=${one.connection} /> was not searched.`}><p>${explain(one.error)}</p><//>`)}
-    ${!isRunning && (left.length > 0 || !isAll) && html`<div class="card"><div class="body row between"><div><span class="strong">Not searched yet: ${left.length ? `${isAll ? "" : "more than "}${plural(left.length, "connection")}` : "other connections"}.</span>
-      <div class="muted small break">${left.slice(0, SHOWN).map(({ name }, index) => html`${index ? ", " : ""}<${Foreign} text=${name ?? "Unnamed connection"} />`)}${left.length > SHOWN && ` and ${count(left.length - SHOWN)} more`}</div>
-      ${!isAll && html`<div class="muted small">The list of your connections was not read to its end. The next search reads on.</div>`}</div>
-      <${Button} onClick=${() => run(state)}>${left.length ? `Search the next ${count(Math.min(left.length, MAX_CONNECTIONS))}` : "Continue"}<//></div></div>`}
-    ${found.map((one) => html`<${Found} key=${one.connection.id} one=${one} phrase=${phrase} />`)}
-    ${!isRunning && found.length === 0 && (isAll || results.length > 0) && html`<div class="card"><${Empty} icon="search" title="Nothing was found"><${Searched} /><//></div>`}
-  </section>`;
+  const extent = `${isAll ? "" : "more than "}${plural(known, "connection")}`;
+  return html`
+    <section class="stack" aria-label="Results" aria-busy=${String(isRunning)}>
+      <p role="status">
+        <span class="strong">${plural(total, "request")} in ${plural(found.length, "connection")}.</span>${" "}
+        ${
+          isRunning
+            ? "Searching …"
+            : known === 0 && !isAll
+              ? "No connection was searched."
+              : `Searched ${count(results.length - failed.length)} of ${extent} in ${duration(milliseconds)}.`
+        }
+      </p>
+      ${
+        !isRunning &&
+        stopped &&
+        html`
+          <${Note}
+            tone=${stopped === "late" ? "amber" : "red"}
+            role="alert"
+            title=${
+              stopped === "late" ? "The search took five seconds and was stopped." : "The search was interrupted."
+            }
+          >
+            ${stopped !== "late" && html`<p>${explain(stopped)}</p>`}
+          <//>
+        `
+      }
+      ${failed.map(
+        (one) => html`
+          <${Note} tone="amber" title=${html`<${Name} connection=${one.connection} /> was not searched.`}>
+            <p>${explain(one.error)}</p>
+          <//>
+        `,
+      )}
+      ${
+        !isRunning &&
+        (left.length > 0 || !isAll) &&
+        html`
+          <div class="card">
+            <div class="body row between">
+              <div>
+                <span class="strong">
+                  Not searched yet:${" "}
+                  ${
+                    left.length
+                      ? `${isAll ? "" : "more than "}${plural(left.length, "connection")}.`
+                      : "other connections."
+                  }
+                </span>
+                <div class="muted small break">
+                  ${left.slice(0, SHOWN).map(
+                    ({ name }, index) => html`
+                      ${index ? ", " : ""}
+                      <${Foreign} text=${name ?? "Unnamed connection"} />
+                    `,
+                  )}
+                  ${left.length > SHOWN && ` and ${count(left.length - SHOWN)} more`}
+                </div>
+                ${
+                  !isAll &&
+                  html`
+                    <div class="muted small">
+                      The list of your connections was not read to its end. The next search reads on.
+                    </div>
+                  `
+                }
+              </div>
+              <${Button} onClick=${() => run(state)}>
+                ${left.length ? `Search the next ${count(Math.min(left.length, MAX_CONNECTIONS))}` : "Continue"}
+              <//>
+            </div>
+          </div>
+        `
+      }
+      ${found.map((one) => html`<${Found} key=${one.connection.id} one=${one} phrase=${phrase} />`)}
+      ${
+        !isRunning &&
+        found.length === 0 &&
+        (isAll || results.length > 0) &&
+        html`<div class="card"><${Empty} icon="search" title="Nothing was found"><${Searched} /><//></div>`
+      }
+    </section>
+  `;
 }
 
 /**
@@ -96,7 +201,8 @@ async function readConnections(progress, signal) {
   }
 }
 
-const latestFirst = (connections) => connections.toSorted((one, other) => (other.last_connected_at ?? "").localeCompare(one.last_connected_at ?? ""));
+const latestFirst = (connections) =>
+  connections.toSorted((one, other) => (other.last_connected_at ?? "").localeCompare(one.last_connected_at ?? ""));
 
 /**
  * Searches the first connections of `left` until MAX_CONNECTIONS are done or `signal` ends it, and moves them to
@@ -116,7 +222,10 @@ async function searchSome({ left, results }, phrase, signal, show) {
       } catch (error) {
         if (stopped || signal.aborted) return;
         // A limit of the app, or no network: the others would fail too.
-        if (error.status === 429 || error.status === 0 || error.status === 401) { stopped = error; return; }
+        if (error.status === 429 || error.status === 0 || error.status === 401) {
+          stopped = error;
+          return;
+        }
         result.error = error;
       }
       results.push(result);
@@ -132,8 +241,30 @@ const Name = ({ connection }) => html`<${Foreign} text=${connection.name ?? "Unn
 
 function Found({ one: { connection, total, hits }, phrase }) {
   const all = url(`/connections/${connection.id}`, { search: phrase });
-  return html`<section class="card"><header><h2><a class="break" href=${all}><${Name} connection=${connection} /></a></h2><span class="small muted">${plural(total, "request")}</span></header>
-    <ul class="items">${hits.map((hit) => html`<li key=${hit.id} class="row between"><span class="break"><a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>${hit.subject && html` <${Foreign} text=${hit.subject} />`}${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}</span>
-      <span class="row"><${StateBadge} state=${hit.state} /><span class="muted small"><${Ago} at=${hit.inserted_at} /></span></span></li>`)}</ul>
-    ${total > hits.length && html`<p class="foot"><a href=${all}>Show all ${count(total)}</a></p>`}</section>`;
+  return html`
+    <section class="card">
+      <header>
+        <h2><a class="break" href=${all}><${Name} connection=${connection} /></a></h2>
+        <span class="small muted">${plural(total, "request")}</span>
+      </header>
+      <ul class="items">
+        ${hits.map(
+          (hit) => html`
+            <li key=${hit.id} class="row between">
+              <span class="break">
+                <a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>
+                ${hit.subject && html` <${Foreign} text=${hit.subject} />`}
+                ${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}
+              </span>
+              <span class="row">
+                <${StateBadge} state=${hit.state} />
+                <span class="muted small"><${Ago} at=${hit.inserted_at} /></span>
+              </span>
+            </li>
+          `,
+        )}
+      </ul>
+      ${total > hits.length && html`<p class="foot"><a href=${all}>Show all ${count(total)}</a></p>`}
+    </section>
+  `;
 }

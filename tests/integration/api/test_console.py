@@ -89,7 +89,7 @@ def static_imports(module: Path) -> set[Path]:
     while unread:
         here = unread.pop()
         paths = re.findall(
-            r'^(?:import|export)\b[^"\n]*"(\.[^"]+\.js)"', here.read_text(encoding="utf-8"), re.MULTILINE
+            r'^(?:import|export)\b[^";(]*"(\.[^"]+\.js)"', here.read_text(encoding="utf-8"), re.MULTILINE
         )
         new = {(here.parent / path).resolve() for path in paths} - modules
         modules |= new
