@@ -302,12 +302,10 @@ format: .venv/.installed ## Format the code
 	@$(call with_node,$(NODE_TOOL)/prettier --write $(SCRIPTS))
 
 .PHONY: bench
-bench: .venv/.installed $(TOOLS)/runtime/.installed ## Measure cold starts, calls to the local stack with 10,000 records, how fast a queue drains, and the simulated company
+bench: .venv/.installed $(TOOLS)/runtime/.installed ## Measure cold starts, how fast a queue drains, and the simulated company
 	$(BIN)/python -m benchmarks.cold_starts
-	$(BIN)/python -m benchmarks.local_stack
 	$(BIN)/python -m benchmarks.draining
 	$(BIN)/python -m benchmarks.simulated_books
-	$(BIN)/python -m benchmarks.simulated_reports
 
 .PHONY: openapi
 openapi: .venv/.installed ## Write docs/openapi.json, src/console/openapi-3.0.json and docs/postman_collection.json from the handlers

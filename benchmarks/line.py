@@ -24,15 +24,16 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from benchmarks.performance import PASSWORD, QWC, REQUEST, REQUEST_TEXT, RESPONSE_TEXT, serving
 from benchmarks.postgresql import postgresql
 from local import first_steps, stack
 from local.database import answering_endpoint
@@ -41,13 +42,24 @@ from simulator.runs.scheduler import Simulator
 from simulator.web_connector.transport import HttpTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from benchmarks.postgresql import Session
 
 TRIPS, WORKS, SIZES = (0, 50, 100, 150), (20, 150), (1, 5, 20)
 MIN_REQUESTS, MIN_SETS = 40, 8
 """At least so many requests and sets are measured in a session."""
+
+REQUEST = {"request_json": {"CustomerQueryRq": {"MaxReturned": 5}}}
+REQUEST_TEXT = "<CustomerQueryRq><MaxReturned>5</MaxReturned></CustomerQueryRq>"
+RESPONSE_TEXT = "<CustomerRet><FullName>Abercrombie, Kristy</FullName></CustomerRet>" * 85
+"""About 6 KB, like the response of the simulated company."""
+
+QWC = """<?xml version="1.0"?><QBWCXML><AppName>kit</AppName><AppID></AppID><AppURL>{url}</AppURL>
+<AppDescription>kit</AppDescription><AppSupport>{url}</AppSupport><UserName>kit</UserName>
+<OwnerID>{{57F3B9B1-86F1-4fcc-B1EE-566DE1813D20}}</OwnerID><FileID>{{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}}</FileID>
+<QBType>QBFS</QBType></QBWCXML>"""
+PASSWORD = "the same in the file and here"  # noqa: S105 - of a server that lives for seconds on loopback
 
 
 class SlowLine(HttpTransport):
@@ -183,6 +195,45 @@ class Items(Memory):
         self._client.put_item(TableName=self._table, Item={"id": {"S": id_}, "request": {"S": REQUEST_TEXT}, **values})
 
 
+@contextmanager
+def serving(dispatch: Callable[[str], str]) -> Iterator[str]:
+    """Serve SOAP calls on loopback, with connections that are kept open. Yield the URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        """Passes bodies on."""
+
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            """Reply to a call."""
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            reply = dispatch(body.decode()).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/xml; charset=utf-8")
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        def do_GET(self) -> None:
+            """Reply to the check of the address."""
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Write nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://localhost:{server.server_address[1]}/qbwc"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 class Kit:
     """`qbwc-kit`, with its requests somewhere."""
 
@@ -231,7 +282,6 @@ def systems() -> Iterator[dict[str, System]]:
         found["`qbwc-kit`"] = Kit(kit, Memory(), at_the_end)
         server = at_the_end.enter_context(postgresql())
         if server is not None:
-            server.load([])
             rows = Rows(at_the_end.enter_context(server.session()))
             found["with PostgreSQL"] = Kit(kit, rows, at_the_end)
         found["with boto3"] = Kit(kit, Items(service.clients["dynamodb"]), at_the_end)

@@ -2,9 +2,7 @@
 
 The adapter's own functions build the items, and several processes write them with BatchWriteItem. Each record is
 written only in its last state. The rows of counts are computed from the same records. They include the zeros that the
-earlier states of a record would have left, so a row has the same size as in production. A million records are all
-stored with their counts and search texts, but with bodies only for the days around the first, middle and last page,
-because pages do not read the other bodies.
+earlier states of a record would have left, so a row has the same size as in production.
 """
 
 from __future__ import annotations
@@ -47,10 +45,6 @@ APP_ID = "a0000000-0000-4000-8000-000000000001"
 BATCH = 25
 CHUNK = 5_000
 LOADERS = 3
-MAX_WHOLE = 200_000
-"""Above this number of records, only part of the bodies is stored."""
-STORED_DAYS = [*range(4), *range(DAYS // 2 - 5, DAYS // 2 + 6), *range(DAYS - 4, DAYS + 3)]
-"""The days of the year with stored bodies in that case. A filter's middle page is a day or two from the middle."""
 
 LIVES: Sequence[tuple[float, State, WebhookState]] = (
     (0.80, State.RESPONSE_RECEIVED, WebhookState.SUCCEEDED),
@@ -109,7 +103,7 @@ def endpoint() -> str:
     if not url:
         sys.exit(
             "make .tools/dynamodb-local/.installed, then: python -m local.dynamodb_local "
-            ".tools/dynamodb-local 8127 python -m benchmarks.listing"
+            ".tools/dynamodb-local 8127 python -m benchmarks.listing_times"
         )
     return url
 
@@ -190,13 +184,13 @@ class Bodies:
         record = replace(next(records_over_a_year("", 1)), id="@id@")
         self._text = searchable_text(record, request, self._response)
 
-    def of(self, record: QueuedRequest, needle: str = "") -> tuple[str, str, str]:
+    def of(self, record: QueuedRequest) -> tuple[str, str, str]:
         """Return (request, response, search text) of a record, the same each time."""
         chance = random.Random(record.id)  # noqa: S311 - see above
         values = {
             "id": record.id,
             "label": record.request_label,
-            "name": f"{chance.choice(NAMES)} {chance.randrange(10**5)}{needle}",
+            "name": f"{chance.choice(NAMES)} {chance.randrange(10**5)}",
             "street": f"{chance.randrange(9999)} {chance.choice(STREETS)}",
             "town": chance.choice(TOWNS),
             "list": f"{chance.getrandbits(32):X}-{chance.getrandbits(32)}",
@@ -210,46 +204,25 @@ class Bodies:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The parameters of a loading process: the destination, the packed days and the days with stored bodies."""
+    """The parameters of a loading process: the destination, and the day before which search texts are packed."""
 
     url: str
     tables: TableNames
     connection_id: str
     packed_before: str
-    body_days: frozenset[str] | None
-    marked: frozenset[str]
-    needle: str
 
 
-def load(
-    client: Any,
-    tables: TableNames,
-    number: int,
-    *,
-    days: int = DAYS,
-    packed: bool = True,
-    needle: str = "",
-) -> tuple[str, list[QueuedRequest]]:
+def load(client: Any, tables: TableNames, number: int, *, days: int = DAYS) -> tuple[str, list[QueuedRequest]]:
     """Store a connection with `number` records over `days`. Return its id and the records.
 
-    Ten texts contain the `needle`. With `packed` the search texts are stored as in production: those of the last day
-    are in the index and the others in search blocks. Otherwise all are in the index.
+    The search texts are stored as in production: those of the last day are in the index, the others in search blocks.
     """
     connection = a_connection()
     DynamoDBStore(client, tables).commit(Put(None, connection))
     records = sorted(
         records_over_a_year(connection.id, number, days), key=lambda record: (record.inserted_at, record.id)
     )
-    stored_days = frozenset(day_of(timestamp(FIRST_DAY + timedelta(days=day))) for day in STORED_DAYS)
-    plan = Plan(
-        client.meta.endpoint_url,
-        tables,
-        connection.id,
-        day_of(records[-1].inserted_at) if packed else "",
-        stored_days if number > MAX_WHOLE else None,
-        marked_ids(records),
-        needle,
-    )
+    plan = Plan(client.meta.endpoint_url, tables, connection.id, day_of(records[-1].inserted_at))
     load_start = time.monotonic()
     chunks = [records[start : start + CHUNK] for start in range(0, number, CHUNK)]
     with multiprocessing.get_context("spawn").Pool(LOADERS, _begin, [plan]) as pool:
@@ -258,12 +231,6 @@ def load(
                 print(f"stored {count * CHUNK} of {number} in {time.monotonic() - load_start:.0f} s", file=sys.stderr)
     _store_counts(client, tables, connection.id, records)
     return connection.id, records
-
-
-def marked_ids(records: Sequence[QueuedRequest]) -> frozenset[str]:
-    """Return the ids of the ten records with the needle in their texts."""
-    chance = random.Random(6)  # noqa: S311 - the same ones each time
-    return frozenset(record.id for record in chance.sample(records, min(10, len(records))))
 
 
 _loader: list[tuple[Any, Plan, Bodies]] = []
@@ -280,7 +247,7 @@ def _store(chunk: tuple[int, list[QueuedRequest]]) -> None:
     puts: list[tuple[str, keys.Item]] = []
     texts = {}
     for record in records:
-        request, response, text = bodies.of(record, plan.needle if record.id in plan.marked else "")
+        request, response, text = bodies.of(record)
         with_response = replace(record, response_size=len(response), response_attempt="a")
         puts.append((plan.tables.queued_requests, record_item(with_response)))
         body = stored_bodies.new_body_items(record, request, text)[0]
@@ -288,8 +255,7 @@ def _store(chunk: tuple[int, list[QueuedRequest]]) -> None:
         if day_of(record.inserted_at) < plan.packed_before:
             texts[record.inserted_at, record.id] = text
             del body["search_text"], body["connection_id"]
-        if plan.body_days is None or day_of(record.inserted_at) in plan.body_days:
-            puts.append((plan.tables.payloads, body))
+        puts.append((plan.tables.payloads, body))
     if texts:
         first = keys.search_block_part(*min(texts)) if number else keys.SEARCH_BLOCKS
         puts += [(plan.tables.payloads, item) for item in SearchBlock(first, texts).items(plan.connection_id)]

@@ -1,4 +1,4 @@
-"""The same records in PostgreSQL, as a baseline. The server uses a socket in a temporary directory.
+"""Requests in PostgreSQL, as a baseline. The server uses a socket in a temporary directory.
 
 PostgreSQL must be installed (Debian: `apt-get install postgresql`). The server does not listen on the network, and it
 stops at the end of the benchmark.
@@ -6,21 +6,17 @@ stops at the end of the benchmark.
 
 from __future__ import annotations
 
-import csv
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from domain.records.request import QueuedRequest
+    from collections.abc import Iterator
 
 DIRECTORIES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 """The directories in which distributions install `initdb`, which is rarely in the path."""
@@ -30,14 +26,10 @@ CREATE TABLE queued_requests (
     id uuid PRIMARY KEY, connection_id uuid NOT NULL, inserted_at timestamptz NOT NULL, updated_at timestamptz NOT NULL,
     state text NOT NULL, webhook_state text NOT NULL, request text NOT NULL, response text, search_text text NOT NULL
 );
-"""
-INDEXES = """
 CREATE INDEX ON queued_requests (connection_id, inserted_at, id);
 CREATE INDEX ON queued_requests (connection_id, updated_at, id);
 CREATE INDEX ON queued_requests (connection_id, state, inserted_at, id);
-ANALYZE queued_requests;
 """
-
 
 DONE = "statements done"
 
@@ -68,49 +60,22 @@ class PostgreSQL:
         self._socket = socket
         self._user = user
 
-    def run(self, sql: str) -> str:
-        """Run statements and return the output of psql, without headings."""
-        process = subprocess.run(  # noqa: S603 - our own arguments
-            self._psql(), input=sql, text=True, capture_output=True, check=True, user=self._user
-        )
-        return process.stdout
-
     def _psql(self) -> list[str | Path]:
         options = ["-d", "postgres", "-XAqt", "-v", "ON_ERROR_STOP=1"]
         return [self._programs / "psql", "-h", self._socket, *options]
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Run statements one after the other in one psql, without its start."""
+        """Create the table, and run statements one after the other in one psql, without its start."""
         process = subprocess.Popen(  # noqa: S603 - our own arguments
             self._psql(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, user=self._user
         )
         try:
-            yield Session(process)
+            session = Session(process)
+            session.run(TABLE)
+            yield session
         finally:
             process.communicate()
-
-    def load(self, rows: Iterable[tuple[QueuedRequest, str, str, str]]) -> None:
-        """Store records with their request, response and search text, and index them."""
-        self.run(TABLE)
-        path = self._socket / "records.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            for record, *texts in rows:
-                moments = record.inserted_at, record.updated_at
-                writer.writerow([record.id, record.connection_id, *moments, record.state, record.webhook_state, *texts])
-        path.chmod(0o644)
-        self.run(f"COPY queued_requests FROM '{path}' (FORMAT csv);")
-        self.run(INDEXES)
-
-    def seconds(self, sql: str) -> float:
-        """Return the seconds that statements take, including the transfer to psql: the better of two runs."""
-        durations = []
-        for _ in range(2):
-            start = time.perf_counter()
-            self.run(sql)
-            durations.append(time.perf_counter() - start)
-        return min(durations)
 
 
 @contextmanager

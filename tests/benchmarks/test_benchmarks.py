@@ -22,36 +22,31 @@ TINY = {
     "cold_starts": ("--help",),  # it builds the artifact, as the tests of `make test-runtime` do
     "console": ("2",),
     "costs": ("--tiny",),
-    "count_contention": ("0.5",),
     "draining": ("20",),
     "growth": (),
-    "herd": ("--connections", "5", "--requests", "2", "--idle", "20", "--max-minutes", "10"),
     "line": ("--trips", "1", "--works", "1", "--sizes", "1", "2"),
-    "local_stack": ("5", "2"),
-    "parser_memory": ("--size", "2000", "--door", "webhook", "--shape", "emoji"),
     "qbxml_speed": ("--help",),  # it needs Intuit's schema, which is not in the repository
     "simulated_books": ("history",),
-    "simulated_reports": ("20", "0.002"),
-    "webhook_fairness": ("5",),
-    "webhook_memory": ("1", "customers", "1000"),
 }
 ON_DYNAMODB_LOCAL = {
-    "creates_at_once": ("1",),
-    "list_memory": ("40 responses",),
-    "listing": ("100",),
-    "listing_search": ("100",),
     "listing_times": ("--rounds", "1", "100"),
-    "packing": ("2",),
-    "performance": ("5", "1"),
-    "purging": ("50",),
     "restoring": ("50",),
 }
+PROGRAMS = TINY | ON_DYNAMODB_LOCAL
 
 
-def test_every_benchmark_has_a_tiny_size() -> None:
+def test_every_benchmark_has_a_tiny_size_and_a_document_that_cites_it() -> None:
     programs = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - NOT_A_PROGRAM
+    cited = {
+        name
+        for page in pages()
+        if not page.startswith("docs/decisions/")
+        for name in re.findall(r"benchmarks\.(\w+)", (ROOT / page).read_text(encoding="utf-8"))
+    }
 
-    assert programs == TINY.keys() | ON_DYNAMODB_LOCAL.keys()
+    assert programs == PROGRAMS.keys()
+    assert programs == cited
+    assert len(programs) <= 10  # what proves a decision ends with it
 
 
 DOCUMENTED = sorted(
@@ -63,10 +58,6 @@ DOCUMENTED = sorted(
         for name, arguments in re.findall(r"\S*python -m benchmarks\.(\w+)(.*)", command.text)
     }
 )
-
-
-def test_the_documents_have_commands_of_benchmarks() -> None:
-    assert {"costs", "line", "listing_times"} <= {name for name, _ in DOCUMENTED}
 
 
 @pytest.mark.parametrize(("name", "arguments"), DOCUMENTED)
@@ -81,11 +72,11 @@ def test_a_benchmark_accepts_the_arguments_of_the_documents(name: str, arguments
 
 
 @pytest.mark.skipif("DYNAMODB_ENDPOINT" not in os.environ, reason="make test-benchmarks runs them on DynamoDB Local")
-@pytest.mark.parametrize("name", sorted(TINY | ON_DYNAMODB_LOCAL))
+@pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_a_benchmark_runs(name: str) -> None:
     if name == "console" and shutil.which("chromium") is None:
         pytest.skip("needs Chromium")
-    arguments = (TINY | ON_DYNAMODB_LOCAL)[name]
+    arguments = PROGRAMS[name]
     environment = {key: value for key, value in os.environ.items() if key != "DYNAMODB_ENDPOINT" or name not in TINY}
     command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
     process = subprocess.run(  # noqa: S603 - our own program

@@ -395,7 +395,7 @@ def test_a_company_file_of_an_earlier_format_is_put_aside_for_a_new_company(tmp_
         ["benchmarks.line"],
         ["benchmarks.costs"],
         ["benchmarks.draining", "1"],
-        ["benchmarks.listing"],
+        ["benchmarks.listing_times"],
     ],
     ids=lambda program: program[0],
 )

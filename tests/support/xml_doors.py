@@ -1,4 +1,4 @@
-"""Every way into the service for XML, and what it costs in memory and processor time.
+"""Every way into the service for XML, and what it costs in memory.
 
 A door prepares the service in a new process and returns a function that passes one text through it. The text is already
 in memory then, as the event of a Lambda function is.
@@ -10,29 +10,18 @@ import json
 import logging
 import resource
 import tempfile
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
-from threading import Barrier, BrokenBarrierError
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb.bodies import pack, unpack
 from domain.records.request import State, StoredRequest
 from domain.storage.changes import AddRequest, ChangeRequest, Put
-from domain.storage.ports import Delivery
 from domain.web_connector.protocol.methods import NAMESPACE
 from domain.web_connector.protocol.soap import SOAP_11
-from domain.webhooks.defaults import MAX_BODY_BYTES as MAX_WEBHOOK_BYTES
-from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
-from domain.webhooks.delivery import Deliverer
-from domain.webhooks.patience import Patience
-from domain.webhooks.ports import HttpResponse
 from handlers import create_queued_request, get_queued_request
 from handlers.views.webhook_event import event_body
 from tests.support.api_client import api_event
@@ -42,38 +31,17 @@ from tests.support.hostile_xml import SHAPES
 from tests.support.qbxml_samples import request_xml, response_xml
 from tests.support.services import services_with, using
 from tests.support.web_connector.connector import Connector
-from tests.support.webhooks import SECRET, PlannedAttempts, a_webhook, first_attempt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_MEMORY_BYTES = 256 * 1024 * 1024
-MAX_CPU_SECONDS = 2.0
 """What one call or one stored document may use, in addition to the memory of the idle process."""
-
-_ENVELOPE_BYTES = 1024
-"""The bytes that a text leaves for the envelope around it."""
-
-_MAX_CALL_BYTES = 6 * 1024 * 1024 - _ENVELOPE_BYTES
-_MAX_REQUEST_BYTES = 1024 * 1024 - _ENVELOPE_BYTES
 
 Reader = Callable[[str], object]
 
-
-@dataclass(frozen=True, slots=True)
-class Door:
-    """A door: the size of the largest text that it accepts, and a function that opens it."""
-
-    max_bytes: int
-    open: Callable[[], Reader]
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """The peak of resident memory above that of the idle process, and the processor time."""
-
-    bytes: int
-    cpu_seconds: float
+Door = Callable[[], Reader]
+"""A function that opens a door."""
 
 
 class ProcessFailed(Exception):
@@ -157,55 +125,17 @@ def _delivered() -> Reader:
     return lambda text: event_body(StoredRequest(record, REQUEST_XML, unpack(pack(_response(text)))), "now")
 
 
-class _Batch(FakeStore):
-    """A store in which every record has the same response. The receiver of its webhooks waits for all of them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.packed = pack(_response(text))
-        self.all_posted = Barrier(MAX_PARALLEL_ATTEMPTS)
-
-    def delivery(self, *_: object, **__: object) -> Delivery:
-        """Return a record with a copy of the response."""
-        return Delivery(StoredRequest(BATCH_RECORD, REQUEST_XML, unpack(self.packed)), (SECRET,))
-
-    def post(self, _url: str, _headers: Mapping[str, str], _body: bytes, timeout_seconds: float) -> HttpResponse:
-        """Respond when all attempts have posted, or when the time limit has passed."""
-        with suppress(BrokenBarrierError):
-            self.all_posted.wait(timeout_seconds)
-        return HttpResponse(204, "")
-
-
-BATCH_RECORD = a_record(state=State.RESPONSE_RECEIVED, webhook=a_webhook())
-
-
-def _batch() -> Reader:
-    """Return a reader of a stored response in the events of a whole batch of webhooks."""
-
-    def deliver(text: str) -> object:
-        clock, store = FixedClock(), _Batch(text)
-        retries = PlannedAttempts([])
-        deliverer = Deliverer(store, event_body, store, retries, clock, lambda: 0.5, Patience(clock))
-        with ThreadPoolExecutor(MAX_PARALLEL_ATTEMPTS) as pool:
-            return list(pool.map(deliverer.attempt, [first_attempt(BATCH_RECORD, NOON)] * MAX_PARALLEL_ATTEMPTS))
-
-    return deliver
-
-
 DOORS: Mapping[str, Door] = {
-    "anonymous call": Door(_MAX_CALL_BYTES, _anonymous_call),
-    "facts about QuickBooks": Door(_MAX_CALL_BYTES, _host_facts),
-    "response of QuickBooks": Door(_MAX_CALL_BYTES, _received),
-    "request_xml": Door(_MAX_REQUEST_BYTES, _created),
-    "request_xml, not validated": Door(_MAX_REQUEST_BYTES, partial(_created, "?validate=false")),
-    "GET": Door(_MAX_CALL_BYTES, _returned),
-    "GET, gzip": Door(_MAX_CALL_BYTES, partial(_returned, **{"Accept-Encoding": "gzip"})),
-    "webhook": Door(MAX_WEBHOOK_BYTES, _delivered),
+    "anonymous call": _anonymous_call,
+    "facts about QuickBooks": _host_facts,
+    "response of QuickBooks": _received,
+    "request_xml": _created,
+    "request_xml, not validated": partial(_created, "?validate=false"),
+    "GET": _returned,
+    "GET, gzip": partial(_returned, **{"Accept-Encoding": "gzip"}),
+    "webhook": _delivered,
 }
-"""The doors by name. A list does not parse the bodies that it shows: `benchmarks/list_memory.py` measures it."""
-
-BATCH = Door(MAX_WEBHOOK_BYTES, _batch)
-"""A whole batch of webhooks. It may take more than one document: half of the memory of a function."""
+"""The doors by name. A list does not parse the bodies that it shows."""
 
 
 def _call(method: str, ticket: str, *members: str) -> str:
@@ -223,8 +153,8 @@ def _response(text: str) -> str:
     return response_xml(f'<CustomerQueryRs requestID="1" statusCode="0" statusMessage="">{text}</CustomerQueryRs>')
 
 
-def measured(door: Door, shape: str, size: int, seed: int, *, limit_bytes: int | None = None) -> Usage:
-    """Return the memory and the time that a text of this shape takes in a new process.
+def measured(door: Door, shape: str, size: int, seed: int, *, limit_bytes: int) -> int:
+    """Return the bytes of memory that a text of this shape takes in a new process, above those of the idle process.
 
     Raises ProcessFailed if it needs more memory.
 
@@ -238,8 +168,7 @@ def measured(door: Door, shape: str, size: int, seed: int, *, limit_bytes: int |
             text.write_text(generated, encoding="utf-8", newline="")
 
         def measure() -> None:
-            usage = _usage(door.open, text, limit_bytes)
-            result.write_text(json.dumps([usage.bytes, usage.cpu_seconds]))
+            result.write_text(str(_peak(door, text, limit_bytes)))
 
         for step in (generate, measure):
             process = get_context("fork").Process(target=step)
@@ -247,21 +176,19 @@ def measured(door: Door, shape: str, size: int, seed: int, *, limit_bytes: int |
             process.join()
             if process.exitcode:
                 raise ProcessFailed(f"The process for {shape} of {size:,} bytes failed with {process.exitcode}.")
-        return Usage(*json.loads(result.read_text()))
+        return int(result.read_text())
 
 
-def _usage(open_door: Callable[[], Reader], path: Path, limit_bytes: int | None) -> Usage:
+def _peak(door: Door, path: Path, limit_bytes: int) -> int:
     logging.disable()
-    read = open_door()
+    read = door()
     idle = _status("VmRSS")
     text = path.read_bytes().decode("utf-8")
     Path("/proc/self/clear_refs").write_text("5")  # sets the peak to the present
-    if limit_bytes is not None:
-        limit = _status("VmSize") + limit_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    start = time.process_time()
+    limit = _status("VmSize") + limit_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     read(text)
-    return Usage(_status("VmHWM") - idle, time.process_time() - start)
+    return _status("VmHWM") - idle
 
 
 def _status(name: str) -> int:

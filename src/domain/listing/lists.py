@@ -35,8 +35,7 @@ MAX_LISTED_RESPONSE_BYTES = 256 * 1024
 
 MAX_PAGE_BYTES = 8 * 1024 * 1024
 """The size of all bodies on a page, in bytes of UTF-8. A function needs up to 25 times as much memory for them, because
-Python stores each character of a text with an emoji in four bytes, and JSON escapes quotes twice
-(`benchmarks/list_memory.py`)."""
+Python stores each character of a text with an emoji in four bytes, and JSON escapes quotes twice."""
 
 MAX_UNCOUNTED_ENTRIES = 50_000
 """A list by label or query reads at most one index entry for each request of the connection. In a larger connection it

@@ -1,4 +1,4 @@
-"""A herd of Web Connectors, in simulated time: no rate limit cuts a session (`benchmarks/herd.py`)."""
+"""A herd of Web Connectors, in simulated time: no rate limit cuts a session."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from benchmarks.herd import ANOTHER_APP, Herd, Simulation, before
 from domain.web_connector.session.admission import UNDISTURBED
 from domain.web_connector.session.polling import MAX_DELAY, SPREAD
 from tests.support.builders import APP_ID
+from tests.support.web_connector.herd import ANOTHER_APP, Herd, Simulation
 
 LIMIT = 200
 SMALL = Herd(
@@ -124,10 +124,10 @@ def test_a_window_is_drained_within_its_spread_and_a_few_minutes() -> None:
     assert 0.5 * spread < result.drained_at < spread + 240
 
 
-def test_the_rules_of_before_cut_sessions_and_lose_responses() -> None:
-    herd = replace(SMALL, connections=150, requests=6)
+def test_without_admission_sessions_are_cut_and_responses_lost() -> None:
+    herd = replace(SMALL, connections=150, idle=0, window_minutes=0, sessions=None, calls_per_second=50)
 
-    result = Simulation(before(herd)).run(max_minutes=15)
+    result = Simulation(herd).run(max_minutes=15)
 
     assert result.cut > 0
     assert result.lost > 0

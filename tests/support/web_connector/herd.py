@@ -1,24 +1,19 @@
-"""Simulate many Web Connectors at once: how long the work takes, and whether a rate limit cuts a session.
+"""Many Web Connectors at once, in simulated time: whether a rate limit cuts a session.
 
-Run `python -m benchmarks.herd [options]`; `--help` lists them. By default 1,000 connections with 20 requests each have
-one sync window, and 10,000 connections are idle. Logins, polling, admission, sending and receiving are the code of the
-service; the database is in memory, and its index lags half a second. Simulated are time, the Web Connectors, API
-Gateway's rate limit (a token bucket) and Lambda's processes: each serves one call at a time and keeps its own count of
-sessions.
+Logins, polling, admission, sending and receiving are the code of the service; the database is in memory, and its index
+lags half a second. Simulated are time, the Web Connectors, API Gateway's rate limit (a token bucket) and Lambda's
+processes: each serves one call at a time and keeps its own count of sessions.
 
 A session is *cut* if one of its calls after `authenticate` is refused, and a response is *lost* if that call carries
-it. A refused login costs a minute and nothing else. The *ideal* drain uses the whole limit, or all functions if they
-are fewer, from the first second on, and at least the time of one session. `--before` adds a run with the rules of
-before: 100 calls a second, the same turn for all, no admission, and idle connections that poll every five minutes.
+it. A refused login costs a minute and nothing else.
 """
 
 from __future__ import annotations
 
-import argparse
 import heapq
 from collections import Counter, defaultdict, deque
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -33,16 +28,15 @@ from domain.web_connector.session.admission import Admission, Budget, budget
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.login import Login
 from domain.web_connector.session.pacing import WAIT
-from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS, place
+from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS
 from domain.web_connector.session.service import SessionService
-from local.template import Template
 from tests.support.builders import a_connection, a_record
 from tests.support.fake_store import FakeStore
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH
 from tests.support.web_connector.quickbooks import hcp, response_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from domain.storage.changes import Change
 
@@ -51,8 +45,6 @@ INDEX_LAG = timedelta(seconds=0.5)
 FUNCTION_SECONDS = 0.03
 START_OF_QUICKBOOKS_SECONDS = 1.0
 ANOTHER_APP = "another-app"
-CALLS_WITHOUT_WORK = 5
-"""The calls of a login without work: a `GET`, `serverVersion`, `clientVersion`, `authenticate`, `closeConnection`."""
 
 XML = '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="{}"/></QBXMLMsgsRq></QBXML>'
 
@@ -74,10 +66,8 @@ class Herd:
     burst: int = 5_000
     concurrency: int = 1_000
     sessions: int | None = 0
-    dormant_seconds: int = MAX_POSTPONEMENT_SECONDS
     trip_ms: int = 100
     work_ms: int = 150
-    same_place: bool = False
     idle_hours: int = 1
     of_another_app: int = 0
     interval_seconds: int = MIN_USER_INTERVAL_SECONDS
@@ -101,10 +91,7 @@ class Result:
     turned_away: int = 0
     responses: int = 0
     drained_at: float | None = None
-    ideal: float = 0.0
-    peak_calls: int = 0
     peak_sessions: int = 0
-    peak_functions: int = 0
     waits: dict[str, float] = field(default_factory=dict)
     """The longest time by app from the first login of a connection that was turned away to its next session."""
 
@@ -178,9 +165,9 @@ class Process:
 
     def __init__(self, simulation: Simulation, number: int) -> None:
         herd, store, clock = simulation.herd, simulation.store, simulation.clock
-        random = Random(f"{herd.seed}/{number}")  # noqa: S311 - no secrets
+        random = Random(f"{herd.seed}/{number}")
         admission = Admission(store, clock, herd.budget, random.randbytes) if herd.budget else None
-        login = Login(store, clock, random.randbytes, dormant_seconds=herd.dormant_seconds, admission=admission)
+        login = Login(store, clock, random.randbytes, dormant_seconds=MAX_POSTPONEMENT_SECONDS, admission=admission)
         session = SessionService(store, clock, lambda: "", admission)
         self.methods: dict[str, Callable[[Call], Any]] = {
             "authenticate": login.authenticate,
@@ -196,15 +183,6 @@ class Refused(Exception):
     """429: the rate limit, or no function is free."""
 
 
-@dataclass
-class Machine:
-    """A Web Connector. Each step of `update` is a call; the simulation runs the steps of all machines in order."""
-
-    connection_id: str
-    has_work: bool
-    hcp: str = field(default_factory=hcp)
-
-
 class Simulation:
     """Runs a herd."""
 
@@ -213,7 +191,7 @@ class Simulation:
         self.clock = Clock()
         self.store = HerdStore(self.clock)
         self.result = Result()
-        self._random = Random(herd.seed)  # noqa: S311 - no secrets
+        self._random = Random(herd.seed)
         self._processes: list[Process] = []
         self._tokens = float(herd.burst)
         self._filled_at = OPENING
@@ -244,13 +222,10 @@ class Simulation:
         self._tokens -= 1
 
     def _free_process(self, now: datetime) -> Process:
-        busy = 0
         for process in self._processes:
             if process.free_at <= now:
                 return process
-            busy += 1
-        self.result.peak_functions = max(self.result.peak_functions, busy + 1)
-        if busy >= self.herd.concurrency:
+        if len(self._processes) >= self.herd.concurrency:
             raise Refused
         self._processes.append(Process(self, len(self._processes)))
         return self._processes[-1]
@@ -354,8 +329,6 @@ class Simulation:
                 end = min(end, OPENING + timedelta(seconds=self.result.drained_at or 0, minutes=10))
         for connection_id in list(self._turned_away_since):
             self._end_wait(connection_id)
-        self.result.peak_calls = max(self._calls.values(), default=0)
-        self.result.ideal = self._ideal()
         return self.result
 
     def _add_event(self, moment: datetime, machine: Iterator[timedelta]) -> None:
@@ -392,78 +365,5 @@ class Simulation:
             yield connection_id
 
     def _new_id(self) -> str:
-        while True:
-            bits = f"{self._random.getrandbits(128):032x}"
-            new_id = f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-8{bits[17:20]}-{bits[20:]}"
-            if not self.herd.same_place or place(new_id) < 0.001:
-                return new_id
-
-    def _ideal(self) -> float:
-        herd = self.herd
-        calls = CALLS_WITHOUT_WORK + 2 * herd.requests
-        one = calls * herd.trip_ms / 1000 + herd.requests * herd.work_ms / 1000 + START_OF_QUICKBOOKS_SECONDS
-        rate = min(herd.calls_per_second, herd.concurrency / FUNCTION_SECONDS)
-        return max(one, calls * herd.connections / rate)
-
-
-def before(herd: Herd) -> Herd:
-    """Return the herd under the rules of before."""
-    return replace(herd, calls_per_second=100, burst=100, sessions=None, dormant_seconds=300, same_place=True)
-
-
-def show(name: str, result: Result, herd: Herd) -> None:
-    """Print a result."""
-    expected = herd.connections * herd.requests
-    drained = "not within the time" if result.responses < expected else f"{result.drained_at or 0:,.0f} s"
-    sessions = herd.budget.sessions if herd.budget else "any number of"
-    print(f"{name}: {herd.calls_per_second} calls a second, burst {herd.burst}, {sessions} sessions")
-    print(f"  sessions cut {result.cut:,} · responses lost {result.lost:,} · logins refused {result.refused_logins:,}")
-    print(f"  responses {result.responses:,} of {expected:,} · drained: {drained} · ideal {result.ideal:,.0f} s")
-    print(f"  logins turned away {result.turned_away:,} · at most {result.peak_sessions:,} sessions, ", end="")
-    print(f"{result.peak_calls:,} calls in a second, {result.peak_functions:,} functions at once")
-    for app_id, seconds in result.waits.items():
-        print(f"  longest wait of a connection that was turned away: {seconds:,.0f} s ({app_id})")
-
-
-def _parser() -> argparse.ArgumentParser:
-    default, template = Herd(), Template.load().document["Parameters"]
-    limit, burst = (template[name]["Default"] for name in ("WebConnectorCallsPerSecond", "WebConnectorBurst"))
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.herd", description=__doc__)
-    texts = {
-        "connections": (default.connections, "connections with work"),
-        "requests": (default.requests, "requests of each of them"),
-        "idle": (default.idle, "connections without work"),
-        "window-minutes": (default.window_minutes, "length of the sync window; 0: no window, all call at once"),
-        "idle-hours": (default.idle_hours, "hours since the last work of all connections; 24: they poll less"),
-        "calls-per-second": (limit, "rate limit (WebConnectorCallsPerSecond)"),
-        "burst": (burst, "its burst (WebConnectorBurst)"),
-        "concurrency": (default.concurrency, "functions that may run at once"),
-        "sessions": (0, "sessions that may run at once (MaxSessions); 0: derived from the limits"),
-        "trip-ms": (default.trip_ms, "time of a call, as the Web Connector sees it"),
-        "work-ms": (default.work_ms, "time of a request in QuickBooks"),
-        "of-another-app": (default.of_another_app, "connections with work that belong to another app"),
-        "interval-seconds": (default.interval_seconds, "the interval that the users have set"),
-        "seed": (default.seed, "of all random numbers"),
-    }
-    for name, (number, text) in texts.items():
-        parser.add_argument(f"--{name}", type=int, default=number, help=f"{text} ({number})")
-    parser.add_argument("--max-minutes", type=int, default=120, help="simulated minutes after the opening (120)")
-    parser.add_argument("--before", action="store_true", help="also run the rules of before")
-    return parser
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the herd and print what happened. Returns 1 if a session was cut or a response lost."""
-    options = vars(_parser().parse_args(arguments))
-    max_minutes, with_before = options.pop("max_minutes"), options.pop("before")
-    herd = Herd(**options)
-    if with_before:
-        former = before(herd)
-        show("Rules of before", Simulation(former).run(max_minutes), former)
-    result = Simulation(herd).run(max_minutes)
-    show("Now", result, herd)
-    return 1 if result.cut or result.lost else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+        bits = f"{self._random.getrandbits(128):032x}"
+        return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-8{bits[17:20]}-{bits[20:]}"
