@@ -53,26 +53,26 @@ endef
 help: ## Show this
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.venv/.run: requirements-run.txt
+.venv/.run: requirements/run.txt
 	$(call install,.venv,$<,the service's packages)
 
-.venv/.installed: requirements-dev.txt
+.venv/.installed: requirements/dev.txt
 	$(call install,.venv,$<,development tools)
 	@touch .venv/.run  # the development tools include the service's packages
 
-$(TOOLS)/sam/.installed: requirements-sam.txt
+$(TOOLS)/sam/.installed: requirements/sam.txt
 	$(call install,$(TOOLS)/sam,$<,the SAM CLI)
 
-$(TOOLS)/emulator/.installed: requirements-emulator.txt
+$(TOOLS)/emulator/.installed: requirements/emulator.txt
 	$(call install,$(TOOLS)/emulator,$<,the AWS emulator)
 
-$(TOOLS)/runtime/.installed: requirements-runtime.txt
+$(TOOLS)/runtime/.installed: requirements/runtime.txt
 	$(call install,$(TOOLS)/runtime,$<,Lambda's runtime client)
 
-$(TOOLS)/api/.installed: requirements-api.txt
+$(TOOLS)/api/.installed: requirements/api.txt
 	$(call install,$(TOOLS)/api,$<,Schemathesis)
 
-$(TOOLS)/clients/.installed: requirements-clients.txt tools/node/clients/package-lock.json
+$(TOOLS)/clients/.installed: requirements/clients.txt tools/node/clients/package-lock.json
 	$(call install,$(TOOLS)/clients,$<,generators of clients)
 	$(if $(shell command -v npm),$(call install_node,$(@D),tools/node/clients),@echo "Without Node and npm, the TypeScript client is not tested.")
 
@@ -333,14 +333,8 @@ lint-openapi: $(TOOLS)/lint/.installed ## Lint docs/openapi.json with Redocly an
 
 .PHONY: lock
 lock: .venv/.installed ## Write the hashed requirements files from the .in files, and the lock files of tools/node
-	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-sam.txt requirements-sam.in
-	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=src/requirements.txt src/requirements.in
-	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-dev.txt requirements-dev.in
-	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-api.txt requirements-api.in
-	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-run.txt requirements-run.in
-	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-clients.txt requirements-clients.in
-	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-emulator.txt requirements-emulator.in
-	env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=requirements-runtime.txt requirements-runtime.in
+	@for file in src/requirements requirements/{dev,run,api,clients,emulator,runtime,sam}; do echo "Locking $$file.in …" && \
+		env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=$$file.txt $$file.in; done
 	@if command -v npm >/dev/null; then for folder in tools/node/*/; do echo "Locking $$folder …" && \
 		npm install --silent --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --prefix "$$folder"; done; \
 	else echo "Without Node and npm, tools/node is not locked."; fi

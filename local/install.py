@@ -1,6 +1,6 @@
 """Install exactly the packages of a requirements file into a virtual environment of the project.
 
-    python3 -m local.install .venv requirements-run.txt "the service's packages"
+    python3 -m local.install .venv requirements/run.txt "the service's packages"
 
 The Makefile calls it, and writes a stamp into the environment when it has succeeded. An environment without a stamp was
 never completed, or its last installation was interrupted. It is built again, and so is one whose Python is gone. This

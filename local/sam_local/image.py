@@ -19,7 +19,7 @@ from local.programs import ROOT
 if TYPE_CHECKING:
     from local.build import Target
 
-RUNTIME_REQUIREMENTS = ROOT / "requirements-runtime.txt"
+RUNTIME_REQUIREMENTS = ROOT / "requirements" / "runtime.txt"
 
 PULL_SECONDS = 120
 

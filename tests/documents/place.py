@@ -114,7 +114,7 @@ def cloned(folder: Path) -> Path:
         )
     if (ROOT / ".tools").is_dir():
         (folder / ".tools").symlink_to((ROOT / ".tools").resolve())
-        for file in (*folder.glob("requirements-*.txt"), folder / "local" / "dynamodb_local" / "pom.xml"):
+        for file in (*folder.glob("requirements/*.txt"), folder / "local" / "dynamodb_local" / "pom.xml"):
             os.utime(file, (0, 0))  # older than the tools, so that they are not installed again
     return folder
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+import subprocess
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
 from tests.examples.guide import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WORKFLOW = yaml.safe_load((ROOT / "examples" / "github_actions" / "deploy.yml").read_text(encoding="utf-8"))
 TARGETS = set(re.findall(r"(?m)^([a-z][\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8")))
@@ -44,8 +48,45 @@ def test_the_checks_before_a_commit_are_targets_of_the_makefile() -> None:
     configuration = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     hooks = [hook for repository in configuration["repos"] for hook in repository["hooks"]]
 
-    assert [hook["entry"] for hook in hooks] == ["make lint", "make types"]
-    assert {hook["id"] for hook in hooks} <= TARGETS
+    assert all(hook.get("pass_filenames", True) for hook in hooks), "it checks only what changed"
+    assert {hook["language"] for hook in hooks} <= {"system", "pygrep"}, "it downloads nothing"
+    lint = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(BIN)", ".venv/bin")
+    for hook in hooks:
+        if hook["language"] == "system":
+            assert " ".join(hook["entry"].split()[:2]).removesuffix(" --force-exclude") in lint, hook["id"]
+
+
+def test_a_release_is_published_only_after_every_check_and_by_one_job() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    jobs = workflow["jobs"]
+    used = [step["uses"] for job in jobs.values() for step in job.get("steps", []) if "uses" in step]
+    called = [job["uses"] for job in jobs.values() if "uses" in job]
+
+    assert workflow["permissions"] == {"contents": "read"}
+    assert {name for name, job in jobs.items() if "permissions" in job} == {"publish"}
+    assert jobs["publish"]["environment"] == "release"
+    assert set(jobs["publish"]["needs"]) == jobs.keys() - {"publish"}
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in used)
+    for path in called:
+        assert True in (triggers := yaml.safe_load((ROOT / path).read_text(encoding="utf-8")))  # "on" in YAML 1.1
+        assert "workflow_call" in triggers[True]
+
+
+@pytest.mark.parametrize(
+    ("tag", "problem"),
+    [
+        ("v98.76.54", "clients/python/pyproject.toml does not have the version 98.76.54"),
+        ("simulator-v98.76.54", "simulator/pyproject.toml does not have the version 98.76.54"),
+        ("98.76.54", "98.76.54 is not v1.2.3 or simulator-v1.2.3"),
+    ],
+)
+def test_a_tag_without_its_version_is_not_released(tag: str, problem: str, tmp_path: Path) -> None:
+    command = ["bash", ROOT / ".github" / "release", tag, tmp_path / "dist"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+
+    assert process.returncode == 1
+    assert process.stderr == f"release: {problem}\n"
+    assert not (tmp_path / "dist").exists()
 
 
 def test_every_command_is_a_target_of_the_makefile() -> None:

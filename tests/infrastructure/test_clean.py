@@ -74,8 +74,8 @@ def test_every_line_of_gitignore_is_in_a_table() -> None:
 @pytest.mark.system
 def test_the_tests_of_the_simulator_run_beside_what_its_installation_leaves(tmp_path: Path) -> None:
     """Pytest takes the folder of the package's metadata for a second plugin if it is on the path."""
-    for name in ("Makefile", "requirements-dev.txt"):
-        shutil.copy(ROOT / name, tmp_path)
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
     shutil.copytree(ROOT / "simulator", tmp_path / "simulator", ignore=shutil.ignore_patterns("__pycache__", "corpus"))
     (tmp_path / ".venv").symlink_to(sys.prefix)
     metadata = tmp_path / "simulator" / "qbxml_simulator.egg-info"

@@ -168,8 +168,8 @@ def test_another_failure_of_pip_shows_what_pip_says(complete: Path, tmp_path: Pa
 
 def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run make with a copy of the Makefile, in a folder without environments."""
-    for name in ("Makefile", "requirements-run.txt", "requirements-dev.txt"):
-        shutil.copy(ROOT / name, folder)
+    shutil.copy(ROOT / "Makefile", folder)
+    shutil.copytree(ROOT / "requirements", folder / "requirements", dirs_exist_ok=True)
     return subprocess.run(  # noqa: S603 - our own arguments
         ["make", *arguments],  # noqa: S607 - as a person types it
         cwd=folder,
@@ -211,5 +211,5 @@ def test_a_stamp_does_not_count_if_the_python_of_its_environment_is_gone(tmp_pat
     python.symlink_to("/bin/sh")
     there = make(tmp_path, "-n", ".venv/.run")
 
-    assert "local.install .venv requirements-run.txt" in gone.stdout
+    assert "local.install .venv requirements/run.txt" in gone.stdout
     assert "is up to date" in there.stdout
