@@ -5,6 +5,8 @@
 The sources are the schema of QBXML (`src/domain/qbxml/schema/data` in the repository) and `docs/openapi.json`. The
 build runs this, so nothing that it writes is in version control. A source distribution contains the result instead of
 the sources.
+
+docs/decisions/0084-typed-clients.md says why the types are TypedDicts and what the clients promise.
 """
 
 from __future__ import annotations

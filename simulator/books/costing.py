@@ -17,6 +17,11 @@ changes the average of its day and the cost of every later sale. These rules app
 
 [1] Insightful Accountant, What if a vendor sells you inventory at an incorrect cost. [2] J. Woodard, AccountingWEB,
 Inventory workarounds and troubleshooting in QuickBooks. [3] Insightful Accountant, on selling negative.
+
+A transaction stores what it moves, and no cost. A cost that is fixed at entry is right only while nobody changes the
+past, and corrections in each rule class would leave wrong books behind the first one that is forgotten. The replay
+begins at the first changed movement, when a balance or a posting is read, and not for each report: a balance stays a
+lookup.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 The line (`simulator.faults.line`) and QuickBooks (`simulator.faults.company`) ask the plan at each event. Late copies
 of calls and late executions wait here for their event.
+
+A fault waits for an event, never for a time, and machines take turns: only one runs at once. So a script does the same
+in every run, and its expectations are exact. The connector and the company contain no faults; they are wrapped, and a
+new fault changes neither.
 """
 
 from __future__ import annotations

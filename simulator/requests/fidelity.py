@@ -2,6 +2,10 @@
 
 `python -m simulator.fidelity_page` prints the page. A test compares it with the file. Others find rules, requests and
 messages without a row. A behaviour is "as in QuickBooks" only with a source.
+
+A row names the requests, elements and values that depend on a simplification, so `--strict` finds them in a request;
+what does not show there is on the page only. Statuses 3151 to 3153, 3205, 3220 and 3261 have no rule, because the
+documents do not say when QuickBooks answers them. The fault `status` answers them.
 """
 
 from __future__ import annotations

@@ -5,6 +5,11 @@ there again when the preference is on. `PREFERENCES` declares what each of them 
 
 A company that charges no sales tax still has sales tax codes of items and lines, and taxes of 0.00. That is how genuine
 responses of such a company look. The README lists them.
+
+A table, because a branch is easily forgotten for one field of one request. An off preference is refused with 3250
+before any rule runs. Names of elements alone would not do: genuine responses of a company without sales tax have no
+`SalesTaxCodeRef` of customers, but those of items and lines. A change on or before the closing date is 3171, and a
+deletion 3161; which of them a void gets is our reading.
 """
 
 from __future__ import annotations

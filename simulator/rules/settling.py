@@ -1,4 +1,11 @@
-"""Open amounts: the checks before a transaction settles others, and the amounts that are left."""
+"""Open amounts: the checks before a transaction settles others, and the amounts that are left.
+
+The links are checked after each change, on the result: no transaction is settled by more than its amount, a link stays
+within one customer or vendor and one account, and a deposit has its payment's amount. So one rule holds for every kind
+and every way to change it. A change that breaks a link is refused with 3210, because a silent release would change
+payments that the request does not name. A deletion or a void releases links. Simplified: QuickBooks releases some links
+that are protected here, and asks its user.
+"""
 
 from __future__ import annotations
 

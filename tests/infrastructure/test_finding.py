@@ -2,6 +2,8 @@
 
 A reader sees the texts of links and the words before them. `QUESTIONS` follows the texts only, and looks for the answer
 in the section to which the last link leads.
+
+A reader follows words, not file names, and a site with a search is not where people read.
 """
 
 from __future__ import annotations

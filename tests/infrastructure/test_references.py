@@ -119,7 +119,7 @@ def test_no_document_outside_the_repository_is_cited() -> None:
         ("See docs/webhooks.md, Verify the signature.", []),
         ("docs/reference/qbxml-rules.md,\n    # Error recovery: why", []),
         ("`docs/webhooks.md`, which tells how", []),
-        ("Decisions 0001 and 0002", []),
+        ("Decisions 0001 and 0003", []),
         ("docs/webhooks.md, No such heading", ["docs/webhooks.md, No such heading"]),
         ("docs/reference/qbxml-rules.md, Iteratorsx", ["docs/reference/qbxml-rules.md, Iteratorsx"]),
         ("docs/nowhere.md", ["docs/nowhere.md"]),

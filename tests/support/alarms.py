@@ -2,6 +2,9 @@
 
 Sources: "Alarm evaluation" and "Configuring how CloudWatch alarms treat missing data" in the CloudWatch guide; the
 pages about metrics in the guides of Lambda, SQS, DynamoDB and API Gateway.
+
+An alarm that never fires looks like one that has no reason to. How many further periods CloudWatch looks at is not
+documented; two are assumed.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 The body item of a record holds the request XML and a response that a list may show, so that a list reads two items
 for each record. A larger response is stored in chunks. DynamoDB limits an item to 400 KB.
+
+One item for each body would need two batches for 50 records, and an index of the parts that exist. Bodies in the record
+would be written again with each of its changes. Storing a small response costs no more than adding an item: DynamoDB
+bills the larger of the old and the new size. QBXML shrinks to about a tenth.
 """
 
 from __future__ import annotations

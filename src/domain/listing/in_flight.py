@@ -3,6 +3,11 @@
 The index entries and the counts of a record in flight are those from before its claim. A list therefore reads more
 entries on both sides of the page than it shows: as many as there are records in flight. Then it takes their entries
 out and puts the records where they belong now.
+
+A claim and a sending would otherwise write 14 units of index entries and counts for a state that lasts a second. A
+sparse index names the records in flight, for two units. The session could name them for none, but in two more rounds
+of calls, and a record whose session was lost would be in no list. While that index lags, totals by state count a
+record where it was.
 """
 
 from __future__ import annotations

@@ -2,6 +2,11 @@
 
 It has up to three parts that the request itself names (docs/reference/service-contract.md, Subjects). The verb at the
 end of a request's name decides which ones.
+
+Lists read no bodies, so the subject is stored with the record. A total is shown only if the request states it, or each
+line has an amount and nothing else changes the sum: a wrong number is worse than none. The longest part is cut, so a
+long name never hides a number. The names in the response are not used: a subject would change after the request was
+sent.
 """
 
 from __future__ import annotations

@@ -2,6 +2,18 @@
 
 A call does a bounded amount of work and returns a cursor, with which the next call continues. A call may be repeated:
 the requests that it has changed are not meant any more.
+
+A call walks over a listing index in order of time, and stores nothing: its cursor has the place, the end, and a hash
+of the call. A discard and a call that queues again walk by time of insertion, which never changes; a redelivery walks
+by last change, because a request that changes moves behind the end. Each record decides when it is read, on condition
+that it has not changed. The index lags, so a discard also reads the newest minute, the queue and the requests in
+flight consistently. The id of a request that is queued again follows from the old one, so a repeated call queues
+nothing twice; a write is left out unless its error proves that QuickBooks did not execute it. With `ids` there is no
+walk.
+
+Rejected: a walk over the queue, in which a claimed request has no place; a job in the background, which needs a table
+and a schedule; transactions of one change, which write the counts of a day each time; the phrase of a search, which
+reads every text again for each part; the calls for single requests, with an audit entry each.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 The window is open while a clock in its time zone shows a time from `opens` up to but not including `closes`. A time
 that the clock skips in spring does not occur. An hour that occurs twice in autumn counts both times.
+
+Time zones are those of the system, or else of the package `tzdata`: Lambda does not promise any. An offset in place of
+a zone would be an hour wrong for half of the year.
 """
 
 from __future__ import annotations

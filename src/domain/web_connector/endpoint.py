@@ -1,4 +1,8 @@
-"""The Web Connector's endpoint: every request body gets a SOAP envelope."""
+"""The Web Connector's endpoint: every request body gets a SOAP envelope.
+
+A body that is not a SOAP call gets a fault with 400. SOAP 1.1 asks for 500, which would raise the service's own alarm
+for a broken body from outside; WS-I allows 400. Unknown and ended tickets get values of the protocol, never a fault.
+"""
 
 from __future__ import annotations
 

@@ -80,7 +80,9 @@ def require_no_forgery(event: Event) -> None:
     """Raise BrowserRefused if a link, or a page of another site, may have made a browser send a change.
 
     A browser that has stored an API key sends it by itself. It names the origin of each call in `Sec-Fetch-Site` (W3C
-    Fetch Metadata), which no page can set. Programs do not send this header.
+    Fetch Metadata), which no page can set. Programs do not send this header. The `GET` that queues, with its
+    `webhook_url`, stays for existing clients. A token would be needed by programs too, browsers leave `Origin` out of a
+    `GET`, and HTTP requires the `WWW-Authenticate` with which a browser stores a key.
     """
     site = header(event, "Sec-Fetch-Site")
     if site is None:

@@ -80,7 +80,10 @@ def stored_request(text: str, version: str) -> Request:
 
 
 def _missing_on_error(root: Element, source: Source) -> Iterable[Problem]:
-    """Yield a problem if the message set lacks `onError`, which QuickBooks requires."""
+    """Yield a problem if the message set lacks `onError`, which QuickBooks requires.
+
+    It has a default in JSON, which has no place for it. XML gets none: `request_xml` shows what was sent.
+    """
     message_set = root[0]
     if "onError" not in message_set.keys():  # noqa: SIM118 - `in` searches the children of a node
         suggestion = f'Write <{MESSAGE_SET} onError="{DEFAULT_ON_ERROR}">.'

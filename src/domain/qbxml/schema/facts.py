@@ -24,6 +24,10 @@ elements of responses. An element has the same type in all responses. The client
 for the reference in the console. Editions are codes such as `CA UK`; a place is `parent/element`.
 
 `data/index.json`: the names of all request types. `tools/qbxml_schema` writes these files.
+
+Checking a request must not load the rules of all others, which are megabytes. The schema's files are not ours to ship,
+and lxml is a compiled dependency. Classes for each request would be loaded at each cold start. A request is read
+without positions first, and again with line and column only if it has a problem: almost every request is valid.
 """
 
 from __future__ import annotations

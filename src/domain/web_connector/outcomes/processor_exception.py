@@ -10,8 +10,9 @@ may be a duplicate of it, so it does not prove that QuickBooks did not execute a
 | other read, or write that was not executed | another | is queued again, at most MAX_SESSIONS times |
 | write that may have been executed | any | is queued for recovery |
 
-If QuickBooks can never execute the QBXML, the request ends (`_of_invalid_request`). If it was sent in a message set
-with others, it is not known which request is at fault: the set is divided (`_of_invalid_set`).
+Two in a row end the session: one can be the fault of one request, two are that of QuickBooks, and going on would fail
+the whole queue. If QuickBooks can never execute the QBXML, the request ends (`_of_invalid_request`). If it was sent in
+a message set with others, it is not known which request is at fault: the set is divided (`_of_invalid_set`).
 """
 
 from __future__ import annotations

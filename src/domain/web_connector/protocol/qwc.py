@@ -1,6 +1,10 @@
 """The `.qwc` file, which a user opens in the Web Connector to add a connection.
 
 Elements and rules: docs/reference/web-connector-protocol.md, The qwc file. It never contains the password.
+
+The connections of an app share one OwnerID. The Web Connector shows the FileID in a company file, which marks it as
+that of a connection, to its owner only. With an owner for each connection, the file of another connection would look
+unmarked and get its queue. With one owner for all apps, two apps could not use the same file.
 """
 
 from __future__ import annotations
