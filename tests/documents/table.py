@@ -191,12 +191,6 @@ TABLE: tuple[Row, ...] = (
     CheckedBy("*", r"curl .*http://localhost:3001/.*", "needs Docker", test="tests/sam_local/test_sam_local.py"),
     CheckedBy("docs/releasing.md", r"sed .*", "changes files", test="tests/releases/test_releases.py"),
     CheckedBy("*", BENCHMARK, "takes minutes", test="tests/benchmarks/test_benchmarks.py"),
-    CheckedBy(
-        "*",
-        r"\.venv/bin/python -m tests\.browser\.support_questions",
-        "takes a minute, and needs Chromium",
-        test="tests/browser/test_support_questions.py",
-    ),
     Fails(
         "simulator/README.md",
         r"qbxml-simulator .*--script bad-day .*",
