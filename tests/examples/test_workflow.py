@@ -81,7 +81,7 @@ def test_a_release_is_published_only_after_every_check_and_by_one_job() -> None:
     ],
 )
 def test_a_tag_without_its_version_is_not_released(tag: str, problem: str, tmp_path: Path) -> None:
-    command = ["bash", ROOT / ".github" / "release", tag, tmp_path / "dist"]
+    command = ["bash", str(ROOT / ".github" / "release"), tag, str(tmp_path / "dist")]
     process = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ours
 
     assert process.returncode == 1
