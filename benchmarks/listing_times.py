@@ -173,6 +173,7 @@ def compare(records: int, days: int, rounds: int, before: Path | None) -> list[s
 def main() -> int:
     """Compare each number of records. Return 1 if a filter is beyond a limit."""
     from benchmarks.draining import tree_of  # noqa: PLC0415 - a measured process has the package of its own tree
+    from benchmarks.listing_data import endpoint  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("records", nargs="*", type=int, metavar="RECORDS")
@@ -180,6 +181,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--one-day", action="store_true")
     options = parser.parse_args()
+    endpoint()
     days = 1 if options.one_day else 365
     violations: list[str] = []
     with ExitStack() as stack:
