@@ -125,7 +125,7 @@ def _cents(amount: Decimal) -> Decimal:
     return amount.quantize(CENT, ROUND_HALF_UP)
 
 
-class _History:
+class History:
     """The movements of one item in their order, and the stock after each of them."""
 
     __slots__ = ("positions", "stocks")
@@ -133,6 +133,12 @@ class _History:
     def __init__(self) -> None:
         self.positions: list[Position] = []
         self.stocks: list[Stock | None] = []
+
+    def copy(self) -> History:
+        """Return an equal history."""
+        history = History()
+        history.positions, history.stocks = self.positions.copy(), self.stocks.copy()
+        return history
 
 
 class Costing:
@@ -142,12 +148,22 @@ class Costing:
     """
 
     def __init__(self) -> None:
-        self._histories: defaultdict[str, _History] = defaultdict(_History)
+        self._histories: defaultdict[str, History] = defaultdict(History)
         self._moves: dict[str, Sequence[StockMove]] = {}
         self._positions: dict[str, list[Position]] = {}
         self._valued: dict[str, list[Valued | None]] = {}
         self._changed: dict[str, tuple[Position, Position]] = {}
         """The first and the last changed position by item."""
+
+    def copy(self) -> Costing:
+        """Return equal stock. It shares the movements, which never change."""
+        costing = Costing()
+        costing._histories.update({item: history.copy() for item, history in self._histories.items()})
+        costing._moves = self._moves.copy()
+        costing._positions = self._positions.copy()
+        costing._valued = {txn_id: valued.copy() for txn_id, valued in self._valued.items()}
+        costing._changed = self._changed.copy()
+        return costing
 
     @property
     def is_current(self) -> bool:

@@ -104,6 +104,18 @@ class Ledger:
         self.bring_up_to_date()
         return self._entities
 
+    def copy(self) -> Ledger:
+        """Return an equal ledger. It shares the effects, which never change."""
+        ledger = Ledger()
+        ledger.effects = self.effects.copy()
+        ledger._accounts = self._accounts.copy()
+        ledger._entities = self._entities.copy()
+        ledger._costing = self._costing.copy()
+        ledger._postings = self._postings.copy()
+        ledger._due = self._due.copy()
+        ledger._links = defaultdict(list, {txn_id: links.copy() for txn_id, links in self._links.items()})
+        return ledger
+
     def put(self, txn_id: str, effects: Effects, date: str = "", number: int = 0) -> None:
         """Replace the effects of a transaction. Raises `ValueError` for postings that do not balance."""
         total = sum((posting.amount for posting in effects.postings), ZERO)

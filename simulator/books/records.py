@@ -48,6 +48,11 @@ class Record:
         """Return whether this is a transaction that was voided: it stays on record without effects."""
         return self.fields.get(VOID) == "true"
 
+    def copy(self) -> Record:
+        """Return a copy that shares the fields. Changes replace the fields of a record, and never write into them."""
+        times = self.created, self.modified, self.edit_sequence
+        return Record(self.kind, self.id, self.fields, *times, self.number, self.full_name)
+
     def reference(self) -> Fields:
         """Return a reference to this record."""
         return {"ListID": self.id}

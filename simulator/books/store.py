@@ -7,7 +7,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from simulator.books.ledger import NOTHING, Ledger
 from simulator.books.records import Fields, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from simulator.basics.clock import MachineClock
     from simulator.books.ledger import Effects
@@ -56,6 +56,13 @@ class Table:
         """Insert a record at its position."""
         insort(self._keys, _order(record))
         self._records[record.id] = record
+
+    def copy(self, records: Mapping[str, Record]) -> Table:
+        """Return a table with copies of the records, which are given by id."""
+        table = Table()
+        table._keys = self._keys.copy()
+        table._records = {record_id: records[record_id] for record_id in self._records}
+        return table
 
     def remove(self, record: Record) -> None:
         """Remove a record. Its name must not have changed since it was added."""
@@ -128,6 +135,35 @@ class Books:
     _uses: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     _numbers: dict[str, dict[str, list[str]]] = field(default_factory=lambda: {name: {} for name in KINDS})
     _undo: list[Callable[[], None]] | None = None
+
+    def copy(self) -> Books:
+        """Return equal books. A change of either does not reach the other.
+
+        The copies share what never changes: the fields of records and the effects of transactions. A change replaces
+        them.
+        """
+        lists, transactions = (
+            {record_id: record.copy() for record_id, record in records.items()}
+            for records in (self.lists, self.transactions)
+        )
+        return replace(
+            self,
+            preferences=deepcopy(self.preferences),
+            custom_fields=deepcopy(self.custom_fields),
+            ledger=self.ledger.copy(),
+            deletions=self.deletions.copy(),
+            lists=lists,
+            transactions=transactions,
+            last_numbers=self.last_numbers.copy(),
+            _tables={
+                name: table.copy(lists if KINDS[name].is_list else transactions) for name, table in self._tables.items()
+            },
+            _names={name: lists[record.id] for name, record in self._names.items()},
+            _uses=defaultdict(dict, {target: uses.copy() for target, uses in self._uses.items()}),
+            _numbers={
+                kind: {number: ids.copy() for number, ids in numbers.items()} for kind, numbers in self._numbers.items()
+            },
+        )
 
     def __getitem__(self, kind: str) -> Table:
         return self._tables[kind]
@@ -228,17 +264,22 @@ class Books:
     def change(self, record: Record, fields: Fields) -> None:
         """Replace the fields of a record, and give it a new EditSequence."""
         former, times = record.fields, (record.modified, record.edit_sequence)
-        self._replace(record, fields)
+        self.rewrite(record, fields)
         self.touch(record)
 
         def undo() -> None:
-            self._replace(record, former)
             record.modified, record.edit_sequence = times
 
         self._on_failure(undo)
         self._check_size(record)
         if fields.get("RefNumber") != former.get("RefNumber"):
             self._note_number(record)
+
+    def rewrite(self, record: Record, fields: Fields) -> None:
+        """Replace the fields of a record. It keeps its TimeModified and its EditSequence."""
+        former = record.fields
+        self._replace(record, fields)
+        self._on_failure(lambda: self._replace(record, former))
 
     def touch(self, record: Record) -> None:
         """Record a change: TimeModified becomes now, and the EditSequence a new one."""

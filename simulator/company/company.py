@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simulator.basics import garbage_collection
 from simulator.basics.clock import MachineClock, zone_named
 from simulator.basics.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
 from simulator.basics.statuses import NOT_RETURNED, NOTES_LOST, severity_of
@@ -25,7 +26,7 @@ from simulator.basics.xml_trees import XML_ERRORS, read_tree, without
 from simulator.company.dispatch import respond
 from simulator.company.lock import CompanyLock
 from simulator.company.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
-from simulator.company_files import snapshots, storage
+from simulator.company_files import storage
 from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDERS, empty, generate
 from simulator.requests.context import Context, OpenIterator
 from simulator.requests.events import RequestEvent, event_of
@@ -88,7 +89,7 @@ class Snapshot:
     Private fields are left out, because they identify the company file to applications.
     """
 
-    books: bytes
+    books: Books
     details: Fields
     message_sets: dict[str, Any]
     executed: tuple[Execution, ...]
@@ -271,9 +272,9 @@ class Company:
 
     def snapshot(self) -> Snapshot:
         """Return a copy of the books, stored message sets and executed requests."""
-        with self.lock:
+        with self.lock, garbage_collection.paused():
             return Snapshot(
-                snapshots.take(self.books),
+                self.books.copy(),
                 deepcopy(self.details),
                 deepcopy(self.message_sets.to_json()),
                 tuple(self.executed),
@@ -284,8 +285,8 @@ class Company:
 
         Sessions continue, but their open iterators end.
         """
-        with self.lock:
-            self.books = snapshots.restore(snapshot.books, self.clock)
+        with self.lock, garbage_collection.paused():
+            self.books = replace(snapshot.books.copy(), clock=self.clock)
             self.details = deepcopy(snapshot.details)
             self.message_sets.stored = MessageSets.from_json(deepcopy(snapshot.message_sets)).stored
             self.executed[:] = snapshot.executed

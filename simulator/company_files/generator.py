@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
 from random import Random
 from typing import TYPE_CHECKING
 
+from simulator.basics import garbage_collection
 from simulator.company_files.history import Year
 from simulator.company_files.maker import Maker
 from simulator.company_files.standard_lists import add_standard_lists
@@ -14,8 +13,6 @@ from simulator.company_files.wholesale import Wholesale
 from simulator.company_files.words import PLACES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from simulator.basics.clock import MachineClock
     from simulator.books import Books
 
@@ -28,24 +25,12 @@ def generate(seed: int, customers: int, sales_orders: int, clock: MachineClock, 
     maker = Maker(clock)
     random = Random(seed)  # noqa: S311 - sample data, and it has to repeat
     place = PLACES[country]
-    with _without_garbage_collection():
+    with garbage_collection.paused():
         add_standard_lists(maker, place)
         lists = Wholesale(maker, place, random).add(customers)
         if sales_orders:
             Year(maker, lists, random, sales_orders).play()
     return maker.finish()
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Pause the search for cycles, which takes a quarter of the time. A company has many objects and no cycles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def empty(clock: MachineClock, country: str = "US") -> Books:

@@ -18,10 +18,10 @@ from simulator.requests.responses import Response
 from simulator.schema.values import is_true
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from xml.etree.ElementTree import Element as Node
 
-    from simulator.books import Books, Fields, Record
+    from simulator.books import Books, Fields, Kind, Record
     from simulator.requests.context import Context
 
 
@@ -172,19 +172,31 @@ def _transaction(books: Books, content: Node) -> Record:
 
 def _replace_values(books: Books, owner: str, name: str, new_name: str | None) -> None:
     """Rename the values of a definition everywhere, or delete them (None). The records keep their EditSequence."""
-    for records in (books.lists, books.transactions):
-        for record in records.values():
-            for fields in (record.fields, *(line for _, line in record.lines())):
-                if "DataExtRet" in fields:
-                    is_value = [
-                        (custom_field["OwnerID"], custom_field["DataExtName"]) == (owner, name)
-                        for custom_field in fields["DataExtRet"]
-                    ]
-                    fields["DataExtRet"] = [
-                        {**custom_field, "DataExtName": new_name} if matches else custom_field
-                        for custom_field, matches in zip(fields["DataExtRet"], is_value, strict=True)
-                        if new_name or not matches
-                    ]
+
+    def is_value(custom_field: Fields) -> bool:
+        return (custom_field["OwnerID"], custom_field["DataExtName"]) == (owner, name)
+
+    for record in (*books.lists.values(), *books.transactions.values()):
+        if not any(is_value(custom_field) for custom_field in _custom_fields(record.kind, record.fields)):
+            continue
+        fields = deepcopy(record.fields)
+        for custom_field in _custom_fields(record.kind, fields):
+            if new_name and is_value(custom_field):
+                custom_field["DataExtName"] = new_name
+        for holder in _holders(record.kind, fields):
+            if "DataExtRet" in holder:
+                holder["DataExtRet"] = [value for value in holder["DataExtRet"] if not is_value(value)]
+        books.rewrite(record, fields)
+
+
+def _holders(kind: Kind, fields: Fields) -> Iterator[Fields]:
+    """Yield the parts of a record that can have data extensions: the whole and its lines."""
+    yield fields
+    yield from (line for _, line in lines_of(kind, fields))
+
+
+def _custom_fields(kind: Kind, fields: Fields) -> Iterator[Fields]:
+    return (value for holder in _holders(kind, fields) for value in holder.get("DataExtRet", ()))
 
 
 def _settings(content: Node) -> Fields:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -12,7 +13,10 @@ import defusedxml.ElementTree
 
 from simulator import Company
 from simulator.basics.errors import TransportError
-from simulator.company_files.snapshots import restore, take
+from simulator.books import Books, Record
+from simulator.books.costing import Costing, History
+from simulator.books.ledger import Ledger
+from simulator.books.store import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,14 +67,27 @@ def a_company(**fields: Any) -> Company:
         "new_guid": lambda: f"{{00000000-0000-0000-0000-{next(numbers):012d}}}",
         **fields,
     })  # fmt: skip
-    company.books = restore(_books(company.time_zone, company.product, **{"customers": 40, **sizes}), company.clock)
+    books = _books(company.time_zone, company.product, **{"customers": 40, **sizes})
+    company.books = replace(books.copy(), clock=company.clock)
     return company
 
 
 @cache
-def _books(time_zone: str, product: Product, **sizes: Any) -> bytes:
-    """Return the books of a generated company. Restoring them is faster than generating them for each test."""
-    return take(Company.generated(time_zone=time_zone, product=product, now=lambda: NOW, **sizes).books)
+def _books(time_zone: str, product: Product, **sizes: Any) -> Books:
+    """Return the books of a generated company. Copying them is faster than generating them for each test."""
+    return Company.generated(time_zone=time_zone, product=product, now=lambda: NOW, **sizes).books
+
+
+def contents_of(value: Any) -> Any:
+    """Return what books or a part of them contain, as values that can be compared and that nothing changes."""
+    if isinstance(value, dict):
+        return {key: contents_of(member) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [contents_of(member) for member in value]
+    if isinstance(value, (Books, Record, Table, Ledger, Costing, History)):
+        names = getattr(value, "__slots__", None) or vars(value)
+        return {name: contents_of(getattr(value, name)) for name in names}
+    return value
 
 
 def document(body: str, *, version: str = "13.0", on_error: str = "continueOnError", sets: str = "") -> str:

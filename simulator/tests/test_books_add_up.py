@@ -14,6 +14,7 @@ from simulator.company_files.storage import read_books, write_books
 from simulator.requests.shown import shown
 from simulator.rules.items import STOCK_KINDS
 from simulator.tests.bookkeeping import Bookkeeper
+from simulator.tests.support import contents_of
 from simulator.tests.test_reports import ALL, report, rows
 
 if TYPE_CHECKING:
@@ -225,6 +226,22 @@ def test_the_books_add_up_after_any_sequence_of_requests(seed: int) -> None:
             assert trial[0] == trial[1]
             assert sheet["TOTAL ASSETS"] == sheet["TOTAL LIABILITIES & EQUITY"]
     assert {"0", "3210"} <= clerk.statuses
+
+
+def test_books_and_their_copy_do_not_reach_each_other() -> None:
+    clerk = RandomClerk(98)
+    for _ in range(STEPS):
+        clerk.work()
+    books, copy, records = clerk.keeper.books, clerk.keeper.books.copy(), clerk.records
+
+    for changed, other in ((books, copy), (copy, books)):
+        contents = contents_of(other)
+        clerk.keeper.books = clerk.keeper.company.books = changed
+        clerk.records = records.copy()
+        for _ in range(STEPS):
+            clerk.work()
+        check(changed)
+        assert contents_of(other) == contents != contents_of(changed)
 
 
 def test_books_that_are_loaded_from_a_file_have_the_same_sums() -> None:

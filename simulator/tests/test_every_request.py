@@ -11,7 +11,7 @@ from simulator.company.dispatch import HANDLERS
 from simulator.schema import schema
 from simulator.schema.checking import check_element
 from simulator.tests.random_requests import random_request
-from simulator.tests.support import a_company, document
+from simulator.tests.support import a_company, contents_of, document
 
 REQUESTS = 4
 """Random requests of each type."""
@@ -24,6 +24,8 @@ def test_random_requests_of_every_type_get_a_response_that_the_schema_accepts(se
     company = a_company(customers=20)
     chance = random.Random(seed)
     names_of_successes = set()
+    copy, contents = company.books.copy(), contents_of(company.books)
+    assert contents_of(copy) == contents
 
     # In the schema's order: a Mod finds the records that the Adds before it made.
     for name, model in schema().requests.items():
@@ -38,6 +40,7 @@ def test_random_requests_of_every_type_get_a_response_that_the_schema_accepts(se
                 names_of_successes.add(name)
 
     assert len(names_of_successes) > len(schema().requests) / 2
+    assert contents_of(copy) == contents != contents_of(company.books)
 
 
 def test_every_request_of_the_schema_has_a_handler() -> None:
