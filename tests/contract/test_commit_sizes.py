@@ -53,9 +53,8 @@ if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
 
 SESSIONS = "domain.web_connector.session"
-LOGINS = f"{SESSIONS}.claims._commit_and_claim"
+LOGINS = f"{SESSIONS}.claims.Claims._commit_and_claim"
 CLOSE = f"{SESSIONS}.service.SessionService.close_connection.<locals>.step"
-CONNECTION_ERROR = f"{SESSIONS}.service.SessionService.connection_error.<locals>.step"
 SWEEP = "domain.maintenance.sweep._release"
 REMOVAL = "domain.maintenance.connection_removal.remove_connection.<locals>.attempt"
 BULK = "domain.queueing.many.ManyRequests._commit"
@@ -66,9 +65,8 @@ FORGET = "domain.maintenance.retention.forget_record"
 
 BOUNDED = {
     LOGINS,
-    f"{SESSIONS}.claims.commit",
+    f"{SESSIONS}.claims.Claims._commit",
     CLOSE,
-    CONNECTION_ERROR,
     SWEEP,
     REMOVAL,
     BULK,

@@ -18,15 +18,10 @@ REASONS = {
     (f"{_SESSION}/admission.py", "COUNTER_KEPT_SECONDS = 60 * 61"): (
         "A counter is used for two seconds. No rule depends on when it is removed later."
     ),
-    (f"{_SESSION}/service.py", "elif (sending.may_have_company(turn.held[0])):"): (
-        "If the size of a set is one, no queue was read, and a request has no companions."
-    ),
-    (f"{_SESSION}/service.py", "elif session.set_size >= 1 and sending.may_have_company(turn.held[0]):"): (
-        "A set of one has no companions."
-    ),
-    (f"{_SESSION}/receiving.py", "if (session.in_flight.repeated_remaining is not None):"): (
-        "A page is in flight whose number did not fall. The test for None is for the type."
-    ),
+    (
+        f"{_SESSION}/sending.py",
+        "if (first.request_xml and (not any(map(sets.may_have_company, _writable([first]))))):",
+    ): ("A set of one has no companions. The test of the size saves the time of reading the request."),
     (f"{_SESSION}/dependants.py", "return cls(after, response=qbxml.ResponseValues((change.response_xml)))"): (
         "A request that ends with a response has one. The default is for the type."
     ),

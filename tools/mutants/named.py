@@ -22,13 +22,13 @@ NAMED = (
     Named(
         "a pause returns all requests of a claimed set",
         "domain/web_connector/session/sending.py",
-        "record.requeued(now)) for record in turn.records]",
-        "record.requeued(now)) for record in turn.records[:1]]",
+        "claimed.requeued(now)) for claimed in dispatch.records]",
+        "claimed.requeued(now)) for claimed in dispatch.records[:1]]",
     ),
     Named(
         "a set that was sent is not sent again without a member",
         "domain/web_connector/session/sending.py",
-        "if message_set is None or len(self.records) == message_set.size:",
+        "if message_set is None or len(self.items) == message_set.size:",
         "if True:",
     ),
     Named(
@@ -58,7 +58,7 @@ NAMED = (
     Named(
         "a session claims no request that it had",
         "domain/web_connector/session/claims.py",
-        "[record for record in reachable if record.last_session_id != session_id]",
+        "[record for record in reachable if record.last_session_id != self.session_id]",
         "list(reachable)",
     ),
     Named(
@@ -76,8 +76,8 @@ NAMED = (
     Named(
         "the claim of a request that has ended is skipped",
         "domain/web_connector/session/claims.py",
-        "queue = [record for record in claimable if record not in skipped]",
-        "queue = list(claimable)",
+        "queue = [record for record in front if record not in skipped]",
+        "queue = list(front)",
     ),
     Named(
         "a session that ends holds no request",
@@ -111,7 +111,7 @@ NAMED = (
     ),
     Named(
         "a write without its own response is never sent again",
-        "domain/web_connector/outcomes/set_outcomes.py",
+        "domain/web_connector/outcomes/outcome.py",
         "Ended(outcome_unknown(record, now, MISSING, reason_details(Reason.RESPONSE_NOT_UNDERSTOOD)))",
         "Requeued(record.divided(now))",
     ),

@@ -225,7 +225,7 @@ def test_a_session_is_left_alone_until_it_is_five_minutes_old(age: timedelta, en
     session = qbwc.session
     admission = Admission(qbwc.store, qbwc.clock, Budget(1, 10), counting_bytes)
 
-    assert admission.ends(session, qbwc.clock.now + age) is ends
+    assert admission.limited(session, qbwc.clock.now + age).limits.ends_for_others is ends
 
 
 def test_a_reservation_that_was_not_used_for_long_is_lost() -> None:

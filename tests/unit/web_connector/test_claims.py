@@ -9,7 +9,7 @@ import pytest
 
 from domain.records.request import MessageSet, State
 from domain.storage.changes import RemoveRequest
-from domain.web_connector.session.claims import BEING_STORED, FRONTS, front, other_members
+from domain.web_connector.session.claims import BEING_STORED, FRONTS, Claims
 from tests.support.builders import CONNECTION_ID
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
@@ -139,7 +139,7 @@ def test_more_of_the_queue_is_read_only_if_the_session_had_all_that_was_read(
         qbwc.queue(last_session_id="mine")
     limits = limits_of_reads(qbwc)
 
-    assert front(qbwc.store, CONNECTION_ID, "mine", qbwc.clock.now) == []
+    assert Claims(qbwc.store, CONNECTION_ID, "mine", qbwc.clock.now).front() == []
 
     assert limits == expected
 
@@ -158,7 +158,8 @@ def test_all_members_of_a_message_set_are_found_and_more_of_the_queue_is_read_on
     member = qbwc.write(state=State.RETRYABLE, message_set=MessageSet("lost", 2, size))
     limits = limits_of_reads(qbwc)
 
-    found = other_members(qbwc.store, qbwc.connection.id, MessageSet("lost", 1, size))
+    claims = Claims(qbwc.store, qbwc.connection.id, "mine", qbwc.clock.now)
+    found = claims.other_members(MessageSet("lost", 1, size))
 
     assert [record.id for record in found] == [member]
     assert len(limits) == reads

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from domain.records.app import App, Limits
 from domain.records.request import MAX_FACT_CHARACTERS, Paging, State
 from domain.storage.changes import Put
-from domain.web_connector.outcomes.outcome import Ended, PageReceived, of_response
+from domain.web_connector.outcomes.outcome import Answered, Ended, PageReceived, of_response
 from domain.web_connector.outcomes.pages import MAX_PAGES
 from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import a_record
@@ -144,8 +144,10 @@ def test_a_query_has_at_most_10_000_pages(qbwc: Connector, page: int, remaining:
     record = a_record(state=State.SENT, request_name="CustomerQueryRq", request_label=the_last(qbwc).request_label)
     record = replace(record, paging=Paging(page, "first", 1))
 
-    outcome = of_response(qbwc.session, record, page_of(request, remaining), qbwc.clock.now)
+    answer = of_response(qbwc.session, [record], page_of(request, remaining), qbwc.clock.now)
 
+    assert isinstance(answer, Answered)
+    (outcome,) = answer.outcomes
     if not ends:
         assert isinstance(outcome, PageReceived)
         return

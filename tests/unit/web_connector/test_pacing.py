@@ -12,7 +12,7 @@ from domain.records.request import State
 from domain.records.session import Session
 from domain.timestamps import timestamp
 from domain.web_connector.session import pacing
-from domain.web_connector.session.admission import UNDISTURBED
+from domain.web_connector.session.admission import UNDISTURBED, UNPACED_REQUESTS
 from domain.web_connector.session.polling import ENDS_FOR_OTHERS, PAUSED
 from tests.support.builders import APP_ID, NOON
 from tests.support.web_connector.connector import Connector
@@ -105,7 +105,7 @@ def test_a_fast_session_is_asked_to_wait_and_sends_every_request_once() -> None:
 
     assert sent == [record.id for record in qbwc.records]
     assert waited >= 3
-    assert sent[: pacing.UNPACED_REQUESTS] == sent[:3]
+    assert sent[:UNPACED_REQUESTS] == sent[:3]
     assert (2 * len(sent) + 2 * waited) / (qbwc.clock.now - began).total_seconds() <= 1
 
 

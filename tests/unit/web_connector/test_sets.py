@@ -13,6 +13,7 @@ from domain.queueing.service import RequestService
 from domain.records.request import State
 from domain.records.session import MAX_EXECUTION_SECONDS, HeldRequest
 from domain.storage.changes import ChangeRequest, RemoveRequest
+from domain.web_connector.outcomes.outcome import Answered
 from domain.web_connector.protocol.soap import Call
 from domain.web_connector.session import receiving, sending
 from domain.web_connector.session.decision import Decision
@@ -96,9 +97,11 @@ def test_an_error_of_the_service_ends_all_requests_of_a_set_and_the_first_has_th
     send_set(batch)
     held, _ = batch.store.held_requests(batch.session)
 
-    found = receiving.outcomes(batch.session, held, Call("receiveResponseXML", Failing(response=text)), batch.clock.now)
+    call = Call("receiveResponseXML", Failing(response=text))
+    answer = receiving.answer(batch.session, [request.record for request in held], call, batch.clock.now)
 
-    assert isinstance(found, list)
+    assert isinstance(answer, Answered)
+    found = answer.outcomes
     errors = [outcome.after.error for outcome in found]
     assert [error.code for error in errors if error] == ["outcome_unknown"] * 2
     assert [outcome.response_xml for outcome in found] == [text or None, None]
@@ -426,9 +429,8 @@ def test_a_pause_returns_all_requests_of_a_claimed_set(batch: Connector, size: i
     first, *others = map(batch.record, ids)
     claimed = (first, *(record.claimed(session.id, now) for record in others))
 
-    decision = sending.not_sent(
-        sending.Turn(session, now, tuple(map(HeldRequest, claimed)), claimed), page_is_allowed=True
-    )
+    items = tuple(sending.Item(HeldRequest(record), record) for record in claimed)
+    decision = sending.before_sending(sending.Dispatch(session, now, items), page_is_allowed=True)
 
     assert isinstance(decision, Decision)
     assert decision.reply.result == ""

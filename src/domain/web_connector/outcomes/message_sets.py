@@ -29,23 +29,16 @@ NOT_STORED = 9005
 """Status: QuickBooks could not store the response. The status does not tell whether it executed the request."""
 
 
-def outgoing(record: QueuedRequest, request: qbxml.Request, message_set_to_forget: str | None) -> str:
-    """Return the QBXML to send for `record`. For a write, it tells QuickBooks which message set to forget."""
-    if record.is_read:
-        return request.to_wire()
-    return _forgetting(request.to_wire(record.message_set_id), message_set_to_forget)
-
-
-def outgoing_set(
-    requests: Sequence[qbxml.Request], message_set_id: str | None, message_set_to_forget: str | None
+def outgoing(
+    requests: Sequence[qbxml.Request], message_set_id: str | None, message_set_to_forget: str | None, *, in_set: bool
 ) -> str:
-    """Return the QBXML of several requests. `message_set_id` is None for reads."""
-    text = qbxml.message_set_to_wire(requests, message_set_id)
-    return text if message_set_id is None else _forgetting(text, message_set_to_forget)
+    """Return the QBXML to send for one request, or for several that are sent `in_set`.
 
-
-def _forgetting(text: str, message_set_to_forget: str | None) -> str:
-    if message_set_to_forget is None:
+    `message_set_id` is None for reads. For writes, the text tells QuickBooks which message set to forget.
+    """
+    first, *_ = requests
+    text = qbxml.message_set_to_wire(requests, message_set_id) if in_set else first.to_wire(message_set_id)
+    if message_set_id is None or message_set_to_forget is None:
         return text
     # The first match is the envelope's attribute, because values never contain a bare quotation mark.
     return text.replace(' newMessageSetID="', f' oldMessageSetID="{message_set_to_forget}" newMessageSetID="', 1)

@@ -1,7 +1,8 @@
-"""Outcomes: how a request in flight continues after a `receiveResponseXML`.
+"""Outcomes: how the requests in flight continue after a `receiveResponseXML`.
 
-The functions decide about one record and have no side effects. They return None if the call is about another request
-(`attribution`).
+The requests in flight were sent in one message set, and each of their records is `sent`. Most are sent alone, which is
+a set of one. Several requests differ from one in three ways: their text has labels of the service (`label_in_set`),
+each part of the response is stored with its request, and a read without a response of its own is sent again alone.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, ErrorCode, State
 from domain.records.search_text import MAX_TEXT_BYTES
 from domain.storage.changes import ChangeRequest
-from domain.web_connector.outcomes.attribution import is_about, names_request, response_about
+from domain.web_connector.outcomes.attribution import (
+    is_about,
+    is_sent_as_set,
+    label_in_set,
+    names_request,
+    response_about,
+)
 from domain.web_connector.outcomes.error_reasons import Reason, hresult_details, reason_details
 from domain.web_connector.outcomes.lost_response import (
     MAX_SESSIONS,
@@ -34,6 +41,7 @@ from domain.web_connector.outcomes.pages import MAX_PAGES, smaller_page
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
@@ -49,8 +57,9 @@ class RequestUpdate:
     response_xml: str | None = None
 
     def change(self, held: HeldRequest) -> ChangeRequest:
-        """Return the change of the request in flight."""
-        after = replace(self.after, responded_at=self.after.updated_at) if self.response_xml else self.after
+        """Return the change of the request in flight. Several transitions are stored as one change."""
+        once = self.after.as_change_of(held.record)
+        after = replace(once, responded_at=once.updated_at) if self.response_xml else once
         return ChangeRequest(held.record, after, self.response_xml, self._search_text(held))
 
     def _search_text(self, held: HeldRequest) -> str | None:
@@ -127,9 +136,18 @@ class NotExecuted(RequestUpdate):
     returns: bool = False
 
 
+Outcome: TypeAlias = Ended | PageReceived | Requeued | SentAgain | NotExecuted
+"""How one request in flight continues."""
+
+
 @dataclass(frozen=True, slots=True)
-class NotFalling:
-    """A response to a later page whose `remaining` count did not fall.
+class Ignored:
+    """The call is about other requests: it was delayed, or delivered twice (`attribution`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The call has a later page of a query whose `remaining` count did not fall.
 
     It is a duplicate of an earlier page if another response follows. Otherwise the iterator does not come to an end.
     """
@@ -137,9 +155,18 @@ class NotFalling:
     remaining: int
 
 
-Outcome: TypeAlias = Ended | PageReceived | Requeued | SentAgain | NotExecuted
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The call is about the requests in flight, and has an outcome for each, in their order."""
+
+    outcomes: Sequence[Outcome]
+
+
+Answer: TypeAlias = Ignored | Repeated | Answered
+"""What a call says about the requests in flight."""
 
 STILL_RUNNING = "QuickBooks may be executing {} {} until {}. The next update asks for its response again."
+MISSING = "QuickBooks returned no response to this request of a message set of several requests."
 
 
 def ended_or_requeued(after: QueuedRequest, response_xml: str | None = None) -> Ended | Requeued:
@@ -161,25 +188,101 @@ def can_be_forgotten(after: QueuedRequest) -> bool:
     return has_response(after) and not after.is_read and after.sessions == 1
 
 
-def of_response(session: Session, record: QueuedRequest, text: str, now: datetime) -> Outcome | NotFalling | None:
-    """Return the outcome of the response `text` for `record`, which is `sent` alone."""
-    response = response_about([record], text)
+def combined(records: Sequence[QueuedRequest], found: Sequence[Outcome | Ignored | Repeated], now: datetime) -> Answer:
+    """Return the answer with what was `found` for each request.
+
+    A read of several that has no response of its own is sent again alone, because another read may be the cause.
+    """
+    outcomes: list[Outcome] = []
+    for record, one in zip(records, found, strict=True):
+        if isinstance(one, Ignored | Repeated):
+            return one
+        goes_alone = record.is_read and is_sent_as_set(records) and isinstance(one, Ended)
+        outcomes.append(Requeued(record.divided(now)) if goes_alone and not has_response(one.after) else one)
+    return Answered(outcomes)
+
+
+def stored_once(records: Sequence[QueuedRequest], text: str | None) -> list[tuple[QueuedRequest, str | None]]:
+    """Return the records, each with the text to store. A text about the whole set is stored with the first one."""
+    return [(record, text if index == 0 else None) for index, record in enumerate(records)]
+
+
+def of_response(session: Session, records: Sequence[QueuedRequest], text: str, now: datetime) -> Answer:
+    """Return what a response says, or the answer to the question for a stored response."""
+    response = response_about(records, text)
     if response is None:
-        return None
+        return Ignored()
+    whole = stored_once(records, text)
     if isinstance(response, qbxml.UnreadableResponse):
-        return not_understood(record, text, f"QuickBooks' response cannot be read. {response}", now)
-    return of_own_response(session, record, text, response, now)
+        message = f"QuickBooks' response cannot be read. {response}"
+        return combined(records, [not_understood(record, stored, message, now) for record, stored in whole], now)
+    if not is_sent_as_set(records):
+        return combined(records, [_of_own(session, records[0], text, response, now)], now)
+    if parts := qbxml.response_parts(text):
+        return combined(records, _of_parts(session, records, text, parts, now), now)
+    if records[0].is_read:
+        return Answered([Requeued(record.divided(now)) for record in records])
+    code = response.message_set_status
+    return combined(records, [_of_message_set(session, record, stored, code, now) for record, stored in whole], now)
 
 
-def of_own_response(
+def _of_parts(
+    session: Session, records: Sequence[QueuedRequest], text: str, parts: Sequence[qbxml.ResponsePart], now: datetime
+) -> Sequence[Outcome | Ignored | Repeated]:
+    """Return the outcomes of several requests whose message set has these responses.
+
+    If a part belongs to no request, the whole text is stored with the first request that ended without a response. A
+    person needs it to find out what QuickBooks has executed.
+    """
+    own = _own_parts(records, parts)
+    # Its label identifies a response, so it is not compared with the last one.
+    without_last = replace(session, last_response=None)
+    found = [_of_part(without_last, record, own.get(record.id), now) for record in records]
+    without = [index for index, one in enumerate(found) if isinstance(one, Ended) and not one.response_xml]
+    if len(own) < len(parts) and without:
+        found[without[0]] = Ended(found[without[0]].after, text)
+    return found
+
+
+def _own_parts(
+    records: Sequence[QueuedRequest], parts: Sequence[qbxml.ResponsePart]
+) -> Mapping[str, qbxml.ResponsePart]:
+    """Return the response to each request, by the id of its record.
+
+    QuickBooks returns one response to each request, in their order. If it returns more, the first one counts. Responses
+    without labels belong to the writes of a set if there is one for each; their text names the set.
+    """
+    if not records[0].is_read and len(parts) == len(records) and not any(part.request_label for part in parts):
+        return {record.id: part for record, part in zip(records, parts, strict=True)}
+    by_label = {part.request_label: part for part in reversed(parts)}
+    labels = {record.id: label_in_set(record) for record in records}
+    return {record_id: by_label[label] for record_id, label in labels.items() if label in by_label}
+
+
+def _of_part(session: Session, record: QueuedRequest, part: qbxml.ResponsePart | None, now: datetime) -> Outcome:
+    """Return the outcome of one of several requests. A write without a response of its own may have been executed."""
+    if part is not None:
+        document = part.document(record.request_label)
+        try:
+            found = _of_own(session, record, document, qbxml.parse_response(document), now)
+        except Exception as error:  # noqa: BLE001 - an error in one request must not block the others
+            return not_interpreted(record, document, error, now)
+        if isinstance(found, PageReceived):
+            return Ended(found.after, found.response_xml)
+        if not isinstance(found, Ignored | Repeated):
+            return found
+    return Ended(outcome_unknown(record, now, MISSING, reason_details(Reason.RESPONSE_NOT_UNDERSTOOD)))
+
+
+def _of_own(
     session: Session, record: QueuedRequest, text: str, response: qbxml.Response, now: datetime
-) -> Outcome | NotFalling | None:
+) -> Outcome | Ignored | Repeated:
     """Return the outcome of a response that is about `record`."""
     if not response.statuses:
-        return of_message_set(session, record, text, response.message_set_status, now)
+        return _of_message_set(session, record, text, response.message_set_status, now)
     for status in response.statuses:
         if _is_page_of_last_query(record, status, session.last_response):
-            return None
+            return Ignored()
         if not names_request(qbxml.ResponseName(status.name, status.request_label), record, record.request_label):
             other = f"{status.name} with requestID {status.request_label!r}"
             return not_understood(record, text, f"QuickBooks returned the response to another request: {other}.", now)
@@ -194,13 +297,13 @@ def of_own_response(
 
 def _of_page(  # noqa: PLR0917 - the parts of one response
     record: QueuedRequest, text: str, iterator_id: str, remaining: int, last: LastResponse | None, now: datetime
-) -> Outcome | NotFalling:
+) -> Outcome | Repeated:
     """Return the outcome of a page. QuickBooks decides how many pages follow, so each must bring the end closer."""
     if remaining < 0 or len(iterator_id) > MAX_FACT_CHARACTERS:
         message = "iteratorRemainingCount is negative." if remaining < 0 else "The iteratorID is too long."
         return Ended(iteration_stopped(record, now, message, Reason.ITERATOR_INVALID, remaining), text)
     if record.paging.page > 1 and last and remaining >= (last.iterator_remaining or 0):
-        return NotFalling(remaining)
+        return Repeated(remaining)
     if remaining and record.paging.page >= MAX_PAGES:
         message = f"It has more than {MAX_PAGES:,} pages: {remaining:,} objects remain."
         return Ended(iteration_stopped(record, now, message, Reason.TOO_MANY_PAGES, remaining), text)
@@ -234,9 +337,9 @@ def _is_page_of_last_query(record: QueuedRequest, status: qbxml.ResponseStatus, 
     return bool(record.paging.page == 1 and status.iterator_id and last and status.iterator_id == last.iterator_id)
 
 
-def of_message_set(
+def _of_message_set(
     session: Session, record: QueuedRequest, text: str | None, code: int | None, now: datetime
-) -> Outcome | None:
+) -> Outcome | Ignored:
     """Return the outcome of a document without a response. It has at most a status of the message set.
 
     `text` is the response to store, or None if it is stored with another request of the set.
@@ -287,14 +390,14 @@ def _of_status_check(
         return Ended(outcome_unknown(record, now, message, details), text)
     # The status is valid for this session only.
     not_recovering = replace(record.recovery, active=False, running_until=None)
-    return SentAgain(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering).as_change_of(record))
+    return SentAgain(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering))
 
 
-def _of_refused_message_set(record: QueuedRequest, text: str | None, code: int, now: datetime) -> Outcome | None:
+def _of_refused_message_set(record: QueuedRequest, text: str | None, code: int, now: datetime) -> Outcome | Ignored:
     """Return the outcome of a message set that QuickBooks refused (docs/reference/qbxml-rules.md, Error recovery)."""
     if code in NEVER_EXECUTED:
         # QuickBooks returns this status only for a status check, so this response is a duplicate of an earlier one.
-        return None
+        return Ignored()
     if code == OTHER_CONTENT and record.recovery.begun:
         # QuickBooks executed an earlier copy, not this one. It stored the response to the earlier copy.
         return Requeued(record.queued_for_recovery(now, running_until=None))
@@ -321,15 +424,17 @@ def not_understood(record: QueuedRequest, text: str | None, message: str, now: d
     return Ended(record.failed(now, ErrorCode.OUTCOME_UNKNOWN, message, details), text)
 
 
-def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcome | None:
-    """Return the outcome of a response that is too large for a call, for `record`, which is `sent`.
+def of_oversized(records: Sequence[QueuedRequest], beginning: str, now: datetime) -> Answer:
+    """Return what a response says that is too large for a call. `beginning` is its first part."""
+    if not is_about(records, beginning, qbxml.named_responses(beginning)):
+        return Ignored()
+    in_set = is_sent_as_set(records)
+    return combined(records, [_of_oversized(record, now, in_set=in_set) for record in records], now)
 
-    `beginning` is the first part of the response.
-    """
-    if not is_about([record], beginning, qbxml.named_responses(beginning)):
-        return None
-    message = f"QuickBooks' response has more than {RESPONSE_LIMIT}."
-    if not record.is_read:
+
+def _of_oversized(record: QueuedRequest, now: datetime, *, in_set: bool) -> Ended | SentAgain:
+    message = f"QuickBooks' response{' to the message set' if in_set else ''} has more than {RESPONSE_LIMIT}."
+    if in_set or not record.is_read:
         details = reason_details(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES)
         return Ended(outcome_unknown(record, now, f"{message} It cannot be stored.", details))
     smaller = smaller_page(record)
@@ -337,7 +442,7 @@ def of_oversized(record: QueuedRequest, beginning: str, now: datetime) -> Outcom
         return Ended(too_large(record, now, message))
     # Ask again at once, in the same session. The session counts once.
     again = record.requeued(now, page_size=smaller).moved(State.TICKETED, now, sessions=record.sessions - 1)
-    return SentAgain(again.as_change_of(record))
+    return SentAgain(again)
 
 
 def _status(code: int) -> dict[str, Any]:

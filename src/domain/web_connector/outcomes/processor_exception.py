@@ -12,7 +12,8 @@ may be a duplicate of it, so it does not prove that QuickBooks did not execute a
 
 Two in a row end the session: one can be the fault of one request, two are that of QuickBooks, and going on would fail
 the whole queue. If QuickBooks can never execute the QBXML, the request ends (`_of_invalid_request`). If it was sent in
-a message set with others, it is not known which request is at fault: the set is divided (`_of_invalid_set`).
+a message set with others, it is not known which request is at fault: reads are sent again, each alone, and writes are
+checked first.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from domain.errors import shortened
 from domain.qbxml.codes.hresults import PARSE_ERROR, describe_hresult
 from domain.records.request import FIRST_IN_LINE, IN_TURN, MAX_MESSAGE_CHARACTERS, ErrorCode, State
 from domain.timestamps import timestamp
+from domain.web_connector.outcomes.attribution import is_sent_as_set
 from domain.web_connector.outcomes.error_reasons import (
     MAX_HRESULT_CHARACTERS,
     Reason,
@@ -37,15 +39,23 @@ from domain.web_connector.outcomes.lost_response import (
     recover_later,
     retry_later,
 )
-from domain.web_connector.outcomes.outcome import NotExecuted, Requeued, SentAgain, ended_or_requeued
+from domain.web_connector.outcomes.outcome import (
+    NotExecuted,
+    Requeued,
+    SentAgain,
+    combined,
+    ended_or_requeued,
+    stored_once,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from domain.qbxml.codes.hresults import Hresult
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
-    from domain.web_connector.outcomes.outcome import Ended
+    from domain.web_connector.outcomes.outcome import Answer, Ended
     from domain.web_connector.protocol.soap import Call
 
 MAX_UNCOUNTED = timedelta(days=7)
@@ -68,11 +78,16 @@ def is_parse_error(hresult: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Exception:
-    """A processor exception for `record`, which is `sent`. `hresult` is the code as it was reported."""
+    """A processor exception for `record`, which is `sent`, `in_set` with others or alone.
+
+    `text` is the response that came with it and is stored with this request, or None. `hresult` is the code as it was
+    reported.
+    """
 
     session: Session
     record: QueuedRequest
     in_set: bool
+    text: str | None
     hresult: str
     meaning: Hresult
     message: str
@@ -110,29 +125,37 @@ class _Exception:
         return self.record.paging.page == 1 and self.record.inserted_at > timestamp(self.now - MAX_UNCOUNTED)
 
 
-def of_exception(
-    session: Session, record: QueuedRequest, call: Call, now: datetime, *, in_set: bool = False
-) -> Ended | Requeued | SentAgain | NotExecuted:
-    """Return the outcome of an exception for `record`, which is `sent`, `in_set` with others or alone.
+def of_exception(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Answer:
+    """Return what an exception says about the requests in flight, which are `sent`.
 
     An exception normally comes without a response. If there is one, it is stored with the error.
     """
     hresult = shortened(call["hresult"].strip(), MAX_HRESULT_CHARACTERS)
     meaning = describe_hresult(call["hresult"])
     message = shortened(call["message"].strip() or meaning.message, MAX_MESSAGE_CHARACTERS)
-    exception = _Exception(session, record, in_set, hresult, meaning, message, now)
-    response = call["response"] or None
+    in_set = is_sent_as_set(records)
+    exceptions = [
+        _Exception(session, record, in_set, text, hresult, meaning, message, now)
+        for record, text in stored_once(records, call["response"] or None)
+    ]
+    return combined(records, list(map(_of_one, exceptions)), now)
+
+
+def _of_one(exception: _Exception) -> Ended | Requeued | SentAgain | NotExecuted:
+    """Return the outcome for one request."""
+    record, meaning = exception.record, exception.meaning
     # A parse error can only be about this request or an earlier one, so QuickBooks is asked which.
     if meaning.kind == "invalid_request" and (exception.repeats_safely or meaning.code == PARSE_ERROR):
-        return _of_invalid_request(exception, response)
+        return _of_invalid_request(exception)
     after = _queued_again(exception)
     if meaning.kind != "unavailable":
         # QuickBooks did not say that every request would fail, so the cause may be this one.
         after = after.after_failed_session()
-    error = connection_error(hresult, message, now)
+    error = connection_error(exception.hresult, exception.message, exception.now)
     # A later exception of a session may be a copy of an earlier one, which tells nothing about this write.
-    returns = not (record.is_read or record.recovering or meaning.may_continue or session.exception_reported)
-    return NotExecuted(after, response if after.error else None, connection_error=error, returns=returns)
+    is_first = not exception.session.exception_reported
+    returns = is_first and not (record.is_read or record.recovering or meaning.may_continue)
+    return NotExecuted(after, exception.text if after.error else None, connection_error=error, returns=returns)
 
 
 def _queued_again(exception: _Exception) -> QueuedRequest:
@@ -151,34 +174,24 @@ def _queued_again(exception: _Exception) -> QueuedRequest:
     return record.queued_for_recovery(now, priority, running_until=exception.running_until)
 
 
-def _of_invalid_request(exception: _Exception, response: str | None) -> Ended | Requeued | SentAgain:
+def _of_invalid_request(exception: _Exception) -> Ended | Requeued | SentAgain:
     """Return the outcome if QuickBooks can never execute the QBXML that was sent."""
-    record, message, now = exception.record, exception.message, exception.now
+    record, message, now, response = exception.record, exception.message, exception.now, exception.text
     is_first = not exception.session.exception_reported
     details = hresult_details(exception.meaning.code)
     if record.recovering:
         # QuickBooks did not understand the status check. This tells nothing about the request.
         continue_recovery = outcome_unknown if is_first else recover_later
         return ended_or_requeued(continue_recovery(record, now, message, details), response)
-    if exception.in_set:
-        return _of_invalid_set(exception)
+    if exception.in_set and record.is_read:
+        # QuickBooks executed nothing of the set, and it is not known which request is at fault.
+        return Requeued(record.divided(now))
     if record.paging.page > 1:
         # QuickBooks accepted the rest of the request for the first page, so the iterator must have expired.
         details |= {"reason": Reason.ITERATOR_EXPIRED.value}
         return ended_or_requeued(iteration_interrupted(record, now, message, details), response)
-    if record.is_read or is_first:
+    if record.is_read or (is_first and not exception.in_set):
         return ended_or_requeued(record.failed(now, ErrorCode.QBXML_PARSE_ERROR, message, details), response)
-    return _checked_first(exception)
-
-
-def _of_invalid_set(exception: _Exception) -> Requeued | SentAgain:
-    """Return the outcome for one request of a message set that QuickBooks cannot parse.
-
-    QuickBooks executes nothing of such a set. Reads are sent again, each alone. The exception may be a repetition of an
-    earlier one, so writes are checked first.
-    """
-    if exception.record.is_read:
-        return Requeued(exception.record.divided(exception.now))
     return _checked_first(exception)
 
 
@@ -190,4 +203,4 @@ def _checked_first(exception: _Exception) -> SentAgain:
     """
     record, now = exception.record, exception.now
     recovering = record.queued_for_recovery(now, running_until=exception.running_until)
-    return SentAgain(recovering.moved(State.TICKETED, now).as_change_of(record), parse_error=exception.message)
+    return SentAgain(recovering.moved(State.TICKETED, now), parse_error=exception.message)

@@ -1,6 +1,6 @@
 """The methods of the Web Connector protocol, their parameters and results.
 
-Reading, writing, dispatch and the WSDL use this one table (docs/reference/web-connector-protocol.md, Methods).
+Reading, writing, the endpoint and the WSDL use this one table (docs/reference/web-connector-protocol.md, Methods).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 from threading import Lock
@@ -79,6 +79,9 @@ waits longer than this, for QuickBooks or for new requests, makes few calls."""
 
 UNDISTURBED = timedelta(minutes=5)
 """A session is not ended for others before it is this old."""
+
+UNPACED_REQUESTS = 3
+"""The first requests of a session, for which no count is read. They may be sent within five seconds at any pace."""
 
 READ_EVERY_SECONDS = 1
 MAX_READING_SECONDS = 0.5
@@ -224,11 +227,16 @@ class Admission:
             reading = self._readings.get(session.shard)
             return self._begin(session.shard) if reading is None or self._is_old(reading) else reading
 
-    def ends(self, session: Session, now: datetime) -> bool:
-        """Whether a session has run long enough and must end for others. Reads its shard if it is old enough."""
-        if not session.began_at or session.began_at > timestamp(now - UNDISTURBED):
-            return False
-        return self.of(session).is_exceeded(session.app_id)
+    def for_pace(self, session: Session) -> Reading | None:
+        """Return the reading of the session's shard, or None for its first requests, which have no pace."""
+        return self.of(session) if session.responses >= UNPACED_REQUESTS else None
+
+    def limited(self, session: Session, now: datetime) -> Session:
+        """Return the session, which ends for others if it has run long enough. Reads its shard if it is old enough."""
+        is_old = "" < session.began_at <= timestamp(now - UNDISTURBED)
+        if not is_old or not self.of(session).is_exceeded(session.app_id):
+            return session
+        return replace(session, limits=replace(session.limits, ends_for_others=True))
 
     def _is_old(self, reading: Reading) -> bool:
         return abs(self._clock().timestamp() - reading.read_at) >= READ_EVERY_SECONDS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.request import MessageSet
+    from domain.storage.changes import Change
     from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Reply
 
@@ -35,153 +36,148 @@ BEING_STORED = timedelta(minutes=1)
 read can be between them. DynamoDB takes milliseconds, and rarely seconds."""
 
 
-def commit(  # noqa: PLR0917 - the parts of one commit
-    store: Database,
-    decision: Decision | Claiming,
-    connection_id: str,
-    session_id: str,
-    now: datetime,
-    already_read: Sequence[QueuedRequest] | None = None,
-) -> Reply:
-    """Commit a decision and return its reply. Raises Conflict if a condition of its changes does not hold.
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a call of a session reads from the queue of its connection, and what it commits."""
 
-    `already_read` is the front of the queue if it was read before: its first FRONTS[0] records.
-    """
-    if isinstance(decision, Claiming):
-        return _commit_and_claim(store, decision, connection_id, session_id, now, already_read)
-    if decision.changes:
-        store.commit(*with_dependants(store, decision.changes, now))
-    return decision.reply
+    store: Database
+    connection_id: str
+    session_id: str
+    now: datetime
 
+    def commit(self, decision: Decision | Claiming, already_read: Sequence[QueuedRequest] | None = None) -> Reply:
+        """Commit a decision and return its reply. Raises Conflict if a condition of its changes does not hold.
 
-def _commit_and_claim(  # noqa: PLR0917 - as `commit`
-    store: Database,
-    claiming: Claiming,
-    connection_id: str,
-    session_id: str,
-    now: datetime,
-    already_read: Sequence[QueuedRequest] | None,
-) -> Reply:
-    """Commit the decision for the next request of the queue together with the claim of that request.
+        `already_read` is the front of the queue if it was read before: its first FRONTS[0] records.
+        """
+        match decision:
+            case Claiming():
+                return self._commit_and_claim(decision, already_read)
+            case Decision(reply, changes):
+                if changes:
+                    self._commit(*with_dependants(self.store, changes, self.now))
+                return reply
 
-    If a record of `claiming.releases` ends, its dependants are released too, and can be claimed at once. If another
-    session released a record of `claiming.releases`, it can be claimed at once. If this session released
-    it, a later session claims it. A request that was discarded after the queue was read and before the commit is
-    skipped.
-    """
-    releases = [*claiming.releases, *changes_of_dependants(store, claiming.releases, now)]
-    skipped: list[QueuedRequest] = []
-    for _ in range(MAX_CLAIMS):
-        claimable = front(store, connection_id, session_id, now, releases, already_read)
-        already_read = None
-        queue = [record for record in claimable if record not in skipped]
-        if not queue or (claiming.repeatable and not (queue[0].is_read or queue[0].recovering)):
-            break
-        claim = _claim(queue[0], session_id, now, releases)
-        others = [release for release in releases if release.before is not claim.before]
-        decision = claiming.decide(claim.after, len(queue))
+    def _commit(self, *changes: Change) -> None:
+        """Commit changes. An entry of the queue that cannot be claimed, because its request has ended, leaves it."""
         try:
-            # The claim comes last because a conflict in any other change must be reported first.
-            store.commit(*decision.changes, *others, claim)
+            self.store.commit(*changes)
         except Conflict as conflict:
-            if conflict.change != claim:
-                raise
-            skipped.append(queue[0])
-            if not has_not_ended(conflict.current):
-                skipped += _without_record(store, queue, now)
-        else:
-            return decision.reply
-    decision = claiming.decide(None, 0)
-    if changes := [*decision.changes, *releases]:
-        store.commit(*changes)
-    return decision.reply
+            claim = conflict.change
+            if isinstance(claim, ChangeRequest) and claim.before.is_in_queue and not _has_not_ended(conflict.current):
+                self.store.remove_from_queue(claim.before)
+            raise
+
+    def _commit_and_claim(self, claiming: Claiming, already_read: Sequence[QueuedRequest] | None) -> Reply:
+        """Commit the decision for the next request of the queue together with the claim of that request.
+
+        If a record of `claiming.releases` ends, its dependants are released too, and can be claimed at once. If another
+        session released a record of `claiming.releases`, it can be claimed at once. If this session released
+        it, a later session claims it. A request that was discarded after the queue was read and before the commit is
+        skipped.
+        """
+        releases = [*claiming.releases, *changes_of_dependants(self.store, claiming.releases, self.now)]
+        skipped: list[QueuedRequest] = []
+        for attempt in range(MAX_CLAIMS):
+            front = self.front(releases, None if attempt else already_read)
+            queue = [record for record in front if record not in skipped]
+            if not queue or (claiming.repeatable and not (queue[0].is_read or queue[0].recovering)):
+                break
+            claim = self._claim(queue[0], releases)
+            others = [release for release in releases if release.before is not claim.before]
+            decision = claiming.decide(claim.after, len(queue))
+            try:
+                # The claim comes last because a conflict in any other change must be reported first.
+                self.store.commit(*decision.changes, *others, claim)
+            except Conflict as conflict:
+                if conflict.change != claim:
+                    raise
+                skipped.append(queue[0])
+                if not _has_not_ended(conflict.current):
+                    skipped += self._without_record(queue)
+            else:
+                return decision.reply
+        decision = claiming.decide(None, 0)
+        if changes := [*decision.changes, *releases]:
+            self.store.commit(*changes)
+        return decision.reply
+
+    def front(
+        self, releases: Sequence[ChangeRequest] = (), already_read: Sequence[QueuedRequest] | None = None
+    ) -> Sequence[QueuedRequest]:
+        """Return the front of the queue after `releases`, without the requests that this session already had.
+
+        Nothing behind a write that QuickBooks may still be executing can be claimed. The session looks behind the
+        requests that it had, up to the last of `FRONTS`. Only a session with that many requests that failed finds
+        nothing although there is more. By the next session they are behind the others.
+        """
+        released_ids = {release.before.id for release in releases}
+        queued_again = [release.after for release in releases if release.after.is_in_queue]
+        for limit in FRONTS:
+            if already_read is not None and limit == FRONTS[0]:
+                stored = already_read
+            else:
+                stored = self.store.queue_front(self.connection_id, limit)
+            queue = [record for record in stored if record.id not in released_ids]
+            if queued_again:
+                # A dependant enters the queue behind the requests that wait there. Not all of those may have been read.
+                last = stored[-1].place_in_queue if len(stored) >= limit else None
+                queue += [record for record in queued_again if last is None or record.place_in_queue < last]
+                queue.sort(key=attrgetter("place_in_queue"))
+            found = self.claimable(queue)
+            if found or len(stored) < limit or self._running(queue) is not None:
+                return found
+        return []
+
+    def claimable(self, queue: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
+        """Return the requests of a queue that the session may claim.
+
+        It has not had them, and none is behind a running write. The running write itself can be claimed, because the
+        session asks for its stored response.
+        """
+        running = self._running(queue)
+        reachable = queue if running is None else queue[: running + 1]
+        return [record for record in reachable if record.last_session_id != self.session_id]
+
+    def _running(self, queue: Sequence[QueuedRequest]) -> int | None:
+        """Return the index of the first write that QuickBooks may still be executing, or None."""
+        moment = timestamp(self.now)
+        return next((index for index, record in enumerate(queue) if record.may_be_running(moment)), None)
+
+    def other_members(self, message_set: MessageSet) -> Sequence[QueuedRequest]:
+        """Return the queued requests of a message set that was sent before, whose first request was claimed.
+
+        They are at the front, because they are recovered. More of the queue is read only if one is missing there.
+        """
+        found: Sequence[QueuedRequest] = ()
+        for limit in FRONTS[1:]:
+            stored = self.store.queue_front(self.connection_id, limit)
+            found = [record for record in stored if record.message_set and record.message_set.id == message_set.id]
+            if len(stored) < limit or len(found) == message_set.size - 1:
+                break
+        return found
+
+    def _without_record(self, queue: Sequence[QueuedRequest]) -> list[QueuedRequest]:
+        """Remove the first entries of the queue whose requests have ended or do not exist, and return them.
+
+        Such entries exist only after a table was restored alone (`local/restore.py` removes them). A new entry whose
+        request is not there yet is returned but stays in the queue.
+        """
+        without_record: list[QueuedRequest] = []
+        for entry in queue:
+            stored = self.store.request(entry.id)
+            if _has_not_ended(stored):
+                break
+            if stored is not None or entry.updated_at < timestamp(self.now - BEING_STORED):
+                self.store.remove_from_queue(entry)
+            without_record.append(entry)
+        return without_record
+
+    def _claim(self, record: QueuedRequest, releases: Sequence[ChangeRequest]) -> ChangeRequest:
+        released = next((release for release in releases if record is release.after), ChangeRequest(record, record))
+        return replace(released, after=record.claimed(self.session_id, self.now).as_change_of(released.before))
 
 
-def front(  # noqa: PLR0917 - as `commit`
-    store: Database,
-    connection_id: str,
-    session_id: str,
-    now: datetime,
-    releases: Sequence[ChangeRequest] = (),
-    already_read: Sequence[QueuedRequest] | None = None,
-) -> Sequence[QueuedRequest]:
-    """Return the front of the queue after `releases`, without the requests that this session already had.
-
-    Nothing behind a write that QuickBooks may still be executing can be claimed. The session looks behind the requests
-    that it had, up to the last of `FRONTS`. Only a session with that many requests that failed finds nothing although
-    there is more. By the next session they are behind the others.
-    """
-    released_ids = {release.before.id for release in releases}
-    queued_again = [release.after for release in releases if release.after.is_in_queue]
-    for limit in FRONTS:
-        if already_read is not None and limit == FRONTS[0]:
-            stored = already_read
-        else:
-            stored = store.queue_front(connection_id, limit)
-        queue = [record for record in stored if record.id not in released_ids]
-        if queued_again:
-            # A dependant enters the queue behind the requests that wait there, of which not all may have been read.
-            last = stored[-1].place_in_queue if len(stored) >= limit else None
-            queue += [record for record in queued_again if last is None or record.place_in_queue < last]
-            queue.sort(key=attrgetter("place_in_queue"))
-        found = claimable(queue, session_id, now)
-        if found or len(stored) < limit or _running(queue, now) is not None:
-            return found
-    return []
-
-
-def claimable(queue: Sequence[QueuedRequest], session_id: str, now: datetime) -> Sequence[QueuedRequest]:
-    """Return the requests of a queue that a session may claim. It has not had them, and none is behind a running write.
-
-    The running write itself can be claimed, because the session asks for its stored response.
-    """
-    running = _running(queue, now)
-    reachable = queue if running is None else queue[: running + 1]
-    return [record for record in reachable if record.last_session_id != session_id]
-
-
-def _running(queue: Sequence[QueuedRequest], now: datetime) -> int | None:
-    """Return the index of the first write that QuickBooks may still be executing, or None."""
-    moment = timestamp(now)
-    return next((index for index, record in enumerate(queue) if record.may_be_running(moment)), None)
-
-
-def other_members(store: Database, connection_id: str, message_set: MessageSet) -> Sequence[QueuedRequest]:
-    """Return the queued requests of a message set that was sent before, whose first request was claimed.
-
-    They are at the front, because they are recovered. More of the queue is read only if one is missing there.
-    """
-    found: Sequence[QueuedRequest] = ()
-    for limit in FRONTS[1:]:
-        stored = store.queue_front(connection_id, limit)
-        found = [record for record in stored if record.message_set and record.message_set.id == message_set.id]
-        if len(stored) < limit or len(found) == message_set.size - 1:
-            break
-    return found
-
-
-def _without_record(store: Database, queue: Sequence[QueuedRequest], now: datetime) -> list[QueuedRequest]:
-    """Remove the first entries of the queue whose requests have ended or do not exist, and return them.
-
-    Such entries exist only after a table was restored alone (`local/restore.py` removes them). A new entry whose
-    request is not there yet is returned but stays in the queue.
-    """
-    without_record: list[QueuedRequest] = []
-    for entry in queue:
-        stored = store.request(entry.id)
-        if has_not_ended(stored):
-            break
-        if stored is not None or entry.updated_at < timestamp(now - BEING_STORED):
-            store.remove_from_queue(entry)
-        without_record.append(entry)
-    return without_record
-
-
-def has_not_ended(stored: object) -> bool:
+def _has_not_ended(stored: object) -> bool:
     """Whether a request is stored and has not ended."""
     return isinstance(stored, QueuedRequest) and stored.state not in ENDED
-
-
-def _claim(record: QueuedRequest, session_id: str, now: datetime, releases: Sequence[ChangeRequest]) -> ChangeRequest:
-    released = next((release for release in releases if record is release.after), ChangeRequest(record, record))
-    return replace(released, after=record.claimed(session_id, now).as_change_of(released.before))

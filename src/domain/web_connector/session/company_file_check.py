@@ -8,6 +8,7 @@ file is known at another path (docs/decisions/0015).
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from domain import qbxml
 from domain.errors import shortened
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import MAX_FACT_CHARACTERS
+from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 
@@ -23,11 +25,24 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.connection import Connection
+    from domain.records.session import Session
+    from domain.storage.changes import Change
     from domain.web_connector.protocol.soap import Call
 
 
 KEY_DIGITS = 16
 """64 bits of a SHA-256: enough to tell the few company files of a connection apart."""
+
+CURRENT_COMPANY_FILE = ""
+"""Asks the Web Connector to use the company file that is open."""
+
+_COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
+
+
+def company_file(connection: Connection) -> str:
+    """Return the path to open, or '' for the open file. A name without a folder is not a path, so it also gives ''."""
+    path = (connection.company_file or "").strip()
+    return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE
 
 
 class CompanyFileCheck:
@@ -45,6 +60,13 @@ class CompanyFileCheck:
         self._answered_at = answered_at
         self.mark = self._facts.file_id and shortened(self._facts.file_id, MAX_FACT_CHARACTERS)
         """The FileID mark of the open company file."""
+
+    @classmethod
+    def of_session(cls, session: Session, call: Call, connection: Connection, now: datetime) -> CompanyFileCheck:
+        """Return the check of a session against its copy of the connection, or against the stored one."""
+        # An onboarding check waits for the answer to its own question.
+        answered_at = None if session.onboarding_check else timestamp(now)
+        return cls(call, connection, must_be_marked=session.company_file.is_fallback, answered_at=answered_at)
 
     @property
     def is_other_company_file(self) -> bool:
@@ -121,6 +143,12 @@ class CompanyFileCheck:
             # Later .qwc files must contain the mark that QuickBooks keeps. Otherwise QBWC1039 is reported.
             fields |= {"file_id": self.mark, "file_pinned": True}
         return {name: value for name, value in fields.items() if getattr(self.connection, name) != value}
+
+    def changes(self, session: Session, now: datetime) -> list[Change]:
+        """Return the change of the connection. The session's copy has nothing to learn."""
+        if self.connection is session.connection or not (fields := self.learned()):
+            return []
+        return [Put(self.connection, self.connection.changed(timestamp(now), **fields))]
 
     def mismatch(self, now: datetime) -> dict[str, Any]:
         """Return the connection's changed fields: the error for its owner, and the facts about QuickBooks."""

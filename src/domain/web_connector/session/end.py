@@ -8,12 +8,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.request import State
+from domain.records.session import OpenCompanyFile
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
+from domain.web_connector.outcomes.error_reasons import connection_error, error_message
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
 from domain.web_connector.outcomes.outcome import RequestUpdate
+from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.backoff import at_end
+from domain.web_connector.session.company_file_check import CURRENT_COMPANY_FILE, company_file
+from domain.web_connector.session.decision import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +29,10 @@ if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
     from domain.records.session import HeldRequest, Limits, Session
     from domain.storage.changes import Change
+    from domain.web_connector.protocol.soap import Call
+
+DONE = "done"
+"""The reply of `connectionError` if the session ends."""
 
 
 def session_end(session: Session, now: datetime, reason: str | None) -> Put[Session]:
@@ -77,10 +87,38 @@ def end_of_session(
     return changes
 
 
-def returned_write(session: Session, record: QueuedRequest, now: datetime) -> list[ChangeRequest]:
-    """Return the change of one of the session's returned writes, which QuickBooks may have been executing until now."""
-    if record.state is not State.RETRYABLE:
-        return []
-    if record.last_session_id != session.id or not record.recovery.running_until:
-        return []
-    return [ChangeRequest(record, record.changed(now, recovery=replace(record.recovery, running_until=None)))]
+def may_use_open_file(session: Session, call: Call) -> bool:
+    """Whether the Web Connector should try the open company file instead of the connection's path.
+
+    This is allowed once in a session, and only for errors about the path. The FileID mark then tells whether it is the
+    right file.
+    """
+    if session.company_file.is_fallback or session.connection is None:
+        return False
+    may_help = describe_hresult(call["hresult"]).other_file_may_help
+    return may_help and company_file(session.connection) != CURRENT_COMPANY_FILE
+
+
+def use_open_file(session: Session, call: Call, now: datetime) -> Decision:
+    """Return the decision to try the open company file after a connection error."""
+    message = error_message(connection_error(call["hresult"], call["message"], now))
+    after = session.called(now, company_file=OpenCompanyFile(is_fallback=True), last_error=message)
+    return Decision(Reply(CURRENT_COMPANY_FILE, session.connection_id), [Put(session, after)])
+
+
+def after_connection_error(
+    session: Session, held: Sequence[HeldRequest], connection: Connection | None, call: Call, now: datetime
+) -> Decision:
+    """Return the decision to end the session because QuickBooks could not be reached."""
+    error = connection_error(call["hresult"], call["message"], now)
+    changes = end_of_session(session, held, connection, now, error_message(error), last_error=error)
+    return Decision(Reply(DONE, session.connection_id), changes)
+
+
+def returned(session: Session, writes: Sequence[QueuedRequest], now: datetime) -> list[ChangeRequest]:
+    """Return the changes of the session's returned writes, which QuickBooks may have been executing until now."""
+    return [
+        ChangeRequest(record, record.changed(now, recovery=replace(record.recovery, running_until=None)))
+        for record in writes
+        if record.state is State.RETRYABLE and record.last_session_id == session.id and record.recovery.running_until
+    ]

@@ -34,7 +34,8 @@ from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import onboarding_check, polling, reservations
 from domain.web_connector.session.admission import COUNTED_FOR
-from domain.web_connector.session.claims import commit, front
+from domain.web_connector.session.claims import Claims
+from domain.web_connector.session.company_file_check import company_file
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import (
     connection_fields,
@@ -58,7 +59,6 @@ TICKET_BYTES = 16
 INVALID_USER = "nvu"
 NOTHING_TO_DO = "none"
 BUSY = "busy"
-CURRENT_COMPANY_FILE = ""
 MIN_INTERVAL = str(polling.MIN_INTERVAL_SECONDS)
 """Values that accompany the ticket."""
 
@@ -80,23 +80,40 @@ RECORDED_EVERY = timedelta(minutes=10)
 in the database."""
 
 _CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_COMPANY_FILE_PATH = re.compile(r"(?:[A-Za-z]:\\|\\\\).+\.qbw", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The connection names a session that is not stored: the table of the sessions was lost or restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last session of the connection has ended, or there was none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A session of the connection is live. `held` are its requests in flight."""
+
+    session: Session
+    held: Sequence[HeldRequest]
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
     """A login with the correct password, which can open a session.
 
-    `former` is the live session of the connection, which then ends. `shard` is that of the new session. `reading` has
-    the live sessions of this shard, or is None if any number may run. A login that `is_exempt` needs a place in the
-    share of its app only.
+    `former` is the live session of the connection, which then ends. `limits` and `shard` are those of the new session.
+    `reading` has the live sessions of this shard, or is None if any number may run. A login that `is_exempt` needs a
+    place in the share of its app only.
     """
 
     connection: Connection
     former: Session | None
     ticket: str
     now: datetime
-    execution_seconds: int
+    limits: Limits
     dormant_seconds: int
     shard: int
     reading: Reading | None
@@ -106,16 +123,6 @@ class Opening:
     def session_id(self) -> str:
         """The id of the new session."""
         return session_id(self.ticket)
-
-    @property
-    def limits(self) -> Limits:
-        """The limits of the new session."""
-        return Limits(
-            work_until=polling.work_until(self.connection, self.now),
-            linger_seconds=self.connection.linger_seconds,
-            batch_size=self.connection.batch_size,
-            execution_seconds=None if self.execution_seconds == MAX_EXECUTION_SECONDS else self.execution_seconds,
-        )
 
     @property
     def is_held(self) -> bool:
@@ -291,52 +298,68 @@ class Login:
 
     def _log_in(self, username: str, password: str, conflict: Conflict | None) -> Reply:
         reading = self._admission.for_login() if self._admission else None
-        connection = self._store.connection(username)
-        if connection and connection.deleted_at:
-            connection = None
+        stored = self._store.connection(username)
+        connection = stored if stored and not stored.deleted_at else None
         matches = self._passwords.matches(password, connection.password_hash if connection else None)
-        if connection is None or not matches:
-            if connection:
-                self._record_failure(connection)
-            return Reply((NO_SESSION, INVALID_USER), connection.id if connection else None)
-        now = self._clock()
-        former = self._store.session(connection.session_id) if connection.session_id else None
-        live = None if former is None or former.ended else former
-        held = self._store.held_requests(live)[0] if live and live.in_flight else ()
-        if live and any(is_working(live, request.record, now, self._execution_seconds) for request in held):
-            return Reply((NO_SESSION, BUSY), username)
+        if connection is None:
+            return Reply((NO_SESSION, INVALID_USER))
+        if not matches:
+            self._record_failure(connection)
+            return Reply((NO_SESSION, INVALID_USER), connection.id)
+        return self._open(connection, reading, conflict)
+
+    def _open(self, connection: Connection, reading: Reading | None, conflict: Conflict | None) -> Reply:
+        """Return the reply of a login with the correct password, after the end of the former session."""
+        now, live, releases = self._clock(), None, []
+        limits = limits_of(connection, now, self._execution_seconds)
+        former = self._former(connection)
+        match former:
+            case Live(session, held):
+                if any(is_working(session, request.record, now, self._execution_seconds) for request in held):
+                    return Reply((NO_SESSION, BUSY), connection.id)
+                live, releases = session, [release(one, now, Ending.TAKEN_OVER, session.limits) for one in held]
+            case Missing():
+                releases = releases_without_session(self._store, connection, now, limits)
+            case Ended():
+                pass
         # A new ticket for each attempt: if we conflicted with our own earlier commit, that session is superseded.
         ticket = self._secrets(TICKET_BYTES).hex()
-        takes_over = connection.session_id is not None and (former is None or live is not None)
         opening = Opening(
             connection,
             live,
             ticket,
             now,
-            self._execution_seconds,
+            limits,
             self._dormant_seconds,
             shard=reading.shard if reading else int(session_id(ticket), 16) % LIVE_SHARDS,
             reading=reading,
-            is_exempt=takes_over or is_being_set_up(connection, now),
+            is_exempt=not isinstance(former, Ended) or is_being_set_up(connection, now),
         )
-        if connection.session_id and former is None:
-            releases = releases_without_session(self._store, connection, now, opening.limits)
-        else:
-            releases = [release(request, now, Ending.TAKEN_OVER, live.limits) for request in held if live]
         return self._opened(opening, releases, conflict)
 
+    def _former(self, connection: Connection) -> Missing | Ended | Live:
+        if not connection.session_id:
+            return Ended()
+        session = self._store.session(connection.session_id)
+        if session is None:
+            return Missing()
+        if session.ended:
+            return Ended()
+        return Live(session, self._store.held_requests(session)[0] if session.in_flight else ())
+
     def _opened(self, opening: Opening, releases: Sequence[ChangeRequest], conflict: Conflict | None) -> Reply:
-        """Return the reply of a login with the correct password. `releases` end the work of the former session."""
-        connection, session, now, reading = opening.connection, opening.session_id, opening.now, opening.reading
+        """Return the reply of a login that is not refused. `releases` end the work of the former session."""
+        connection, reading = opening.connection, opening.reading
+        claims = Claims(self._store, connection.id, opening.session_id, opening.now)
         sends = not opening.is_held
         if reading and (sends or opening.is_to_be_checked) and opening.is_full(conflict):
-            has_request = sends and front(self._store, connection.id, session, now, releases)
+            has_request = sends and claims.front(releases)
             if has_request or opening.is_to_be_checked:
-                reserved_at = reservations.reserved(self._store, reading, connection, now)
-                return commit(self._store, opening.turned_away(reserved_at, releases), connection.id, session, now)
+                reserved_at = reservations.reserved(self._store, reading, connection, opening.now)
+                return claims.commit(opening.turned_away(reserved_at, releases))
         if not sends:
-            return commit(self._store, opening.without_request(releases), connection.id, session, now)
-        reply = commit(self._store, Claiming(opening.decide, releases), connection.id, session, now)
+            return claims.commit(opening.without_request(releases))
+        reply = claims.commit(Claiming(opening.decide, releases))
         if reading and reply.request_id:
             reading.begun[connection.app_id] += 1
         return reply
@@ -353,16 +376,20 @@ class Login:
             self._store.commit(Put(connection, connection.changed(moment, login_failed_at=moment)))
 
 
+def limits_of(connection: Connection, now: datetime, execution_seconds: int) -> Limits:
+    """Return the limits of a new session."""
+    return Limits(
+        work_until=polling.work_until(connection, now),
+        linger_seconds=connection.linger_seconds,
+        batch_size=connection.batch_size,
+        execution_seconds=None if execution_seconds == MAX_EXECUTION_SECONDS else execution_seconds,
+    )
+
+
 def is_being_set_up(connection: Connection, now: datetime) -> bool:
     """Whether a customer is probably waiting for the first call of the Web Connector."""
     link = connection.onboarding
     return connection.last_connected_at is None or (link is not None and link.expires_at > timestamp(now))
-
-
-def company_file(connection: Connection) -> str:
-    """Return the path to open, or '' for the open file. A name without a folder is not a path, so it also gives ''."""
-    path = (connection.company_file or "").strip()
-    return path if _COMPANY_FILE_PATH.fullmatch(path) else CURRENT_COMPANY_FILE
 
 
 def is_working(former: Session, held: QueuedRequest, now: datetime, execution_seconds: int) -> bool:

@@ -97,10 +97,7 @@ def sent(session: Session, check: CompanyFileCheck | None, now: datetime) -> Dec
         company_file=company_file,
         message_set_to_forget=to_forget,
     )
-    changes: list[Change] = [Put(session, after)]
-    if check.connection is not session.connection and (fields := check.learned()):
-        changes.append(Put(check.connection, check.connection.changed(timestamp(now), **fields)))
-    return Decision(Reply(QUESTION, session.connection_id), changes)
+    return Decision(Reply(QUESTION, session.connection_id), [Put(session, after), *check.changes(session, now)])
 
 
 def received(session: Session, connection: Connection | None, call: Call, now: datetime) -> Decision:

@@ -20,9 +20,6 @@ from domain.web_connector.session.admission import CALLS_OF_A_FAST_SESSION
 if TYPE_CHECKING:
     from domain.records.session import Session
 
-UNPACED_REQUESTS = 3
-"""The first requests of a session, for which no count is read. They may be sent within five seconds at any pace."""
-
 WAIT = timedelta(seconds=5)
 """The time for which `NoOp` makes the Web Connector wait."""
 
@@ -46,11 +43,6 @@ def interval(calls_per_second: float) -> timedelta:
         _CALLS_OF_A_REQUEST - _SECONDS_OF_A_REQUEST * calls_per_second
     )
     return timedelta(seconds=_SECONDS_OF_A_REQUEST + seconds / max(requests, 1))
-
-
-def has_pace(session: Session) -> bool:
-    """Whether the pace counts already, and the live sessions must be counted."""
-    return session.responses >= UNPACED_REQUESTS
 
 
 def paced_to(session: Session, now: datetime, calls_per_second: float) -> str | None:

@@ -1,6 +1,6 @@
 """`receiveResponseXML`: what happens after a response, decided without side effects.
 
-`service` reads the stored request if the response is a page that others follow, and commits the decision.
+`service` reads the requests in flight and commits the decision.
 """
 
 from __future__ import annotations
@@ -14,24 +14,26 @@ from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.request import State
 from domain.records.session import HeldRequest, InFlight, LastResponse
 from domain.storage.changes import Put
-from domain.web_connector.outcomes.attribution import is_sent_as_set
 from domain.web_connector.outcomes.error_reasons import error_message
 from domain.web_connector.outcomes.lost_response import MAX_IGNORED
 from domain.web_connector.outcomes.outcome import (
+    Answered,
+    Ignored,
     NotExecuted,
-    NotFalling,
     PageReceived,
+    Repeated,
     Requeued,
     SentAgain,
     can_be_forgotten,
+    combined,
     has_response,
     not_interpreted,
     of_oversized,
     of_response,
+    stored_once,
 )
 from domain.web_connector.outcomes.pages import next_page
 from domain.web_connector.outcomes.processor_exception import is_exception, is_parse_error, of_exception
-from domain.web_connector.outcomes.set_outcomes import of_set
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering, sets
 from domain.web_connector.session.backoff import after_failure, gives_up
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
     from domain.storage.changes import Change
-    from domain.web_connector.outcomes.outcome import Outcome
+    from domain.web_connector.outcomes.outcome import Answer, Outcome
     from domain.web_connector.protocol.soap import Call
 
 FINISHED = 100
@@ -52,38 +54,60 @@ SESSION_OVER = -1
 """The replies that end a session: nothing is left to do, or it cannot continue. `getLastError` returns the reason."""
 
 
-def outcomes(
-    session: Session, held: Sequence[HeldRequest], call: Call, now: datetime
-) -> Sequence[Outcome] | NotFalling | None:
-    """Return the outcome of the call for each request in flight, or None if the call is not about these requests."""
-    records = [request.record for request in held]
+def may_claim(session: Session, now: datetime) -> bool:
+    """Whether the session may continue with a request of the queue."""
+    return reason_to_hold(session, now) is None
+
+
+def nothing_in_flight(session: Session) -> Decision:
+    """Return the decision if no request is in flight: a duplicate call gets the same reply as before."""
+    return Decision(Reply(session.progress or FINISHED, session.connection_id))
+
+
+def decision(
+    session: Session, held: Sequence[HeldRequest], call: Call, page_id: str, now: datetime
+) -> Decision | Claiming:
+    """Return the decision after a call. A duplicate call gets the same reply as before and changes no request.
+
+    If the call has a page that others follow, the record of the next page gets the id `page_id`.
+    """
+    records, in_flight = [request.record for request in held], session.in_flight or InFlight(())
+    match answer(session, records, call, now):
+        case Ignored():
+            return _unanswered(session, _after_ignored(in_flight, records[0], call), now)
+        case Repeated() if in_flight.repeated_remaining is not None:
+            return _unanswered(session, in_flight, now)
+        case Repeated(remaining):
+            return _unanswered(session, replace(in_flight, repeated_remaining=remaining), now)
+        case Answered([PageReceived(has_next_page=True) as page]):
+            return _continue(session, held, [_with_next_page(page, held[0], page_id, now)], call, now)
+        case Answered(outcomes):
+            return _continue(session, held, outcomes, call, now)
+
+
+def answer(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Answer:
+    """Return what a call says about the requests in flight."""
     if any(record.state is not State.SENT for record in records):
-        return None
-    if is_sent_as_set(records):
-        return of_set(session, records, call, now)
-    outcome = _outcome(session, records[0], call, now)
-    return outcome if outcome is None or isinstance(outcome, NotFalling) else [outcome]
-
-
-def _outcome(session: Session, record: QueuedRequest, call: Call, now: datetime) -> Outcome | NotFalling | None:
-    """Return the outcome for a request that was sent alone, or None if the call is not about this request."""
+        return Ignored()
+    text = call["response"]
     try:
         if call.is_beginning:
-            return of_oversized(record, call["response"], now)
+            return of_oversized(records, text, now)
         if is_exception(call["hresult"]):
-            return of_exception(session, record, call, now)
-        return of_response(session, record, call["response"], now)
-    except Exception as error:  # noqa: BLE001 - an error in one request must not block the requests behind it
-        return not_interpreted(record, call["response"] or None, error, now)
+            return of_exception(session, records, call, now)
+        return of_response(session, records, text, now)
+    except Exception as error:  # noqa: BLE001 - an error in these requests must not block the requests behind them
+        stored = stored_once(records, text or None)
+        return combined(records, [not_interpreted(record, part, error, now) for record, part in stored], now)
 
 
-def with_next_page(page: PageReceived, held: HeldRequest, page_id: str, now: datetime) -> Outcome:
+def _with_next_page(page: PageReceived, held: HeldRequest, page_id: str, now: datetime) -> Outcome:
     """Return the outcome of a page that others follow, with the next page. The new record gets the id `page_id`."""
     record = held.record
     try:
         request = qbxml.stored_request(held.request_xml or "", record.qbxml_version)
         following = next_page(record, request, page.iterator_id, page_id, now, metadata=held.metadata)
-    except Exception as error:  # noqa: BLE001 - as in `outcome`
+    except Exception as error:  # noqa: BLE001 - as in `answer`
         return not_interpreted(record, page.response_xml, error, now)
     if following is None:
         return page
@@ -91,33 +115,10 @@ def with_next_page(page: PageReceived, held: HeldRequest, page_id: str, now: dat
     return replace(page, after=replace(page.after, paging=paging), next_page=following)
 
 
-def nothing_in_flight(session: Session) -> Reply:
-    """Return the reply if no request is in flight: a duplicate call gets the same reply as before."""
-    return Reply(session.progress or FINISHED, session.connection_id)
-
-
-def decision(
-    session: Session,
-    held: Sequence[HeldRequest],
-    call: Call,
-    outcomes: Sequence[Outcome] | NotFalling | None,
-    now: datetime,
-) -> Decision | Claiming:
-    """Return the decision after `outcomes`. A duplicate call gets the same reply as before and changes nothing."""
-    if outcomes is None:
-        return _ignore(session, held, call, now)
-    if isinstance(outcomes, NotFalling):
-        return _wait(session, outcomes, now)
-    return _continue(session, held, outcomes, call, now)
-
-
-def _ignore(session: Session, held: Sequence[HeldRequest], call: Call, now: datetime) -> Decision:
-    """Return the decision to ignore a call that is not about the requests in flight."""
-    reply = Reply(session.progress, session.connection_id)
-    in_flight = session.in_flight and _after_ignored(session.in_flight, held[0].record, call)
-    if in_flight == session.in_flight:
-        return Decision(reply)
-    return Decision(reply, [Put(session, session.called(now, in_flight=in_flight))])
+def _unanswered(session: Session, in_flight: InFlight, now: datetime) -> Decision:
+    """Return the decision to wait for another call, with the same reply as before."""
+    changes = [Put(session, session.called(now, in_flight=in_flight))] if in_flight != session.in_flight else []
+    return Decision(Reply(session.progress, session.connection_id), changes)
 
 
 def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> InFlight:
@@ -132,15 +133,6 @@ def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> In
     if record.state is not State.SENT or not (record.is_read or record.recovering):
         return in_flight
     return replace(in_flight, ignored=min(in_flight.ignored + 1, MAX_IGNORED))
-
-
-def _wait(session: Session, outcome: NotFalling, now: datetime) -> Decision:
-    """Return the decision to wait for another response. The first such response is recorded."""
-    reply = Reply(session.progress, session.connection_id)
-    if session.in_flight is None or session.in_flight.repeated_remaining is not None:
-        return Decision(reply)
-    in_flight = replace(session.in_flight, repeated_remaining=outcome.remaining)
-    return Decision(reply, [Put(session, session.called(now, in_flight=in_flight))])
 
 
 def _continue(

@@ -6,54 +6,44 @@ starts again, so a call that is delivered twice takes effect once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from domain.apps.quotas import Quotas
-from domain.errors import Conflict
-from domain.qbxml.codes.hresults import describe_hresult
-from domain.records.request import QUEUED, State
-from domain.records.session import NO_SESSION, HeldRequest, OpenCompanyFile, session_id
-from domain.storage.changes import ChangeRequest, Put
+from domain.records.session import NO_SESSION, HeldRequest, session_id
 from domain.storage.retry import commit_with_retry
-from domain.timestamps import timestamp
-from domain.web_connector.outcomes.error_reasons import connection_error, error_message
-from domain.web_connector.outcomes.outcome import PageReceived
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering, onboarding_check, pacing, receiving, sending, sets
-from domain.web_connector.session.claims import FRONTS, claimable, commit, front, has_not_ended, other_members
+from domain.web_connector.session import end, onboarding_check, receiving, sending
+from domain.web_connector.session.claims import FRONTS, Claims
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.decision import Claiming, Decision
-from domain.web_connector.session.dependants import with_dependants
-from domain.web_connector.session.end import end_of_session, returned_write
-from domain.web_connector.session.login import CURRENT_COMPANY_FILE, company_file
-from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from domain.ports import Clock, IdSource
-    from domain.records.connection import Connection
-    from domain.records.request import QueuedRequest
     from domain.records.session import Session
     from domain.storage.ports import Database
     from domain.web_connector.protocol.methods import Result
     from domain.web_connector.protocol.soap import Call
     from domain.web_connector.session.admission import Admission
-    from domain.web_connector.session.sending import Turn
+    from domain.web_connector.session.sending import Dispatch
 
 R = TypeVar("R")
 
 MAX_UNWRITABLE = 5
 """Maximum number of requests in a row that one call ends because they can no longer be written as QBXML."""
 
-DONE = "done"
 CLOSED = "OK"
-OVER = "This session has ended. The next update begins a new one."
+EXPIRED = "This session has expired. The next update begins a new one."
 REVOKED = "The password of this connection was changed. Enter the new one in the Web Connector."
 CONTENDED = "This session is being used by another call."
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """The request was not sent: it ended, or is left to a later session. The next one is in flight."""
 
 
 class SessionService:
@@ -81,9 +71,11 @@ class SessionService:
         are counted beside these calls, at most once a second.
         """
         for _ in range(MAX_UNWRITABLE):
-            reply = self._in_session(call, "", self._send)
-            if reply:
-                return reply
+            match self._in_session(call, "", self._send):
+                case Reply() as reply:
+                    return reply
+                case Skipped():
+                    pass
         return Reply("")
 
     def receive_response_xml(self, call: Call) -> Reply:
@@ -101,106 +93,81 @@ class SessionService:
         Nothing was sent, so a claimed request waits again. A `closeConnection` does not always follow.
         """
 
-        def step(session: Session, call: Call, now: datetime) -> Reply:
-            error = connection_error(call["hresult"], call["message"], now)
-            if _may_use_open_file(session, error["hresult"]):
-                file = OpenCompanyFile(is_fallback=True)
-                after = session.called(now, company_file=file, last_error=error_message(error))
-                self._store.commit(Put(session, after))
-                return Reply(CURRENT_COMPANY_FILE, session.connection_id)
+        def step(session: Session, call: Call, claims: Claims) -> Reply:
+            if end.may_use_open_file(session, call):
+                return claims.commit(end.use_open_file(session, call, claims.now))
             held, connection = self._held(session), self._store.connection(session.connection_id)
-            changes = end_of_session(session, held, connection, now, error_message(error), last_error=error)
-            self._store.commit(*with_dependants(self._store, changes, now))
-            return Reply(DONE, session.connection_id)
+            return claims.commit(end.after_connection_error(session, held, connection, call, claims.now))
 
-        return self._in_session(call, DONE, step)
+        return self._in_session(call, end.DONE, step)
 
     def get_last_error(self, call: Call) -> Reply:
-        """Return the reason why the session does not continue. It is never '', which has no documented meaning."""
+        """Return the reason why the session does not continue."""
         session = self._session(call)
         if session is None:
-            return Reply("This session has expired. The next update begins a new one.")
-        if session.is_revoked:
-            return Reply(REVOKED, session.connection_id)
-        now = self._clock()
-        if lingering.continues(session, now) or session.has_page_to_send or pacing.is_waiting(session, now):
-            return Reply(lingering.NO_OP, session.connection_id)
-        reason = session.last_error or reason_to_hold(session, now) or lingering.end_message(session)
-        return Reply(reason or (OVER if session.ended else "No more requests."), session.connection_id)
+            return Reply(EXPIRED)
+        message = REVOKED if session.is_revoked else sending.last_error(session, self._clock())
+        return Reply(message, session.connection_id)
 
     def close_connection(self, call: Call) -> Reply:
         """End the session. The call can arrive twice or never. Unknown and ended sessions get the same reply."""
 
-        def step(session: Session, _call: Call, now: datetime) -> Reply:
+        def step(session: Session, _call: Call, claims: Claims) -> Reply:
             connection = self._store.connection(session.connection_id)
-            changes = end_of_session(session, self._held(session), connection, now)
-            returned = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
-            if released := [change for record in returned for change in returned_write(session, record, now)]:
+            changes = end.end_of_session(session, self._held(session), connection, claims.now)
+            writes = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
+            if returned := end.returned(session, writes, claims.now):
                 # With a set in flight, one commit would be too large. The end is repeated if it fails.
-                self._store.commit(*released)
-            self._store.commit(*with_dependants(self._store, changes, now))
-            return Reply(CLOSED, session.connection_id)
+                self._store.commit(*returned)
+            return claims.commit(Decision(Reply(CLOSED, session.connection_id), changes))
 
         return self._in_session(call, CLOSED, step)
 
     # --- Sending
 
-    def _send(self, session: Session, call: Call, now: datetime) -> Reply | None:
-        """Return the reply, or None if the request ended and the next one is in flight. Raises Conflict."""
+    def _send(self, session: Session, call: Call, claims: Claims) -> Reply | Skipped:
+        """Return the reply, or that the request was skipped. Raises Conflict."""
         if session.onboarding_check:
-            check = self._company_file_check(session, call, now)
-            return commit(
-                self._store, onboarding_check.sent(session, check, now), session.connection_id, session.id, now
-            )
-        reading = self._admission.of(session) if self._admission and pacing.has_pace(session) else None
-        held, queue = self._in_flight_with_queue(session)
-        if not held:
-            session = replace(session, in_flight=None)
-            queue = (
-                front(self._store, session.connection_id, session.id, now) if lingering.may_claim(session, now) else ()
-            )
-        turn = sending.turn(session, held, queue, now)
-        if isinstance(turn, Decision):
-            return turn.reply
-        page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.record.app_id)
-        decision = sending.not_sent(turn, page_is_allowed=page_is_allowed)
-        if decision is None:
-            turn = turn.paced(reading.calls_of_a_session() if reading else None)
-            check = self._company_file_check(session, call, now)
-            if check and check.is_other_company_file:
-                decision = sending.wrong_company_file(turn, check)
-            else:
-                decision = sending.sent(self._with_others(turn, queue), check, self._new_id())
-        if isinstance(decision, Claiming):
-            commit(self._store, decision, session.connection_id, session.id, now)
-            return None
-        self._commit_turn(turn, decision)
-        return decision.reply
+            check = self._company_file_check(session, call, claims.now)
+            return claims.commit(onboarding_check.sent(session, check, claims.now))
+        reading = self._admission.for_pace(session) if self._admission else None
+        dispatch = self._dispatch(session, claims)
+        page_is_allowed = not dispatch.is_new_page or self._quotas.allow_page(dispatch.record.app_id)
+        decision = sending.before_sending(dispatch, page_is_allowed=page_is_allowed)
+        if isinstance(decision, sending.MaySend):
+            decision = self._sent(dispatch.paced(reading), call, claims)
+        reply = claims.commit(decision)
+        return Skipped() if isinstance(decision, Claiming) else reply
 
-    def _in_flight_with_queue(self, session: Session) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
-        """Return the requests in flight, and the front of the queue if others may be sent with the first."""
-        if session.in_flight is None:
-            return (), ()
-        is_extensible = len(session.held_ids) == 1 and session.set_size > 1 and not session.in_flight.is_next_page
-        return self._store.held_requests(session, max(FRONTS[0], session.set_size) if is_extensible else 0)
+    def _dispatch(self, session: Session, claims: Claims) -> Dispatch:
+        """Return the requests in flight, or a claim of the first one in the queue if the session lingers."""
+        front = max(FRONTS[0], session.set_size) if sending.may_be_extended(session) else 0
+        held, queue = self._store.held_requests(session, front) if session.in_flight else ((), ())
+        dispatch = sending.Dispatch.of(session, held, queue, claims.now)
+        if not dispatch.may_claim:
+            return dispatch
+        claimable = claims.front()
+        return replace(dispatch.joined_by(map(HeldRequest, claimable[:1])), queue=claimable)
 
-    def _with_others(self, turn: Turn, queue: Sequence[QueuedRequest]) -> Turn:
-        """Return the turn with the queued requests that are sent in the same message set, and with their bodies."""
-        session, first = turn.session, turn.record
-        if first.state is not State.TICKETED:
-            return turn
-        if len(turn.held) > 1:
-            return turn.asking_if_incomplete()
-        others: Sequence[QueuedRequest] = ()
-        if first.message_set:
-            others = other_members(self._store, first.connection_id, first.message_set)
-        elif session.set_size > 1 and sending.may_have_company(turn.held[0]):
-            behind = [record for record in claimable(queue, session.id, turn.now) if record.id != first.id]
-            others = sets.companions(session, first, behind)
-        turn = turn.with_queued([HeldRequest(record) for record in others])
-        unread = [held.record for held in turn.held if held.request_xml is None]
-        turn = turn.with_bodies(self._store.with_request_xml(unread)) if unread else turn
-        return turn.asking_if_incomplete()
+    def _sent(self, dispatch: Dispatch, call: Call, claims: Claims) -> Decision | Claiming:
+        check = self._company_file_check(dispatch.session, call, claims.now)
+        if check and check.is_other_company_file:
+            return sending.wrong_company_file(dispatch, check)
+        return sending.sent(self._completed(dispatch, claims), check, self._new_id())
+
+    def _completed(self, dispatch: Dispatch, claims: Claims) -> Dispatch:
+        """Return the dispatch with the queued requests of the same message set, and with their bodies."""
+        if dispatch.was_sent:
+            return dispatch
+        if len(dispatch.items) > 1:
+            return dispatch.asking_if_incomplete()
+        if message_set := dispatch.record.message_set:
+            others = claims.other_members(message_set)
+        else:
+            others = sending.companions(dispatch, claims.claimable(dispatch.queue))
+        first = dispatch.items[0].stored
+        unread = [first.record, *others] if first.request_xml is None else others
+        return dispatch.joined_by(self._store.with_request_xml(unread) if unread else ()).asking_if_incomplete()
 
     def _company_file_check(self, session: Session, call: Call, now: datetime) -> CompanyFileCheck | None:
         """Return the check against the session's copy of the connection, or the stored one if it has to change.
@@ -209,53 +176,27 @@ class SessionService:
         """
         if session.connection is None:
             return None
-
-        def against(connection: Connection) -> CompanyFileCheck:
-            # An onboarding check waits for the answer to its own question.
-            answered_at = None if session.onboarding_check else timestamp(now)
-            is_fallback = session.company_file.is_fallback
-            return CompanyFileCheck(call, connection, must_be_marked=is_fallback, answered_at=answered_at)
-
-        check = against(session.connection)
-        if check.learned() or check.is_other_company_file:
-            return against(self._store.connection(session.connection.id) or session.connection)
-        return check
-
-    def _commit_turn(self, turn: Turn, decision: Decision) -> None:
-        """Commit a decision. An entry of the queue that the session cannot claim leaves the queue."""
-        try:
-            commit(self._store, decision, turn.session.connection_id, turn.session.id, turn.now)
-        except Conflict as conflict:
-            claim = conflict.change
-            if (
-                isinstance(claim, ChangeRequest)
-                and claim.before.state in QUEUED
-                and not has_not_ended(conflict.current)
-            ):
-                self._store.remove_from_queue(claim.before)
-            raise
+        check = CompanyFileCheck.of_session(session, call, session.connection, now)
+        if not (check.learned() or check.is_other_company_file):
+            return check
+        connection = self._store.connection(session.connection_id) or session.connection
+        return CompanyFileCheck.of_session(session, call, connection, now)
 
     # --- Receiving
 
-    def _receive(self, session: Session, call: Call, now: datetime) -> Reply:
+    def _receive(self, session: Session, call: Call, claims: Claims) -> Reply:
+        now = claims.now
         if session.onboarding_check:
             connection = self._store.connection(session.connection_id)
-            answer = onboarding_check.received(session, connection, call, now)
-            return commit(self._store, answer, session.connection_id, session.id, now)
+            return claims.commit(onboarding_check.received(session, connection, call, now))
         if session.in_flight is None:
-            return receiving.nothing_in_flight(session)
-        if self._admission and self._admission.ends(session, now):
-            session = replace(session, limits=replace(session.limits, ends_for_others=True))
-        may_claim = reason_to_hold(session, now) is None
-        held, queue = self._store.held_requests(session, FRONTS[0] if may_claim else 0)
+            return claims.commit(receiving.nothing_in_flight(session))
+        limited = self._admission.limited(session, now) if self._admission else session
+        held, queue = self._store.held_requests(limited, FRONTS[0] if receiving.may_claim(limited, now) else 0)
         if not held:
             # A copy of this call may have been answered since the session was read.
-            return receiving.nothing_in_flight(self._store.session(session.id) or session)
-        outcomes = receiving.outcomes(session, held, call, now)
-        if isinstance(outcomes, Sequence) and isinstance(outcomes[0], PageReceived) and outcomes[0].has_next_page:
-            outcomes = [receiving.with_next_page(outcomes[0], held[0], self._new_id(), now)]
-        decision = receiving.decision(session, held, call, outcomes, now)
-        return commit(self._store, decision, session.connection_id, session.id, now, queue)
+            return claims.commit(receiving.nothing_in_flight(self._store.session(session.id) or session))
+        return claims.commit(receiving.decision(limited, held, call, self._new_id(), now), queue)
 
     # --- All calls
 
@@ -263,33 +204,20 @@ class SessionService:
         """Return the requests in flight."""
         return self._store.held_requests(session)[0] if session.in_flight else ()
 
-    def _in_session(
-        self, call: Call, without_session: Result, step: Callable[[Session, Call, datetime], R]
-    ) -> R | Reply:
+    def _in_session(self, call: Call, without_session: Result, step: Callable[[Session, Call, Claims], R]) -> R | Reply:
         """Return the reply of `step` for the live session of the call. Repeats `step` after a conflict.
 
         Raises TooManyRequests.
         """
 
-        def attempt(_: Conflict | None) -> R | Reply:
+        def attempt(_: object) -> R | Reply:
             session = self._session(call)
             if session is None or session.ended or session.is_revoked:
                 return Reply(without_session)
-            return step(session, call, self._clock())
+            return step(session, call, Claims(self._store, session.connection_id, session.id, self._clock()))
 
         return commit_with_retry(attempt, CONTENDED)
 
     def _session(self, call: Call) -> Session | None:
         ticket = call["ticket"]
         return None if ticket in {"", NO_SESSION} else self._store.session(session_id(ticket))
-
-
-def _may_use_open_file(session: Session, hresult: str) -> bool:
-    """Whether the Web Connector should try the open company file instead of the connection's path.
-
-    This is allowed once in a session, and only for errors about the path. The FileID mark then tells whether it is the
-    right file.
-    """
-    if session.company_file.is_fallback or session.connection is None:
-        return False
-    return describe_hresult(hresult).other_file_may_help and company_file(session.connection) != CURRENT_COMPANY_FILE

@@ -11,7 +11,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from domain import qbxml
-from domain.records.request import IN_TURN, State
+from domain.records.request import IN_TURN
 from domain.storage.commit_size import MAX_ENTRIES
 from domain.timestamps import day_of
 
@@ -45,7 +45,7 @@ _MACROS = frozenset({"defMacro", "useMacro"})
 
 def companions(session: Session, first: QueuedRequest, queue: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
     """Return the requests of `queue`, which are behind `first`, that may be sent with it, by their records."""
-    if first.state is not State.TICKETED or not _may_be_sent_with_others(first):
+    if not _may_be_sent_with_others(first):
         return ()
     run = takewhile(
         lambda record: (
@@ -99,6 +99,11 @@ def fitting(requests: Iterable[qbxml.Request]) -> Sequence[qbxml.Request]:
         if goes_alone:
             break
     return together
+
+
+def may_have_company(request: qbxml.Request) -> bool:
+    """Whether other requests may be sent with a request."""
+    return len(request.to_wire()) < MAX_REQUEST_BYTES and fits(request)
 
 
 def fits(request: qbxml.Request) -> bool:
