@@ -143,7 +143,7 @@ PYTEST := $(BIN)/python -m pytest -q -p tests.failures --numprocesses auto --dis
 
 .PHONY: test
 test: .venv/.installed ## Run all tests that need nothing but Python
-	$(PYTEST) --no-loadscope-reorder --ignore tests/browser
+	$(PYTEST) --no-loadscope-reorder --ignore tests/browser --ignore tests/recipes
 
 .PHONY: test-quick
 test-quick: .venv/.installed ## Run the tests of the rules, those that failed last time first (ARGS=tests/unit/webhooks)
@@ -201,8 +201,8 @@ test-api: .venv/.installed $(TOOLS)/api/.installed ## Test the running service a
 	$(BIN)/python -m local.api_check $(TOOLS)/api $(ARGS)
 
 .PHONY: test-recipes
-test-recipes: .venv/.installed ## Follow the recipes of CONTRIBUTING.md in a copy of the repository, with and without each step (ARGS="--only index", ARGS=--help)
-	$(BIN)/python -m tests.recipes $(ARGS)
+test-recipes: .venv/.installed ## Follow the recipes of CONTRIBUTING.md in a copy of the repository, with and without each step (ARGS="-k index")
+	$(BIN)/python -m pytest -q tests/recipes $(ARGS)
 
 .PHONY: test-documents
 test-documents: .venv/.installed ## Run every command of every document in a clone with an empty home (PYTHON=python3.13, ARGS="docs/guides/*")

@@ -20,10 +20,7 @@ NOT_COMMANDS = {
     "CHANGELOG.md",
     "src/console/vendor/codemirror.js",
     "tests/infrastructure/test_node_packages.py",
-    # They describe or look for these programs.
-    "tests/documents/place.py",
-    "tests/infrastructure/test_documents.py",
-    "tests/infrastructure/test_finding.py",
+    "tests/documents/place.py",  # it looks for these programs
 }
 
 
