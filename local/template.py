@@ -16,6 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+try:  # the same in C, which is five times as fast
+    from yaml import CSafeLoader as SafeLoader
+except ImportError:
+    from yaml import SafeLoader  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -36,7 +41,7 @@ class TemplateError(Exception):
     """The template uses a feature that this module does not support."""
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(SafeLoader):
     """Reads YAML with the short forms of CloudFormation: `!Ref x`, `!Sub …`, `!GetAtt a.b`, `!If […]`."""
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from local.programs import ROOT
 from local.template import Template
 from tests.support.alarms import ALARM, INSUFFICIENT_DATA, OK, is_published, states
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -177,7 +178,7 @@ def test_each_alarm_has_a_case() -> None:
     assert CASES.keys() == ALARMS.keys()
 
 
-@pytest.mark.parametrize("name", sorted(ALARMS))
+@for_each("name", sorted(ALARMS))
 def test_aws_publishes_the_metric_or_a_filter_of_the_stack_does(name: str) -> None:
     alarm = ALARMS[name]
     if alarm["Namespace"] == "local":  # the name of the stack
@@ -211,7 +212,7 @@ def test_an_alarm_fires_during_its_fault_and_only_then(name: str, begin: int, sh
     assert set(found[end // period + settled :]) == {OK}
 
 
-@pytest.mark.parametrize("name", sorted(set(ALARMS) - {"SweepMissingAlarm", "PackMissingAlarm"}))
+@for_each("name", sorted(set(ALARMS) - {"SweepMissingAlarm", "PackMissingAlarm"}))
 def test_an_alarm_of_a_deployment_that_nobody_uses_is_silent(name: str) -> None:
     assert set(states(ALARMS[name], [], 2 * DAY)) == {OK}
 

@@ -9,6 +9,7 @@ import pytest
 
 from local.permissions import as_list
 from local.template import PSEUDO_PARAMETERS, Template
+from tests.support.cases import for_each
 from tests.support.iam import allows
 
 if TYPE_CHECKING:
@@ -101,8 +102,8 @@ def test_the_boundary_allows_no_action_that_no_role_has_and_no_resource_of_other
             assert not allows(boundary, action, resource.replace("qbxml-queue-", "payroll-")), action
 
 
-@pytest.mark.parametrize("action", GIVING)
-@pytest.mark.parametrize(
+@for_each("action", GIVING)
+@for_each(
     ("boundary", "allowed"),
     [("Boundary", True), (None, False), (ADMINISTRATOR, False), (POLICY, False)],
 )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from local.programs import ROOT
+from tests.support.cases import for_each
 from tests.support.repository_files import repository_files
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def test_every_variable_that_the_makefile_or_a_program_reads_is_on_the_page_and_
     assert variables_on(PAGE) - known == QUBE, "these variables are on the page, and nothing reads them"
 
 
-@pytest.mark.parametrize("target", targets())
+@for_each("target", targets())
 def test_the_row_of_a_target_has_the_variables_of_its_recipe_and_of_its_help(target: str) -> None:
     help_text, _, recipe = targets()[target].partition("\n")
     shown = rows()[target]

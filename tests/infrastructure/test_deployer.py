@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from fnmatch import fnmatchcase
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,9 +164,6 @@ UNUSED = {
 }
 """What CloudFormation declares for a resource type, but needs only for properties that the template does not have."""
 
-SCHEMAS = files("cfnlint") / "data" / "schemas" / "resources"
-"""The resource types of CloudFormation, with the actions that it needs for each."""
-
 OF_OTHER_SERVICES = {
     "iam": "arn:aws:iam::123456789012:role/qbxml-queue-Role-1",
     "kms": "arn:aws:kms:us-east-1:123456789012:key/1",
@@ -261,9 +258,10 @@ def test_every_resource_type_of_the_template_can_be_created_updated_and_deleted(
 
 def declared_actions() -> Iterator[tuple[str, str]]:
     """Yield each type of the template with the actions that CloudFormation declares for it."""
-    for path in SCHEMAS.iterdir():
-        if not path.name.endswith(".json"):
-            continue
+    found = find_spec("cfnlint")  # which does not import it
+    assert found
+    assert found.origin
+    for path in (Path(found.origin).parent / "data" / "schemas" / "resources").glob("*.json"):
         schema: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if schema["typeName"] in NEEDED:
             for name, handler in (schema.get("handlers") or {}).items():

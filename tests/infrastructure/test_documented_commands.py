@@ -6,13 +6,13 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from botocore import xform_name
 from botocore.session import Session
 
 from local.programs import ROOT
 from local.template import Template
 from tests.documents.pages import pages
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def test_the_documentation_has_commands() -> None:
     }
 
 
-@pytest.mark.parametrize(("page", "service", "name", "options"), COMMANDS)
+@for_each(("page", "service", "name", "options"), COMMANDS)
 def test_a_documented_command_exists(page: str, service: str, name: str, options: frozenset[str]) -> None:
     del page
     known = WRITTEN_BY_THE_CLI.get((service, name)) or set(members(service, name))

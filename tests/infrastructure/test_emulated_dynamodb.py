@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from local.emulated_dynamodb import emulated_dynamodb
+from tests.support.cases import for_each
 
 METRICS = {"ResponseMetadata", "ConsumedCapacity", "ItemCollectionMetrics"}
 """Metrics that moto reports without a request for them."""
@@ -322,7 +323,7 @@ OF_ANN = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("operation", "parameters", "message"),
     [
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ["domain", "adapters", "handlers"]
-GRAPH = ImportGraph.read(ROOT / "src", LAYERS)
 
 DOMAIN = [
     "qbxml",
@@ -40,6 +40,12 @@ HANDLERS = ["views", "common", "rest"]
 """The functions, which are the modules beside these folders, are above them."""
 
 
+@cache
+def graph() -> ImportGraph:
+    """Return the imports of `src`, which take a second to read."""
+    return ImportGraph.read(ROOT / "src", LAYERS)
+
+
 def upward_imports(parent: str, order: Sequence[str]) -> list[str]:
     """Return the imports between the folders of `parent` that run against `order`, which is lowest first."""
 
@@ -49,7 +55,7 @@ def upward_imports(parent: str, order: Sequence[str]) -> list[str]:
 
     return sorted(
         f"{module} imports {imported}"
-        for module, imported in GRAPH.imports_between_folders()
+        for module, imported in graph().imports_between_folders()
         if (importing := rank(module)) is not None and (above := rank(imported)) is not None and above > importing
     )
 
@@ -75,21 +81,23 @@ def test_every_folder_has_a_place_in_the_order(parent: str, order: Sequence[str]
 
 
 def test_the_modules_that_every_folder_may_import_import_no_folder() -> None:
-    beside = [module for module, folder in GRAPH.folder_of.items() if folder == "domain"]
+    beside = [module for module, folder in graph().folder_of.items() if folder == "domain"]
 
     assert [
-        module for module in beside if any(GRAPH.folder_of[imported] != "domain" for imported in GRAPH.imports[module])
+        module
+        for module in beside
+        if any(graph().folder_of[imported] != "domain" for imported in graph().imports[module])
     ] == []
 
 
 def test_the_decisions_of_a_session_use_no_database_clock_or_quota() -> None:
     session = "domain.web_connector.session"
     deciding = [f"{session}.{name}" for name in DECIDING]
-    deciding += [module for module, folder in GRAPH.folder_of.items() if folder == "domain.web_connector.outcomes"]
+    deciding += [module for module, folder in graph().folder_of.items() if folder == "domain.web_connector.outcomes"]
 
-    assert {module: used for module in deciding if (used := GRAPH.imports[module] & SIDE_EFFECTS)} == {}
+    assert {module: used for module in deciding if (used := graph().imports[module] & SIDE_EFFECTS)} == {}
     # The test would prove nothing if these names were wrong.
-    assert GRAPH.imports[f"{session}.service"] & SIDE_EFFECTS == SIDE_EFFECTS
+    assert graph().imports[f"{session}.service"] & SIDE_EFFECTS == SIDE_EFFECTS
 
 
 def test_the_service_of_a_session_imports_few_modules() -> None:
@@ -97,11 +105,11 @@ def test_the_service_of_a_session_imports_few_modules() -> None:
 
 
 def test_no_folders_import_each_other_in_a_circle() -> None:
-    assert GRAPH.circle_of_folders() == []
+    assert graph().circle_of_folders() == []
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
-    assert GRAPH.circle_of_files() == []
+    assert graph().circle_of_files() == []
 
 
 def test_a_circle_is_found(tmp_path: Path) -> None:
@@ -110,7 +118,7 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"def function():\n    from package.{imported} import name\n", encoding="utf-8")
 
-    graph = ImportGraph.read(tmp_path, ["package"])
+    circles = ImportGraph.read(tmp_path, ["package"])
 
-    assert set(graph.circle_of_files()) == {"package.one.a", "package.two.b", "package.two.c"}
-    assert set(graph.circle_of_folders()) == {"package.one", "package.two"}
+    assert set(circles.circle_of_files()) == {"package.one.a", "package.two.b", "package.two.c"}
+    assert set(circles.circle_of_folders()) == {"package.one", "package.two"}

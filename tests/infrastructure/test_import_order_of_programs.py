@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,12 +32,16 @@ ORDERS = {
     "local": ("local.emulated_dynamodb", "local", "local.dynamodb_local", "local.sam_local"),
 }
 """The folders of each product, lowest first. `simulator/README.md` explains those of the simulator."""
-GRAPHS = {product: ImportGraph.read(ROOT, [product]) for product in ORDERS}
+
+
+@cache
+def graph_of(product: str) -> ImportGraph:
+    return ImportGraph.read(ROOT, [product])
 
 
 @pytest.mark.parametrize("product", ORDERS)
 def test_a_folder_imports_only_folders_below_it(product: str) -> None:
-    graph = GRAPHS[product]
+    graph = graph_of(product)
     height = {folder: number for number, folder in enumerate(ORDERS[product])}
 
     upward = [
@@ -49,9 +54,9 @@ def test_a_folder_imports_only_folders_below_it(product: str) -> None:
 
 @pytest.mark.parametrize("product", ORDERS)
 def test_every_folder_has_a_place_in_the_order(product: str) -> None:
-    assert set(GRAPHS[product].folder_of.values()) == set(ORDERS[product])
+    assert set(graph_of(product).folder_of.values()) == set(ORDERS[product])
 
 
 @pytest.mark.parametrize("product", ORDERS)
 def test_no_files_import_each_other_in_a_circle(product: str) -> None:
-    assert GRAPHS[product].circle_of_files() == []
+    assert graph_of(product).circle_of_files() == []

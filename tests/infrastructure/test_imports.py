@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from local.template import Template
+from tests.support.cases import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
@@ -53,7 +54,7 @@ def test_the_service_imports_no_development_tool_and_no_simulator() -> None:
         assert not imports_of(path) & {"local", "simulator", "tests", "benchmarks", "moto", "pytest"}, path
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.logical_id)
+@for_each("function", FUNCTIONS)
 def test_every_function_of_the_template_has_a_handler_and_a_sample_event(function: object) -> None:
     module, _, name = function.handler.rpartition(".")  # type: ignore[attr-defined]
 

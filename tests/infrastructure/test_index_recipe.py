@@ -15,6 +15,7 @@ from adapters.dynamodb import DynamoDBStore, TableNames
 from adapters.dynamodb.client import Index
 from domain.storage.ports import Database
 from local.template import Template
+from tests.support.cases import for_each
 from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def test_no_index_is_documented_that_does_not_exist() -> None:
     assert documented == {parameters.id for parameters in DECLARED}, "docs/data-model.md (Indexes): remove the row"
 
 
-@pytest.mark.parametrize("name", METHODS)
+@for_each("name", METHODS)
 def test_a_method_of_the_port_is_in_the_store_and_in_the_fake_store(name: str) -> None:
     store = DynamoDBStore(None, TableNames(str))
 
@@ -103,7 +104,7 @@ def test_a_method_of_the_port_is_in_the_store_and_in_the_fake_store(name: str) -
     assert callable(getattr(FakeStore, name, None)), f"tests/support/fake_store.py: add {name}"
 
 
-@pytest.mark.parametrize("name", sorted(set(METHODS) - CALLED_BY_USE_CASES))
+@for_each("name", sorted(set(METHODS) - CALLED_BY_USE_CASES))
 def test_a_method_of_the_port_is_in_the_contract_suite(name: str) -> None:
     suite = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "contract").glob("test_*.py"))
 

@@ -16,6 +16,7 @@ import pytest
 
 from local.programs import ROOT
 from local.template import Template
+from tests.support.cases import for_each
 
 FUNCTIONS = {function.handler.split(".")[1]: function for function in Template.load().functions()}
 
@@ -78,7 +79,7 @@ def in_lambda(listener: socket.socket) -> dict[str, dict[str, Any]]:
     return imported(listener, AWS_LAMBDA_INITIALIZATION_TYPE="on-demand")
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("name", FUNCTIONS)
 def test_a_function_with_tables_builds_its_database_client_in_the_init_phase(
     name: str, in_lambda: dict[str, dict[str, Any]]
 ) -> None:
@@ -87,7 +88,7 @@ def test_a_function_with_tables_builds_its_database_client_in_the_init_phase(
     assert ("store" in in_lambda[name]["built"]) == has_tables
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("name", FUNCTIONS)
 def test_a_function_collects_garbage_after_the_init_phase(name: str, in_lambda: dict[str, dict[str, Any]]) -> None:
     assert in_lambda[name]["collects"]
     assert in_lambda[name]["frozen"] > 0

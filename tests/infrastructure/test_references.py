@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import for_each
 from tests.support.repository_files import ROOT, repository_files
 
 SUFFIXES = {".md", ".py", ".toml", ".yaml", ".yml"}
@@ -73,7 +74,7 @@ def broken_citations(text: str) -> list[str]:
     return citations
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@for_each("page", PAGES)
 def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     for link in _LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8"))):
         if "://" in link:
@@ -84,7 +85,7 @@ def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
         assert not anchor or anchor in anchors_of(target), link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@for_each("page", PAGES)
 def test_every_path_and_module_in_a_page_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     modules = [name.replace(".", "/") for name in _MODULE.findall(text)]
@@ -93,7 +94,7 @@ def test_every_path_and_module_in_a_page_exists(page: Path) -> None:
     assert [name for name in modules if not (ROOT / name).is_dir() and not (ROOT / f"{name}.py").exists()] == []
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if ROOT / "docs" in page.parents], ids=name_of)
+@for_each("page", [page for page in PAGES if ROOT / "docs" in page.parents])
 def test_headings_of_a_page_are_distinct(page: Path) -> None:
     """GitHub numbers the anchors of equal headings, and a citation by heading would be ambiguous."""
     headings = headings_of(page)

@@ -15,6 +15,7 @@ from handlers.common.settings import Settings
 from local.permissions import as_list
 from local.template import Template, TemplateError
 from tests.support.api_client import routes
+from tests.support.cases import for_each
 from tools.transformed_template import transformed_template
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,8 +55,8 @@ def test_the_endpoint_that_checks_passwords_is_throttled() -> None:
     assert 1 <= settings["ThrottlingRateLimit"] <= settings["ThrottlingBurstLimit"]
 
 
-@pytest.mark.parametrize("calls", [None, 1, 77, 400, 10_000])
-@pytest.mark.parametrize("concurrency", [None, 8, 300])
+@for_each("calls", [None, 1, 77, 400, 10_000])
+@for_each("concurrency", [None, 8, 300])
 def test_the_rate_limit_of_web_connectors_is_twice_what_all_their_sessions_use(
     calls: int | None, concurrency: int | None
 ) -> None:
@@ -477,7 +478,7 @@ def test_a_stream_record_is_given_up_only_when_the_stream_would_lose_it() -> Non
 ALARMS = TEMPLATE.resources("AWS::CloudWatch::Alarm")
 
 
-@pytest.mark.parametrize("name", sorted(ALARMS))
+@for_each("name", sorted(ALARMS))
 def test_each_alarm_has_an_entry_in_the_runbook_and_reaches_the_operator(name: str) -> None:
     runbook = (
         (ROOT / "docs" / "operations.md").read_text(encoding="utf-8").partition("## Alarms")[2].partition("\n## ")[0]

@@ -14,6 +14,7 @@ import pytest
 
 from local.programs import ROOT
 from local.template import Template
+from tests.support.cases import for_each
 from tests.support.metric_filters import counted
 
 TEMPLATE = Template.load()
@@ -52,7 +53,7 @@ def lines(level: str) -> list[dict[str, Any]]:
     return log_lines(level)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("metric", "number"),
     [
         ("FailedLogins", 1),

@@ -25,13 +25,9 @@ class ImportGraph:
     @classmethod
     def read(cls, root: Path, packages: Iterable[str]) -> ImportGraph:
         """Return the graph of `packages`, which are folders of `root`."""
-        files = {
-            _module_name(path.relative_to(root)): path
-            for package in packages
-            for path in sorted((root / package).rglob("*.py"))
-        }
-        imports = {module: frozenset(_imports_of(path, files) - {module}) for module, path in files.items()}
-        return cls({module: ".".join(path.relative_to(root).parent.parts) for module, path in files.items()}, imports)
+        files = modules_below(root, packages)
+        folders = {module: ".".join(path.relative_to(root).parent.parts) for module, path in files.items()}
+        return cls(folders, imports_between(files))
 
     def imports_between_folders(self) -> set[tuple[str, str]]:
         """Return (importing module, imported module) for each import that leaves its folder."""
@@ -52,6 +48,17 @@ class ImportGraph:
         for module, imported in self.imports_between_folders():
             folders.setdefault(self.folder_of[module], set()).add(self.folder_of[imported])
         return _circle(folders)
+
+
+def modules_below(root: Path, packages: Iterable[str]) -> dict[str, Path]:
+    """Return the file of each module of `packages`, which are folders of `root`, by dotted name."""
+    paths = (path for package in packages for path in sorted((root / package).rglob("*.py")))
+    return {_module_name(path.relative_to(root)): path for path in paths}
+
+
+def imports_between(files: Mapping[str, Path]) -> dict[str, frozenset[str]]:
+    """Return the other modules of `files` that each one imports."""
+    return {module: frozenset(_imports_of(path, files) - {module}) for module, path in files.items()}
 
 
 def _module_name(path: Path) -> str:

@@ -7,6 +7,7 @@ import pytest
 from domain.apps.contacts import MAX_NAME_CHARACTERS, changed_contact
 from domain.errors import InvalidRequest
 from domain.records.app import Contact
+from tests.support.cases import for_each
 
 CONTACT = Contact("Bluewater Books", "https://bluewater.example/logo.png", "+1 555 010 0199", "help@bluewater.example")
 
@@ -17,7 +18,7 @@ def test_given_fields_change_and_an_empty_text_removes_one() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("field", "text"),
     [
         ("name", "x" * (MAX_NAME_CHARACTERS + 1)),

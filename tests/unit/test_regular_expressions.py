@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 from domain.qbxml.schema.value_types import BASE_TYPES
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,7 +88,7 @@ def is_linear(pattern: str, match: Match) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", EXPRESSIONS)
+@for_each("name", EXPRESSIONS)
 def test_a_regular_expression_takes_linear_time(name: str) -> None:
     assert is_linear(*EXPRESSIONS[name])
 

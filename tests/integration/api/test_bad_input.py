@@ -14,6 +14,7 @@ from handlers.common.settings import Settings
 from local.programs import ROOT
 from tests.support.api_client import REQUEST_ID, ApiClient, basic
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
@@ -278,7 +279,7 @@ def test_entities_and_document_types_are_refused(deployment: Deployment, prologu
     assert stored_ids(deployment) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "",
@@ -296,7 +297,7 @@ def test_entities_and_document_types_are_refused(deployment: Deployment, prologu
         "https://shop.example/" + "x" * 2048,
     ],
 )
-@pytest.mark.parametrize("where", ["queued_requests", "customers", "connections"])
+@for_each("where", ["queued_requests", "customers", "connections"])
 def test_an_invalid_or_forbidden_webhook_url_is_refused(deployment: Deployment, url: str, where: str) -> None:
     if where == "customers":
         path = f"/api/v1/connections/{CONNECTION_ID}/customers"
@@ -343,7 +344,7 @@ def test_an_error_lists_at_most_100_problems_with_short_texts(deployment: Deploy
 # --- Query parameters
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "field"),
     [
         ("page=0", "page"),

@@ -10,6 +10,7 @@ import pytest
 from domain.records.session import Limits
 from domain.storage.changes import Put
 from tests.support.builders import CONNECTION_ID, a_session
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from domain.records.session import Session
@@ -84,7 +85,7 @@ def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> 
     assert deployment.api.call("PATCH", URL, {"linger_seconds": 30}).json["data"] == before
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "field"),
     [
         ({"nmae": "x"}, "nmae"),
@@ -110,7 +111,7 @@ def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> 
         ({"sync_window": NIGHT | {"from": 22}}, "sync_window.from"),
     ],
 )
-@pytest.mark.parametrize("method", ["PATCH", "POST"])
+@for_each("method", ["PATCH", "POST"])
 def test_a_wrong_setting_is_refused_by_name(
     deployment: Deployment, method: str, body: dict[str, Any], field: str
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 from handlers.serve_console import assets_version, handler
 from tests.support.api_client import DOMAIN, STAGE, api_event
 from tests.support.builders import FixedClock
+from tests.support.cases import for_each
 from tests.support.fake_store import FakeStore
 from tests.support.services import services_with, using
 
@@ -165,7 +166,7 @@ def test_a_file_that_the_browser_has_is_not_sent_again() -> None:
     assert get("/app", **{"If-None-Match": 'W/"0"'})["statusCode"] == 200
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         "/app/assets/0123456789abcdef/main.js",

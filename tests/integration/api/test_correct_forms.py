@@ -9,6 +9,7 @@ import pytest
 
 from domain.qbxml.request.other_names import BESIDE_THE_REQUEST
 from handlers.rest.new_queued_request import NewBatchRequest
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
@@ -47,7 +48,7 @@ def invoice(**fields: Any) -> dict[str, Any]:
     return {"InvoiceAddRq": {"InvoiceAdd": {"CustomerRef": {"FullName": "Ada"}, **fields}}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("request_json", "suggestion"),
     [
         (
@@ -138,7 +139,6 @@ def invoice(**fields: Any) -> dict[str, Any]:
         (invoice(CustomerRef={"ListID": {"$from": "c", "path": "CustomerRet/ListID"}}), ONLY_IN_A_BATCH),
         ({"CustomerAddRq": {"CustomerAdd": {"Name": "Łódź"}}}, "Write 'Lódz', or add ?transliterate=true."),
     ],
-    ids=str,
 )
 def test_a_request_in_another_form(deployment: Deployment, request_json: Any, suggestion: str | None) -> None:
     response = deployment.api.call("POST", deployment.requests_url, {"request_json": request_json})
@@ -206,7 +206,7 @@ def test_a_field_with_another_name(deployment: Deployment, body: Any, field: str
 ONE: dict[str, Any] = {"request_json": {"CustomerQueryRq": {}}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "body", "field", "texts"),
     [
         ("batch", {"requests": []}, "requests", ("is empty; at least 1 item must be given", A_BATCH)),
@@ -331,7 +331,7 @@ def test_a_value_of_another_form(deployment: Deployment, query: str, message: st
     assert (problem["message"], problem.get("suggestion")) == (message, suggestion)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("path", "field", "suggestion"),
     [
         ("queued_requests?per_page=5", "per_page", "Did you mean page_size?"),

@@ -11,6 +11,7 @@ from domain.records.webhook import Webhook, WebhookState
 from domain.timestamps import timestamp
 from tests.integration.api.test_limits import refusal, set_limits
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
@@ -93,7 +94,7 @@ def test_a_query_is_discarded_by_its_id(deployment: Deployment) -> None:
     assert state_of(deployment, other) is State.WAITING
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "field"),
     [
         ({"filter": {}}, "filter"),

@@ -15,6 +15,7 @@ from handlers.rest.errors import STATUSES
 from handlers.views.connection_event import ConnectionWebhookEventView
 from handlers.views.webhook_event import WebhookEventView
 from tests.support.api_client import routes
+from tests.support.cases import for_each
 from tests.support.openapi import whole_document
 from tools.openapi import TARGET, endpoints, rendered
 from tools.openapi_examples import EXAMPLES
@@ -27,7 +28,7 @@ def test_the_document_is_up_to_date() -> None:
     assert TARGET.read_text(encoding="utf-8") == rendered(whole_document()), "run make generate"
 
 
-@pytest.mark.parametrize(("schema", "name"), [(schema, name) for schema in EXAMPLES for name in EXAMPLES[schema]])
+@for_each(("schema", "name"), [(schema, name) for schema in EXAMPLES for name in EXAMPLES[schema]])
 def test_an_example_is_as_described(schema: str, name: str) -> None:
     assert _accepts(schema, EXAMPLES[schema][name])
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft4Validator
 
+from tests.support.cases import for_each
 from tests.support.openapi import accepts_30, whole_document, whole_document_30
 from tools.openapi import TARGET_30, rendered
 from tools.openapi_30 import CALLBACKS, CLOSED, is_body, name_in_30, references
@@ -111,7 +112,7 @@ def test_an_object_requires_the_same_members_unless_it_was_a_union() -> None:
         assert there[name_in_30(name)].get("required", []) == here[name].get("required", []), name
 
 
-@pytest.mark.parametrize("schema", sorted(EXAMPLES))
+@for_each("schema", sorted(EXAMPLES))
 def test_an_example_is_as_described(schema: str) -> None:
     assert all(accepts_30(schema, value) for value in EXAMPLES[schema].values())
 

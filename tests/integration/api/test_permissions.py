@@ -62,6 +62,7 @@ from tests.support.builders import (
     a_session,
     counting_bytes,
 )
+from tests.support.cases import for_each
 from tests.support.services import services_with, using
 from tests.support.webhooks import PlannedAttempts
 
@@ -213,7 +214,7 @@ def test_a_function_is_allowed_the_calls_of_its_event(recorder: Recorder, functi
     assert recorder.calls or function in {"serve_console", "get_api_key", "method_not_allowed"}
 
 
-@pytest.mark.parametrize("function", FUNCTIONS.values())
+@for_each("function", FUNCTIONS.values())
 def test_a_function_has_the_names_of_exactly_the_tables_that_its_role_allows(function: str) -> None:
     variables = {value for name, value in environment_of(function).items() if name.endswith("_TABLE")}
     resources = {resource for _, resource in grants(function) if not resource.endswith("/stream/*")}

@@ -8,6 +8,7 @@ import pytest
 
 from tests.integration.api.test_batches import problems
 from tests.support.builders import CONNECTION_ID, RESPONSE_XML
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
@@ -86,7 +87,7 @@ GIVE_A_REF = 'Give that request a ref, such as "ref": "customer", and write {"$f
 MANY = [{"request_json": {"CustomerQueryRq": {"FullName": "Ann"}}, "depends_on": ["c"]}] * 21
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("batch", "index", "message"),
     [
         ([invoice(LIST_ID), CUSTOMER], 0, "comes later"),
@@ -154,7 +155,7 @@ def test_a_wrong_reference_is_refused_with_its_index(
     assert deployment.store.queue_front(CONNECTION_ID, 10) == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("reference", "suggestion"),
     [
         ({"$from": "c", "path": "CustomerRet.ListID"}, "Write CustomerRet/ListID."),

@@ -17,6 +17,7 @@ from domain.storage.changes import AddRequest, ChangeRequest
 from domain.timestamps import timestamp
 from tests.integration.api.conftest import make_deployment
 from tests.support.builders import NOON, REQUEST_XML, a_record
+from tests.support.cases import for_each
 from tests.support.fake_store import FakeStore
 from tests.support.services import using
 
@@ -121,8 +122,8 @@ def test_the_pages_have_the_requests_of_the_range_and_no_others(
     assert ids == [record.id for record in meant]
 
 
-@pytest.mark.parametrize("name", ["from", "to", "sent_since", "sent_before"])
-@pytest.mark.parametrize(
+@for_each("name", ["from", "to", "sent_since", "sent_before"])
+@for_each(
     ("text", "words"),
     [
         ("2026-03-14", "time zone"),

@@ -9,6 +9,7 @@ from domain.qbxml.subject import BETWEEN_PARTS
 from domain.records.request import RequestError
 from domain.records.search_text import MAX_TEXT_BYTES, normalized_phrase, searchable_text
 from tests.support.builders import a_record
+from tests.support.cases import for_each
 from tests.support.qbxml_samples import request_xml
 
 REQUEST = qbxml.parse_request_xml(
@@ -33,10 +34,10 @@ def an_invoice(lines: int, amount: str, customer: str, memo: str) -> qbxml.Reque
     return qbxml.parse_request_xml(request_xml(body))
 
 
-@pytest.mark.parametrize("lines", [1, 2, 40])
-@pytest.mark.parametrize("memo", ["Repair", "x" * 4000])
-@pytest.mark.parametrize("customer", ["Kristy Abercrombie", "STRAßE " * 29])
-@pytest.mark.parametrize("message", ["", "m" * MAX_TEXT_BYTES])
+@for_each("lines", [1, 2, 40])
+@for_each("memo", ["Repair", "x" * 4000])
+@for_each("customer", ["Kristy Abercrombie", "STRAßE " * 29])
+@for_each("message", ["", "m" * MAX_TEXT_BYTES])
 def test_a_search_finds_each_part_of_the_subject(lines: int, memo: str, customer: str, message: str) -> None:
     request = an_invoice(lines, "124.25", customer, memo)
     subject = qbxml.subject(request) or ""

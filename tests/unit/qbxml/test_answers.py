@@ -7,6 +7,7 @@ import pytest
 from domain.qbxml.codes.answers import possible_answers
 from domain.qbxml.codes.statuses import STATUSES
 from domain.qbxml.schema.facts import request_names
+from tests.support.cases import for_each
 
 ALWAYS = {0, 1000, 1010, 1030, 1060, 3231, 3260, 3261}
 
@@ -15,7 +16,7 @@ def codes(name: str) -> set[int]:
     return {status.code for status in possible_answers(name)}
 
 
-@pytest.mark.parametrize("name", sorted(request_names()))
+@for_each("name", sorted(request_names()))
 def test_every_request_has_answers_with_a_meaning_and_a_hint(name: str) -> None:
     answers = possible_answers(name)
 

@@ -11,6 +11,7 @@ from domain.qbxml.codes import hresults, statuses
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.qbxml.codes.statuses import describe_status
 from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from domain.qbxml.codes.hresults import Hresult
@@ -76,7 +77,7 @@ EVERYTHING_REPORTED: tuple[Hresult | Status, ...] = (
 )
 
 
-@pytest.mark.parametrize("code", LISTED_HRESULTS)
+@for_each("code", LISTED_HRESULTS)
 def test_every_known_hresult_has_reason_message_and_hint(code: int) -> None:
     facts = describe_hresult(f"0x{code:08x}")
 
@@ -85,7 +86,7 @@ def test_every_known_hresult_has_reason_message_and_hint(code: int) -> None:
     assert facts.hint
 
 
-@pytest.mark.parametrize("code", [*LISTED_STATUSES, 9100, 9199])
+@for_each("code", [*LISTED_STATUSES, 9100, 9199])
 def test_every_known_status_has_reason_message_and_hint(code: int) -> None:
     facts = describe_status(code)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem
+from tests.support.cases import for_each
 from tests.support.qbxml_samples import only_problem, parts_of, request_xml
 
 # These rules do not depend on the schema; the names in the requests are invented.
@@ -148,7 +149,7 @@ def test_the_version_defaults_to_13_and_may_be_a_number() -> None:
         assert parse_request_json({"version": version, "request": {"name": "HostQueryRq"}}).version == "14.0"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "text"),
     [
         ("as it is ", "as it is "),
@@ -213,7 +214,7 @@ def test_empty_children_and_null_members_are_like_absent_ones() -> None:
     assert request.element[0].text == "x"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tree", "pointer"),
     [
         (None, ""),

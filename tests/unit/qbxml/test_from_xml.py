@@ -15,6 +15,7 @@ from domain.errors import InvalidRequest, Problem
 from domain.qbxml.request.from_xml import read_valid_xml_fast, read_xml_fast
 from domain.qbxml.request.problems import Source
 from domain.qbxml.request.xml_reader import read_xml
+from tests.support.cases import for_each
 from tests.support.qbxml_samples import content_of, only_problem, request_xml, requests
 
 if TYPE_CHECKING:
@@ -290,7 +291,7 @@ def test_a_valid_request_is_read_with_its_children() -> None:
     assert [child.text for child in invoice.iter() if len(child) == 0] == ["Ann", None, "a & b", "9.50"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("old", "new"),
     [
         ("<Amount>9.50<", "<Amount>9.5<"),

@@ -8,6 +8,7 @@ import pytest
 
 from domain.qbxml import Request, iterated, parse_request_xml
 from domain.qbxml.schema import facts
+from tests.support.cases import for_each
 from tests.support.qbxml_samples import request_xml
 
 
@@ -44,7 +45,7 @@ def test_a_request_that_cannot_iterate_does_not_change(body: str, version: str) 
     assert iterated(query(body, version), 100) is None
 
 
-@pytest.mark.parametrize("name", sorted(facts.request_names()))
+@for_each("name", sorted(facts.request_names()))
 def test_every_query_with_the_iterator_attribute_can_iterate(name: str) -> None:
     request = Request("13.0", "stopOnError", Element(name))
     attributes = (facts.request_facts(name) or {})["attributes"]

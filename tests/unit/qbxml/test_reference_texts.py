@@ -10,6 +10,7 @@ import pytest
 
 from domain import qbxml
 from domain.qbxml.schema import facts
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +105,7 @@ def test_a_shared_name_has_a_text_of_its_own(name: str) -> None:
     assert name in FIELDS["texts"]
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@for_each("name", SAMPLES)
 def test_a_sample_is_valid_against_the_schema_of_the_service(name: str) -> None:
     request = qbxml.parse_request_json({name: SAMPLES[name]})
 

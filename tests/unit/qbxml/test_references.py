@@ -12,6 +12,7 @@ from domain import qbxml
 from domain.errors import InvalidRequest
 from domain.qbxml.references import MAX_REFERENCES
 from domain.qbxml.schema.facts import request_names, response_facts
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def every_path(facts: Any, path: str = "") -> Iterator[str]:
             yield step
 
 
-@pytest.mark.parametrize("name", sorted(request_names())[::7])
+@for_each("name", sorted(request_names())[::7])
 def test_every_text_of_a_response_can_be_named_and_no_other_path(name: str) -> None:
     paths = list(every_path(response_facts(f"{name.removesuffix('Rq')}Rs")))
 

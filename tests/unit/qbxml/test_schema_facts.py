@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from domain.qbxml.schema import facts
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +41,7 @@ def test_every_request_of_the_message_set_is_present() -> None:
     assert len(facts.request_names()) == 232
 
 
-@pytest.mark.parametrize("name", sorted(facts.request_names()))
+@for_each("name", sorted(facts.request_names()))
 def test_a_request_type_is_complete_in_its_own_file(name: str) -> None:
     request = facts.request_facts(name)
     assert request is not None

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element
 
-import pytest
-
 from domain.qbxml import Request, parse_request_xml, search_text
 from domain.qbxml.schema.facts import request_names
+from tests.support.cases import for_each
 from tests.support.qbxml_samples import STATUS_OK, request_xml, response_xml
 
 REQUEST = parse_request_xml(
@@ -20,7 +19,7 @@ def test_a_request_is_searched_by_name_label_and_texts() -> None:
     assert search_text(REQUEST).split("\n") == ["CustomerQueryRq", "Customer Query", "my label", "Ann & Bob"]
 
 
-@pytest.mark.parametrize("name", sorted(request_names()))
+@for_each("name", sorted(request_names()))
 def test_a_request_is_found_by_the_words_that_the_console_shows(name: str) -> None:
     """The console writes the words of the name without `Rq` and in lower case (`requestTitle` in `lib/text.js`)."""
     _, words, *_ = search_text(Request("16.0", "stopOnError", Element(name))).split("\n")

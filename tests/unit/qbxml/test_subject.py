@@ -7,7 +7,6 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from domain.qbxml import Request, parse_request_json, subject
 from domain.qbxml.request.placeholders import Placeholder
 from domain.qbxml.schema.facts import particles_of, request_facts, request_names
 from domain.qbxml.subject import BETWEEN_PARTS
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,12 +107,12 @@ NAMELESS = {
 """Requests without an element that names or limits anything that people know."""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_every_request_that_can_name_something_has_a_subject(name: str) -> None:
     assert (subject(a_request(name, lambda path: path.rpartition("/")[2])) is None) == (name in NAMELESS)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith(("AddRq", "ModRq"))])
+@for_each("name", [name for name in NAMES if name.endswith(("AddRq", "ModRq"))])
 def test_the_customer_the_vendor_and_the_document_number_of_a_write_are_in_its_subject(name: str) -> None:
     body = f"{name}/{name.removesuffix('Rq')}"
     known = {f"{body}/CustomerRef/FullName": "Ann", f"{body}/VendorRef/FullName": "Bob", f"{body}/RefNumber": "1042"}
@@ -199,7 +199,7 @@ CASES: dict[str, tuple[dict[str, Any], str | None]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+@for_each("case", CASES)
 def test_a_subject_says_what_a_bookkeeper_would_call_the_request(case: str) -> None:
     body, expected = CASES[case]
 

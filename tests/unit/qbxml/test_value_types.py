@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.qbxml.schema.value_types import BASE_TYPES
+from tests.support.cases import for_each
 
 ACCEPTED = {
     "AMTTYPE": ["", "0", "97", "-97.50", "+9999999999999.99"],
@@ -36,7 +37,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in ACCEPTED.items() for text in texts])
+@for_each(("name", "text"), [(name, text) for name, texts in ACCEPTED.items() for text in texts])
 def test_a_base_type_accepts_its_forms(name: str, text: str) -> None:
     accepts = BASE_TYPES[name].accepts
 
@@ -44,7 +45,7 @@ def test_a_base_type_accepts_its_forms(name: str, text: str) -> None:
     assert accepts(text)
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in REFUSED.items() for text in texts])
+@for_each(("name", "text"), [(name, text) for name, texts in REFUSED.items() for text in texts])
 def test_a_base_type_rejects_other_forms(name: str, text: str) -> None:
     accepts = BASE_TYPES[name].accepts
 

@@ -28,6 +28,7 @@ from domain.qbxml.xml.parser import (
     defused_tree,
     parse_tree,
 )
+from tests.support.cases import for_each
 from tests.support.qbxml_samples import request_xml, response_xml
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ def test_any_doctype_is_rejected_by_defusedxml(text: str) -> None:
         response_to_json(text)
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("text", ATTACKS.values(), ids=list(ATTACKS))
+@for_each("encoding", ENCODINGS)
+@for_each("text", ATTACKS.values())
 def test_no_declared_encoding_hides_a_doctype(text: str, encoding: str) -> None:
     document = f'<?xml version="1.0" encoding="{encoding}"?>{text[text.index("<!") :]}'
 
@@ -87,8 +88,8 @@ def test_no_declared_encoding_hides_a_doctype(text: str, encoding: str) -> None:
         parse_tree(document)
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("doctype", DISGUISED.values(), ids=list(DISGUISED))
+@for_each("encoding", ENCODINGS)
+@for_each("doctype", DISGUISED.values())
 def test_a_disguised_doctype_declares_nothing(doctype: str, encoding: str) -> None:
     for prologue in ("", f'<?xml version="1.0" encoding="{encoding}"?>'):
         text = f"{prologue}{doctype}{BODY}"
@@ -119,8 +120,8 @@ def test_both_parsers_agree_on_any_text(text: str) -> None:
 NAMESPACES = ['xmlns="u"', 'xmlns=""', 'xmlns:p="u"', 'xmlns:p = "u"', "xmlns='u' a='b'", 'a="b"\nxmlns:p="u"']
 
 
-@pytest.mark.parametrize("declaration", NAMESPACES)
-@pytest.mark.parametrize("place", ["<QBXML", "<QBXMLMsgsRq", "<CustomerQueryRq", "<FullName"])
+@for_each("declaration", NAMESPACES)
+@for_each("place", ["<QBXML", "<QBXMLMsgsRq", "<CustomerQueryRq", "<FullName"])
 def test_a_declared_namespace_is_refused_on_every_element(declaration: str, place: str) -> None:
     text = BODY.replace("&e;", "Ann").replace(place, f"{place} {declaration}")
     for read in (parse_tree, defused_tree):

@@ -14,6 +14,7 @@ from domain.qbxml import parse_request_xml
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import QUERIES
 from domain.queries.values import BOOLEAN, COUNT, DAY, LIST_ID, MOMENT
+from tests.support.cases import for_each
 from tests.support.qbxml_samples import parts_of
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def test_labels_metadata_and_webhook_url_are_optional() -> None:
     assert (built.request.request_label, built.webhook_url, built.label, built.metadata) == (None, None, None, {})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "parameters"),
     [
         ("customers", {"name": ""}),
@@ -258,10 +259,8 @@ SAMPLES = ((LIST_ID, "80000001-1"), (DAY, "2026-01-31"), (MOMENT, "2026-01-31"),
 """A valid value of each kind."""
 
 
-@pytest.mark.parametrize(
-    ("query", "parameter"),
-    [(query, parameter) for query in QUERIES.values() for parameter in query.own_parameters],
-    ids=lambda value: value.name,
+@for_each(
+    ("query", "parameter"), [(query, parameter) for query in QUERIES.values() for parameter in query.own_parameters]
 )
 def test_the_query_has_an_element_for_every_parameter(query: Query, parameter: Parameter) -> None:
     samples = (*parameter.choices, *(sample for kind, sample in SAMPLES if kind is parameter.kind), "Ann")

@@ -18,6 +18,7 @@ from domain.records.request import (
     State,
 )
 from tests.support.builders import a_record
+from tests.support.cases import for_each
 
 ONE = "11111111-1111-4111-8111-111111111111"
 
@@ -40,8 +41,8 @@ def test_a_request_that_has_not_ended_is_waited_for_or_discarded(state: State) -
         assert "written" not in message
 
 
-@pytest.mark.parametrize("code", sorted(ErrorCode))
-@pytest.mark.parametrize("retryable", [True, False])
+@for_each("code", sorted(ErrorCode))
+@for_each("retryable", [True, False])
 def test_of_a_write_only_a_certain_refusal_wrote_nothing(code: ErrorCode, *, retryable: bool) -> None:
     message = message_of(write(State.ERROR, code, retryable=retryable))
 

@@ -16,6 +16,7 @@ from domain.storage.changes import AddRequest
 from domain.timestamps import timestamp
 from handlers import forget_expired
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
+from tests.support.cases import for_each
 from tests.support.fake_store import FakeStore
 from tests.support.services import services_with, using
 from tests.support.webhooks import stream_image
@@ -23,8 +24,8 @@ from tests.support.webhooks import stream_image
 LATER = NOON + timedelta(days=40)
 
 
-@pytest.mark.parametrize("state", list(State))
-@pytest.mark.parametrize("webhook_state", list(WebhookState))
+@for_each("state", list(State))
+@for_each("webhook_state", list(WebhookState))
 def test_only_an_ended_request_with_a_settled_webhook_expires(state: State, webhook_state: WebhookState) -> None:
     record = a_record(state=state, webhook=Webhook(webhook_state))
 

@@ -15,6 +15,7 @@ from domain.timestamps import timestamp
 from domain.web_connector.session import polling
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, counting_bytes
+from tests.support.cases import for_each
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, page_of, response_to, stored_response
 
@@ -66,7 +67,7 @@ def test_with_work_the_interval_is_short_and_nothing_is_postponed(qbwc: Connecto
     assert qbwc.schedule == ["", "15"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("fields", "schedule"),
     [
         ({"inserted_at": "2026-03-14T11:50:00.000000Z"}, ["", "15"]),

@@ -13,6 +13,7 @@ from domain.records.request import ErrorCode, Paging, State
 from domain.web_connector.outcomes import lost_response
 from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason, reason_details
 from tests.support.builders import NOON, a_record
+from tests.support.cases import for_each
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def check(error: RequestError | None) -> ErrorCode:
     return ErrorCode(error.code)
 
 
-@pytest.mark.parametrize("code", [*STATUSES, 4711, 9100])
+@for_each("code", [*STATUSES, 4711, 9100])
 def test_of_every_status(code: int) -> None:
     for message in (None, "The list has been modified by another user.", "It is already defined."):
         status = describe_status(code, message)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from domain.web_connector.protocol import soap
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import Call, NotACall, read_beginning, read_call, write_fault, write_reply
+from tests.support.cases import for_each
 
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 
@@ -217,7 +218,7 @@ BAD_BODIES = {
 }
 
 
-@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES.keys())
+@for_each("body", BAD_BODIES.values())
 def test_a_body_that_is_not_a_call_is_rejected(body: bytes | str) -> None:
     with pytest.raises(NotACall) as caught:
         read_call(body)
@@ -330,8 +331,8 @@ BEGINNING = (
 )
 
 
-@pytest.mark.parametrize("filling", ["x", "é", "&lt;", "\n"])
-@pytest.mark.parametrize("offset", range(4))
+@for_each("filling", ["x", "é", "&lt;", "\n"])
+@for_each("offset", range(4))
 def test_the_beginning_of_a_call_is_read_wherever_it_ends(filling: str, offset: int) -> None:
     text = BEGINNING + "." * offset + filling * 20_000
 

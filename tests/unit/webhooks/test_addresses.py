@@ -23,6 +23,7 @@ from domain.errors import InvalidRequest
 from domain.webhooks import addresses
 from domain.webhooks.addresses import UrlRules, check_url, is_allowed, parse_url
 from domain.webhooks.ports import DeliveryFailed
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +56,7 @@ def test_a_public_https_url_is_allowed(url: str) -> None:
     check_url(url, DEPLOYED)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "reason"),
     [
         ("", "absolute"),
@@ -413,7 +414,7 @@ def test_public_addresses_may_be_dialled(address: str) -> None:
     assert is_allowed(address, allow_loopback=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "address",
     [
         "0.0.0.0",  # noqa: S104 - an address to refuse, not to listen on

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.webhooks.schedule import next_attempt_at, retry_after_delay
 from tests.support.builders import NOON
+from tests.support.cases import for_each
 
 MIDDLE = 0.5
 """The random number that leaves a delay as it is."""
@@ -47,7 +47,7 @@ def test_a_delay_varies_by_a_fifth_at_most(attempts: int, random: float) -> None
     assert delay * 0.8 <= spread <= delay * 1.2
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("retry_after", "expected"),
     [
         ("120", timedelta(seconds=120)),
