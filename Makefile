@@ -139,15 +139,23 @@ event-sources: .venv/.run ## Let the functions read the streams of tables that w
 	@exec $(BIN)/python -m local.event_sources $(DEPLOYMENT)
 
 # Names each failure as it happens, with the command that runs this test alone.
-PYTEST := $(BIN)/python -m pytest -q -p tests.failures --numprocesses auto --dist loadfile --durations 10
+PYTEST := $(BIN)/python -m pytest -q -p tests.failures --numprocesses auto --dist worksteal --durations 10
+
+# Folders of tests that start programs or need more than Python. Each has a target of its own.
+OWN_TARGETS := benchmarks browser deployment e2e examples recipes releases runtime sam_local
 
 .PHONY: test
-test: .venv/.installed ## Run all tests that need nothing but Python
-	$(PYTEST) --no-loadscope-reorder --ignore tests/browser --ignore tests/recipes
+test: .venv/.installed ## Run the tests of the service: 4 minutes on two processors. make test-programs and others have the rest
+	$(PYTEST) tests $(addprefix --ignore=tests/,$(OWN_TARGETS))
+	@echo "Other tests: make test-simulator, make test-programs, and what .ci/run --help lists."
 
-.PHONY: test-quick
-test-quick: .venv/.installed ## Run the tests of the rules, those that failed last time first (ARGS=tests/unit/webhooks)
-	$(PYTEST) --failed-first $(or $(ARGS),tests/unit)
+.PHONY: test-changed
+test-changed: .venv/.installed ## Run the tests that a change since main can affect, by imports
+	@files=$$($(BIN)/python -m tests.changed); [ -z "$$files" ] || $(PYTEST) $$files
+
+.PHONY: test-programs
+test-programs: .venv/.installed ## Run the tests that start programs: end to end, the guides and examples, releases
+	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/e2e tests/examples tests/releases
 
 .PHONY: test-fresh
 test-fresh: .venv/.installed ## Run the README's commands in a minimal Debian with Python 3.11 and 3.14 (Docker; skipped without it; ARGS="--python 3.14 --system")
@@ -155,8 +163,8 @@ test-fresh: .venv/.installed ## Run the README's commands in a minimal Debian wi
 
 # -P: pytest would load the package that pip install ./simulator leaves in this folder as a plugin, a second time.
 .PHONY: test-simulator
-test-simulator: .venv/.installed ## Run the simulator's tests alone; make test includes them (ARGS=tests/test_amounts.py)
-	cd simulator && ../$(BIN)/python -P -m pytest -q --numprocesses auto --dist loadfile $(ARGS)
+test-simulator: .venv/.installed ## Run the simulator's tests (ARGS=tests/test_amounts.py)
+	cd simulator && ../$(BIN)/python -P -m pytest -q --numprocesses auto --dist worksteal $(ARGS)
 
 .PHONY: corpus
 corpus: .venv/.installed ## Compare the simulator with genuine QuickBooks responses, by request type (ARGS="replay -v", ARGS=--help)
@@ -174,7 +182,7 @@ test-browser: .venv/.installed ## Run the console's tests in a browser (Chromium
 screenshots: .venv/.installed ## Write screenshots of every view, light, dark and phone, to .local/screenshots (Chromium; PICTURES=on replaces docs/images)
 	$(BIN)/python -m tests.browser.screenshots $(if $(filter on,$(PICTURES)),--pictures) .local/screenshots
 
-# The end-to-end tests whose results depend on the database. `make test` and `make deploy-local` run all of them.
+# The end-to-end tests whose results depend on the database. `make test-programs` and `make deploy-local` run all of them.
 DATABASE_RUNS := $(addprefix tests/e2e/test_,main_job.py kept_data.py batches.py fault_script.py retention.py)
 
 .PHONY: test-dynamodb

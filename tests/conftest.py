@@ -27,9 +27,3 @@ def pytest_configure() -> None:
             answering_endpoint()
         except SystemExit as error:
             raise pytest.UsageError(str(error.code)) from None
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the files that take minutes first, so that no worker waits for one at the end. The rest stays shuffled."""
-    items.sort(key=lambda item: item.path.parent.name != "e2e")

@@ -31,17 +31,31 @@ def test_every_action_is_pinned_to_a_commit() -> None:
 
 @pytest.mark.parametrize(
     ("name", "command"),
-    [("ci", "bash .ci/run"), ("documents", "make test-documents PYTHON=python${{ matrix.python }}")],
+    [
+        ("ci", "bash .ci/run ${{ matrix.step }}"),
+        ("documents", "make test-documents PYTHON=python${{ matrix.python }}"),
+    ],
 )
 def test_the_workflows_of_this_repository_run_one_command_with_pinned_actions_and_few_permissions(
     name: str, command: str
 ) -> None:
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
-    (job,) = workflow["jobs"].values()
 
     assert workflow["permissions"] == {"contents": "read"}
-    assert [step["run"] for step in job["steps"] if "run" in step] == [command]
-    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"]) for step in job["steps"] if "uses" in step)
+    for job in workflow["jobs"].values():
+        actions = [step["uses"] for step in job["steps"] if "uses" in step]
+        assert [step["run"] for step in job["steps"] if "run" in step] == [command]
+        assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in actions)
+
+
+def test_ci_runs_every_step_of_its_script() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"].values()
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    lanes = re.findall(r'(?m)^lane_\d="(.*)"$', script)
+
+    steps = set(re.findall(r"(?m)^step_(\w+)\(", script))
+    assert {step for job in jobs for step in job["strategy"]["matrix"]["step"]} == steps
+    assert {step for lane in lanes for step in lane.split()} == steps
 
 
 def test_the_checks_before_a_commit_are_targets_of_the_makefile() -> None:
