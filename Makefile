@@ -142,7 +142,7 @@ event-sources: .venv/.run ## Let the functions read the streams of tables that w
 PYTEST := $(BIN)/python -m pytest -q -p tests.failures --numprocesses auto --dist worksteal --durations 10
 
 # Folders of tests that start programs or need more than Python. Each has a target of its own.
-OWN_TARGETS := benchmarks browser deployment e2e examples recipes releases runtime sam_local
+OWN_TARGETS := benchmarks browser deployment e2e examples programs recipes releases runtime sam_local
 
 .PHONY: test
 test: .venv/.installed ## Run the tests of the service: 4 minutes on two processors. make test-programs and others have the rest
@@ -154,8 +154,8 @@ test-changed: .venv/.installed ## Run the tests that a change since main can aff
 	@files=$$($(BIN)/python -m tests.changed); [ -z "$$files" ] || $(PYTEST) $$files
 
 .PHONY: test-programs
-test-programs: .venv/.installed ## Run the tests that start programs: end to end, the guides and examples, releases
-	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/e2e tests/examples tests/releases
+test-programs: .venv/.installed ## Run the tests that start programs: local ones, end to end, the guides and examples, releases
+	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/e2e tests/examples tests/programs tests/releases
 
 .PHONY: test-fresh
 test-fresh: .venv/.installed ## Run the README's commands in a minimal Debian with Python 3.11 and 3.14 (Docker; skipped without it; ARGS="--python 3.14 --system")

@@ -22,7 +22,18 @@ REACH = 2
 """Tests that are further away see a change only through what lies between. `make test` has them."""
 
 PROGRAMS = ("local", "simulator", "tools", "benchmarks", "tests")
-OTHERS = ("browser", "deployment", "documents", "e2e", "examples", "recipes", "releases", "runtime", "sam_local")
+OTHERS = (
+    "browser",
+    "deployment",
+    "documents",
+    "e2e",
+    "examples",
+    "programs",
+    "recipes",
+    "releases",
+    "runtime",
+    "sam_local",
+)
 """Folders of tests with a target of their own, which takes longer."""
 
 

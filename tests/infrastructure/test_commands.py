@@ -31,7 +31,16 @@ PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 FOLDERS = ("local", "simulator", "tools", "tests", "benchmarks", "examples", "clients")
 
 INTERNAL = {
-    *("RUNTIME_BUILT", "RUNTIME_ENDPOINT", "RUNTIME_TOOLS", "SAM_LOCAL_API", "SAM_LOCAL_COMMAND", "TOOLS", "EMULATOR"),
+    *(
+        "INTERRUPTIONS",
+        "RUNTIME_BUILT",
+        "RUNTIME_ENDPOINT",
+        "RUNTIME_TOOLS",
+        "SAM_LOCAL_API",
+        "SAM_LOCAL_COMMAND",
+        "TOOLS",
+        "EMULATOR",
+    ),
     *("AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "OPENAPI_GENERATOR", "POWERTOOLS_SERVICE_NAME"),
 }
 """Variables that one program of the repository sets for another."""

@@ -1,6 +1,7 @@
 """Run the long proofs and print their size: `python -m tests.proofs [connectors] [pairs] …`.
 
 * `connectors`: CONNECTORS (20) Web Connectors of as many connections at once, REQUESTS (50) each.
+* `interruptions`: every interruption of a session, with each lag; `make test` makes each fifth.
 * `pairs`: every pair of interruptions of a session, in memory; EVERY=n takes each n-th.
 * `pairs_of_sets`: the same with 2, 5 and 20 requests in a message set; EVERY (20).
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
@@ -19,6 +20,8 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
@@ -41,6 +44,12 @@ def prove_connectors() -> bool:
         return connectors.prove(FakeStore(), *size)
     with new_dynamodb_store() as store:
         return connectors.prove(store, *size)
+
+
+def prove_interruptions() -> bool:
+    """Interrupt once."""
+    os.environ["INTERRUPTIONS"] = "all"
+    return pytest.main(["-q", "-p", "no:randomly", "tests/unit/web_connector/test_interruptions.py"]) == 0
 
 
 def prove_pairs() -> bool:
@@ -98,6 +107,7 @@ def prove_lost_answers() -> bool:
 
 PROOFS = {
     "connectors": prove_connectors,
+    "interruptions": prove_interruptions,
     "pairs": prove_pairs,
     "pairs_of_sets": prove_pairs_of_sets,
     "interleavings": prove_interleavings,

@@ -1,10 +1,7 @@
 """Reading takes time and memory in proportion to its input. Regular expressions are in `test_regular_expressions`.
 
 Each case runs with an input and with one that is eight times as long. A quadratic reader takes 64 times as long, so a
-factor of 24 tells them apart on a busy machine too.
-
-Every way into the service for XML reads every shape of `tests/support/hostile_xml.py` in a process whose memory is
-limited.
+factor of 24 tells them apart on a busy machine too. `tests/programs/test_memory.py` limits the memory.
 """
 
 from __future__ import annotations
@@ -20,9 +17,7 @@ from domain.qbxml import parse_request_json, parse_request_xml, response_to_json
 from domain.qbxml.request.characters import transliterated_text
 from domain.web_connector.protocol.methods import NAMESPACE
 from domain.web_connector.protocol.soap import SOAP_11, read_call
-from tests.support.hostile_xml import SHAPES
 from tests.support.qbxml_samples import request_xml, response_xml
-from tests.support.xml_doors import DOORS, MAX_MEMORY_BYTES, Door, ProcessFailed, Reader, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +25,6 @@ if TYPE_CHECKING:
 LENGTH = 1_000
 FACTOR = 8
 MAX_GROWTH = 24
-HOSTILE_BYTES = 500_000
 QUERY = stored_request(request_xml("<HostQueryRq/>"), "13.0")
 
 
@@ -89,20 +83,3 @@ def duration(case: Callable[[int], object], length: int) -> float:
             case(length)
         durations.append(time.process_time() - start)
     return max(min(durations), 0.001)
-
-
-@pytest.mark.parametrize("door", DOORS.values(), ids=list(DOORS))
-def test_no_xml_makes_a_function_use_more_memory_than_it_may(door: Door) -> None:
-    door()("")  # so that each process need not load the same modules again
-    for seed, shape in enumerate(SHAPES):
-        peak = measured(door, shape, HOSTILE_BYTES, seed, limit_bytes=MAX_MEMORY_BYTES)
-
-        assert peak < MAX_MEMORY_BYTES, shape
-
-
-def test_a_process_that_needs_more_memory_than_it_may_use_fails() -> None:
-    def wasteful() -> Reader:
-        return lambda text: [text * 1_000_000]
-
-    with pytest.raises(ProcessFailed):
-        measured(wasteful, "elements", LENGTH, 1, limit_bytes=MAX_MEMORY_BYTES)

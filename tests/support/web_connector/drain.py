@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING
 
 from domain.connections.onboarding import is_connected
@@ -16,6 +17,8 @@ from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from simulator import Company
+from simulator.basics.clock import MachineClock, zone_named
+from simulator.company_files import snapshots
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import (
@@ -59,6 +62,18 @@ def _with_webhook(change: AddRequest) -> AddRequest:
     return replace(change, record=record)
 
 
+@cache
+def _books(second: float) -> bytes:
+    """Return the books of a small company that was made in this second. Making them takes longer than a copy."""
+    return Company.generated(customers=5, sales_orders=0, now=lambda: second).snapshot().books
+
+
+def a_company(now: Callable[[], float]) -> Company:
+    """Return a small company with this clock."""
+    clock = MachineClock(now, zone_named("-05:00"))
+    return Company(snapshots.restore(_books(now()), clock), clock)
+
+
 class Drain:
     """One connection's queue and its Web Connector.
 
@@ -87,7 +102,7 @@ class Drain:
         if lag:
             self.store.lag = IndexLag(self.qbwc.clock, max_seconds=LAG_SECONDS, queue=self._queue_lags)
         self.qbwc.connect(name="Acme", linger_seconds=linger_seconds, batch_size=batch_size)
-        self.company = Company.generated(customers=5, sales_orders=0, now=self.qbwc.clock.now.timestamp)
+        self.company = a_company(self.qbwc.clock.now.timestamp)
         self._arriving = list(arriving)
         fill(self.qbwc)
         self.points.open = True

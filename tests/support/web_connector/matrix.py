@@ -149,11 +149,12 @@ def interruptions_of(fill: Fill, batch_size: int = 1) -> Iterator[Interruption]:
     return Drain(fill, batch_size=batch_size).to_the_end().points.after()
 
 
-def pairs_in_one_call(fill: Fill, batch_size: int = 1) -> Iterator[tuple[Interruption, Interruption]]:
-    """Yield every call that is duplicated or late with every termination of a function that answers it."""
-    for first in interruptions_of(fill, batch_size):
-        if first.kind in {"duplicated", "repeated-later", "delayed-past-takeover"}:
-            drain = Drain(fill, first, batch_size=batch_size).to_the_end()
-            for second in drain.points.within(first.point):
-                if second.kind in TERMINATIONS:
-                    yield first, second
+def pairs_in_one_call(
+    fill: Fill, batch_size: int = 1, *, every: int = 1
+) -> Iterator[tuple[Interruption, Interruption]]:
+    """Yield each `every`th call that is duplicated or late with every termination of a function that answers it."""
+    copies = {"duplicated", "repeated-later", "delayed-past-takeover"}
+    firsts = [interruption for interruption in interruptions_of(fill, batch_size) if interruption.kind in copies]
+    for first in firsts[::every]:
+        drain = Drain(fill, first, batch_size=batch_size).to_the_end()
+        yield from ((first, second) for second in drain.points.within(first.point) if second.kind in TERMINATIONS)
