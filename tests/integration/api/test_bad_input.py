@@ -279,7 +279,7 @@ def test_entities_and_document_types_are_refused(deployment: Deployment, prologu
     assert stored_ids(deployment) == []
 
 
-@for_each(
+@pytest.mark.parametrize(
     "url",
     [
         "",
@@ -297,7 +297,7 @@ def test_entities_and_document_types_are_refused(deployment: Deployment, prologu
         "https://shop.example/" + "x" * 2048,
     ],
 )
-@for_each("where", ["queued_requests", "customers", "connections"])
+@pytest.mark.parametrize("where", ["queued_requests", "customers", "connections"])
 def test_an_invalid_or_forbidden_webhook_url_is_refused(deployment: Deployment, url: str, where: str) -> None:
     if where == "customers":
         path = f"/api/v1/connections/{CONNECTION_ID}/customers"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from handlers.serve_console import LOCAL_URL
 from tests.support.builders import CONNECTION_ID
-from tests.support.cases import for_each
 from tests.support.openapi import whole_document
 from tools import postman
 
@@ -44,7 +45,7 @@ def test_every_optional_parameter_is_switched_off_and_has_an_example() -> None:
     assert {pair["key"] for pair in pairs if not pair.get("disabled")} == {"Content-Type"}
 
 
-@for_each("request_", REQUESTS)
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: f"{each['method']} {each['url']['raw']}")
 def test_each_request_is_understood_as_imported(deployment: Deployment, request_: dict[str, Any]) -> None:
     request_id = deployment.queue()["id"]
     body = json.loads(request_["body"]["raw"]) if "body" in request_ else None
