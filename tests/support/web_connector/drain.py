@@ -18,7 +18,6 @@ from domain.storage.changes import AddRequest
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from simulator import Company
 from simulator.basics.clock import MachineClock, zone_named
-from simulator.company_files import snapshots
 from tests.support.index_lag import IndexLag
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import (
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
     from domain.storage.changes import Change
     from simulator import Simulator
+    from simulator.books import Books
     from simulator.web_connector.connector import SessionResult
 
 MAX_SESSIONS = 40
@@ -63,7 +63,7 @@ def _with_webhook(change: AddRequest) -> AddRequest:
 
 
 @cache
-def _books(second: float) -> bytes:
+def _books(second: float) -> Books:
     """Return the books of a small company that was made in this second. Making them takes longer than a copy."""
     return Company.generated(customers=5, sales_orders=0, now=lambda: second).snapshot().books
 
@@ -71,7 +71,7 @@ def _books(second: float) -> bytes:
 def a_company(now: Callable[[], float]) -> Company:
     """Return a small company with this clock."""
     clock = MachineClock(now, zone_named("-05:00"))
-    return Company(snapshots.restore(_books(now()), clock), clock)
+    return Company(replace(_books(now()).copy(), clock=clock), clock)
 
 
 class Drain:
