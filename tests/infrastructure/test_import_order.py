@@ -101,7 +101,7 @@ def test_the_decisions_of_a_session_use_no_database_clock_or_quota() -> None:
 
 
 def test_the_service_of_a_session_imports_few_modules() -> None:
-    assert len(GRAPH.imports["domain.web_connector.session.service"]) <= 15
+    assert len(graph().imports["domain.web_connector.session.service"]) <= 15
 
 
 def test_no_folders_import_each_other_in_a_circle() -> None:
