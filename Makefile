@@ -284,14 +284,15 @@ lint-code: .venv/.installed ## Check style
 
 # What ESLint needs. $(call with_node,command): the command, with the tools for JavaScript, or the reason why not.
 HAS_NODE = command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(Number(a < 20 || (a == 20 && b < 19)))'
-with_node = if $(HAS_NODE); then $(MAKE) --no-print-directory $(TOOLS)/javascript/.installed && $(1); \
+with_node = if $(HAS_NODE); then $(MAKE) --silent $(TOOLS)/javascript/.installed && $(1); \
 	else echo "Without Node 20.19 or newer and npm, JavaScript is not checked."; fi
 NODE_TOOL := $(TOOLS)/javascript/node_modules/.bin
-SCRIPTS := "src/console/**/*.js" "!src/console/vendor"
+SCRIPTS := "src/console/**/*.js"
 
 .PHONY: lint-javascript
 lint-javascript: ## Check the console's style (Node; skipped without it)
-	@$(call with_node,$(NODE_TOOL)/prettier --check $(SCRIPTS))
+	@$(call with_node,$(NODE_TOOL)/prettier --check $(SCRIPTS) && \
+		$(NODE_TOOL)/eslint --config tools/node/javascript/eslint.config.mjs $(SCRIPTS))
 
 .PHONY: lint-template
 lint-template: .venv/.installed ## Check the template, before and after SAM's transformation

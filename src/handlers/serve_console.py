@@ -50,7 +50,7 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _TRUSTED_TYPES = "; require-trusted-types-for 'script'; trusted-types read-xml"
-"""Text is never converted to HTML. The only policy reads XML (`console/lib/schema.js`)."""
+"""Text is never converted to HTML. The only policy reads XML (`console/lib/xml.js`)."""
 
 _POLICY_OF_DOCS = _POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 """Swagger UI writes style attributes and converts text to HTML."""

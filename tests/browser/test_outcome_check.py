@@ -111,8 +111,10 @@ def test_the_query_of_every_write_is_one_that_the_service_accepts(console: Conso
     connection = console.service.connection()
     console.sign_in()
     queries: dict[str, str | None] = console.page.evaluate(
-        """async ([schema, query]) => {
-            const { requestNames, requestType, exampleTree, toXml } = await import(schema);
+        """async ([schema, trees, xml, query]) => {
+            const { requestNames, requestType } = await import(schema);
+            const { exampleTree } = await import(trees);
+            const { toXml } = await import(xml);
             const { outcomeQuery } = await import(query);
             const check = async (name) => {
                 const request_xml = toXml(exampleTree(await requestType(name)));
@@ -122,7 +124,7 @@ def test_the_query_of_every_write_is_one_that_the_service_accepts(console: Conso
             const writes = (await requestNames()).filter((name) => !name.endsWith("QueryRq"));
             return Object.fromEntries(await Promise.all(writes.map(check)));
         }""",
-        [module(console, "schema.js"), module(console, "outcome_query.js")],
+        [module(console, f"{name}.js") for name in ("schema", "trees", "xml", "outcome_query")],
     )
     assert len(queries) > 100
     problems = {}

@@ -120,7 +120,9 @@ def test_every_filled_form_is_a_request_that_the_service_accepts_without_empty_e
         const { clonedLine, factsOf, linesOf, newLine, nodesAt, openedTree, replaced, rootOf, withChildren } =
             await load("form_tree.js");
         const { toJson } = await load("request_json.js");
-        const { formTree, pruned, requestType, toXml } = await load("schema.js");
+        const { requestType } = await load("schema.js");
+        const { formTree, pruned } = await load("trees.js");
+        const { toXml } = await load("xml.js");
         const { SIMPLE_FORMS, fieldsOf, lineFieldsOf } = await load("simple_forms.js");
         const fill = (name, type, seed) => {
             RANDOM
@@ -172,7 +174,9 @@ def test_a_request_that_is_opened_in_a_form_is_sent_as_it_was(console: Console) 
     """Requests are made at random from the schema, with elements that the forms do not show."""
     script = """async (load, [names, number]) => {
         const { openedTree, withoutUnused } = await load("form_tree.js");
-        const { pruned, requestType, toXml } = await load("schema.js");
+        const { requestType } = await load("schema.js");
+        const { pruned } = await load("trees.js");
+        const { toXml } = await load("xml.js");
         const { SIMPLE_FORMS } = await load("simple_forms.js");
         const random = (type, seed) => {
             RANDOM

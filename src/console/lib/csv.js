@@ -1,6 +1,7 @@
 // Tables as CSV for spreadsheets. A cell never becomes a formula.
 
 /** A spreadsheet takes a cell that begins like this for a formula, even after white space. */
+// eslint-disable-next-line no-control-regex -- a NUL counts as white space here
 const FORMULA = /^[\s\u0000\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 

@@ -1,9 +1,10 @@
 // Shows XML or JSON as indented lines that fold. Only the visible lines exist as elements.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { CopyButton } from "./copying.js";
 import { download } from "./csv.js";
 import { codeLines, coloured, foldEnd, jsonLines, xmlLines } from "./lines.js";
 import { bytes, count, plural } from "./text.js";
-import { Button, CopyButton, explain, Segmented, Skeleton, toast } from "./ui.js";
+import { Button, explain, Segmented, Skeleton, toast } from "./ui.js";
 
 const LINE = 20;
 const PADDING = 8;

@@ -2,8 +2,9 @@
 // without a text are left out when the request is queued (`pruned` in schema.js). What the form does not show stays in
 // the tree.
 
+import { inOrder, namesIn } from "./schema.js";
 import { fieldsOf, lineFieldsOf } from "./simple_forms.js";
-import { elementsIn, emptyTree, inOrder, isBlank, namesIn } from "./schema.js";
+import { elementsIn, emptyTree, isBlank } from "./trees.js";
 
 const steps = (path) => path.split("/");
 

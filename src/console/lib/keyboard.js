@@ -1,6 +1,7 @@
 // Single keys: / searches, j and k move through rows, ? explains. They can be switched off (WCAG 2.1.4).
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { Button, Dialog } from "./ui.js";
+import { Dialog } from "./dialogs.js";
+import { Button } from "./ui.js";
 
 const OFF = "qbxml-queue.single-keys";
 const ROWS = "main tr.clickable, main .reference .list li";

@@ -1,7 +1,8 @@
 // The query that finds out whether QuickBooks executed a write: built from the write, and read together with it.
 import { resultsOf } from "./result_rows.js";
-import { fromXml, namesIn, requestNames, requestType, toXml } from "./schema.js";
+import { namesIn, requestNames, requestType } from "./schema.js";
 import { partsOf, requestTitle } from "./text.js";
+import { fromXml, toXml } from "./xml.js";
 
 const MAX_RETURNED = 100;
 /** QuickBooks compares times in its own time zone, which is unknown here. */

@@ -1,7 +1,7 @@
 // The texts of the QBXML reference: what messages and fields mean, which editions lack them, and samples to copy.
 import { ofMember } from "./request_json.js";
-import { exampleTree } from "./schema.js";
 import { APP } from "./router.js";
+import { exampleTree } from "./trees.js";
 
 const files = new Map();
 

@@ -3,9 +3,10 @@
 import { openedTree, replaced, rootOf, withoutUnused } from "./form_tree.js";
 import { contentOf } from "./queue_again.js";
 import { fitsInJson, fromJson, shortForm, toJson } from "./request_json.js";
-import { formTree, fromXml, hasBlanks, pruned, toXml } from "./schema.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
+import { formTree, hasBlanks, pruned } from "./trees.js";
 import { firstVersion } from "./versions.js";
+import { fromXml, toXml } from "./xml.js";
 
 /**
  * Returns the ways to edit a request: `[[mode, name]]`. Three types have a form for people beside that of the schema.

@@ -64,7 +64,7 @@ export function fromJson(text) {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`The JSON is broken: ${error.message}.`);
+    throw new Error(`The JSON is broken: ${error.message}.`, { cause: error });
   }
   const names = Object.keys(value ?? {}).filter((name) => name !== "version");
   const [name] = names;

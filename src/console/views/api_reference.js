@@ -1,8 +1,9 @@
 // The API reference at /docs: Swagger UI with this service's own OpenAPI document. A signed-in reader can try calls.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { session } from "../lib/api.js";
+import { Dialog } from "../lib/dialogs.js";
 import { ROOT } from "../lib/router.js";
-import { Button, Dialog, Note, useTitle } from "../lib/ui.js";
+import { Button, Note, useTitle } from "../lib/ui.js";
 
 const file = (path) => new URL(`../${path}`, import.meta.url).href;
 

@@ -3,40 +3,14 @@ import { html, useRef, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { AuditLogCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
-import { ago, count, fullTime, plural } from "../lib/text.js";
+import { fullTime, plural } from "../lib/text.js";
 import { RangeBar, RangeSelect } from "../lib/time_range.js";
-import { Button, Empty, explain, Foreign, Problem, SkeletonRows, toast, useTitle } from "../lib/ui.js";
-import { ConnectionFrame } from "./connection.js";
+import { Button, Empty, explain, Problem, SkeletonRows, toast, useTitle } from "../lib/ui.js";
+import { ACTIONS, Row } from "./audit_log_entry.js";
+import { ConnectionFrame } from "./connection_frame.js";
 
 const LIMIT = 50;
 const PARALLEL = 5;
-
-/** The names of the actions. */
-const ACTIONS = {
-  connection_created: "Created the connection",
-  connection_changed: "Changed settings",
-  connection_deleted: "Deleted the connection",
-  connection_paused: "Paused sending",
-  connection_resumed: "Resumed sending",
-  password_set: "Set a new Web Connector password",
-  company_file_reset: "Reset the company file",
-  company_file_accepted: "Accepted the company file at another path",
-  onboarding_link_created: "Created an onboarding link",
-  request_discarded: "Discarded a request",
-  request_deleted: "Deleted a request",
-  webhook_redelivered: "Sent a webhook again",
-  requests_discarded: "Discarded many requests",
-  requests_queued_again: "Queued many requests again",
-  webhooks_redelivered: "Sent many webhooks again",
-  app_created: "Created the app",
-  app_deleted: "Deleted the app",
-  limits_changed: "Changed limits",
-  contact_changed: "Changed the contact that customers see",
-  api_key_created: "Created an API key",
-  api_key_revoked: "Revoked an API key",
-  webhook_secret_rotated: "Added a webhook secret",
-  old_webhook_secrets_retired: "Retired the old webhook secrets",
-};
 
 /** Actions that no connection has. */
 const OF_THE_APP = [
@@ -49,18 +23,6 @@ const OF_THE_APP = [
   "webhook_secret_rotated",
   "old_webhook_secrets_retired",
 ];
-
-const COUNTS = {
-  discarded: "discarded",
-  in_flight: "left in flight",
-  has_dependants: "kept for requests that wait for them",
-  queued: "queued",
-  queued_before: "queued before",
-  left_out: "left out",
-  redelivered: "sent",
-};
-
-const words = (name) => name.replaceAll("_", " ").replace("url", "URL");
 
 /** The audit log of a connection, as a tab. Without an id, that of the app. */
 export default function AuditLog({ parts: [id, tab], query }) {
@@ -259,67 +221,3 @@ async function readName(names, id, signal) {
 
 const noteNames = (names, connections) =>
   Object.assign(names, Object.fromEntries(connections.map(({ id, name }) => [id, name ?? "Unnamed connection"])));
-
-function Row({ entry, own, names }) {
-  return html`
-    <tr>
-      <td class="full">
-        <div class="strong">${ACTIONS[entry.action] ?? words(entry.action)}</div>
-        <${Details} entry=${entry} />
-      </td>
-      ${names && html`<td class="full"><${ConnectionName} id=${entry.connection_id} names=${names} /></td>`}
-      <td class="full"><${Actor} actor=${entry.actor} own=${own} /></td>
-      <td class="full">
-        <time class="nowrap" datetime=${entry.at}>${fullTime(entry.at)}</time>
-        <div class="muted small nowrap">${ago(entry.at)}</div>
-      </td>
-    </tr>
-  `;
-}
-
-function Details({ entry }) {
-  const { request_id: request, credential_id: credential, settings, counts } = entry;
-  if (!entry.completed_at)
-    return html`<div class="small failed">The call ended early. Some of the requests may have been changed.</div>`;
-  if (counts)
-    return html`
-      <div class="muted small">
-        ${Object.entries(counts)
-          .filter(([, number], index) => number || !index)
-          .map(([name, number]) => `${count(number)} ${COUNTS[name] ?? words(name)}`)
-          .join(", ")}
-      </div>
-    `;
-  if (request && entry.action === "request_deleted")
-    return html`<div class="muted small"><code>${request.slice(0, 8)}</code></div>`;
-  if (request)
-    return html`
-      <div class="small"><a href=${url(`/queued_requests/${request}`)}><code>${request.slice(0, 8)}</code></a></div>
-    `;
-  if (settings.length)
-    return html`
-      <div class="muted small">
-        ${entry.action === "connection_created" ? "with " : ""}
-        ${settings.map(words).join(", ")}
-      </div>
-    `;
-  return credential && html`<div class="muted small"><code>${credential}</code></div>`;
-}
-
-function ConnectionName({ id, names }) {
-  if (!id) return html`<span class="muted">–</span>`;
-  if (!names[id]) return html`<code class="muted" title=${id}>${id.slice(0, 8)}</code>`;
-  return html`<a class="break" href=${url(`/connections/${id}/audit_log`)}><${Foreign} text=${names[id]} /></a>`;
-}
-
-function Actor({ actor, own }) {
-  if (actor.type === "operator") return "Operator";
-  const name = { api_key: "API key", onboarding_link: "Onboarding link" }[actor.type] ?? words(actor.type);
-  return html`
-    <div class="nowrap">
-      ${name}
-      ${actor.id && actor.id === own ? html` <span class="tag">this key</span>` : ""}
-    </div>
-    ${actor.id && html`<div class="muted small nowrap"><code>${actor.id}</code></div>`}
-  `;
-}

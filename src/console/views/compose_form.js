@@ -2,8 +2,9 @@
 // children}.
 import { html, useState } from "../vendor/preact.js";
 import { purposeOf } from "../lib/choice_texts.js";
-import { BASES, elementsIn, emptyPart, inOrder, isBlank, namesIn, newTree, textProblem } from "../lib/schema.js";
+import { BASES, inOrder, namesIn, textProblem } from "../lib/schema.js";
 import { plural } from "../lib/text.js";
+import { elementsIn, emptyPart, isBlank, newTree } from "../lib/trees.js";
 import { Button } from "../lib/ui.js";
 
 const LONG_TEXT = 500;

@@ -1,7 +1,8 @@
 // Asks once before a write is queued: what it does, in whose books, and with which values.
 import { html } from "../vendor/preact.js";
+import { Dialog } from "../lib/dialogs.js";
 import { actionTitle, fullTime, partsOf, plural } from "../lib/text.js";
-import { Button, Dialog, Foreign, Note } from "../lib/ui.js";
+import { Button, Foreign, Note } from "../lib/ui.js";
 
 const SHOWN = 6;
 const EFFECTS = {

@@ -1,8 +1,9 @@
 // A new connection in three steps: create it, set up the Web Connector, wait for the first contact.
 import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
+import { CopyButton } from "../lib/copying.js";
 import { url } from "../lib/router.js";
-import { Ago, Button, CopyButton, explain, Field, Icon, Note, useTitle } from "../lib/ui.js";
+import { Ago, Button, explain, Field, Icon, Note, useTitle } from "../lib/ui.js";
 
 const STEPS = ["Describe it", "Set up the Web Connector", "Wait for the first contact"];
 const CONTACT_MILLISECONDS = 2000;

@@ -2,13 +2,15 @@
 // decision.
 import { html, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
+import { Code } from "../lib/copying.js";
+import { ActionButton } from "../lib/dialogs.js";
 import { outcomeQuery, rowsOf } from "../lib/outcome_query.js";
 import { editAddress, newKey, queueAgain } from "../lib/queue_again.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
 import { UNFINISHED, withLocalTimes } from "../lib/text.js";
-import { ActionButton, Ago, Code, Foreign, Icon, Note, Problem, Skeleton, StateBadge, toast } from "../lib/ui.js";
+import { Ago, Foreign, Icon, Note, Problem, Skeleton, StateBadge, toast } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 2000;
 const TONES = { done: "amber", not_done: "green", look: "" };

@@ -1,42 +1,28 @@
 // One queued request: its timeline, results, request and response, webhook, and actions.
-import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
-import { ApiError, call, session, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
+import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
+import { ApiError, call, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
 import { codeSamples } from "../lib/code_samples.js";
+import { CopyIcon } from "../lib/copying.js";
 import { DocumentView } from "../lib/document_view.js";
-import { editAddress, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
+import { isUnsettled } from "../lib/queue_again.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
-import { navigate, url } from "../lib/router.js";
+import { url } from "../lib/router.js";
+import { fullTime, hintOf, plural, requestTitle, UNFINISHED, webhookState, withLocalTimes } from "../lib/text.js";
 import {
-  duration,
-  ENDED,
-  fullTime,
-  hintOf,
-  isRead,
-  millisecondsBetween,
-  plural,
-  requestTitle,
-  UNFINISHED,
-  webhookState,
-  withLocalTimes,
-} from "../lib/text.js";
-import {
-  ActionButton,
   Ago,
-  Button,
-  CopyIcon,
   Empty,
   Foreign,
-  Icon,
   Note,
   Problem,
   Skeleton,
   SkeletonCard,
   StateBadge,
-  toast,
   useTitle,
   WebhookBadge,
 } from "../lib/ui.js";
+import { Actions } from "./request_actions.js";
+import { Pages, Timeline } from "./request_history.js";
 
 /** The pause before the next look, in milliseconds: short at first, longer while nothing happens. */
 const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
@@ -233,79 +219,6 @@ function LoadedCheck(props) {
   return loaded.view ? html`<${loaded.view} ...${props} />` : html`<${SkeletonCard} lines=${3} />`;
 }
 
-/**
- * Whether the receiver accepted the webhook. A record has the attempts of all rounds, so any of them may have
- * succeeded.
- */
-const wasDelivered = ({ status_code: status }) => status >= 200 && status < 300;
-
-function Timeline({ record }) {
-  const steps = [{ name: "Queued", at: record.inserted_at, tone: "green" }];
-  const { state, sent_at: sentAt, responded_at: respondedAt } = record;
-  const waited = sentAt && `after ${duration(millisecondsBetween(record.inserted_at, sentAt))}`;
-  if (sentAt && state !== "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "green", took: waited });
-  if (state === "waiting") steps.push({ name: "Waiting to be sent", tone: "blue", now: true });
-  if (state === "retryable")
-    steps.push({ name: "Interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
-  if (state === "ticketed")
-    steps.push({ name: "Claimed by a Web Connector session", at: record.updated_at, tone: "blue", now: true });
-  if (state === "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "blue", now: true, took: waited });
-  const attempts = record.webhook_attempts;
-  if (ENDED.has(state)) {
-    // A webhook attempt changes the record too, so the last change is the end only before the first attempt.
-    const at = respondedAt ?? (attempts.length ? undefined : record.updated_at);
-    const took = respondedAt && `in ${duration(millisecondsBetween(sentAt, respondedAt))}`;
-    const name = { response_received: "QuickBooks responded", error: "Ended with an error", discarded: "Discarded" }[
-      state
-    ];
-    steps.push({ name, at, took, tone: { response_received: "green", error: "red", discarded: "grey" }[state] });
-  }
-  attempts.forEach((attempt, n) => {
-    const delivered = wasDelivered(attempt);
-    steps.push({
-      name: delivered ? "Webhook delivered" : `Webhook attempt ${n + 1} failed`,
-      at: attempt.attempted_at,
-      took: attempt.duration_ms !== null && `in ${duration(attempt.duration_ms)}`,
-      text: attempt.response,
-      tone: delivered ? "green" : "red",
-    });
-  });
-  if (ENDED.has(state) && record.webhook_state === "pending")
-    steps.push({
-      name: attempts.length ? "Next webhook attempt" : "Webhook on its way",
-      at: attempts.at(-1)?.next_attempt_at,
-      tone: "blue",
-      now: true,
-    });
-  return html`
-    <ol class="timeline">
-      ${steps.map(
-        (step) => html`
-          <li class="${step.tone} ${step.now ? "now" : ""}">
-            <div class="row between oneline">
-              <span>
-                <span class="strong">${step.name}</span>
-                ${step.took && html` <span class="muted nowrap">${step.took}</span>`}
-              </span>
-              <span class="when nowrap">
-                ${step.at ? html`<time datetime=${step.at} title=${fullTime(step.at)}>${fullTime(step.at)}</time>` : ""}
-              </span>
-            </div>
-            ${
-              step.text &&
-              html`
-                <p class="muted small break mono">
-                  <${Foreign} text=${step.text.length > 400 ? `${step.text.slice(0, 400)}…` : step.text} />
-                </p>
-              `
-            }
-          </li>
-        `,
-      )}
-    </ol>
-  `;
-}
-
 function Details({ record, label }) {
   return html`
     <dl class="facts">
@@ -344,149 +257,5 @@ function Details({ record, label }) {
         </div>
       </dd>
     </dl>
-  `;
-}
-
-/** Leads to the check that settles whether a write may be queued again. */
-function goToCheck() {
-  const check = document.getElementById("check");
-  check?.scrollIntoView({ block: "center", behavior: "smooth" });
-  check?.focus({ preventScroll: true });
-}
-
-function Actions({ record, load }) {
-  // Pressing the button again after a lost answer queues the same copy.
-  const [key] = useState(newKey);
-  if (!session.canChange) return null;
-  const path = ["queued_requests", record.id];
-  const act = (name, said) => async () => {
-    load.reload({ data: await call("POST", [...path, name]) });
-    toast(said);
-  };
-  const again = async () => {
-    const { id } = await queueAgain(record, key);
-    toast("The copy is queued.");
-    navigate(url(`/queued_requests/${id}`));
-  };
-  const remove = async () => {
-    await call("DELETE", path);
-    toast("The request is deleted.");
-    navigate(url(`/connections/${record.connection_id}`));
-  };
-  const isDone = !isRead(record.request_name) && record.state === "response_received";
-  return html`
-    <div class="row">
-      ${
-        ["waiting", "retryable"].includes(record.state) &&
-        html`
-          <${ActionButton}
-            label="Discard"
-            danger=${true}
-            question="Discard this request?"
-            explanation="It leaves the queue and is never sent to QuickBooks. Its webhook reports that it was discarded."
-            action=${act("discard", "The request is discarded.")}
-          />
-        `
-      }
-      ${
-        ENDED.has(record.state) &&
-        record.webhook_url &&
-        html`
-          <${ActionButton}
-            label="Redeliver webhook"
-            icon="refresh"
-            action=${act("redeliver", "The webhook is sent again.")}
-          />
-        `
-      }
-      ${
-        isUnsettled(record)
-          ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`
-          : html`
-            ${
-              ["error", "discarded"].includes(record.state) &&
-              html`
-                <a class="button" href=${editAddress(record)}>
-                  <${Icon} name="pen" />
-                  Edit and queue again
-                </a>
-              `
-            }
-            <${ActionButton}
-              label="Queue again"
-              icon="copy"
-              question="Queue a copy of this request?"
-              confirm="Queue a copy"
-              explanation=${
-                isDone
-                  ? "QuickBooks has executed this request. A copy makes a second entry in the books."
-                  : "A new request with the same content is put at the end of the queue."
-              }
-              action=${again}
-            />
-          `
-      }
-      ${
-        ENDED.has(record.state) &&
-        html`
-          <${ActionButton}
-            label="Delete"
-            kind="ghost"
-            danger=${true}
-            question="Delete this request?"
-            explanation="The request, its response and its webhook attempts are removed. Changes in QuickBooks remain."
-            action=${remove}
-          />
-        `
-      }
-    </div>
-  `;
-}
-
-/** The other pages of an iterated query, which have the same label. */
-function Pages({ record, label }) {
-  const isIterated = record.page > 1 || Boolean(record.request_json?.request?.attributes?.iterator);
-  const { data, reload } = useLoad(
-    async (signal) => {
-      if (!isIterated || !label) return null;
-      const query = {
-        search_phrase: label,
-        page_size: 100,
-        sort: "inserted_at",
-        sort_direction: "asc",
-        bodies: false,
-      };
-      const list = await call("GET", ["connections", record.connection_id, "queued_requests"], { query, signal });
-      return list.data.filter((one) => one.request_name === record.request_name);
-    },
-    [record.id],
-  );
-  const shown = useRef(record.updated_at);
-  useEffect(() => {
-    if (shown.current !== record.updated_at) reload();
-    shown.current = record.updated_at;
-  }, [record.updated_at]);
-  if (!data || data.length < 2) return null;
-  return html`
-    <section class="card" aria-label="Pages">
-      <header>
-        <h2>Pages of this query</h2>
-        <span class="muted">${plural(data.length, "page")}</span>
-      </header>
-      <div class="body row">
-        ${data.map(
-          (one) => html`
-            <a
-              class="button small ${one.id === record.id ? "primary" : ""}"
-              aria-current=${one.id === record.id ? "page" : undefined}
-              href=${url(`/queued_requests/${one.id}`)}
-            >
-              Page ${one.page}
-              ${one.state === "response_received" ? "" : html` <${StateBadge} state=${one.state} />`}
-            </a>
-          `,
-        )}
-      </div>
-    </section>
   `;
 }

@@ -1,8 +1,8 @@
 // The parts of a connection's list of requests: rows, those that are selected, and what a search covers.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
+import { session } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import {
-  count,
   duration,
   fullTime,
   millisecondsBetween,
@@ -12,7 +12,8 @@ import {
   webhookState,
   withLocalTimes,
 } from "../lib/text.js";
-import { Ago, Button, Foreign, StateBadge, toast, WebhookBadge } from "../lib/ui.js";
+import { Ago, Foreign, SkeletonRows, StateBadge, WebhookBadge } from "../lib/ui.js";
+import { Pick } from "./many_bar.js";
 
 const DENSE = "qbxml-queue.dense";
 
@@ -32,8 +33,87 @@ export function sharedReason(requests) {
   return reasons.length > 1 && reasons.every(({ message }) => message === reasons[0].message) ? reasons[0] : null;
 }
 
+/** The requests of a page as a table, or its skeleton with `rows` rows while `requests` load. */
+export function RequestTable({ requests, rows, selection, order, change, phrase, shared, showsSent }) {
+  const { sort, direction } = order;
+  const idsOnPage = requests?.map((one) => one.id) ?? [];
+  const heading = (column, text) => html`
+    <th
+      scope="col"
+      class="when"
+      aria-sort=${sort === column ? (direction === "asc" ? "ascending" : "descending") : "none"}
+    >
+      <button
+        type="button"
+        onClick=${() =>
+          change({ sort: column, sort_direction: sort === column && direction === "desc" ? "asc" : "desc" })}
+      >
+        ${text}
+        <span aria-hidden="true">${sort === column ? (direction === "asc" ? "↑" : "↓") : ""}</span>
+      </button>
+    </th>
+  `;
+  return html`
+    <div class="table-wrap">
+      <table class="responsive requests">
+        <thead>
+          <tr>
+            ${
+              session.canChange &&
+              html`
+                <th scope="col" class="pick">
+                  <${Pick}
+                    label="Select all on this page"
+                    checked=${idsOnPage.length > 0 && idsOnPage.every(selection.has)}
+                    isPartial=${idsOnPage.some(selection.has) && !idsOnPage.every(selection.has)}
+                    onChange=${(isSelected) => selection.set(idsOnPage, isSelected, idsOnPage)}
+                  />
+                </th>
+              `
+            }
+            <th scope="col">Request</th>
+            <th scope="col" class="state">State</th>
+            <th scope="col" class="webhook">Webhook</th>
+            ${heading("inserted_at", "Queued")}
+            ${showsSent && html`<th scope="col" class="when sent">Sent</th>`}
+            <th scope="col" class="number took waited" title="How long the request waited before it was sent">
+              Waited
+            </th>
+            <th scope="col" class="number took executed" title="How long QuickBooks took">QuickBooks</th>
+            ${heading("updated_at", "Last change")}
+          </tr>
+        </thead>
+        <tbody>
+          ${
+            requests
+              ? requests.map(
+                  (one) => html`
+                    <${Row}
+                      key=${one.id}
+                      request=${one}
+                      phrase=${phrase}
+                      shared=${shared}
+                      showsSent=${showsSent}
+                      isSelected=${selection.has(one.id)}
+                      select=${session.canChange && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))}
+                    />
+                  `,
+                )
+              : html`
+                <${SkeletonRows}
+                  rows=${rows}
+                  columns=${(session.canChange ? 8 : 7) + Number(showsSent)}
+                />
+              `
+          }
+        </tbody>
+      </table>
+    </div>
+  `;
+}
+
 /** A row. With `select`, it has a check box, and with `showsSent` the time of sending. */
-export function Row({ request, phrase, shared, showsSent, isSelected, select }) {
+function Row({ request, phrase, shared, showsSent, isSelected, select }) {
   const address = url(`/queued_requests/${request.id}`);
   const follow = (event) => !event.target.closest("a, .pick") && !String(getSelection()) && navigate(address);
   const { sent_at: sentAt, responded_at: respondedAt, waiting_reason: reason } = request;
@@ -141,122 +221,3 @@ export const SharedReason = ({ reason }) => html`
     <span class="strong">Why they wait:</span> <${Foreign} text=${withLocalTimes(reason.message)} />
   </div>
 `;
-
-// --- Many requests -------------------------------------------------------------------------------------------------
-
-/**
- * The bulk actions, with the states and webhooks of the requests that they are for. The dialog (`many.js`) does them.
- */
-export const ACTIONS = {
-  // No webhook is sent before its request has ended.
-  discard: { name: "Discard", states: ["waiting", "retryable"], webhooks: ["not_applicable", "pending"] },
-  queue_again: { name: "Queue again", states: ["error", "discarded"] },
-  redeliver: {
-    name: "Redeliver webhooks",
-    states: ["response_received", "error", "discarded"],
-    webhooks: ["pending", "retrying", "failed", "failing"],
-  },
-};
-
-/** Returns the names of the actions that the filters of a list leave. */
-export const possible = ({ state, webhook_state: webhook }) =>
-  Object.entries(ACTIONS)
-    .filter(
-      ([, { states, webhooks }]) =>
-        (!state || states.includes(state)) && (!webhook || !webhooks || webhooks.includes(webhook)),
-    )
-    .map(([name]) => name);
-
-/**
- * Returns which requests of a list are selected: `{ids, isAll, has, set, clear, selectAll}`. `isAll` means all that
- * match, also on other pages. The selection ends when the list shows other requests, so when `list` changes.
- */
-export function useSelection(list) {
-  const [{ ids, isAll }, select] = useState({ ids: [], isAll: false });
-  const clear = () => select({ ids: [], isAll: false });
-  useEffect(clear, [list]);
-  return {
-    ids,
-    isAll,
-    clear,
-    selectAll: () => select({ ids: [], isAll: true }),
-    has: (id) => isAll || ids.includes(id),
-    /** Selects some requests or not. `page` has the ids on the screen: one that is left out of all leaves those. */
-    set: (some, isSelected, page) => {
-      const others = (isAll ? page : ids).filter((id) => !some.includes(id));
-      select({ ids: isSelected ? [...others, ...some] : others, isAll: false });
-    },
-  };
-}
-
-/** A check box whose whole cell can be pressed. `isPartial`: some of what it stands for is selected. */
-export function Pick({ label, checked, isPartial, onChange }) {
-  const mark = (box) => {
-    if (box) box.indeterminate = Boolean(isPartial);
-  };
-  return html`
-    <label>
-      <input
-        type="checkbox"
-        aria-label=${label}
-        checked=${checked}
-        ref=${mark}
-        onChange=${(event) => onChange(event.target.checked)}
-      />
-    </label>
-  `;
-}
-
-/** The bulk actions for the selected rows, or for all requests that match the filters. */
-export function ManyBar({ id, query, total, isFiltered, selection, done }) {
-  const [dialog, setDialog] = useState(null);
-  const { ids, isAll, clear, selectAll } = selection;
-  const open = (action) =>
-    import("./many.js").then(
-      (module) => setDialog({ view: module.default, action, ids: ids.length ? ids : null }),
-      () => toast("The dialog could not be loaded. Reload the page.", "red"),
-    );
-  const close = () => {
-    setDialog(null);
-    clear();
-    done();
-  };
-  const names = possible(query);
-  // The dialog stays when the list becomes empty.
-  return html`
-    ${
-      total > 0 &&
-      (ids.length > 0 || isAll || (isFiltered && names.length > 0)) &&
-      html`
-        <div class="search-note many-bar" role="group" aria-label="Many requests">
-          <span class="strong" role="status">
-            ${
-              ids.length
-                ? `${count(ids.length)} selected`
-                : total === 1
-                  ? `1 request${isFiltered ? " matches" : ""}`
-                  : `All ${count(total)} requests${isFiltered ? " that match" : ""}`
-            }
-          </span>
-          ${names.map((name) => html`<${Button} kind="small" onClick=${() => open(name)}>${ACTIONS[name].name}<//>`)}
-          ${names.length === 0 && html`<span class="muted">No action applies to all of them.</span>`}
-          ${
-            ids.length > 0 &&
-            ids.length < total &&
-            html`
-              <${Button} kind="small ghost" onClick=${selectAll}>
-                Select all ${count(total)}
-                ${isFiltered ? " that match" : ""}
-              <//>
-            `
-          }
-          ${(ids.length > 0 || isAll) && html`<${Button} kind="small ghost" onClick=${clear}>Select none<//>`}
-        </div>
-      `
-    }
-    ${
-      dialog &&
-      html`<${dialog.view} id=${id} query=${query} ids=${dialog.ids} action=${dialog.action} onClose=${close} />`
-    }
-  `;
-}

@@ -67,7 +67,7 @@ function Results({ phrase }) {
     };
     show({ isRunning: true });
     const late = setTimeout(() => controller.abort(), MAX_MILLISECONDS);
-    let stopped = null;
+    let stopped;
     try {
       await readConnections(progress, controller.signal);
       stopped = await searchSome(progress, phrase, controller.signal, () => show({ isRunning: true }));

@@ -1,0 +1,69 @@
+// Request trees as QBXML, and QBXML as trees.
+import { declarations } from "./versions.js";
+
+export const hasAttributes = (tree) => Object.keys(tree.attributes ?? {}).length > 0;
+
+export const escaped = (text) =>
+  text.replace(/[&<>"]/g, (one) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[one]);
+
+function element(tree, indent) {
+  const attributes = Object.entries(tree.attributes ?? {})
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => ` ${name === "request_id" ? "requestID" : name}="${escaped(value)}"`)
+    .join("");
+  const space = "  ".repeat(indent);
+  if (!tree.children) return `${space}<${tree.name}${attributes}>${escaped(tree.text ?? "")}</${tree.name}>`;
+  if (!tree.children.length) return `${space}<${tree.name}${attributes}></${tree.name}>`;
+  return [
+    `${space}<${tree.name}${attributes}>`,
+    ...tree.children.map((child) => element(child, indent + 1)),
+    `${space}</${tree.name}>`,
+  ].join("\n");
+}
+
+/** Returns the request as QBXML, with declarations if there is a version. */
+export function toXml(tree, version) {
+  const set = `  <QBXMLMsgsRq onError="stopOnError">\n${element(tree, 2)}\n  </QBXMLMsgsRq>`;
+  return `${version ? declarations(version) : ""}<QBXML>\n${set}\n</QBXML>`;
+}
+
+// The only place where the Content-Security-Policy allows a document from a string. The XML is parsed, never displayed.
+const readable = globalThis.trustedTypes?.createPolicy("read-xml", { createHTML: (xml) => xml });
+
+/**
+ * Reads QBXML. Returns `{tree, version}`, without a version if the text has no declaration of one; throws Error with a
+ * sentence.
+ */
+export function fromXml(xml) {
+  const document_ = new DOMParser().parseFromString(readable?.createHTML(xml.trim()) ?? xml.trim(), "application/xml");
+  const failed = document_.querySelector("parsererror");
+  if (failed) {
+    const place = /line (\d+) at column (\d+)/.exec(failed.textContent);
+    const problem = new Error(
+      place ? `The XML is broken at line ${place[1]}, column ${place[2]}.` : "The XML is broken.",
+    );
+    if (place) Object.assign(problem, { line: Number(place[1]), column: Number(place[2]) });
+    throw problem;
+  }
+  const request = [...document_.querySelectorAll("*")].find(
+    ({ tagName }) => tagName.endsWith("Rq") && tagName !== "QBXMLMsgsRq",
+  );
+  if (!request) throw new Error("There is no request element, such as CustomerQueryRq.");
+  const convert = (node) => {
+    const attributes = Object.fromEntries(
+      [...node.attributes].map(({ name, value }) => [name === "requestID" ? "request_id" : name, value]),
+    );
+    const base = { name: node.tagName, ...(node.attributes.length ? { attributes } : {}) };
+    const empty =
+      !node.children.length && (node === request || (!node.textContent.trim() && node.textContent.includes("\n")));
+    return node.children.length || empty
+      ? { ...base, children: [...node.children].map(convert) }
+      : { ...base, text: node.textContent };
+  };
+  const tree = convert(request);
+  const declaration = [...document_.childNodes].find(
+    ({ nodeType, target }) => nodeType === Node.PROCESSING_INSTRUCTION_NODE && target === "qbxml",
+  );
+  const version = /version\s*=\s*["']([^"']*)["']/.exec(declaration?.data)?.[1];
+  return { tree: { attributes: {}, ...tree }, version };
+}

@@ -1,0 +1,294 @@
+// The draft of a request: the form, its check, and queueing.
+import { html, useMemo, useRef, useState } from "../vendor/preact.js";
+import { call, session, useLoad } from "../lib/api.js";
+import { readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
+import { Editor } from "../lib/editor.js";
+import { newKey } from "../lib/queue_again.js";
+import {
+  beginning,
+  bodyOf,
+  inForm,
+  isForm,
+  isOnlyXml,
+  modesOf,
+  read,
+  requestOf,
+  written,
+} from "../lib/request_draft.js";
+import { navigate, url } from "../lib/router.js";
+import { requestType } from "../lib/schema.js";
+import { inWordsOf, labelsOf, offersIn, SIMPLE_FORMS } from "../lib/simple_forms.js";
+import { actionTitle, isRead, requestTitle } from "../lib/text.js";
+import { elementAt, missingIn, pruned } from "../lib/trees.js";
+import { Button, Foreign, Problem, problemText, Segmented, SkeletonCard, toast } from "../lib/ui.js";
+import { firstVersion, lackOf } from "../lib/versions.js";
+import { GroupForm } from "./compose_form.js";
+import { Beginning, ONLY_XML, Preview, RequestAttributes, Version, VersionSelect } from "./compose_parts.js";
+import { QueueCard } from "./compose_queue.js";
+import { nameOf } from "./compose_start.js";
+import { ConfirmWrite } from "./confirm_write.js";
+import { useOffers } from "./offers.js";
+import { SimpleForm } from "./simple_form.js";
+import { totalsOf } from "./simple_lines.js";
+
+const NO_PROBLEMS = [];
+
+const NO_OFFERS = [];
+
+/** The service keeps idempotency keys for a day. An older one would not prevent a second request. */
+const KEY_MILLISECONDS = 23 * 3_600_000;
+
+export function Work({ name, ...rest }) {
+  const type = useLoad(() => requestType(name), [name]);
+  if (type.error)
+    return html`<${Problem} error=${type.error} retry=${type.reload} what="This type could not be loaded." />`;
+  if (!type.data)
+    return html`
+      <div class="compose">
+        <${SkeletonCard} lines=${8} />
+        <${SkeletonCard} lines=${8} />
+      </div>
+    `;
+  return html`<${Draft} type=${type.data} ...${rest} />`;
+}
+
+function Draft({ type, place, target, askForTarget, source }) {
+  const supported = target?.qbxml_version;
+  const [draft, setDraft] = useState(() => readDraft(place) ?? beginning(type, source, supported));
+  const [restoredAt, setRestoredAt] = useState(draft.at);
+  const [isKept, setKept] = useState(true);
+  const [problems, setProblems] = useState(NO_PROBLEMS);
+  const [error, setError] = useState(null);
+  const [busy, setBusy] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const confirmed = useRef(null);
+  const outcome = useRef();
+  const { mode, tree, version, text } = draft;
+  // The service takes this version for a text without one.
+  const assumed = firstVersion(supported);
+  const current = useMemo(() => requestOf(draft, assumed), [mode, tree, version, text, assumed]);
+  const simple = SIMPLE_FORMS[type.name];
+  const offers = useOffers(target?.id, mode === "simple" ? offersIn(simple) : NO_OFFERS);
+
+  const keep = (next) => {
+    setDraft(next);
+    setKept(writeDraft(place, next));
+  };
+  // Each content has one idempotency key, so queueing it twice, also after a reload, makes one request.
+  const edit = (changes) => {
+    setError(null);
+    keep({ ...draft, touched: true, idempotencyKey: null, ...changes });
+  };
+  const changeTree = (next) => {
+    setProblems(stillIn(next, problems));
+    edit({ tree: next });
+  };
+  const startOver = () => {
+    removeDraft(place);
+    setDraft(beginning(type, source, supported));
+    setRestoredAt(null);
+    setProblems(NO_PROBLEMS);
+    setError(null);
+  };
+  const switchTo = (next) => {
+    try {
+      const { tree: nextTree, version: nextVersion } = read(draft, assumed);
+      if (isForm(next) && nextTree.name !== type.name)
+        throw new Error(`The form is for ${type.name}; the text holds ${nextTree.name}. Pick that type above.`);
+      if (next !== "xml" && isOnlyXml(draft))
+        throw new Error(`${ONLY_XML} Write only onError="stopOnError", or stay in XML.`);
+      const changed = { tree: inForm(type, next, nextTree), version: nextVersion, mode: next };
+      const after = {
+        ...draft,
+        ...changed,
+        idempotencyKey: null,
+        text: isForm(next) ? "" : written(next, requestOf(draft, assumed), assumed),
+      };
+      if (draft.touched) keep(after);
+      else setDraft(after);
+      setProblems(NO_PROBLEMS);
+      setError(null);
+    } catch (problem) {
+      setProblems([{ message: problem.message, line: problem.line, column: problem.column }]);
+    }
+  };
+  const show = (found) => {
+    setProblems(mode === "simple" ? found.map((one) => inWordsOf(simple, one)) : found);
+    setTimeout(() =>
+      (document.querySelector("[data-found]") ?? outcome.current)?.scrollIntoView({
+        block: "center",
+        behavior: "smooth",
+      }),
+    );
+    setTimeout(() => document.querySelector("[data-found]")?.focus({ preventScroll: true }));
+  };
+
+  const press = () => {
+    if (!target) return askForTarget();
+    setError(null);
+    const missing = isForm(mode) ? missingIn(type.content, tree) : [];
+    if (missing.length) return show(missing);
+    // A document that cannot be read here counts as a write.
+    const isHarmless = current && isRead(current.tree.name);
+    if (isHarmless || (draft.idempotencyKey && confirmed.current === draft.idempotencyKey)) return queue();
+    return setAsking(true);
+  };
+
+  const queue = async () => {
+    setAsking(false);
+    setBusy(true);
+    setProblems(NO_PROBLEMS);
+    const now = Date.now();
+    const isFresh = draft.idempotencyKey && now - draft.unanswered < KEY_MILLISECONDS;
+    const sent = {
+      ...draft,
+      idempotencyKey: isFresh ? draft.idempotencyKey : newKey(),
+      unanswered: isFresh ? draft.unanswered : now,
+    };
+    confirmed.current = sent.idempotencyKey;
+    try {
+      const body = bodyOf(sent);
+      keep(sent);
+      const { data } = await call("POST", ["connections", target.id, "queued_requests"], {
+        body,
+        headers: { "Idempotency-Key": sent.idempotencyKey },
+      });
+      removeDraft(place);
+      toast("The request is queued.");
+      navigate(url(`/queued_requests/${data.id}`));
+    } catch (problem) {
+      const isDefinite = problem instanceof SyntaxError || (problem.status >= 400 && problem.status < 500);
+      // After somebody signed out, nothing is kept.
+      if (isDefinite && (session.key || problem.status === 401)) keep({ ...draft, idempotencyKey: null });
+      const found =
+        problem instanceof SyntaxError
+          ? [{ field: "body", message: `The JSON is broken: ${problem.message}.` }]
+          : (problem.details?.problems ?? []);
+      setError(found.length ? null : problem);
+      setBusy(false);
+      show(
+        found.map((one) => ({
+          ...one,
+          message: problemText(one),
+          element: isForm(mode) && one.path ? elementAt(pruned(tree), one.path) : undefined,
+        })),
+      );
+    }
+  };
+
+  const action = current ? actionTitle(current.tree) : "Queue request";
+  const books = target && nameOf(target);
+  const lack = (since) => lackOf(since, version, supported);
+  return html`
+    <${Beginning}
+      source=${source}
+      draft=${draft}
+      target=${target}
+      restoredAt=${restoredAt}
+      startOver=${startOver}
+    />
+    <div class="compose ${mode === "simple" ? "simple" : ""}">
+      <section class="card" aria-label="Request">
+        <header>
+          <h2>${requestTitle(type.name)}</h2>
+          <div class="row">
+            ${
+              isForm(mode) &&
+              html`<${VersionSelect} version=${version} target=${target} choose=${(next) => edit({ version: next })} />`
+            }
+            <${Segmented} label="Edit as" value=${mode} onChange=${switchTo} options=${modesOf(type.name)} />
+          </div>
+        </header>
+        ${
+          isForm(mode)
+            ? html`
+              <div class="body stack">
+                <${Version} version=${version} target=${target} choose=${(next) => edit({ version: next })} />
+                ${
+                  mode === "simple"
+                    ? html`
+                      <${SimpleForm}
+                        form=${simple}
+                        type=${type}
+                        tree=${tree}
+                        change=${changeTree}
+                        problems=${problems}
+                        offers=${offers}
+                        lackOf=${lack}
+                        showAllFields=${() => switchTo("form")}
+                      />
+                    `
+                    : html`
+                      <${GroupForm}
+                        group=${type.content}
+                        tree=${tree}
+                        change=${changeTree}
+                        problems=${problems}
+                        lackOf=${lack}
+                      />
+                    `
+                }
+                <${RequestAttributes} type=${type} tree=${tree} change=${changeTree} />
+              </div>
+            `
+            : html`
+              <${Editor}
+                key=${mode}
+                text=${text}
+                language=${mode}
+                label="${mode.toUpperCase()} of the request"
+                problems=${problems}
+                onChange=${(value) => {
+                  setProblems(NO_PROBLEMS);
+                  edit({ text: value });
+                }}
+              />
+            `
+        }
+      </section>
+      <div class="stack stick">
+        <${QueueCard}
+          type=${type}
+          draft=${draft}
+          edit=${edit}
+          problems=${problems}
+          error=${error}
+          outcome=${outcome}
+          isKept=${isKept}
+          button=${html`
+              <${Button} kind="primary block" busy=${busy} onClick=${press}>
+                ${books ? html`<span>${action} in <${Foreign} text=${books} /></span>` : action}
+              <//>
+            `}
+        />
+        <${Preview} draft=${draft} current=${current} assumed=${assumed} connection=${target?.id} />
+      </div>
+    </div>
+    ${
+      asking &&
+      html`
+        <${ConfirmWrite}
+          tree=${current && pruned(current.tree)}
+          target=${books}
+          unanswered=${draft.unanswered}
+          isSame=${Boolean(draft.idempotencyKey)}
+          labels=${mode === "simple" ? labelsOf(simple) : undefined}
+          totals=${mode === "simple" ? totalsOf(simple, tree, offers) : []}
+          confirm=${queue}
+          close=${() => setAsking(false)}
+        />
+      `
+    }
+  `;
+}
+
+/** Returns the problems whose element is still in the form unchanged. */
+function stillIn(tree, problems) {
+  const elements = new Set();
+  const visit = (element) => {
+    elements.add(element);
+    element.children?.forEach(visit);
+  };
+  visit(tree);
+  return problems.filter(({ element }) => elements.has(element));
+}

@@ -1,0 +1,85 @@
+// The card that queues a draft: what is wrong with it, its webhook, and the button.
+import { html } from "../vendor/preact.js";
+import { session } from "../lib/api.js";
+import { url } from "../lib/router.js";
+import { plural } from "../lib/text.js";
+import { explain, Field, Note } from "../lib/ui.js";
+
+/** `outcome` is set to the element of the problems, and `button` queues the draft. */
+export function QueueCard({ type, draft, edit, problems, error, outcome, isKept, button }) {
+  const { mode, webhook } = draft;
+  return html`
+    <section class="card" aria-label="Queue">
+      <div class="body stack">
+        <div ref=${outcome}>
+          ${
+            problems.length > 0 &&
+            html`
+              <${Note} tone="red" role="alert" title=${plural(problems.length, "problem")}>
+                <ul class="stack tight">
+                  ${problems.map(
+                    (one) => html`
+                      <li>
+                        ${one.line && mode !== "json" ? html`<span class="tag">line ${one.line}</span> ` : ""}
+                        ${one.message}
+                      </li>
+                    `,
+                  )}
+                </ul>
+              <//>
+            `
+          }
+          ${
+            error &&
+            html`
+              <${Note} tone="red" role="alert">
+                <p>${explain(error)}</p>
+                ${
+                  error.status === 0 || error.status >= 500
+                    ? html`
+                      <p>
+                        Nothing is lost: press the button again. If the request was queued, it is not queued twice.
+                      </p>
+                    `
+                    : ""
+                }
+              <//>
+            `
+          }
+        </div>
+        <${Field}
+          label="Webhook URL (optional)"
+          help=${webhook !== null && "If it is empty, the webhook URL of the connection is used."}
+        >
+          ${(control) => html`
+            <input
+              ...${control}
+              value=${webhook ?? ""}
+              disabled=${webhook === null}
+              inputmode="url"
+              maxlength="2048"
+              placeholder=${webhook === null ? undefined : "https://example.com/webhooks/quickbooks"}
+              onInput=${(event) => edit({ webhook: event.target.value })}
+            />
+          `}
+        <//>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked=${webhook === null}
+            onChange=${(event) => edit({ webhook: event.target.checked ? null : "" })}
+          />
+          Send no webhook
+        </label>
+        ${session.canChange ? button : html`<span class="muted">A read-only key cannot queue requests.</span>`}
+        <div class="row between">
+          <a href=${url(`/qbxml/${type.name}`)}>${type.name} in the reference</a>
+          ${
+            !isKept &&
+            html`<span class="failed small" role="status">This draft is too large to be kept in this tab.</span>`
+          }
+        </div>
+      </div>
+    </section>
+  `;
+}

@@ -1,0 +1,104 @@
+// What a reader can do with a request.
+import { html, useState } from "../vendor/preact.js";
+import { call, session } from "../lib/api.js";
+import { ActionButton } from "../lib/dialogs.js";
+import { editAddress, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
+import { navigate, url } from "../lib/router.js";
+import { ENDED, isRead } from "../lib/text.js";
+import { Button, Icon, toast } from "../lib/ui.js";
+
+/** Leads to the check that settles whether a write may be queued again. */
+function goToCheck() {
+  const check = document.getElementById("check");
+  check?.scrollIntoView({ block: "center", behavior: "smooth" });
+  check?.focus({ preventScroll: true });
+}
+
+export function Actions({ record, load }) {
+  // Pressing the button again after a lost answer queues the same copy.
+  const [key] = useState(newKey);
+  if (!session.canChange) return null;
+  const path = ["queued_requests", record.id];
+  const act = (name, said) => async () => {
+    load.reload({ data: await call("POST", [...path, name]) });
+    toast(said);
+  };
+  const again = async () => {
+    const { id } = await queueAgain(record, key);
+    toast("The copy is queued.");
+    navigate(url(`/queued_requests/${id}`));
+  };
+  const remove = async () => {
+    await call("DELETE", path);
+    toast("The request is deleted.");
+    navigate(url(`/connections/${record.connection_id}`));
+  };
+  const isDone = !isRead(record.request_name) && record.state === "response_received";
+  return html`
+    <div class="row">
+      ${
+        ["waiting", "retryable"].includes(record.state) &&
+        html`
+          <${ActionButton}
+            label="Discard"
+            danger=${true}
+            question="Discard this request?"
+            explanation="It leaves the queue and is never sent to QuickBooks. Its webhook reports that it was discarded."
+            action=${act("discard", "The request is discarded.")}
+          />
+        `
+      }
+      ${
+        ENDED.has(record.state) &&
+        record.webhook_url &&
+        html`
+          <${ActionButton}
+            label="Redeliver webhook"
+            icon="refresh"
+            action=${act("redeliver", "The webhook is sent again.")}
+          />
+        `
+      }
+      ${
+        isUnsettled(record)
+          ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`
+          : html`
+            ${
+              ["error", "discarded"].includes(record.state) &&
+              html`
+                <a class="button" href=${editAddress(record)}>
+                  <${Icon} name="pen" />
+                  Edit and queue again
+                </a>
+              `
+            }
+            <${ActionButton}
+              label="Queue again"
+              icon="copy"
+              question="Queue a copy of this request?"
+              confirm="Queue a copy"
+              explanation=${
+                isDone
+                  ? "QuickBooks has executed this request. A copy makes a second entry in the books."
+                  : "A new request with the same content is put at the end of the queue."
+              }
+              action=${again}
+            />
+          `
+      }
+      ${
+        ENDED.has(record.state) &&
+        html`
+          <${ActionButton}
+            label="Delete"
+            kind="ghost"
+            danger=${true}
+            question="Delete this request?"
+            explanation="The request, its response and its webhook attempts are removed. Changes in QuickBooks remain."
+            action=${remove}
+          />
+        `
+      }
+    </div>
+  `;
+}
