@@ -375,8 +375,8 @@ def calls_module(requests: Mapping[str, Any]) -> str:
         "if TYPE_CHECKING:",
         "    from collections.abc import AsyncIterator, Iterator",
         "",
-        "    from qbxml_queue.batches import Entry",
-        "    from qbxml_queue.options import AddOptions, ExecuteOptions, IterateOptions",
+        "    from qbxml_queue.batches import AddOptions, Entry",
+        "    from qbxml_queue.options import ExecuteOptions, IterateOptions",
         "    from qbxml_queue.schema import requests as q",
         "    from qbxml_queue.schema import responses as r",
     ]

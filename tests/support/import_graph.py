@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class ImportGraph:
-    """The modules below a folder, by dotted name, and the modules that each one imports.
+    """The modules below a folder, by dotted name or by path, and the modules that each one imports.
 
-    Imports under TYPE_CHECKING and inside functions count. Imports of other packages do not.
+    Imports under TYPE_CHECKING and inside functions count, and so do those for types in JavaScript. Imports of other
+    packages do not.
     """
 
     folder_of: Mapping[str, str]
@@ -28,6 +30,20 @@ class ImportGraph:
         files = modules_below(root, packages)
         folders = {module: ".".join(path.relative_to(root).parent.parts) for module, path in files.items()}
         return cls(folders, imports_between(files))
+
+    @classmethod
+    def read_javascript(cls, root: Path) -> ImportGraph:
+        """Return the graph of the modules of JavaScript below a folder, without `vendor`."""
+        files = {path for path in root.rglob("*.js") if "vendor" not in path.relative_to(root).parts}
+        imports = {
+            str(path.relative_to(root)): frozenset(
+                str(imported.relative_to(root))
+                for target in _JAVASCRIPT_IMPORT.findall(path.read_text(encoding="utf-8"))
+                if (imported := (path.parent / target).resolve()) in files - {path}
+            )
+            for path in sorted(files)
+        }
+        return cls({module: str(Path(module).parent) for module in imports}, imports)
 
     def imports_between_folders(self) -> set[tuple[str, str]]:
         """Return (importing module, imported module) for each import that leaves its folder."""
@@ -48,6 +64,10 @@ class ImportGraph:
         for module, imported in self.imports_between_folders():
             folders.setdefault(self.folder_of[module], set()).add(self.folder_of[imported])
         return _circle(folders)
+
+
+_JAVASCRIPT_IMPORT = re.compile(r"""(?:\bfrom|\bimport\(|^import)\s*["'](\.[^"']+)["']""", re.MULTILINE)
+"""`import … from "…"`, `export … from "…"`, `import "…"`, `import("…")`, also in a comment that declares a type."""
 
 
 def modules_below(root: Path, packages: Iterable[str]) -> dict[str, Path]:

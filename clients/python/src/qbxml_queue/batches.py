@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
-from qbxml_queue.options import AddOptions, check_options
-from qbxml_queue.protocol import result_of
+from qbxml_queue.options import check_options
+from qbxml_queue.results import result_of
 from qbxml_queue.values import Reference, to_json
 
 if TYPE_CHECKING:
@@ -18,6 +18,21 @@ R = TypeVar("R")
 
 _KEY_CHARACTERS = 38
 """How much of the idempotency key is in the names of a batch. A name has at most 50 characters."""
+
+
+class AddOptions(TypedDict, total=False):
+    """How a request of a batch is queued."""
+
+    version: str
+    """The version of QBXML, such as `14.0`."""
+    webhook_url: str | None
+    """The receiver. None sends no webhook, even if the connection has a default."""
+    label: str
+    """At most 50 characters of your own, which lists can be filtered by."""
+    metadata: dict[str, str]
+    """At most 20 texts of your own, which come back in the record and in events."""
+    depends_on: Iterable[Entry[Any]]
+    """Requests before this one that must succeed first. A value of `Entry.ref` implies it."""
 
 
 class Entry(Generic[R]):
@@ -49,8 +64,8 @@ class Entry(Generic[R]):
         """
         return Reference(self, path)
 
-    def name_in(self, batch: BatchBase | None) -> str:
-        """Return what identifies this request in a batch: its name in its own, its id in a later one.
+    def name_in(self, batch: object) -> str:
+        """Return what identifies this request in a batch, or in None: its name in its own, its id in a later one.
 
         Raises ValueError in another batch before its own is queued.
         """

@@ -7,9 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from qbxml_queue.batches import Entry
+    from collections.abc import Mapping
 
 
 class CommonOptions(TypedDict, total=False):
@@ -55,21 +53,6 @@ class IterateOptions(CommonOptions, total=False):
     """Seconds to wait for one page; 300 by default. Then StillWaiting is raised."""
     page_size: int
     """Objects in a page; 100 by default."""
-
-
-class AddOptions(TypedDict, total=False):
-    """How a request of a batch is queued."""
-
-    version: str
-    """The version of QBXML, such as `14.0`."""
-    webhook_url: str | None
-    """The receiver. None sends no webhook, even if the connection has a default."""
-    label: str
-    """At most 50 characters of your own, which lists can be filtered by."""
-    metadata: dict[str, str]
-    """At most 20 texts of your own, which come back in the record and in events."""
-    depends_on: Iterable[Entry[Any]]
-    """Requests before this one that must succeed first. A value of `Entry.ref` implies it."""
 
 
 def check_options(method: str, kind: type, options: Mapping[str, Any]) -> None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import httpx
 
-from qbxml_queue.errors import ApiError, ReadOnlyKey, StillWaiting, failure_of
+from qbxml_queue.errors import ApiError, ReadOnlyKey, StillWaiting
 from qbxml_queue.options import IterateOptions, check_options
+from qbxml_queue.results import read_result, result_of
 from qbxml_queue.schema.facts import SINGLE
-from qbxml_queue.values import from_json, to_json
+from qbxml_queue.values import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -310,20 +311,6 @@ def _can_be_paged(request: Mapping[str, Any], options: ExecuteOptions) -> bool:
 def _parameter(value: object) -> str:
     """Return a parameter of a URL. The service refuses other texts than `true` and `false`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def read_result(event: Any) -> None:
-    """Give the result of an event Python's types."""
-    if isinstance(event.get("result"), dict):
-        event["result"] = from_json(event["request_json"]["request"]["name"], event["result"])
-
-
-def result_of(record: QueuedRequest) -> dict[str, Any]:
-    """Return the result of a request that has ended, with Python's types. Raises RequestFailed."""
-    result = record.get("result")
-    if record["state"] != "response_received" or result is None:
-        raise failure_of(record)
-    return from_json(record["request_name"], result)
 
 
 def _error_of(response: httpx.Response) -> ApiError:

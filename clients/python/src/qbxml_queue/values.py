@@ -7,14 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict
 
 from qbxml_queue.schema.facts import LISTS, VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qbxml_queue.batches import BatchBase, Entry
+
+class Named(Protocol):
+    """A request that a reference can name: an entry of a batch."""
+
+    def name_in(self, batch: object) -> str:
+        """Return what identifies the request in a batch, or outside of batches, which is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +29,10 @@ class Reference:
     `request` is the id of a request that has ended, or an entry of a batch.
     """
 
-    request: str | Entry[Any]
+    request: str | Named
     path: str
 
-    def to_json(self, batch: BatchBase | None = None) -> dict[str, str]:
+    def to_json(self, batch: object = None) -> dict[str, str]:
         """Return the form of the API. Raises ValueError for an entry of another batch that is not queued."""
         name = self.request if isinstance(self.request, str) else self.request.name_in(batch)
         return {"$from": name, "path": self.path}
@@ -48,7 +53,7 @@ Interval: TypeAlias = timedelta | str | Reference
 _interval = re.compile(r"(-?)PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?", re.ASCII).fullmatch
 
 
-def to_json(value: object, batch: BatchBase | None = None) -> object:  # noqa: PLR0911 - one return for each type
+def to_json(value: object, batch: object = None) -> object:  # noqa: PLR0911 - one return for each type
     """Return a value of a request as JSON. Raises TypeError for a float, and for a type that QBXML does not have.
 
     `batch` is the batch of the request, if it is in one.

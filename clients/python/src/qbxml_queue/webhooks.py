@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from qbxml_queue.errors import InvalidSignature
-from qbxml_queue.protocol import read_result
+from qbxml_queue.results import read_result
 from qbxml_queue.schema.records import CompletedEvent, ConnectionWebhookEvent, DiscardedEvent, FailedEvent
 
 if TYPE_CHECKING:
