@@ -482,4 +482,4 @@ def _without_response(record: QueuedRequest, now: datetime, **fields: Any) -> Qu
         webhook = record.webhook
     cleared = replace(record, error=None, responded_at=None, response_size=0, response_attempt="", response_chunks="")
     cleared = replace(cleared, dependencies=(), queued_at=None)
-    return cleared.changed(now, webhook=webhook, paging=paging, **fields)
+    return replace(cleared, webhook=webhook, paging=paging, **fields).changed(now)

@@ -85,11 +85,13 @@ _RESPONSE_XML = (
     "</CustomerRet></CustomerQueryRs></QBXMLMsgsRs></QBXML>"
 )
 _SENT = replace(_WAITING, state=State.SENT, sessions=1)
-_RECEIVED = _SENT.moved(State.RESPONSE_RECEIVED, _END, response_size=len(_RESPONSE_XML)).with_webhook(
-    _END,
+_WEBHOOK = replace(
+    _SENT.webhook,
     state=WebhookState.SUCCEEDED,
     attempts=(WebhookAttempt(timestamp(_END), "ok", status_code=200, duration_ms=84),),
 )
+_RECEIVED = replace(_SENT, response_size=len(_RESPONSE_XML)).moved(State.RESPONSE_RECEIVED, _END)
+_RECEIVED = _RECEIVED.with_webhook(_END, _WEBHOOK)
 _STATUS = describe_status(3140)
 _FAILED = _SENT.failed(
     _END,

@@ -106,5 +106,5 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         webhook = replace(record.webhook, attempts_in_round=ATTEMPTS[event])
         if event == "redeliver_webhooks":
             webhook = replace(webhook, state=WebhookState.FAILED)
-        ended = record.moved(State.RESPONSE_RECEIVED, INSERTED_AT, webhook=webhook)
+        ended = replace(record, webhook=webhook).moved(State.RESPONSE_RECEIVED, INSERTED_AT)
         store.commit(ChangeRequest(record, ended, response_xml=RESPONSE_XML))

@@ -102,11 +102,11 @@ def test_requiring_a_deleted_connection_raises_not_found(store: AnyStore) -> Non
 def test_a_change_of_a_session_from_an_old_revision_conflicts(store: AnyStore) -> None:
     session = a_session()
     store.commit(Put(None, session))
-    first_change = session.called(LATER, last_error="first")
+    first_change = replace(session, last_error="first").called(LATER)
     store.commit(Put(session, first_change))
 
     with pytest.raises(Conflict) as conflict:
-        store.commit(Put(session, session.called(LATER, last_error="second")))
+        store.commit(Put(session, replace(session, last_error="second").called(LATER)))
 
     assert conflict.value.current == first_change
 
@@ -152,7 +152,7 @@ def test_live_sessions_are_counted_by_shard_and_app_and_by_the_minute_of_their_l
         store.commit(Put(None, a_session(id=f"{number:064x}", shard=shard, last_call_at=call, app_id=app_id)))
     ended = a_session(id="ff" * 32, last_call_at=timestamp(NOON + timedelta(minutes=5)))
     store.commit(Put(None, ended))
-    store.commit(Put(ended, ended.called(NOON + timedelta(minutes=5), ended=True)))
+    store.commit(Put(ended, replace(ended, ended=True).called(NOON + timedelta(minutes=5))))
 
     def counted(shard: int, minutes: float) -> dict[str, int]:
         return dict(store.live_sessions(shard, timestamp(NOON + timedelta(minutes=minutes))))
@@ -263,7 +263,7 @@ def test_only_ended_sessions_expire(emulated: DynamoDBStore) -> None:
     emulated.commit(Put(None, live))
     assert "expires_at" not in client.scan(TableName=table)["Items"][0]
 
-    ended = live.called(LATER, ended=True)
+    ended = replace(live, ended=True).called(LATER)
     emulated.commit(Put(live, ended))
 
     (item,) = client.scan(TableName=table)["Items"]

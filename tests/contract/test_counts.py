@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,11 @@ def test_counts_equal_a_recount_after_any_changes(store: AnyStore) -> None:
                     ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, now), response_xml=RESPONSE_XML)
                 )
             case _ if record.webhook_state == WebhookState.PENDING:
-                store.commit(ChangeRequest(record, record.with_webhook(now, state=WebhookState.SUCCEEDED)))
+                store.commit(
+                    ChangeRequest(
+                        record, record.with_webhook(now, replace(record.webhook, state=WebhookState.SUCCEEDED))
+                    )
+                )
             case _:
                 store.commit(RemoveRequest(record, timestamp(now)))
 

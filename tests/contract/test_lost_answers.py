@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any
 
@@ -219,7 +219,11 @@ def test_a_change_that_another_caller_changed_further_is_recognised(bench: Bench
         current = bench.store.request(record.id)
         if isinstance(current, QueuedRequest) and current.revision > record.revision:
             bench.client.deliver_late_calls = deliver  # type: ignore[method-assign]
-            bench.store.commit(ChangeRequest(current, current.with_webhook(NOON, state=WebhookState.SUCCEEDED)))
+            bench.store.commit(
+                ChangeRequest(
+                    current, current.with_webhook(NOON, replace(current.webhook, state=WebhookState.SUCCEEDED))
+                )
+            )
 
     bench.client.deliver_late_calls = attempt_too  # type: ignore[method-assign]
     changed = getattr(bench.requests, how)(APP_ID, record.id, actor=AN_ACTOR).record

@@ -115,7 +115,7 @@ def test_packing_does_not_change_the_result_of_a_search(database: PackedTables, 
             case "change" if waiting := [record for record in alive if record.state is State.WAITING]:
                 # A text changes only together with the state, which marks the day as changed.
                 record = chance.choice(waiting)
-                after, text = record.changed(TODAY, state=State.ERROR), chance.choice(WORDS)
+                after, text = replace(record, state=State.ERROR).changed(TODAY), chance.choice(WORDS)
                 database.store.commit(ChangeRequest(record, after, search_text=text))
                 del alive[record]
                 alive[after] = text
@@ -310,7 +310,7 @@ def test_a_run_that_another_one_overtakes_changes_nothing(
     first, second, *_ = store_packed(3)
     database.store.commit(RemoveRequest(first, timestamp(TODAY)))
     database.run()
-    late = second.changed(TODAY, state=State.ERROR)
+    late = replace(second, state=State.ERROR).changed(TODAY)
 
     def meanwhile() -> None:
         database.store.commit(ChangeRequest(second, late, search_text="omega"))

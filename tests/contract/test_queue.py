@@ -72,7 +72,7 @@ def test_a_request_returned_with_another_priority_is_queued_once(store: AnyStore
     ticketed = second.moved(State.TICKETED, LATER)
     store.commit(ChangeRequest(second, ticketed))
 
-    ahead = ticketed.moved(State.WAITING, LATER, queue_priority=FIRST_IN_LINE)
+    ahead = replace(ticketed, queue_priority=FIRST_IN_LINE).moved(State.WAITING, LATER)
     store.commit(ChangeRequest(ticketed, ahead))
     later = replace(ahead, queue_priority=IN_TURN, revision=ahead.revision + 1)
     assert list(store.queue_front(CONNECTION_ID, 10)) == [ahead, first]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import Event
 from typing import TYPE_CHECKING
@@ -230,9 +231,11 @@ def change_somehow(store: AnyStore, record: QueuedRequest, now: datetime, chance
             store.commit(ChangeRequest(record, after, response_xml=chance.choice(["<a/>", LARGE])))
         case _ if record.webhook_state is WebhookState.PENDING:
             webhook_state = chance.choice([WebhookState.SUCCEEDED, WebhookState.FAILED])
-            store.commit(ChangeRequest(record, record.with_webhook(now, state=webhook_state)))
+            store.commit(ChangeRequest(record, record.with_webhook(now, replace(record.webhook, state=webhook_state))))
         case _ if record.webhook_state is WebhookState.FAILED:
-            store.commit(ChangeRequest(record, record.with_webhook(now, state=WebhookState.PENDING)))
+            store.commit(
+                ChangeRequest(record, record.with_webhook(now, replace(record.webhook, state=WebhookState.PENDING)))
+            )
         case _:
             store.commit(RemoveRequest(record, timestamp(now)))
 

@@ -87,7 +87,7 @@ def test_each_request_is_counted_in_the_hours_and_buckets_of_its_times(store: An
 def test_a_webhook_and_a_deletion_do_not_change_the_statistics(store: AnyStore) -> None:
     record = run(store, NOON, 3, 0.5, State.RESPONSE_RECEIVED)
     before = statistics_by_day(store)
-    delivered = record.with_webhook(NOON + timedelta(hours=1), state=WebhookState.SUCCEEDED)
+    delivered = record.with_webhook(NOON + timedelta(hours=1), replace(record.webhook, state=WebhookState.SUCCEEDED))
     store.commit(ChangeRequest(record, delivered))
     store.commit(RemoveRequest(delivered, timestamp(NOON + timedelta(hours=2))))
 

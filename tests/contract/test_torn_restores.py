@@ -155,7 +155,7 @@ def test_an_entry_of_the_queue_whose_record_has_moved_on_is_not_sent(emulated: D
     client, tables = tables_of(emulated)
     system.queue(0, "write", "")
     (record,) = system.records()
-    after = record.changed(system.clock(), state=state)
+    after = replace(record, state=state).changed(system.clock())
     client.put_item(TableName=tables.queued_requests, Item=record_item(after))
     system.queue(0, "read", "")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,7 +162,9 @@ def own_changes() -> Iterator[dict[str, Any]]:
         for attempts in range(10):
             before = a_record(state=state, webhook=Webhook(url="https://a.example", attempts_in_round=attempts))
             for webhook_state in (WebhookState.PENDING, WebhookState.SUCCEEDED, WebhookState.FAILED):
-                after = before.with_webhook(NOON, state=webhook_state, attempts_in_round=attempts + 1)
+                after = before.with_webhook(
+                    NOON, replace(before.webhook, state=webhook_state, attempts_in_round=attempts + 1)
+                )
                 yield stream_record(RECORDS.item(before), RECORDS.item(after))
         tombstone = tombstone_item(a_record(state=state), timestamp(NOON))
         yield stream_record(None, tombstone)

@@ -917,7 +917,9 @@ def test_many_requests_are_changed_with_three_reads_for_a_part_and_a_transaction
     for record in records:
         current = bench.store.request(record.id)
         assert isinstance(current, QueuedRequest)
-        failed = current.with_webhook(bench.clock(), state=WebhookState.FAILED, attempts_in_round=10)
+        failed = current.with_webhook(
+            bench.clock(), replace(current.webhook, state=WebhookState.FAILED, attempts_in_round=10)
+        )
         bench.store.commit(ChangeRequest(current, failed))
     bench.clock.advance(seconds=1)
     bench.calls.clear()

@@ -163,6 +163,13 @@ class DeliverySetup:
         """Redeliver the record's webhook."""
         before = self.stored_record(record)
         after = before.with_webhook(
-            self.clock(), state=WebhookState.PENDING, round=before.webhook.round + 1, attempts_in_round=0, error=None
+            self.clock(),
+            replace(
+                before.webhook,
+                state=WebhookState.PENDING,
+                round=before.webhook.round + 1,
+                attempts_in_round=0,
+                error=None,
+            ),
         )
         self.store.commit(ChangeRequest(before, after))

@@ -9,6 +9,7 @@ costs one query.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -154,7 +155,7 @@ def plan_attempt(store: Database, retries: RetryQueue, record: QueuedRequest, no
     """
     try:
         retries.plan(PlannedAttempt.of(record, record.webhook.attempts_in_round, now))
-        store.commit(ChangeRequest(record, record.with_webhook(now, error=OVERDUE)))
+        store.commit(ChangeRequest(record, record.with_webhook(now, replace(record.webhook, error=OVERDUE))))
     except Conflict:  # another attempt was just recorded
         return False
     except (TooManyRequests, Unavailable):  # the next run plans it again

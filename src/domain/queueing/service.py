@@ -199,9 +199,9 @@ def _entries(action: Action, actor: Actor) -> Callable[[QueuedRequest, int, str]
 
 def redelivered(record: QueuedRequest, now: datetime) -> QueuedRequest:
     """Return an ended record after a new round of its webhook has begun."""
-    return record.with_webhook(
-        now, state=WebhookState.PENDING, error=None, round=record.webhook.round + 1, attempts_in_round=0
-    )
+    former, state = record.webhook, WebhookState.PENDING
+    webhook = replace(former, state=state, error=None, round=former.round + 1, attempts_in_round=0)
+    return record.with_webhook(now, webhook)
 
 
 def existing(app_id: str, detail: RequestDetail | Tombstone | None) -> RequestDetail:

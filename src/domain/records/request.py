@@ -298,15 +298,15 @@ class QueuedRequest:
         was_refused = self.error is not None and self.error.code in NOT_EXECUTED
         return not self.recovery.begun and (self.state is State.DISCARDED or was_refused)
 
-    def changed(self, now: datetime, **fields: Any) -> QueuedRequest:
-        """Return the record with `fields` changed, a new `updated_at` and the next `revision`."""
-        return replace(self, **fields, updated_at=timestamp(now), revision=self.revision + 1)
+    def changed(self, now: datetime) -> QueuedRequest:
+        """Return the record after a change of its fields, with a new `updated_at` and the next `revision`."""
+        return replace(self, updated_at=timestamp(now), revision=self.revision + 1)
 
-    def with_webhook(self, now: datetime, **fields: Any) -> QueuedRequest:
-        """Return the record with `fields` of its webhook changed."""
-        return self.changed(now, webhook=replace(self.webhook, **fields))
+    def with_webhook(self, now: datetime, webhook: Webhook) -> QueuedRequest:
+        """Return the record after a change of its webhook."""
+        return replace(self, webhook=webhook).changed(now)
 
-    def moved(self, to: State, now: datetime, **fields: Any) -> QueuedRequest:
+    def moved(self, to: State, now: datetime) -> QueuedRequest:
         """Return the record in state `to`.
 
         Raises MayBeExecuted or InvalidState if the table has no such transition.
@@ -318,16 +318,17 @@ class QueuedRequest:
                     {"state": self.state.value},
                 )
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
+        after = replace(self, state=to).changed(now)
         if to in ENDED:
-            fields["queued_at"] = None
-            fields["recovery"] = replace(self.recovery, active=False, running_until=None)
+            after = replace(after, queued_at=None, recovery=replace(self.recovery, active=False, running_until=None))
         if to not in IN_FLIGHT:
-            fields |= {"state_before_claim": None, "updated_before_claim": None}
-        elif self.state in QUEUED:
-            # The usual values are not stored.
-            fields["state_before_claim"] = None if self.state is State.WAITING else self.state
-            fields["updated_before_claim"] = None if self.updated_at == self.inserted_at else self.updated_at
-        return self.changed(now, state=to, **fields)
+            return replace(after, state_before_claim=None, updated_before_claim=None)
+        if self.state not in QUEUED:
+            return after
+        # The usual values are not stored.
+        state = None if self.state is State.WAITING else self.state
+        updated_at = None if self.updated_at == self.inserted_at else self.updated_at
+        return replace(after, state_before_claim=state, updated_before_claim=updated_at)
 
     def as_change_of(self, before: QueuedRequest) -> QueuedRequest:
         """Return the record with the next revision after `before`. Its transitions are then stored as one change."""
@@ -339,11 +340,11 @@ class QueuedRequest:
         if left:
             # Nothing that clients see has changed.
             return replace(self, dependencies=left, revision=self.revision + 1)
-        return self.changed(now, dependencies=(), queued_at=timestamp(now))
+        return replace(self, dependencies=(), queued_at=timestamp(now)).changed(now)
 
     def claimed(self, session_id: str, now: datetime) -> QueuedRequest:
         """Return the queued record after a session claimed it."""
-        return self.moved(State.TICKETED, now, last_session_id=session_id)
+        return replace(self, last_session_id=session_id).moved(State.TICKETED, now)
 
     def sent(
         self,
@@ -361,34 +362,28 @@ class QueuedRequest:
         recovery, paging, sent_at = self.recovery, self.paging, timestamp(now)
         if recovery.active:
             recovery = replace(recovery, sessions=recovery.sessions + 1)
-            return self.moved(State.SENT, now, recovery=recovery, sent_at=sent_at)
+            return replace(self, recovery=recovery, sent_at=sent_at).moved(State.SENT, now)
         if self.is_read:
             paging = replace(paging, page_size=page_size)
         else:
             recovery = replace(recovery, company_file_key=company_file_key)
-        return self.moved(
-            State.SENT,
-            now,
+        after = replace(
+            self,
             sessions=self.sessions + 1,
             paging=paging,
             recovery=recovery,
             message_set=message_set or self.message_set,
             sent_at=sent_at,
         )
+        return after.moved(State.SENT, now)
 
     def divided(self, now: datetime) -> QueuedRequest:
         """Return the sent record after it left its message set, which QuickBooks did not execute. It is sent alone.
 
         The session that sent the set may claim it again.
         """
-        return self.moved(
-            State.RETRYABLE,
-            now,
-            message_set=None,
-            recovery=Recovery(),
-            queue_priority=IN_TURN,
-            last_session_id=None,
-        )
+        alone = replace(self, message_set=None, recovery=Recovery(), queue_priority=IN_TURN, last_session_id=None)
+        return alone.moved(State.RETRYABLE, now)
 
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:
         """Return the record in flight after it was put back into the queue.
@@ -402,13 +397,13 @@ class QueuedRequest:
             recovery = replace(recovery, sessions=recovery.sessions - 1)
         elif not counts:
             sessions -= 1
-        return self.moved(
-            State.WAITING if never_sent else State.RETRYABLE,
-            now,
+        after = replace(
+            self,
             sessions=sessions,
             paging=self.paging if page_size is None else replace(self.paging, page_size=page_size),
             recovery=recovery,
         )
+        return after.moved(State.WAITING if never_sent else State.RETRYABLE, now)
 
     def after_failed_session(self) -> QueuedRequest:
         """Return the record as it is queued after QuickBooks failed for it.
@@ -431,7 +426,7 @@ class QueuedRequest:
         `running_until` is the time until which QuickBooks may be executing it, or None if QuickBooks has finished.
         """
         recovery = replace(self.recovery, begun=True, active=True, sessions=0, running_until=running_until)
-        return self.moved(State.RETRYABLE, now, recovery=recovery, queue_priority=queue_priority)
+        return replace(self, recovery=recovery, queue_priority=queue_priority).moved(State.RETRYABLE, now)
 
     def failed(self, now: datetime, code: ErrorCode, message: str, details: Mapping[str, Any]) -> QueuedRequest:
         """Return the record after it ended in an error: in flight, or while it waited for another request.
@@ -440,7 +435,7 @@ class QueuedRequest:
         """
         text = shortened(message, MAX_MESSAGE_CHARACTERS)
         facts = compact({"retryable": False, **details}, MAX_MESSAGE_CHARACTERS)
-        return self.moved(State.ERROR, now, error=RequestError(code, text, facts))
+        return replace(self, error=RequestError(code, text, facts)).moved(State.ERROR, now)
 
 
 def message_set_id(new_id: str) -> str:

@@ -223,9 +223,9 @@ class Session:
         """The time at which the stored session is removed if it has ended, in Unix seconds."""
         return int(datetime.fromisoformat(self.last_call_at).timestamp()) + KEPT_SECONDS
 
-    def called(self, now: datetime, **fields: Any) -> Session:
-        """Return the session after a call that changed `fields`."""
-        return replace(self, **fields, last_call_at=timestamp(now), revision=self.revision + 1)
+    def called(self, now: datetime) -> Session:
+        """Return the session after a call that changed it."""
+        return replace(self, last_call_at=timestamp(now), revision=self.revision + 1)
 
     def revoked(self) -> Session:
         """Return the session after the password was changed."""

@@ -382,7 +382,7 @@ def _with_result(current: QueuedRequest, result: Attempted, now: datetime) -> Qu
     attempts = (*older, _shortened(result.attempt, MAX_RESPONSE_BYTES))[-MAX_ATTEMPTS_KEPT:]
     same_attempt = webhook.state is WebhookState.PENDING and webhook.attempts_in_round == read.attempts_in_round
     if webhook.round != read.round or not (same_attempt or isinstance(result.outcome, Succeeded)):
-        return current.with_webhook(now, attempts=attempts)
+        return current.with_webhook(now, replace(webhook, attempts=attempts))
     match result.outcome:
         case Succeeded():
             state, error = WebhookState.SUCCEEDED, None
@@ -390,9 +390,9 @@ def _with_result(current: QueuedRequest, result: Attempted, now: datetime) -> Qu
             state, error = WebhookState.PENDING, reason
         case GaveUp(reason=reason):
             state, error = WebhookState.FAILED, reason
-    return current.with_webhook(
-        now, attempts=attempts, state=state, error=error, attempts_in_round=webhook.attempts_in_round + 1
-    )
+    in_round = webhook.attempts_in_round + 1
+    after = replace(webhook, attempts=attempts, state=state, error=error, attempts_in_round=in_round)
+    return current.with_webhook(now, after)
 
 
 def _shortened(attempt: WebhookAttempt, max_bytes: int) -> WebhookAttempt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -71,7 +71,9 @@ class Deployment:
             before = self.stored_record(request_id)
             self.store.commit(ChangeRequest(before, before.moved(step, self.clock())))
         before = self.stored_record(request_id)
-        self.store.commit(ChangeRequest(before, before.moved(state, self.clock(), **fields), response_xml=response_xml))
+        self.store.commit(
+            ChangeRequest(before, replace(before, **fields).moved(state, self.clock()), response_xml=response_xml)
+        )
 
 
 def make_deployment(store: FakeStore) -> Deployment:

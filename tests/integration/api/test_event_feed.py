@@ -188,7 +188,7 @@ def test_a_request_that_was_put_back_into_the_queue_is_left_out(deployment: Depl
     """Its next end has an event."""
     request = end(deployment)
     ended = deployment.stored_record(request["id"])
-    deployment.store.commit(ChangeRequest(ended, ended.changed(deployment.clock(), state=State.RETRYABLE)))
+    deployment.store.commit(ChangeRequest(ended, replace(ended, state=State.RETRYABLE).changed(deployment.clock())))
 
     assert feed(deployment)["data"] == []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -105,7 +106,7 @@ def silent_session_with_request(recorder: Recorder, sessions: int) -> None:
     connection = store.connection(CONNECTION_ID)
     assert connection
     ticket = secrets.token_hex(32)
-    record = a_record().claimed(ticket, NOON).moved(State.SENT, NOON, sessions=sessions)
+    record = replace(a_record().claimed(ticket, NOON), sessions=sessions).moved(State.SENT, NOON)
     session = a_session(id=ticket, in_flight=InFlight((record.id,)))
     restored = connection.changed(timestamp(NOON), deleted_at=None, session_id=session.id)
     store.commit(AddRequest(record, REQUEST_XML, "ann"), Put(None, session), Put(connection, restored))
@@ -336,7 +337,7 @@ def waits_after_queueing(function: str) -> Callable[[Recorder], object]:
         record = newest(recorder)
         page = a_record(connection_id=record.connection_id, paging=Paging(2, record.id)).claimed("", NOON)
         ended = record.claimed("", NOON).moved(State.SENT, NOON)
-        ended = ended.moved(State.RESPONSE_RECEIVED, NOON, paging=Paging(continued=True)).as_change_of(record)
+        ended = replace(ended, paging=Paging(continued=True)).moved(State.RESPONSE_RECEIVED, NOON).as_change_of(record)
         recorder.store.commit(ChangeRequest(record, ended), AddRequest(page, REQUEST_XML, "ann"))
         invoke(recorder, function, event)
 

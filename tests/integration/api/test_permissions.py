@@ -151,12 +151,14 @@ def fill(store: DynamoDBStore, function: str) -> None:
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))
-        after = record.moved(
-            State.RESPONSE_RECEIVED, NOON, webhook=replace(record.webhook, attempts_in_round=ENDED[function])
+        after = replace(record, webhook=replace(record.webhook, attempts_in_round=ENDED[function])).moved(
+            State.RESPONSE_RECEIVED, NOON
         )
         store.commit(ChangeRequest(record, after, response_xml=RESPONSE_XML))
         if function in {"redeliver_queued_request", "redeliver_webhooks"}:
-            store.commit(ChangeRequest(after, after.with_webhook(NOON, state=WebhookState.FAILED)))
+            store.commit(
+                ChangeRequest(after, after.with_webhook(NOON, replace(after.webhook, state=WebhookState.FAILED)))
+            )
     if function == "queue_requests_again":
         store.commit(ChangeRequest(record, record.moved(State.DISCARDED, NOON)))
     if function == "pack_search_texts":
@@ -185,7 +187,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
         store.commit(Put(other, other.removed(timestamp(NOON))))
     if function == "delete_connection":
-        sent_record = record.claimed(silent.id, NOON).moved(State.SENT, NOON, sessions=MAX_SESSIONS)
+        sent_record = replace(record.claimed(silent.id, NOON), sessions=MAX_SESSIONS).moved(State.SENT, NOON)
         store.commit(
             ChangeRequest(record, sent_record),
             Put(None, a_session(in_flight=InFlight((record.id,)))),

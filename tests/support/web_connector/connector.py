@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -241,7 +241,7 @@ class Connector:
     def change(self, request_id: str, **fields: Any) -> None:
         """Change a record from outside the session."""
         before = self.record(request_id)
-        self.store.commit(ChangeRequest(before, before.changed(self.clock.now, **fields)))
+        self.store.commit(ChangeRequest(before, replace(before, **fields).changed(self.clock.now)))
 
     def response(self, request_id: str) -> str | None:
         """Return the stored response."""

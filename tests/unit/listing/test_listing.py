@@ -169,8 +169,8 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
     chance = random.Random(seed)
     alive = {past.record.id: past for past in history if not past.removed}
     for past in chance.sample(list(alive.values()), len(alive) // 4):
-        moved = past.record.changed(
-            NOON + timedelta(hours=chance.randrange(200)), state=State.ERROR, webhook=Webhook(WebhookState.FAILED)
+        moved = replace(past.record, state=State.ERROR, webhook=Webhook(WebhookState.FAILED)).changed(
+            NOON + timedelta(hours=chance.randrange(200))
         )
         store.commit(ChangeRequest(past.record, moved))
         store.latest[moved.id] = past.record
@@ -199,7 +199,7 @@ class ChangingStore(FakeStore):
         for record in self._chance.sample(alive, min(self.changes, len(alive))):
             moment = NOON + timedelta(hours=self._chance.randrange(100))
             steps = [record.moved(state, moment) for state in TRANSITIONS[record.state] if state is not State.DISCARDED]
-            steps.append(record.with_webhook(moment, state=WebhookState.FAILED))
+            steps.append(record.with_webhook(moment, replace(record.webhook, state=WebhookState.FAILED)))
             self.commit(ChangeRequest(record, self._chance.choice(steps)))
 
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:

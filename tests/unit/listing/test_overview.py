@@ -64,7 +64,9 @@ def end(store: FakeStore, at: datetime, state: State, connection: str = CONNECTI
     store.commit(ChangeRequest(sent, ended))
     if url:
         attempts = (WebhookAttempt(timestamp(at), "overloaded", 503),)
-        failed = ended.with_webhook(at, state=WebhookState.FAILED, attempts=attempts, attempts_in_round=1)
+        failed = ended.with_webhook(
+            at, replace(ended.webhook, state=WebhookState.FAILED, attempts=attempts, attempts_in_round=1)
+        )
         store.commit(ChangeRequest(ended, failed))
     return record
 

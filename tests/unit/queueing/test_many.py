@@ -361,7 +361,9 @@ def test_exactly_the_webhooks_that_failed_in_the_time_are_sent_again_once(
             return
         record = bench.records[number % len(bench.records)]
         touched.add(record.id)
-        after = record.with_webhook(bench.clock(), attempts_in_round=record.webhook.attempts_in_round + 1)
+        after = record.with_webhook(
+            bench.clock(), replace(record.webhook, attempts_in_round=record.webhook.attempts_in_round + 1)
+        )
         FakeStore.commit(bench.store, ChangeRequest(record, after))
         bench.store.before_commit = disturb
 
@@ -406,7 +408,7 @@ def test_a_request_that_has_changed_between_the_read_and_the_commit_is_judged_ag
     bench.clock.advance(seconds=1)
 
     def change() -> None:
-        FakeStore.commit(bench.store, ChangeRequest(waits, waits.changed(bench.clock(), sessions=1)))
+        FakeStore.commit(bench.store, ChangeRequest(waits, replace(waits, sessions=1).changed(bench.clock())))
         bench.move(is_claimed, State.TICKETED)
         FakeStore.commit(bench.store, RemoveRequest(is_deleted, timestamp(NOON)))
 

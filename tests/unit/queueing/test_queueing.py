@@ -410,7 +410,7 @@ def test_a_change_increments_the_revision_and_sets_updated_at() -> None:
     clock = FixedClock()
     record = a_record()
 
-    after = record.changed(clock.advance(seconds=1), sessions=1)
+    after = replace(record, sessions=1).changed(clock.advance(seconds=1))
 
     assert (after.revision, after.updated_at) == (record.revision + 1, timestamp(clock()))
 

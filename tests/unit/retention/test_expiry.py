@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -41,8 +42,8 @@ def test_without_a_retention_time_no_record_expires(state: State) -> None:
 def test_a_redelivery_removes_the_expiry_and_its_end_sets_a_later_one() -> None:
     record = a_record(state=State.ERROR, webhook=Webhook(WebhookState.FAILED))
 
-    again = record.with_webhook(LATER, state=WebhookState.PENDING)
-    delivered = again.with_webhook(LATER, state=WebhookState.SUCCEEDED)
+    again = record.with_webhook(LATER, replace(record.webhook, state=WebhookState.PENDING))
+    delivered = again.with_webhook(LATER, replace(again.webhook, state=WebhookState.SUCCEEDED))
 
     assert expires_at(again, 30) is None
     assert expires_at(delivered, 30) == int(LATER.timestamp()) + 30 * SECONDS_A_DAY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ def test_a_failed_attempt_is_not_a_failure_of_the_batch_because_a_retry_is_plann
 def test_a_redelivery_is_attempted() -> None:
     setup = a_setup()
     before = setup.add(webhook=a_webhook(state=WebhookState.FAILED, attempts_in_round=8))
-    after = before.with_webhook(NOON, state=WebhookState.PENDING, attempts_in_round=0, round=1)
+    after = before.with_webhook(NOON, replace(before.webhook, state=WebhookState.PENDING, attempts_in_round=0, round=1))
     setup.store.records[after.id] = after
 
     deliver_webhook.handler({"Records": [change(record_item(after), record_item(before))]}, None)
@@ -107,7 +108,7 @@ def test_a_redelivery_is_attempted() -> None:
 def test_a_redelivery_of_a_pending_webhook_is_attempted() -> None:
     setup = a_setup()
     before = setup.add()
-    after = before.with_webhook(NOON, round=1)
+    after = before.with_webhook(NOON, replace(before.webhook, round=1))
     setup.store.records[after.id] = after
 
     deliver_webhook.handler({"Records": [change(record_item(after), record_item(before))]}, None)
@@ -118,9 +119,9 @@ def test_a_redelivery_of_a_pending_webhook_is_attempted() -> None:
 def test_changes_that_need_no_attempt_are_skipped_without_a_read() -> None:
     setup = a_setup()
     record = setup.add()
-    with_session = record.changed(NOON, sessions=1)
-    with_attempt = record.with_webhook(NOON, attempts_in_round=1)
-    waiting = record.changed(NOON, state=State.WAITING)
+    with_session = replace(record, sessions=1).changed(NOON)
+    with_attempt = record.with_webhook(NOON, replace(record.webhook, attempts_in_round=1))
+    waiting = replace(record, state=State.WAITING).changed(NOON)
     tombstone = tombstone_item(record, timestamp(NOON))
     changes = [
         change(record_item(with_session), record_item(record), 1),  # an earlier change needed it
@@ -323,7 +324,7 @@ def test_messages_that_cannot_be_processed_are_reported_by_their_ids() -> None:
     setup = a_setup()
     record = setup.add(webhook=a_webhook(attempts_in_round=3))
     ahead = setup.add(webhook=a_webhook(attempts_in_round=0))
-    early = message_of(first_attempt(ahead.with_webhook(NOON, attempts_in_round=1), NOON))
+    early = message_of(first_attempt(ahead.with_webhook(NOON, replace(ahead.webhook, attempts_in_round=1)), NOON))
     messages = [message(record, "good"), message(record, "poison", "no attempt"), message(ahead, "ahead", early)]
 
     response = retry_webhook.handler({"Records": messages}, None)

@@ -181,7 +181,7 @@ def test_an_attempt_is_added_to_a_record_that_changed_meanwhile() -> None:
     record = setup.add()
 
     def touch() -> None:
-        setup.store.commit(ChangeRequest(record, record.changed(setup.clock(), sessions=9)))
+        setup.store.commit(ChangeRequest(record, replace(record, sessions=9).changed(setup.clock())))
 
     setup.receiver.while_responding = touch
     setup.attempt(record)

@@ -390,7 +390,7 @@ def _of_status_check(
         return Ended(outcome_unknown(record, now, message, details), text)
     # The status is valid for this session only.
     not_recovering = replace(record.recovery, active=False, running_until=None)
-    return SentAgain(record.requeued(now).moved(State.TICKETED, now, recovery=not_recovering))
+    return SentAgain(replace(record.requeued(now), recovery=not_recovering).moved(State.TICKETED, now))
 
 
 def _of_refused_message_set(record: QueuedRequest, text: str | None, code: int, now: datetime) -> Outcome | Ignored:
@@ -441,7 +441,7 @@ def _of_oversized(record: QueuedRequest, now: datetime, *, in_set: bool) -> Ende
     if smaller is None:
         return Ended(too_large(record, now, message))
     # Ask again at once, in the same session. The session counts once.
-    again = record.requeued(now, page_size=smaller).moved(State.TICKETED, now, sessions=record.sessions - 1)
+    again = replace(record.requeued(now, page_size=smaller), sessions=record.sessions - 1).moved(State.TICKETED, now)
     return SentAgain(again)
 
 

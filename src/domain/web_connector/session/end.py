@@ -41,7 +41,7 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
     An ended session outlives its connection and its requests for up to a day, so it has none of their content.
     """
     last_response = session.last_response and replace(session.last_response, iterator_id=None)
-    after = session.called(now, ended=True, in_flight=None, connection=None, last_response=last_response)
+    after = replace(session, ended=True, in_flight=None, connection=None, last_response=last_response).called(now)
     return Put(session, replace(after, connection_error=None, last_error=reason or session.last_error))
 
 
@@ -102,7 +102,7 @@ def may_use_open_file(session: Session, call: Call) -> bool:
 def use_open_file(session: Session, call: Call, now: datetime) -> Decision:
     """Return the decision to try the open company file after a connection error."""
     message = error_message(connection_error(call["hresult"], call["message"], now))
-    after = session.called(now, company_file=OpenCompanyFile(is_fallback=True), last_error=message)
+    after = replace(session, company_file=OpenCompanyFile(is_fallback=True), last_error=message).called(now)
     return Decision(Reply(CURRENT_COMPANY_FILE, session.connection_id), [Put(session, after)])
 
 
@@ -118,7 +118,7 @@ def after_connection_error(
 def returned(session: Session, writes: Sequence[QueuedRequest], now: datetime) -> list[ChangeRequest]:
     """Return the changes of the session's returned writes, which QuickBooks may have been executing until now."""
     return [
-        ChangeRequest(record, record.changed(now, recovery=replace(record.recovery, running_until=None)))
+        ChangeRequest(record, replace(record, recovery=replace(record.recovery, running_until=None)).changed(now))
         for record in writes
         if record.state is State.RETRYABLE and record.last_session_id == session.id and record.recovery.running_until
     ]

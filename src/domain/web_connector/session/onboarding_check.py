@@ -82,7 +82,8 @@ def sent(session: Session, check: CompanyFileCheck | None, now: datetime) -> Dec
     `check` is the company file check of this call, or None if an earlier call made it.
     """
     if session.limits.paused:
-        return Decision(Reply("", session.connection_id), [Put(session, session.called(now, last_error=PAUSED))])
+        paused = replace(session, last_error=PAUSED).called(now)
+        return Decision(Reply("", session.connection_id), [Put(session, paused)])
     if check is None:
         return Decision(Reply(QUESTION, session.connection_id))
     if check.is_other_company_file:
@@ -90,13 +91,13 @@ def sent(session: Session, check: CompanyFileCheck | None, now: datetime) -> Dec
         return Decision(Reply("", session.connection_id, problem=check.problem), ending)
     to_forget = None if check.has_other_mark else session.message_set_to_forget
     company_file = replace(session.company_file, key=check.key)
-    after = session.called(
-        now,
+    after = replace(
+        session,
         onboarding_check=OnboardingCheck.SENT,
         connection=None,
         company_file=company_file,
         message_set_to_forget=to_forget,
-    )
+    ).called(now)
     return Decision(Reply(QUESTION, session.connection_id), [Put(session, after), *check.changes(session, now)])
 
 
@@ -121,7 +122,7 @@ def received(session: Session, connection: Connection | None, call: Call, now: d
             "at": timestamp(now),
         }
         return _failed(session, connection, message, error, now)
-    changes: list[Change] = [Put(session, session.called(now, onboarding_check=None))]
+    changes: list[Change] = [Put(session, replace(session, onboarding_check=None).called(now))]
     if connection:
         learned = {
             "quickbooks_product_name": facts.product_name,

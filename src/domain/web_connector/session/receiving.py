@@ -117,8 +117,10 @@ def _with_next_page(page: PageReceived, held: HeldRequest, page_id: str, now: da
 
 def _unanswered(session: Session, in_flight: InFlight, now: datetime) -> Decision:
     """Return the decision to wait for another call, with the same reply as before."""
-    changes = [Put(session, session.called(now, in_flight=in_flight))] if in_flight != session.in_flight else []
-    return Decision(Reply(session.progress, session.connection_id), changes)
+    after = replace(session, in_flight=in_flight)
+    return Decision(
+        Reply(session.progress, session.connection_id), [Put(session, after.called(now))] if after != session else ()
+    )
 
 
 def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> InFlight:
@@ -203,8 +205,8 @@ def _session_after(
         for record, outcome in zip(records, outcomes, strict=True)
         if isinstance(outcome, NotExecuted) and outcome.returns
     ]
-    return session.called(
-        now,
+    return replace(
+        session,
         last_response=last,
         limits=replace(session.limits, linger_seconds=0) if ends else session.limits,
         exception_reported=session.exception_reported or is_exception(call["hresult"]),
@@ -215,7 +217,7 @@ def _session_after(
         set_size=_set_size(session, records, outcomes, call, now),
         last_error=error_message(error) if error else held,
         connection_error=error,
-    )
+    ).called(now)
 
 
 def _set_size(

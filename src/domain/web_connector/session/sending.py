@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.errors import InvalidRequest
@@ -174,7 +174,7 @@ def before_sending(dispatch: Dispatch, *, page_is_allowed: bool) -> Decision | C
     elif reason := reason_to_hold(session, now):
         limits = replace(session.limits, linger_seconds=0)
         requeued = [ChangeRequest(claimed, claimed.requeued(now)) for claimed in dispatch.records]
-        return _refused(dispatch, reason, *requeued, in_flight=None, limits=limits)
+        return _refused(dispatch, reason, replace(session, in_flight=None, limits=limits), *requeued)
     else:
         waits = pacing.waits(session, now)
     return Decision(Reply(lingering.NO_OP, session.connection_id, record.id)) if waits else MaySend()
@@ -190,7 +190,7 @@ def _before_sending_again(dispatch: Dispatch) -> Decision | Claiming | MaySend:
     if not (record.is_read or record.recovering):
         # Our last reply or its response was lost. A write is never sent twice. It stays in flight, because its
         # response may still arrive; otherwise the end of the session decides.
-        return _refused(dispatch, RESPONSE_MISSING.format(record.request_name, record.id))
+        return _refused(dispatch, RESPONSE_MISSING.format(record.request_name, record.id), dispatch.session)
     ignored = dispatch.session.in_flight.ignored if dispatch.session.in_flight else 0
     in_set = is_sent_as_set(dispatch.records)
     after = [
@@ -234,14 +234,14 @@ def sent(dispatch: Dispatch, check: CompanyFileCheck | None, new_id: str) -> Dec
     changes = [] if check is None else check.changes(session, dispatch.now)
     changes += _records_sent(sent_now, message, company_file.key)
     ids = tuple(record.id for record in sent_now.records)
-    after = session.called(
-        dispatch.now,
+    after = replace(
+        session,
         in_flight=replace(session.in_flight or InFlight(()), request_ids=ids, is_next_page=False),
         connection=None,
         company_file=company_file,
         # A write has told QuickBooks to forget the message set.
         message_set_to_forget=to_forget if dispatch.record.is_read or dispatch.record.recovering else None,
-    )
+    ).called(dispatch.now)
     return Decision(Reply(message.text, session.connection_id, dispatch.record.id), [Put(session, after), *changes])
 
 
@@ -331,11 +331,10 @@ def _request(stored: HeldRequest) -> qbxml.Request:
     return request
 
 
-def _refused(dispatch: Dispatch, reason: str, *changes: Change, **fields: Any) -> Decision:
-    """Return the decision to send nothing and to change `fields` of the session. `getLastError` returns `reason`."""
-    session = dispatch.session
-    after = session.called(dispatch.now, last_error=reason, **fields)
-    return Decision(Reply("", session.connection_id), [Put(session, after), *changes])
+def _refused(dispatch: Dispatch, reason: str, session: Session, *changes: Change) -> Decision:
+    """Return the decision to send nothing. `session` has its changes, and `getLastError` returns `reason`."""
+    after = replace(session, last_error=reason).called(dispatch.now)
+    return Decision(Reply("", session.connection_id), [Put(dispatch.session, after), *changes])
 
 
 def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming:
@@ -344,7 +343,7 @@ def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming
 
     def decide(following: QueuedRequest | None, _waiting: int) -> Decision:
         in_flight = InFlight((following.id,)) if following else None
-        after = session.called(dispatch.now, in_flight=in_flight)
+        after = replace(session, in_flight=in_flight).called(dispatch.now)
         if error:
             after = replace(after, last_error=error.message)
         else:
