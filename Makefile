@@ -275,7 +275,7 @@ test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.instal
 	$(BIN)/python -m local.runtime $(TOOLS) $(BIN)/python -m pytest -q tests/runtime
 
 .PHONY: lint
-lint: lint-code lint-javascript lint-template ## Check style and the template
+lint: lint-code lint-javascript test-javascript lint-template ## Check style, the console and the template
 
 .PHONY: lint-code
 lint-code: .venv/.installed ## Check style
@@ -287,12 +287,18 @@ HAS_NODE = command -v npm >/dev/null && node -e 'const [a, b] = process.versions
 with_node = if $(HAS_NODE); then $(MAKE) --silent $(TOOLS)/javascript/.installed && $(1); \
 	else echo "Without Node 20.19 or newer and npm, JavaScript is not checked."; fi
 NODE_TOOL := $(TOOLS)/javascript/node_modules/.bin
-SCRIPTS := "src/console/**/*.js"
+SCRIPTS := "src/console/**/*.js" "tests/console/*.mjs"
 
 .PHONY: lint-javascript
-lint-javascript: ## Check the console's style (Node; skipped without it)
+lint-javascript: ## Check the console's style, and the types of its libraries (Node; skipped without it)
 	@$(call with_node,$(NODE_TOOL)/prettier --check $(SCRIPTS) && \
-		$(NODE_TOOL)/eslint --config tools/node/javascript/eslint.config.mjs $(SCRIPTS))
+		$(NODE_TOOL)/eslint --config tools/node/javascript/eslint.config.mjs $(SCRIPTS) && \
+		$(NODE_TOOL)/tsc -p tools/node/javascript/tsconfig.json)
+
+.PHONY: test-javascript
+test-javascript: ## Run the unit tests of the console's libraries (Node; skipped without it)
+	@if $(HAS_NODE); then node --import ./tests/console/browser.mjs --test --test-reporter dot tests/console/*.test.mjs; \
+	else echo "Without Node 20.19 or newer, the libraries of the console are not tested."; fi
 
 .PHONY: lint-template
 lint-template: .venv/.installed ## Check the template, before and after SAM's transformation

@@ -35,38 +35,7 @@ def requests_of(connection: Connection) -> list[str]:
     return [record["request_name"] for record in response.json["data"]]
 
 
-def schema_module(console: Console, name: str) -> str:
-    """Return the address of a module of the console, which the page has loaded."""
-    return str(
-        console.page.evaluate(
-            "(name) => performance.getEntriesByType('resource').map((one) => one.name)"
-            ".find((one) => /schema.js$/.test(one)).replace('schema.js', name)",
-            name,
-        )
-    )
-
-
 # --- Nothing is invented -----------------------------------------------------------------------------------------
-
-
-def test_no_form_opens_with_a_value_except_the_limit_of_a_query(console: Console) -> None:
-    """The browser makes the form of each type. Only MaxReturned of a query has a text."""
-    console.open("/app/qbxml")
-    console.sees("232 request types")
-    texts: dict[str, list[list[str]]] = console.page.evaluate(
-        """async (address) => {
-            const { requestNames, requestType } = await import(address);
-            const { formTree } = await import(address.replace("schema.js", "trees.js"));
-            const texts = ({ name, text, children }) => children ? children.flatMap(texts) : text ? [[name, text]] : [];
-            const one = async (name) => [name, texts(formTree(await requestType(name)))];
-            return Object.fromEntries(await Promise.all((await requestNames()).map(one)));
-        }""",
-        schema_module(console, "schema.js"),
-    )
-    assert len(texts) > 200
-    for name, found in texts.items():
-        assert found in ([], [["MaxReturned", "100"]]), name
-        assert name.endswith("QueryRq") or found == [], name
 
 
 def test_an_empty_form_says_what_is_missing_at_the_field_and_queues_nothing(console: Console) -> None:
@@ -228,25 +197,6 @@ def test_a_new_line_opens_with_its_usual_fields(console: Console) -> None:
         expect(textbox(line, name)).to_be_visible()
     console.sees("How the price of the line is set: a price for each unit, a percentage, or a price level.")
     console.sees("QuickBooks takes only one of these 3, or none.")
-
-
-def test_every_choice_of_the_schema_says_what_it_is_for(console: Console) -> None:
-    console.open("/app/qbxml")
-    console.sees("232 request types")
-    unexplained: list[str] = console.page.evaluate(
-        """async (address) => {
-            const { requestNames, requestType, namesIn } = await import(address);
-            const { purposeOf } = await import(address.replace("schema.js", "choice_texts.js"));
-            const choices = (part) => part.kind === "element" ? (part.content ? choices(part.content) : [])
-                : [...(part.kind === "choice" && !part.repeats ? [namesIn(part)] : []), ...part.parts.flatMap(choices)];
-            const types = await Promise.all((await requestNames()).map(requestType));
-            const all = types.flatMap(({ content }) => choices(content));
-            if (all.length < 100) throw new Error(`only ${all.length} choices`);
-            return [...new Set(all.filter((names) => !purposeOf(names)).map((names) => names.join(" ")))];
-        }""",
-        schema_module(console, "schema.js"),
-    )
-    assert unexplained == []
 
 
 def test_a_problem_that_the_server_found_is_shown_at_its_field_until_the_field_changes(console: Console) -> None:

@@ -156,6 +156,24 @@ def test_json_that_the_service_refuses_as_a_form_is_not_read(console: Console) -
             qbxml.parse_request_json(case, validate=False)
 
 
+def test_xml_of_a_request_with_a_text_in_place_of_elements_is_not_read(console: Console) -> None:
+    script = """async (load, texts) => {
+        const { fromXml } = await load("xml.js");
+        return texts.map((text) => {
+            const request = `<CustomerQueryRq>${text}</CustomerQueryRq>`;
+            try {
+                return fromXml(`<QBXML><QBXMLMsgsRq>${request}</QBXMLMsgsRq></QBXML>`).tree.children.length;
+            } catch ({ name, message }) {
+                return `${name}: ${message}`;
+            }
+        });
+    }"""
+
+    read = library(console, script, ["", "  ", "\n", "<MaxReturned>1</MaxReturned>", "all"])
+
+    assert read == [0, 0, 0, 1, "Error: CustomerQueryRq must contain elements, not text."]
+
+
 # --- Copies ------------------------------------------------------------------------------------------------------
 
 CONTENTS = {

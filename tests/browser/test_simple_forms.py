@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
@@ -22,9 +20,7 @@ if TYPE_CHECKING:
     from tests.e2e.support import Connection
 
 FORMS = ("CustomerAddRq", "InvoiceAddRq", "ReceivePaymentAddRq")
-MANY = 2_000
 SOME = 60
-CENT = Decimal("0.01")
 
 
 def compose(console: Console, connection: Connection, type_name: str) -> None:
@@ -43,55 +39,6 @@ def queue(console: Console, action: str) -> None:
     console.button(f"{action} in Test").click()
     console.confirm(action)
     console.page.wait_for_url("**/app/queued_requests/*")
-
-
-# --- Money -------------------------------------------------------------------------------------------------------
-
-
-def test_quantity_times_rate_is_exact_and_half_a_cent_is_rounded_away_from_zero(console: Console) -> None:
-    chance = random.Random(1042)
-
-    def number(whole_digits: int, places: int) -> str:
-        sign = chance.choice(["", "", "-", "+"])
-        digits = chance.randrange(10 ** chance.randint(1, whole_digits))
-        fraction = "".join(chance.choice("0123456789") for _ in range(chance.randint(0, places)))
-        return f"{sign}{digits}" + (f".{fraction}" if fraction else "")
-
-    pairs = [(number(10, 5), number(10, 5)) for _ in range(MANY)]
-    pairs += [("1", "1.005"), ("-1", "1.005"), ("3", "0.335"), ("9999999999.99999", "9999999999.99999"), ("0", "-5")]
-
-    texts: list[str] = library(
-        console,
-        """async (load, pairs) => {
-            const { cents, decimal, moneyText, product } = await load("money.js");
-            return pairs.map(([one, other]) => moneyText(cents(product(decimal(one), decimal(other)))));
-        }""",
-        pairs,
-    )
-
-    for (quantity, rate), text in zip(pairs, texts, strict=True):
-        exact = (Decimal(quantity) * Decimal(rate)).quantize(CENT, ROUND_HALF_UP)
-        assert text == f"{exact + 0:,.2f}", (quantity, rate)
-
-
-def test_a_typed_number_becomes_money_only_if_one_number_can_be_meant(console: Console) -> None:
-    amounts = {
-        "12.5": "12.50", "1,234.5": "1234.50", "1,234,567.89": "1234567.89", " 7 ": "7", ".5": "0.50", "-3.1": "-3.10",
-        "12.": "12", "100": "100", "12.345": "12.345", "1,234": "1,234", "12,50": "12,50", "1.234,50": "1.234,50",
-        "12,34.5": "12,34.5", "two": "two", "": "", "-": "-", ".": ".", "1 000.00": "1 000.00", "$5": "$5",
-    }  # fmt: skip
-    rates = {"12.5": "12.5", "1,234.56789": "1234.56789", "1,234": "1,234", ".5": "0.5"}
-
-    typed = library(
-        console,
-        """async (load, [amounts, rates]) => {
-            const { typedNumber } = await load("money.js");
-            return [amounts.map((text) => typedNumber(text, true)), rates.map((text) => typedNumber(text, false))];
-        }""",
-        [list(amounts), list(rates)],
-    )
-
-    assert typed == [list(amounts.values()), list(rates.values())]
 
 
 # --- From forms to requests --------------------------------------------------------------------------------------

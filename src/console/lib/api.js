@@ -14,11 +14,31 @@ const MAX_RETRY_AFTER_SECONDS = 2;
 
 const signedOut = new Set();
 
+/**
+ * @typedef {AbortSignal & {isPoll?: boolean}} Signal A poll is not repeated by itself: the next one comes soon.
+ *
+ * @typedef {object} CallOptions
+ * @property {string | null} [key]
+ * @property {Record<string, unknown>} [query] Parameters; empty ones are left out.
+ * @property {unknown} [body]
+ * @property {Record<string, string>} [headers]
+ * @property {Signal} [signal]
+ */
+
 export class ApiError extends Error {
-  /** `status` is 0 when the service could not be reached. `retryAfter`: the seconds that the service asks to wait. */
+  /**
+   * @param {number} status 0 when the service could not be reached.
+   * @param {string} code
+   * @param {string} message
+   * @param {Record<string, any>} details
+   * @param {number} retryAfter The seconds that the service asks to wait.
+   */
   constructor(status, code, message, details = {}, retryAfter = 0) {
     super(message);
-    Object.assign(this, { status, code, details, retryAfter });
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -35,7 +55,11 @@ export const session = {
   },
 };
 
-/** Checks an API key and keeps it. Throws ApiError. */
+/**
+ * Checks an API key and keeps it. Throws ApiError.
+ *
+ * @param {string} key
+ */
 export async function signIn(key) {
   const { data } = await request("GET", ["api_key"], { key });
   // Another app must not see the drafts that an expired key has left.
@@ -61,6 +85,11 @@ export function signOut(reason) {
 /**
  * Calls the API and returns the JSON body, or the text of any other response. `segments` are those of the path below
  * `/api/v1`. Reads are retried. Throws ApiError.
+ *
+ * @param {string} method
+ * @param {string[]} segments
+ * @param {CallOptions} options
+ * @returns {Promise<any>}
  */
 export async function call(method, segments, options = {}) {
   try {
@@ -71,11 +100,17 @@ export async function call(method, segments, options = {}) {
   }
 }
 
+/**
+ * @param {string} method
+ * @param {string[]} segments
+ * @param {CallOptions} options
+ */
 async function request(method, segments, { key, query, body, headers, signal } = {}) {
   const address = new URL(`${ROOT}/api/v1/${pathOf(segments)}`, location.origin);
   for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined && value !== null && value !== "") address.searchParams.set(name, value);
+    if (value !== undefined && value !== null && value !== "") address.searchParams.set(name, String(value));
   }
+  /** @type {RequestInit & {headers: Record<string, string>}} */
   const options = {
     method,
     // The browser neither adds a key that it has stored, nor asks for a user name when the key is wrong.
@@ -87,7 +122,6 @@ async function request(method, segments, { key, query, body, headers, signal } =
     options.body = JSON.stringify(body);
     options.headers["Content-Type"] = "application/json";
   }
-  // A poll is not repeated by itself: the next one comes soon.
   const waits = method === "GET" && !signal?.isPoll ? RETRY_MILLISECONDS : [];
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -143,7 +177,13 @@ function basic(key) {
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** Polls while the component is shown. `wait(n)` is the pause before poll `n`; without it there is none. */
+/**
+ * Polls while the component is shown. `wait(n)` is the pause before poll `n`; without it there is none.
+ *
+ * @param {() => unknown} run
+ * @param {((n: number) => number) | null} wait
+ * @param {unknown[]} dependencies
+ */
 export function usePolling(run, wait, dependencies) {
   const latest = useRef(run);
   latest.current = run;
@@ -155,33 +195,37 @@ export function usePolling(run, wait, dependencies) {
  * `{data, error, loading, reload}`. While it reloads, it keeps the old data. The dependencies are the question: once
  * they change, data and errors of the previous question are not returned. With `showsAge` the shell says how old the
  * data are, and can load them again, also if they do not poll.
+ *
+ * @typedef {{question?: symbol, loading: boolean, data?: any, error?: any, at?: number}} Loading
+ * @param {(signal: Signal) => Promise<any>} load
+ * @param {unknown[]} dependencies
+ * @param {{refresh?: number, showsAge?: boolean}} options
  */
 export function useLoad(load, dependencies, { refresh = 0, showsAge = Boolean(refresh) } = {}) {
   const question = useMemo(() => Symbol("question"), dependencies);
-  const [state, setState] = useState({ question, loading: true });
-  const latest = useRef();
+  const [state, setState] = useState(/** @type {Loading} */ ({ question, loading: true }));
+  const latest = useRef({ load, question });
   latest.current = { load, question };
-  const running = useRef(null);
-  const reload = useCallback(async (changes) => {
+  const running = useRef(/** @type {AbortController | null} */ (null));
+  const reload = useCallback(async (/** @type {{data?: any, isPoll?: boolean}} */ changes = {}) => {
     const { load: run, question: asked } = latest.current;
-    if (changes?.data) {
+    if (changes.data) {
       setState({ question: asked, data: changes.data, loading: false, at: Date.now() });
       return;
     }
     running.current?.abort();
     const controller = new AbortController();
-    controller.signal.isPoll = Boolean(changes?.isPoll);
+    const signal = Object.assign(controller.signal, { isPoll: Boolean(changes.isPoll) });
     running.current = controller;
     setState((former) => {
       if (former.question !== asked) return { question: asked, loading: true };
       return former.loading ? former : { ...former, loading: true };
     });
     try {
-      const data = await run(controller.signal);
-      if (!controller.signal.aborted) setState({ question: asked, data, loading: false, at: Date.now() });
+      const data = await run(signal);
+      if (!signal.aborted) setState({ question: asked, data, loading: false, at: Date.now() });
     } catch (error) {
-      if (!controller.signal.aborted)
-        setState(({ data, at }) => ({ question: asked, data, at, error, loading: false }));
+      if (!signal.aborted) setState(({ data, at }) => ({ question: asked, data, at, error, loading: false }));
     }
   }, []);
   // Start the call before the browser draws the skeleton.
@@ -190,7 +234,7 @@ export function useLoad(load, dependencies, { refresh = 0, showsAge = Boolean(re
     return () => running.current?.abort();
   }, dependencies);
   usePolling(() => reload({ isPoll: true }), refresh ? () => refresh : null, [refresh, ...dependencies]);
-  const { data, error, loading, at } = state.question === question ? state : { loading: true };
+  const { data, error, loading, at } = state.question === question ? state : /** @type {Loading} */ ({ loading: true });
   // Without data, the component itself shows the error.
   useFreshnessOf(showsAge, { at, error: at && error, reload: refresh ? undefined : reload });
   return { data, error, loading, reload };

@@ -24,7 +24,7 @@ export async function patiently(make, signal, waits) {
     } catch (error) {
       if (error.status !== 429 || !error.retryAfter || error.retryAfter > MAX_WAIT_SECONDS) throw error;
       waits(error.retryAfter);
-      await new Promise((resolve) => {
+      await new Promise((/** @type {(value?: undefined) => void} */ resolve) => {
         const timer = setTimeout(resolve, error.retryAfter * 1000);
         signal.addEventListener(
           "abort",
@@ -85,7 +85,7 @@ export async function meantBy({ id, query, ids, action, conditions }, patient) {
 }
 
 /** Returns the ids that a search finds, the oldest first, up to MAX_RESULTS, and their total. */
-async function results(id, { state, webhook_state: webhook, search, sort, ...range }, patient) {
+async function results(id, { state, webhook_state: webhook, search, sort, from, to, time }, patient) {
   const ids = new Set();
   for (let page = 1; ; page += 1) {
     const query = {
@@ -96,7 +96,7 @@ async function results(id, { state, webhook_state: webhook, search, sort, ...ran
       state,
       ...webhookConditions(webhook),
       search_phrase: search,
-      ...rangeConditions(range),
+      ...rangeConditions({ from, to, time }),
       bodies: false,
     };
     const list = await patient(() => call("GET", ["connections", id, "queued_requests"], { query }));

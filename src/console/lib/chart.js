@@ -5,10 +5,14 @@ import { count } from "./text.js";
 const WIDTH = 1000;
 const HEIGHT = 160;
 
-/** The smallest of 1, 2, 5, 10, 20, 50 … that is not below a number. */
+/**
+ * The smallest of 1, 2, 5, 10, 20, 50 … that is not below a number.
+ *
+ * @param {number} number
+ */
 function niceCeiling(number) {
   const power = 10 ** Math.floor(Math.log10(Math.max(number, 1)));
-  return [1, 2, 5, 10].map((step) => step * power).find((value) => value >= number);
+  return [1, 2, 5, 10].map((step) => step * power).find((value) => value >= number) ?? number;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Explanations of the choices in the schema. The first entry whose elements are all among those of a choice explains
 // it, so those with more elements come first.
 
+/** @type {[string[], string][]} */
 const TEXTS = [
   [
     ["TxnID", "MaxReturned"],
@@ -126,6 +127,10 @@ const TEXTS = [
   [["OdometerStart", "TotalMiles"], "How the distance is given: from the odometer, or as a number of miles."],
 ];
 
-/** Returns what a choice is for, or null. `names` are all elements in it. */
+/**
+ * Returns what a choice is for, or null. `names` are all elements in it.
+ *
+ * @param {string[]} names
+ */
 export const purposeOf = (names) =>
   TEXTS.find(([elements]) => elements.every((name) => names.includes(name)))?.[1] ?? null;

@@ -4,7 +4,7 @@ import { Button, explain, Note, toast } from "./ui.js";
 
 /** A modal dialog; the element itself keeps the focus inside and closes on Escape. */
 export function Dialog({ title, onClose, children, actions }) {
-  const element = useRef();
+  const element = useRef(/** @type {any} */ (null));
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog.showModal();
@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, children, actions }) {
 export function ActionButton({ label, icon, kind = "", question, explanation, confirm = label, danger, action }) {
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
-  const [error, setError] = useState(null);
+  const [error, setError] = useState(/** @type {unknown} */ (null));
   const run = async () => {
     setBusy(true);
     setError(null);

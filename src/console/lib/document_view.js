@@ -144,7 +144,7 @@ export function DocumentView({ title, forms, name, empty, exactXml }) {
 }
 
 function useLines(kind, form) {
-  const [state, setState] = useState({});
+  const [state, setState] = useState(/** @type {{kind?: string, form?: unknown, lines?: any}} */ ({}));
   useEffect(() => {
     let stale = false;
     if (form === undefined) return undefined;
@@ -181,7 +181,7 @@ function find(lines, phrase) {
 }
 
 function Lines({ lines, shown, kind, folded, toggle, hits, hit, label }) {
-  const box = useRef();
+  const box = useRef(/** @type {any} */ (null));
   const [top, setTop] = useState(0);
   const isHit = useMemo(() => new Set(hits), [hits]);
   useEffect(() => {

@@ -9,27 +9,39 @@ const MAX_DRAFTS = 20;
 /** The maximum characters of all drafts. Browsers give a tab about five million. */
 const MAX_CHARACTERS = 2_000_000;
 
-/** Returns the name of a draft. An app, a connection, a type and the request that is edited have one draft. */
+/**
+ * Returns the name of a draft. An app, a connection, a type and the request that is edited have one draft.
+ *
+ * @param {string} app
+ * @param {{connection?: string, type: string, from?: string}} place
+ */
 export const draftKey = (app, { connection = "", type, from = "" }) => `${PREFIX}${app}.${connection}.${type}.${from}`;
 
 const keys = () => Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
 
+/** @param {string} key */
 export function readDraft(key) {
-  const draft = JSON.parse(sessionStorage.getItem(key));
+  const draft = JSON.parse(sessionStorage.getItem(key) ?? "null");
   return draft?.format === FORMAT ? draft : null;
 }
 
-/** Keeps a draft, and returns whether that was possible. Beyond the limits, the oldest drafts give way. */
+/**
+ * Keeps a draft, and returns whether that was possible. Beyond the limits, the oldest drafts give way.
+ *
+ * @param {string} key
+ * @param {object} draft
+ */
 export function writeDraft(key, draft) {
   sessionStorage.removeItem(key);
   const text = JSON.stringify({ ...draft, format: FORMAT, at: Date.now() });
   const others = keys()
-    .map((one) => ({ key: one, at: readDraft(one)?.at ?? 0, size: sessionStorage.getItem(one).length }))
+    .map((one) => ({ key: one, at: readDraft(one)?.at ?? 0, size: sessionStorage.getItem(one)?.length ?? 0 }))
     .sort((one, other) => one.at - other.at);
   let size = text.length + others.reduce((sum, one) => sum + one.size, 0);
   if (text.length > MAX_CHARACTERS) return false;
   while (size > MAX_CHARACTERS || others.length >= MAX_DRAFTS) {
     const oldest = others.shift();
+    if (!oldest) break;
     sessionStorage.removeItem(oldest.key);
     size -= oldest.size;
   }
@@ -41,9 +53,15 @@ export function writeDraft(key, draft) {
   }
 }
 
+/** @param {string} key */
 export const removeDraft = (key) => sessionStorage.removeItem(key);
 
-/** Moves a draft to another name, unless there is one. */
+/**
+ * Moves a draft to another name, unless there is one.
+ *
+ * @param {string} from
+ * @param {string} to
+ */
 export function moveDraft(from, to) {
   const draft = readDraft(from);
   if (!draft || readDraft(to)) return;
@@ -52,7 +70,11 @@ export function moveDraft(from, to) {
   writeDraft(to, { ...draft, idempotencyKey: null, unanswered: null });
 }
 
-/** Returns the drafts of an app, the newest first: `[{key, connection, type, from, at}]`. */
+/**
+ * Returns the drafts of an app, the newest first: `[{key, connection, type, from, at}]`.
+ *
+ * @param {string} app
+ */
 export function draftsOf(app) {
   return keys()
     .filter((key) => key.startsWith(`${PREFIX}${app}.`))
@@ -66,7 +88,11 @@ export function draftsOf(app) {
 
 export const hasDrafts = () => keys().length > 0;
 
-/** Removes the drafts of all apps, or of all but one. */
+/**
+ * Removes the drafts of all apps, or of all but one.
+ *
+ * @param {string} [app]
+ */
 export function clearDrafts(app) {
   for (const key of keys()) if (!app || !key.startsWith(`${PREFIX}${app}.`)) sessionStorage.removeItem(key);
 }

@@ -6,7 +6,7 @@ import { Skeleton } from "./ui.js";
 /** `problems`: `{line, column, message}`, lines counted from 1. */
 export function Editor({ text, language, onChange, problems, label }) {
   const box = useRef();
-  const made = useRef(null);
+  const made = useRef(/** @type {any} */ (null));
   const change = useRef(onChange);
   const [ready, setReady] = useState(false);
   const [failed, setFailed] = useState(false);

@@ -75,7 +75,9 @@ export function Keyboard() {
 }
 
 function search() {
-  const fields = [...document.querySelectorAll("main input[type=search]")].filter(isVisible);
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const all = document.querySelectorAll("main input[type=search]");
+  const fields = [...all].filter(isVisible);
   fields[0]?.focus();
   fields[0]?.select();
   return fields.length > 0;
@@ -84,13 +86,12 @@ function search() {
 function move(step) {
   const links = [...document.querySelectorAll(ROWS)]
     .filter(isVisible)
-    .map((row) => row.querySelector("a[href]"))
-    .filter(Boolean);
+    .flatMap((row) => /** @type {HTMLElement | null} */ (row.querySelector("a[href]")) ?? []);
   if (!links.length) return false;
   const row = document.activeElement?.closest(ROWS);
   const at = links.findIndex((link) => row?.contains(link));
   const next = links[Math.min(Math.max(at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step, 0), links.length - 1)];
   next.focus({ preventScroll: true });
-  next.closest(ROWS).scrollIntoView({ block: "nearest" });
+  next.closest(ROWS)?.scrollIntoView({ block: "nearest" });
   return true;
 }

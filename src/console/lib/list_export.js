@@ -156,7 +156,7 @@ async function* pagesBehindCursors(path, query) {
 
 /** `order` compares two rows. Without it, they are in the order in which they are read. */
 function ListCsv({ pages, order, columns, name }) {
-  const [read, setRead] = useState(null);
+  const [read, setRead] = useState(/** @type {number | null} */ (null));
   const press = async () => {
     setRead(0);
     try {

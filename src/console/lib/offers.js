@@ -30,6 +30,10 @@ session.onSignOut(() => kept.clear());
  * sources: [{id, request_name, responded_at}], missing: [kind]}`. `entries` has a map of each kind by the name in lower
  * case. By default it looks at the newest 100 responses; `isDeep` searches older ones for the kinds that are missing in
  * them.
+ *
+ * @param {string} connection
+ * @param {string[]} wanted Keys of KINDS.
+ * @param {{signal?: AbortSignal, isDeep?: boolean, isFresh?: boolean}} options
  */
 export async function offersOf(connection, wanted, { signal, isDeep = false, isFresh = false } = {}) {
   const key = `${connection} ${wanted.join()} ${isDeep}`;
@@ -60,7 +64,7 @@ export async function offersOf(connection, wanted, { signal, isDeep = false, isF
 const best = (records, pattern) =>
   records
     .filter((record) => pattern.test(record.request_name))
-    .sort((one, other) => Boolean(one.subject) - Boolean(other.subject))
+    .sort((one, other) => Number(Boolean(one.subject)) - Number(Boolean(other.subject)))
     .slice(0, RESPONSES);
 
 async function read(records, wanted, signal) {
@@ -119,7 +123,13 @@ function collect(result, collected) {
   }
 }
 
-/** Adds a name. An inactive entry is not offered, whatever refers to it. */
+/**
+ * Adds a name. An inactive entry is not offered, whatever refers to it.
+ *
+ * @param {Map<string, {name: string, folded: string, hint: string, item?: string, isHidden: boolean}>} offers
+ * @param {unknown} name
+ * @param {{hint?: string, item?: string, isHidden?: boolean}} facts
+ */
 function offer(offers, name, { hint, item, isHidden = false }) {
   if (typeof name !== "string" || !name) return;
   const former = offers.get(name);

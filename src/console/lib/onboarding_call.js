@@ -19,7 +19,7 @@ export async function call(method, path) {
   } catch {
     throw Object.assign(new Error("The service cannot be reached. Check the internet connection."), { status: 0 });
   }
-  clockOffset = (Date.parse(response.headers.get("Date")) || Date.now()) - Date.now();
+  clockOffset = (Date.parse(response.headers.get("Date") ?? "") || Date.now()) - Date.now();
   const body = await response.json().catch(() => ({}));
   blockPolls(Number(response.headers.get("Retry-After")) || 0);
   if (!response.ok)

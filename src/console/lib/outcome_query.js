@@ -136,7 +136,7 @@ function byName({ object, fields, noun }) {
 function byNumber({ object, fields, noun }) {
   const number = textOf(object, "RefNumber");
   if (!number || !fields.includes("RefNumber")) return null;
-  const partner = PARTNERS.find((name) => childOf(object, name));
+  const partner = PARTNERS.find((name) => childOf(object, name)) ?? "";
   const sent = childOf(object, partner);
   const isSame = (row) =>
     textOf(sent, "ListID")
@@ -162,7 +162,7 @@ function byNumber({ object, fields, noun }) {
 function byTime({ object, fields, noun, record }) {
   const since = leaf(
     "FromModifiedDate",
-    new Date(new Date(record.inserted_at) - MARGIN_MILLISECONDS).toISOString().replace(/\.\d+Z$/, "+00:00"),
+    new Date(new Date(record.inserted_at).getTime() - MARGIN_MILLISECONDS).toISOString().replace(/\.\d+Z$/, "+00:00"),
   );
   const range = fields.includes("ModifiedDateRangeFilter")
     ? { name: "ModifiedDateRangeFilter", children: [since] }

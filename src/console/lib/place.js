@@ -15,7 +15,7 @@ export function focusHeading() {
   const main = document.getElementById("content");
   if (!main) return;
   // The link that was followed may still have it.
-  if (document.activeElement !== document.body) document.activeElement?.blur();
+  if (document.activeElement !== document.body) /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
   const focus = () => {
     const heading = main.querySelector("h1");
     if (!heading || document.activeElement !== document.body) return;

@@ -9,9 +9,24 @@ const MINUTE = 60_000;
 const IDLE_MILLISECONDS = 10 * MINUTE;
 export const SLOW_MILLISECONDS = 3000;
 
+/**
+ * @typedef {object} Poll
+ * @property {() => unknown} run
+ * @property {(n: number) => number} wait
+ * @property {number} number
+ * @property {number} timer
+ * @property {number} due
+ * @property {number} next
+ * @typedef {{at?: number, error?: any, reload?: () => unknown}} Shown What a load shows.
+ */
+
+/** @type {Set<Poll>} */
 const polls = new Set();
+/** @type {Map<unknown, Shown>} */
 const loads = new Map();
+/** @type {Set<() => void>} */
 const listeners = new Set();
+/** @type {number[]} */
 let recent = [];
 let blockedUntil = 0;
 let slowCalls = 0;
@@ -20,10 +35,13 @@ let usedAt = Date.now();
 /**
  * Calls `run` again and again. `wait(n)` is the pause in milliseconds before poll `n`, which begins with 0. Returns a
  * function that ends it.
+ *
+ * @param {() => unknown} run
+ * @param {(n: number) => number} wait
  */
 export function poll(run, wait) {
-  const one = { run, wait, number: 0, timer: 0 };
-  one.due = Date.now() + wait(0);
+  const due = Date.now() + wait(0);
+  const one = { run, wait, number: 0, timer: 0, due, next: due };
   polls.add(one);
   plan(one);
   return () => {
@@ -32,7 +50,11 @@ export function poll(run, wait) {
   };
 }
 
-/** The service asks to wait: no view polls before that. */
+/**
+ * The service asks to wait: no view polls before that.
+ *
+ * @param {number} seconds
+ */
 export function blockPolls(seconds) {
   blockedUntil = Math.max(blockedUntil, Date.now() + seconds * 1000);
 }
@@ -57,6 +79,9 @@ export function watchCall() {
 /**
  * Notes what a load shows: `at`, the time of its data, and `error`, why they are not newer. `reload` loads them again
  * if they do not poll.
+ *
+ * @param {unknown} key
+ * @param {Shown | null} state
  */
 export function noteLoad(key, state) {
   if (state) loads.set(key, state);
@@ -89,7 +114,7 @@ export function useFreshness() {
     return () => listeners.delete(listener);
   }, []);
   const all = [...loads.values()];
-  const times = all.map(({ at }) => at).filter(Boolean);
+  const times = all.flatMap(({ at }) => at ?? []);
   const failed = all.find((one) => one.error);
   return {
     at: times.length ? Math.min(...times) : undefined,
@@ -105,15 +130,28 @@ const notify = () => {
   for (const listener of listeners) listener();
 };
 
-function plan(one) {
-  clearTimeout(one.timer);
+/**
+ * Returns when a poll may begin: it is due, the service does not ask to wait, and the budget has room.
+ *
+ * @param {Poll} one
+ */
+function beginningOf({ due }) {
   const now = Date.now();
   recent = recent.filter((at) => at > now - MINUTE);
   const hasRoomAt = recent.length < MAX_POLLS ? now : recent[recent.length - MAX_POLLS] + MINUTE;
-  one.next = Math.max(one.due, blockedUntil, hasRoomAt);
-  one.timer = setTimeout(() => (one.next <= now ? start(one) : plan(one)), Math.max(one.next - now, 0));
+  return Math.max(due, blockedUntil, hasRoomAt);
 }
 
+/** @param {Poll} one */
+function plan(one) {
+  clearTimeout(one.timer);
+  one.next = beginningOf(one);
+  // Polls that were planned for the same moment share the room that the budget has then.
+  const begin = () => (beginningOf(one) <= Date.now() ? start(one) : plan(one));
+  one.timer = setTimeout(begin, Math.max(one.next - Date.now(), 0));
+}
+
+/** @param {Poll} one */
 async function start(one) {
   clearTimeout(one.timer);
   if (document.visibilityState === "hidden") return;

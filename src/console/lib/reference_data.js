@@ -58,14 +58,19 @@ const words = (name) =>
     .replace(/\b[A-Z](?=[a-z]|\b)/g, (letter) => letter.toLowerCase()) || "object";
 
 const ALL_EDITIONS = 4;
+/** @type {Record<string, string>} */
 const NAMES = { US: "US", CA: "Canada", UK: "UK", AU: "Australia" };
 
-/** Returns the editions in words: "not in Canada and the UK". */
+/**
+ * Returns the editions in words: "not in Canada, UK".
+ *
+ * @param {string} codes "CA UK"
+ */
 export function editionsText(codes) {
   const editions = codes.split(" ");
   if (editions.length === ALL_EDITIONS) return "in no desktop edition";
   if (editions.length === ALL_EDITIONS - 1)
-    return `only in ${Object.entries(NAMES).find(([code]) => !editions.includes(code))[1]}`;
+    return `only in ${Object.keys(NAMES).flatMap((code) => (editions.includes(code) ? [] : NAMES[code]))}`;
   return `not in ${editions.map((code) => NAMES[code]).join(", ")}`;
 }
 

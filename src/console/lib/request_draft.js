@@ -52,7 +52,7 @@ function dated(type, tree) {
   const form = SIMPLE_FORMS[type.name];
   const dates = form ? fieldsOf(form).filter(({ isToday }) => isToday) : [];
   return dates.reduce((result, { path }) => {
-    const node = rootOf(form, result).children.find(({ name }) => name === path);
+    const node = rootOf(form, result)?.children?.find(({ name }) => name === path);
     return replaced(result, node, { name: path, text: today() });
   }, tree);
 }

@@ -79,7 +79,7 @@ async function objectFile(objects) {
   function* cells() {
     for (const { parts, line } of fileRows(objects)) {
       const texts = Array(columns.length).fill("");
-      for (const part of parts) for (const [path, text] of part) texts[places.get(path)] = text;
+      for (const part of parts) for (const [path, text] of part) texts[/** @type {number} */ (places.get(path))] = text;
       yield hasLines ? [line, ...texts] : texts;
     }
   }

@@ -13,11 +13,14 @@ export const ID = "([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})";
 /** An id, or a name in an address of the service. */
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
 
+/** @type {Set<() => void>} */
 const listeners = new Set();
 
 /**
  * Returns a path: `["connections", id]`. A segment needs no encoding, because it has only letters, digits, `_` and `-`.
  * So no text can add a segment, a parameter or another host. Throws TypeError for any other segment.
+ *
+ * @param {string[]} segments
  */
 export function pathOf(segments) {
   for (const segment of segments) {
@@ -27,16 +30,27 @@ export function pathOf(segments) {
   return segments.join("/");
 }
 
-/** Returns the address of a view: `url("/compose", {type: "InvoiceAddRq"})`. Empty parameters are left out. */
+/**
+ * Returns the address of a view: `url("/compose", {type: "InvoiceAddRq"})`. Empty parameters are left out.
+ *
+ * @param {string} path
+ * @param {Record<string, unknown>} query
+ */
 export function url(path, query = {}) {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== "") parameters.set(name, value);
+    if (value !== undefined && value !== null && value !== "") parameters.set(name, String(value));
   }
   const text = parameters.toString();
   return APP + (path === "/" ? "" : path) + (text ? `?${text}` : "");
 }
 
+/**
+ * Shows the view of an address, without loading the page again.
+ *
+ * @param {string} address
+ * @param {{replace?: boolean}} options
+ */
 export function navigate(address, { replace = false } = {}) {
   if (address === location.pathname + location.search) return;
   if (replace) {
@@ -79,7 +93,8 @@ function current() {
 /** Follows links to other views without loading the page again. */
 export function followLinks() {
   document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("a[href]");
+    if (!(event.target instanceof Element)) return;
+    const link = /** @type {HTMLAnchorElement | null} */ (event.target.closest("a[href]"));
     const plain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
     if (!link || !plain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
     const target = new URL(link.href);

@@ -3,8 +3,23 @@
 
 import { APP, pathOf } from "./router.js";
 
+/**
+ * @typedef {{required: boolean, repeats: boolean, times: string, alternative?: boolean}} Occurrence An alternative of
+ *   a choice is never required by itself.
+ * @typedef {Occurrence & {kind: "sequence" | "choice", parts: Part[]}} Group
+ * @typedef {Occurrence & {kind: "element", name: string, base?: string, values?: string[], content?: Group,
+ *   since?: string, length?: number, length_abroad?: number, least?: number, most?: number, default?: unknown}} Element
+ *   It has a base type, values, or content.
+ * @typedef {Element | Group} Part
+ * @typedef {{name: string, since?: string, attributes: any, types: any[], content: Group}} RequestType
+ */
+
 const files = new Map();
 
+/**
+ * @param {string[]} segments
+ * @returns {Promise<any>}
+ */
 function load(...segments) {
   const file = `${pathOf(segments)}.json`;
   if (!files.has(file)) {
@@ -33,9 +48,15 @@ export async function fieldIndex() {
   );
 }
 
+/** @param {string} name */
 export const responseFacts = (name) => load("responses", name);
 
-/** Loads a request type: `{name, since, attributes, content}`; `content` is a group (see `groupOf`). */
+/**
+ * Loads a request type.
+ *
+ * @param {string} name
+ * @returns {Promise<RequestType>}
+ */
 export async function requestType(name) {
   const facts = await load("requests", name);
   return {
@@ -47,17 +68,27 @@ export async function requestType(name) {
   };
 }
 
-/** A group: `{kind: "sequence" | "choice", times, parts}`; parts are groups and elements. */
+/**
+ * @param {any} group
+ * @param {any[]} types
+ * @returns {Group}
+ */
 function groupOf(group, types) {
   const kind = group.choice ? "choice" : "sequence";
+  /** @type {Part[]} */
   const parts = group[kind].map((part) => (Array.isArray(part) ? elementOf(part, types) : groupOf(part, types)));
   // An alternative is never required by itself.
   if (kind === "choice") for (const part of parts) part.alternative = true;
   return { kind, times: group.times ?? "1", ...timesOf(group.times ?? "1"), parts };
 }
 
-/** An element: `{kind: "element", name, required, repeats, base | values | content, since, length, …}`. */
-function elementOf([name, times, type, facts = {}], types) {
+/**
+ * @param {any[]} entry
+ * @param {any[]} types
+ * @returns {Element}
+ */
+function elementOf([name, times, type, facts], types) {
+  /** @type {Element} */
   const element = { kind: "element", name, times, ...timesOf(times), ...facts };
   const known = typeof type === "number" ? types[type] : type;
   if (typeof known === "string") element.base = known;
@@ -66,20 +97,30 @@ function elementOf([name, times, type, facts = {}], types) {
   return element;
 }
 
+/** @param {string} times */
 const timesOf = (times) => ({ required: times === "1" || times === "+", repeats: !["1", "?"].includes(times) });
 
-/** Returns the names of all elements in a group, in the order that QBXML requires. */
+/**
+ * Returns the names of all elements in a group, in the order that QBXML requires.
+ *
+ * @param {Part} part
+ * @returns {string[]}
+ */
 export function namesIn(part) {
   return part.kind === "element" ? [part.name] : part.parts.flatMap(namesIn);
 }
 
 /**
  * Sorts children in the order that QBXML requires. Elements that repeat together, such as kinds of lines, keep theirs.
+ *
+ * @template {{name: string}} Named
+ * @param {Group} group
+ * @param {Named[]} children
  */
 export function inOrder(group, children) {
   const ranks = new Map();
   let rank = 0;
-  const visit = (part) => {
+  const visit = (/** @type {Part} */ part) => {
     if (part.kind === "element") ranks.set(part.name, (rank += 1));
     else if (part.repeats) {
       rank += 1;
@@ -92,7 +133,11 @@ export function inOrder(group, children) {
   );
 }
 
-/** The values of each base type, in words and as the pattern that the service checks too. */
+/**
+ * The values of each base type, in words and as the pattern that the service checks too.
+ *
+ * @type {Record<string, {name: string, sample?: string, maximum?: number, pattern?: RegExp, help?: string}>}
+ */
 export const BASES = {
   STRTYPE: { name: "text" },
   MACROTYPE: { name: "macro" },
@@ -141,10 +186,15 @@ export const BASES = {
   },
 };
 
-/** Returns the problem of a text, or null. */
+/**
+ * Returns the problem of a text, or null.
+ *
+ * @param {Element} element
+ * @param {string} text
+ */
 export function textProblem(element, text) {
   if (!text) return null;
-  const base = BASES[element.base] ?? {};
+  const base = BASES[element.base ?? ""] ?? { name: "" };
   if (base.pattern && !base.pattern.test(text)) return `Not a ${base.name}${base.help ? `: ${base.help}` : ""}.`;
   const maximum = Math.max(element.length ?? 0, element.length_abroad ?? 0) || base.maximum;
   if (maximum && text.length > maximum) return `At most ${maximum} characters; this has ${text.length}.`;

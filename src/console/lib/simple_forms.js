@@ -8,6 +8,21 @@
 import { cents, decimal, moneyText, product } from "./money.js";
 import { plural } from "./text.js";
 
+/**
+ * @typedef {{path: string, label: string, help?: string, wide?: boolean, offers?: string, isToday?: boolean}} FormField
+ * @typedef {object} FormLines
+ * @property {string} element
+ * @property {string[]} [others] Lines that the form does not show. They count in the total.
+ * @property {FormField[]} columns
+ * @property {FormField} [below]
+ * @property {string} [computed]
+ * @property {string[]} unique Fields that belong to one line only: a copy does not have them.
+ * @property {{path: string, label: string, missing: string, lines: string, options: string[][]}} [instead]
+ * @property {(line: any) => bigint | null} amountOf
+ * @typedef {{title: string, isClosed?: boolean, fields: FormField[]}} Section
+ * @typedef {{root: string, sections: Section[], lines?: FormLines, totals?: any}} SimpleForm
+ */
+
 const address = (root) => [
   { path: `${root}/Addr1`, label: "Line 1" },
   { path: `${root}/Addr2`, label: "Line 2" },
@@ -22,6 +37,7 @@ const CUSTOMER = { path: "CustomerRef/FullName", label: "Customer", offers: "cus
 const DATE = { path: "TxnDate", label: "Date", isToday: true };
 const MEMO = { path: "Memo", label: "Memo", help: "For your own use." };
 
+/** @type {Record<string, SimpleForm>} */
 export const SIMPLE_FORMS = {
   CustomerAddRq: {
     root: "CustomerAdd",
@@ -102,7 +118,6 @@ export const SIMPLE_FORMS = {
     ],
     lines: {
       element: "InvoiceLineAdd",
-      /** Lines that the form does not show. They count in the total. */
       others: ["InvoiceLineGroupAdd", "DiscountLineAdd", "SalesTaxLineAdd", "ShippingLineAdd"],
       columns: [
         { path: "ItemRef/FullName", label: "Item", offers: "items" },
@@ -112,7 +127,6 @@ export const SIMPLE_FORMS = {
       ],
       below: { path: "Desc", label: "Description" },
       computed: "Amount",
-      /** Fields that belong to one line only: a copy does not have them. */
       unique: ["LinkToTxn", "SerialNumber"],
       amountOf: invoiceLineAmount,
     },
@@ -184,11 +198,13 @@ export const lineFieldsOf = (form) =>
 
 /** Returns the names for people of a form's elements: `CustomerRef` is "Customer". */
 export function labelsOf(form) {
+  /** @type {[string, string][]} */
   const labels = [...fieldsOf(form), ...lineFieldsOf(form)].map(({ path, label }) => [
     /^(\w+Ref)\/FullName$/.exec(path)?.[1] ?? path.split("/").at(-1),
     label,
   ]);
-  return new Map([...labels, [form.lines?.instead?.path, form.lines?.instead?.label]]);
+  const { instead } = form.lines ?? {};
+  return new Map(instead ? [...labels, [instead.path, instead.label]] : labels);
 }
 
 /** Returns which names a form offers: ["customers", "items"]. */
@@ -201,7 +217,7 @@ export function inWordsOf(form, problem) {
   const { element, message, isMissing } = problem;
   const { instead } = form.lines ?? {};
   if (isMissing && instead && element?.name === instead.path) return { ...problem, message: instead.missing };
-  const [name] = /^\w+/.exec(message) ?? [];
+  const name = /^\w+/.exec(message)?.[0] ?? "";
   const label = labelsOf(form).get(name);
   return label ? { ...problem, message: label + message.slice(name.length) } : problem;
 }

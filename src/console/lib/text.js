@@ -34,6 +34,7 @@ const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" 
 const relativeShort = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" }));
 const number = lazy(() => new Intl.NumberFormat("en"));
 
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [
   ["year", 31_536_000],
   ["month", 2_592_000],
@@ -62,7 +63,11 @@ export function localZone() {
   return zone === name ? zone : `${zone} (${name})`;
 }
 
-export const millisecondsBetween = (first, last) => new Date(last) - new Date(first);
+/**
+ * @param {string} first
+ * @param {string} last
+ */
+export const millisecondsBetween = (first, last) => new Date(last).getTime() - new Date(first).getTime();
 
 /** Returns a length of time in its largest units: "0.3 s", "47 s", "3 min 12 s", "2 h 5 min", "4 days". */
 export function duration(milliseconds) {
@@ -71,6 +76,7 @@ export function duration(milliseconds) {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
+  /** @type {[number, string][]} */
   const units =
     whole < 3600
       ? [
@@ -83,7 +89,7 @@ export function duration(milliseconds) {
             [60, "min"],
           ]
         : [[86_400, "days"]];
-  const [[size, unit], [rest, small] = []] = units;
+  const [[size, unit], [rest, small] = [0, ""]] = units;
   const left = rest ? Math.floor((whole % size) / rest) : 0;
   return `${Math.floor(whole / size)} ${unit}${left ? ` ${left} ${small}` : ""}`;
 }
@@ -132,6 +138,8 @@ const VERBS = { Add: "Add", Mod: "Change", Del: "Delete", Void: "Void", Merge: "
 /**
  * Splits the name of a request: `{verb: "Add", subject: "Customer"}`. The type of a deletion and the like is in the
  * tree.
+ *
+ * @param {import("./trees.js").Tree} tree
  */
 export function partsOf({ name, children }) {
   const [, kind, verb] = /^(.*?)(Query|Add|Mod|Del|Void|Merge)?Rq$/.exec(name) ?? [null, name, undefined];
@@ -232,13 +240,19 @@ export function health(connection) {
 /** Characters that are invisible or change the order of others. Line breaks and tabs are white space. */
 const CONTROLS = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
-/** Splits a text into runs and control characters: `[{ text }, { control: "U+202E" }]`. */
+/**
+ * Splits a text into runs and control characters: `[{ text }, { control: "U+202E" }]`.
+ *
+ * @param {string} text
+ */
 export function withoutControls(text) {
+  /** @type {{text?: string, control?: string}[]} */
   const parts = [];
   for (const character of text) {
+    const last = parts.at(-1);
     if (CONTROLS.test(character))
-      parts.push({ control: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` });
-    else if (parts.at(-1)?.text !== undefined) parts.at(-1).text += character;
+      parts.push({ control: `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}` });
+    else if (last?.text !== undefined) last.text += character;
     else parts.push({ text: character });
   }
   return parts;

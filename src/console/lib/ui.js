@@ -133,6 +133,11 @@ export function Problem({ error, retry, what = "This could not be loaded." }) {
   `;
 }
 
+/**
+ * Returns an error in words.
+ *
+ * @param {unknown} error
+ */
 export function explain(error) {
   if (!(error instanceof ApiError)) return "Something in the console went wrong. Reload the page.";
   if (error.status === 0) return `${error.message} Check your network, then try again.`;
@@ -185,14 +190,20 @@ export const SkeletonCard = ({ lines = 5 }) => html`
 
 // --- Temporary messages ------------------------------------------------------------------------------------------
 
+/** @type {(one: {text: string, tone: string, id: number}) => void} */
 let showToast = () => {};
 
+/**
+ * Shows a message for some seconds.
+ *
+ * @param {string} text
+ */
 export function toast(text, tone = "") {
   showToast({ text, tone, id: Math.random() });
 }
 
 export function Toasts() {
-  const [shown, setShown] = useState([]);
+  const [shown, setShown] = useState(/** @type {{text: string, tone: string, id: number}[]} */ ([]));
   showToast = (one) => {
     setShown((all) => [...all.slice(-2), one]);
     setTimeout(() => setShown((all) => all.filter(({ id }) => id !== one.id)), 6000);

@@ -3,9 +3,14 @@
 const DEFAULT = "13.0";
 const OFFERED = ["13.0", "14.0", "15.0", "16.0"];
 
-const editionOf = (version) => /^[A-Z]*/.exec(version)[0];
+/** @param {string} version */
+const editionOf = (version) => version.replace(/[^A-Z].*/, "");
 
-/** Returns a version as a number for comparisons: "2.1" is 21, and "CA3.0" is 30. */
+/**
+ * Returns a version as a number for comparisons: "2.1" is 21, and "CA3.0" is 30.
+ *
+ * @param {string} version
+ */
 function numberOf(version) {
   const [major, minor = "0"] = version.slice(editionOf(version).length).split(".");
   return Number(major) * 10 + Number(minor);
@@ -14,21 +19,38 @@ function numberOf(version) {
 /**
  * Whether QuickBooks cannot read a version. Versions of different editions are not compared. `supported` is null if it
  * is unknown.
+ *
+ * @param {string} version
+ * @param {string | null} [supported]
+ * @returns {boolean}
  */
 export const isTooNew = (version, supported) =>
-  Boolean(supported) && editionOf(version) === editionOf(supported) && numberOf(version) > numberOf(supported);
+  !!supported && editionOf(version) === editionOf(supported) && numberOf(version) > numberOf(supported);
 
-/** Returns the version that a request begins with: 13.0, or the version that QuickBooks supports if it is lower. */
+/**
+ * Returns the version that a request begins with: 13.0, or the version that QuickBooks supports if it is lower.
+ *
+ * @param {string | null} [supported]
+ */
 export const firstVersion = (supported) =>
   supported && (editionOf(supported) || isTooNew(DEFAULT, supported)) ? supported : DEFAULT;
 
-/** Returns the versions to choose from, with the `current` one. */
+/**
+ * Returns the versions to choose from, with the `current` one.
+ *
+ * @param {string | null | undefined} supported
+ * @param {string} current
+ */
 export const versionsFor = (supported, current) => [
   ...new Set([firstVersion(supported), ...OFFERED.filter((version) => !isTooNew(version, supported)), current]),
 ];
 
 /**
  * Returns why a request of a version cannot have an element, or null. `since` is the version that added the element.
+ *
+ * @param {string | undefined} since
+ * @param {string} version
+ * @param {string | null} [supported]
  */
 export function lackOf(since, version, supported) {
   if (!since || numberOf(since) <= numberOf(version)) return null;
@@ -37,5 +59,9 @@ export function lackOf(since, version, supported) {
   return `Needs QBXML ${since}. Choose that version above.`;
 }
 
-/** Returns the declarations at the beginning of a QBXML document. */
+/**
+ * Returns the declarations at the beginning of a QBXML document.
+ *
+ * @param {string} version
+ */
 export const declarations = (version) => `<?xml version="1.0" encoding="utf-8"?>\n<?qbxml version="${version}"?>\n`;

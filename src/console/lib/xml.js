@@ -1,11 +1,20 @@
 // Request trees as QBXML, and QBXML as trees.
 import { declarations } from "./versions.js";
 
-export const hasAttributes = (tree) => Object.keys(tree.attributes ?? {}).length > 0;
+/**
+ * @import { Tree } from "./trees.js"
+ * @typedef {Tree & {attributes: Record<string, string>, children: Tree[]}} Root A request has no text.
+ */
 
+/** @param {string} text */
 export const escaped = (text) =>
-  text.replace(/[&<>"]/g, (one) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[one]);
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 
+/**
+ * @param {Tree} tree
+ * @param {number} indent
+ * @returns {string}
+ */
 function element(tree, indent) {
   const attributes = Object.entries(tree.attributes ?? {})
     .filter(([, value]) => value !== "")
@@ -21,24 +30,32 @@ function element(tree, indent) {
   ].join("\n");
 }
 
-/** Returns the request as QBXML, with declarations if there is a version. */
+/**
+ * Returns the request as QBXML, with declarations if there is a version.
+ *
+ * @param {Tree} tree
+ * @param {string} [version]
+ */
 export function toXml(tree, version) {
   const set = `  <QBXMLMsgsRq onError="stopOnError">\n${element(tree, 2)}\n  </QBXMLMsgsRq>`;
   return `${version ? declarations(version) : ""}<QBXML>\n${set}\n</QBXML>`;
 }
 
 // The only place where the Content-Security-Policy allows a document from a string. The XML is parsed, never displayed.
-const readable = globalThis.trustedTypes?.createPolicy("read-xml", { createHTML: (xml) => xml });
+const readable = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("read-xml", { createHTML: (xml) => xml });
 
 /**
  * Reads QBXML. Returns `{tree, version}`, without a version if the text has no declaration of one; throws Error with a
  * sentence.
+ *
+ * @param {string} xml
+ * @returns {{tree: Root, version?: string}}
  */
 export function fromXml(xml) {
   const document_ = new DOMParser().parseFromString(readable?.createHTML(xml.trim()) ?? xml.trim(), "application/xml");
   const failed = document_.querySelector("parsererror");
   if (failed) {
-    const place = /line (\d+) at column (\d+)/.exec(failed.textContent);
+    const place = /line (\d+) at column (\d+)/.exec(failed.textContent ?? "");
     const problem = new Error(
       place ? `The XML is broken at line ${place[1]}, column ${place[2]}.` : "The XML is broken.",
     );
@@ -49,21 +66,21 @@ export function fromXml(xml) {
     ({ tagName }) => tagName.endsWith("Rq") && tagName !== "QBXMLMsgsRq",
   );
   if (!request) throw new Error("There is no request element, such as CustomerQueryRq.");
+  /** @type {(node: Element) => Tree} */
   const convert = (node) => {
     const attributes = Object.fromEntries(
       [...node.attributes].map(({ name, value }) => [name === "requestID" ? "request_id" : name, value]),
     );
     const base = { name: node.tagName, ...(node.attributes.length ? { attributes } : {}) };
-    const empty =
-      !node.children.length && (node === request || (!node.textContent.trim() && node.textContent.includes("\n")));
-    return node.children.length || empty
-      ? { ...base, children: [...node.children].map(convert) }
-      : { ...base, text: node.textContent };
+    const text = node.textContent ?? "";
+    const empty = !node.children.length && !text.trim() && (node === request || text.includes("\n"));
+    return node.children.length || empty ? { ...base, children: [...node.children].map(convert) } : { ...base, text };
   };
-  const tree = convert(request);
+  const { name, attributes = {}, text, children = [] } = convert(request);
+  if (text) throw new Error(`${name} must contain elements, not text.`);
   const declaration = [...document_.childNodes].find(
-    ({ nodeType, target }) => nodeType === Node.PROCESSING_INSTRUCTION_NODE && target === "qbxml",
+    (node) => node instanceof ProcessingInstruction && node.target === "qbxml",
   );
-  const version = /version\s*=\s*["']([^"']*)["']/.exec(declaration?.data)?.[1];
-  return { tree: { attributes: {}, ...tree }, version };
+  const version = /version\s*=\s*["']([^"']*)["']/.exec(declaration?.nodeValue ?? "")?.[1];
+  return { tree: { name, attributes, children }, version };
 }

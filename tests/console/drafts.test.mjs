@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { beforeEach, mock, test } from "node:test";
+
+import * as drafts from "../../src/console/lib/drafts.js";
+import { times } from "./support.mjs";
+
+const key = (type, app = "app", from = "") => drafts.draftKey(app, { connection: "c", type, from });
+
+beforeEach(() => {
+  drafts.clearDrafts();
+  mock.timers.reset();
+  mock.timers.enable({ apis: ["Date"], now: 1_790_000_000_000 });
+});
+
+test("beyond the limits, the oldest drafts give way", () => {
+  for (const n of times(25, (n) => n)) {
+    mock.timers.tick(1000);
+    assert.equal(drafts.writeDraft(key(`Type${n}`), { text: "x" }), true);
+  }
+  assert.deepEqual(
+    drafts.draftsOf("app").map(({ type }) => type),
+    times(20, (n) => `Type${24 - n}`),
+  );
+
+  assert.equal(drafts.writeDraft(key("Large"), { text: "x".repeat(1_999_800) }), true);
+  const kept = drafts.draftsOf("app").map(({ type }) => type);
+  assert.equal(kept.includes("Large") && kept.length < 20, true);
+
+  assert.equal(drafts.writeDraft(key("TooLarge"), { text: "x".repeat(2_000_001) }), false);
+  assert.equal(drafts.readDraft(key("TooLarge")), null);
+  assert.deepEqual(
+    drafts.draftsOf("app").map(({ type }) => type),
+    kept,
+  );
+});
+
+test("a draft that moves to another connection loses its idempotency key, and replaces no draft", () => {
+  drafts.writeDraft(key("A"), { text: "a", idempotencyKey: "k", unanswered: 1 });
+  drafts.moveDraft(key("A"), key("B"));
+
+  assert.equal(drafts.readDraft(key("A")), null);
+  const { text, idempotencyKey, unanswered } = drafts.readDraft(key("B"));
+  assert.deepEqual([text, idempotencyKey, unanswered], ["a", null, null]);
+
+  drafts.writeDraft(key("A"), { text: "other" });
+  drafts.moveDraft(key("A"), key("B"));
+  assert.equal(drafts.readDraft(key("B")).text, "a");
+});
+
+test("signing in with the key of an app removes the drafts of other apps", () => {
+  drafts.writeDraft(key("A", "mine"), {});
+  drafts.writeDraft(key("A", "theirs"), {});
+
+  drafts.clearDrafts("mine");
+
+  assert.equal(drafts.draftsOf("mine").length, 1);
+  assert.equal(drafts.draftsOf("theirs").length, 0);
+});

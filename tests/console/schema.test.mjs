@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+
+import { purposeOf } from "../../src/console/lib/choice_texts.js";
+import { inForm } from "../../src/console/lib/request_draft.js";
+import { fromJson, shortForm, toJson } from "../../src/console/lib/request_json.js";
+import { inOrder, namesIn, requestNames, requestType, textProblem } from "../../src/console/lib/schema.js";
+import { SIMPLE_FORMS } from "../../src/console/lib/simple_forms.js";
+import { elementsIn, exampleTree, formTree, isBlank, missingIn, pruned } from "../../src/console/lib/trees.js";
+import { chance, times } from "./support.mjs";
+
+let types;
+
+before(async () => {
+  types = await Promise.all((await requestNames()).map(requestType));
+  assert.ok(types.length > 200);
+});
+
+const leavesOf = (tree) => tree.children?.flatMap(leavesOf) ?? [tree];
+
+test("no form opens with a text, except the limit of a query", () => {
+  for (const type of types) {
+    const filled = leavesOf(formTree(type)).filter(({ text }) => text);
+
+    const limit = type.name.endsWith("QueryRq") && filled.length ? [["MaxReturned", "100"]] : [];
+    assert.deepEqual(
+      filled.map(({ name, text }) => [name, text]),
+      limit,
+      type.name,
+    );
+  }
+});
+
+test("the example of every request lacks nothing, is in order, and has texts that the schema allows", () => {
+  const check = (group, { name, children }) => {
+    assert.deepEqual(inOrder(group, children), children, name);
+    const elements = new Map(elementsIn(group).map((element) => [element.name, element]));
+    for (const child of children) {
+      const element = elements.get(child.name);
+      if (child.children) check(element.content, child);
+      else assert.equal(textProblem(element, child.text), null, `${name}/${child.name}`);
+    }
+  };
+  for (const type of types) {
+    const example = exampleTree(type);
+
+    assert.deepEqual(missingIn(type.content, example), [], type.name);
+    check(type.content, example);
+  }
+});
+
+test("a form that a person has not filled in is queued without its empty elements", () => {
+  for (const type of types) {
+    const left = pruned(formTree(type)).children ?? [];
+
+    assert.ok(
+      left.every((child) => !isBlank(child)),
+      type.name,
+    );
+  }
+});
+
+test("both forms of JSON hold every request, with its version", () => {
+  const bare = ({ name, text, children }) => (children ? { name, children: children.map(bare) } : { name, text });
+  for (const type of types) {
+    const example = exampleTree(type);
+    for (const form of [shortForm(example, "13.0"), toJson(example, "13.0")]) {
+      const { tree, version } = fromJson(JSON.stringify(form));
+
+      assert.deepEqual(bare(tree), bare(example), type.name);
+      assert.equal(version, "13.0");
+    }
+  }
+});
+
+test("JSON keeps the order of elements, also of the same name between others", () => {
+  const below = chance(11);
+  const element = (depth) => {
+    const name = "ABC"[below(3)];
+    return depth && below(2) ? { name, children: times(1 + below(4), () => element(depth - 1)) } : { name, text: "x" };
+  };
+  for (let n = 0; n < 500; n += 1) {
+    const tree = { name: "AnyRq", attributes: {}, children: times(1 + below(5), () => element(2)) };
+
+    assert.deepEqual(fromJson(JSON.stringify(shortForm(tree))).tree, tree);
+  }
+});
+
+test("every choice of the schema says what it is for", () => {
+  const choices = (part) => {
+    if (part.kind === "element") return part.content ? choices(part.content) : [];
+    const inside = part.parts.flatMap(choices);
+    return part.kind === "choice" && !part.repeats ? [namesIn(part), ...inside] : inside;
+  };
+  const all = types.flatMap(({ content }) => choices(content));
+
+  assert.ok(all.length >= 100);
+  assert.deepEqual(
+    all.filter((names) => !purposeOf(names)).map((names) => names.join(" ")),
+    [],
+  );
+});
+
+test("a form for people keeps what it does not show, and adds no text", () => {
+  for (const [name, form] of Object.entries(SIMPLE_FORMS)) {
+    const type = types.find((one) => one.name === name);
+    const example = exampleTree(type);
+
+    const opened = inForm(type, "simple", example);
+
+    const texts = (tree) =>
+      leavesOf(tree)
+        .filter(({ text }) => text)
+        .map((leaf) => `${leaf.name}=${leaf.text}`);
+    assert.deepEqual(texts(opened).sort(), texts(example).sort(), name);
+    assert.ok(opened.children.some((child) => child.name === form.root));
+  }
+});

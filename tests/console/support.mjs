@@ -1,0 +1,12 @@
+// Chance from a seed, so that every run tries the same input.
+
+/** Returns a function that returns a whole number from 0 to below `n`. */
+export function chance(seed) {
+  let state = seed;
+  return (n) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * n);
+  };
+}
+
+export const times = (number, make) => [...Array(number).keys()].map(make);

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { codeLines, coloured, foldEnd, jsonLines, xmlLines } from "../../src/console/lib/lines.js";
+import * as text from "../../src/console/lib/text.js";
+import { firstVersion, isTooNew, lackOf, versionsFor } from "../../src/console/lib/versions.js";
+import { chance, times } from "./support.mjs";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+test("a length of time is in its largest units", () => {
+  const lengths = [
+    [-5, "<0.1 s"],
+    [49, "<0.1 s"],
+    [300, "0.3 s"],
+    [9949, "9.9 s"],
+    [9950, "10 s"],
+    [47 * SECOND, "47 s"],
+    [59_499, "59 s"],
+    [MINUTE, "1 min"],
+    [192 * SECOND, "3 min 12 s"],
+    [HOUR - 1, "1 h"],
+    [125 * MINUTE, "2 h 5 min"],
+    [30 * HOUR, "30 h"],
+    [48 * HOUR, "2 days"],
+    [100 * HOUR, "4 days"],
+  ];
+  for (const [milliseconds, words] of lengths) assert.equal(text.duration(milliseconds), words);
+});
+
+test("how long ago a moment is has one unit, and ten seconds are now", () => {
+  const now = Date.parse("2026-11-24T12:00:00Z");
+  const at = (milliseconds) => text.ago(new Date(now + milliseconds).toISOString(), now);
+  assert.deepEqual(
+    [-9 * SECOND, -42 * SECOND, -3 * MINUTE, 3 * MINUTE, -23 * HOUR, -24 * HOUR, 400 * 24 * HOUR].map(at),
+    ["just now", "40 seconds ago", "3 minutes ago", "in 3 minutes", "23 hours ago", "yesterday", "next year"],
+  );
+});
+
+test("names of requests become words", () => {
+  const titles = {
+    CustomerQueryRq: "Customer query",
+    ARRefundCreditCardAddRq: "AR refund credit card add",
+    TxnDelRq: "Txn del",
+    BillPaymentCheckModRq: "Bill payment check mod",
+    UOMSetRefRq: "UOM set ref",
+  };
+  for (const [name, title] of Object.entries(titles)) assert.equal(text.requestTitle(name), title);
+  const child = (name, value) => [{ name, text: value }];
+  const actions = [
+    [{ name: "CustomerAddRq" }, "Add customer"],
+    [{ name: "TxnDelRq", children: child("TxnDelType", "Invoice") }, "Delete invoice"],
+    [{ name: "ListDelRq", children: [] }, "Delete list entry"],
+    [{ name: "CustomerQueryRq" }, "Queue customer query"],
+    [{ name: "ListMergeRq", children: child("ListMergeType", "Vendor") }, "Merge vendor entries"],
+  ];
+  for (const [tree, title] of actions) assert.equal(text.actionTitle(tree), title);
+});
+
+test("no invisible character is lost or shown as it is", () => {
+  const below = chance(5);
+  const characters = ["a", "é", "東", "😀", "\n", "\t", "\u202e", "\u200b", "\u0000", "\u2028", "\ufeff", "\u00ad"];
+  for (let n = 0; n < 500; n += 1) {
+    const given = times(below(12), () => characters[below(characters.length)]).join("");
+
+    const parts = text.withoutControls(given);
+
+    const back = parts.map(({ text: run, control }) => run ?? String.fromCodePoint(parseInt(control.slice(2), 16)));
+    assert.equal(back.join(""), given);
+    assert.doesNotMatch(parts.map(({ text: run }) => run ?? "").join(""), /[\u202e\u200b\0\u2028\ufeff\u00ad]/);
+  }
+});
+
+test("versions of one edition are compared as numbers, and those of two editions are not", () => {
+  assert.equal(isTooNew("14.0", "13.0"), true);
+  assert.equal(isTooNew("2.1", "13.0"), false);
+  assert.equal(isTooNew("CA3.0", "2.0"), false);
+  assert.equal(isTooNew("16.0", null), false);
+  assert.deepEqual(
+    [firstVersion(null), firstVersion("16.0"), firstVersion("6.0"), firstVersion("CA3.0")],
+    ["13.0", "13.0", "6.0", "CA3.0"],
+  );
+  assert.deepEqual(versionsFor("14.0", "16.0"), ["13.0", "14.0", "16.0"]);
+  assert.equal(lackOf("13.0", "13.0", null), null);
+  assert.match(lackOf("14.0", "13.0", "16.0"), /Choose that version/);
+  assert.match(lackOf("14.0", "13.0", "13.0"), /supports 13.0/);
+});
+
+test("the lines of a document have all of its text, and a part folds with its end", async () => {
+  const xml = '<A b="1"><C>text</C><!-- note --><D/><E>\n one\n two\n</E><![CDATA[<x>]]></A>';
+  const { texts, depths } = await xmlLines(xml);
+  const squeezed = (value) => value.replace(/\s+/g, "");
+  assert.equal(squeezed(texts.join("")), squeezed(xml));
+  assert.equal(foldEnd({ texts, depths }, 0), texts.length);
+  for (const line of texts)
+    assert.equal(
+      coloured(line, "xml")
+        .map(([, part]) => part)
+        .join(""),
+      line,
+    );
+
+  const value = { a: [1, { b: "}" }], c: null, d: "x".repeat(10), "": -1.5e3 };
+  const json = jsonLines(value);
+  assert.deepEqual(JSON.parse(json.texts.join("\n")), value);
+  for (const line of json.texts)
+    assert.equal(
+      coloured(line, "json")
+        .map(([, part]) => part)
+        .join(""),
+      line,
+    );
+
+  const code = "def f():\n  if x:\n     return 1\n";
+  const lines = codeLines(code);
+  assert.equal(lines.texts.map((line, n) => " ".repeat(2 * lines.depths[n]) + line).join("\n"), code.trimEnd());
+});
