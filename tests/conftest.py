@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 # How long an example takes is measured in `benchmarks/`, not here.
 BUSY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-settings.register_profile("repeatable", BUSY_MACHINE, derandomize=True, database=None)
+settings.register_profile("repeatable", BUSY_MACHINE, derandomize=True, database=None, max_examples=50)
 settings.register_profile("random", BUSY_MACHINE)
 settings.load_profile("repeatable")
 

@@ -9,7 +9,6 @@ import os
 import uuid
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from botocore.config import Config
 from moto import mock_aws
@@ -17,6 +16,7 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
+from tests.support import clients
 from tests.support.fake_store import FakeStore
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def sized(number: int) -> int:
 
 def dynamodb_client(endpoint: str | None = None) -> Any:
     """Return a client for the emulation or an endpoint."""
-    return boto3.client(
+    return clients.client(
         "dynamodb", endpoint_url=endpoint, config=Config(retries={"total_max_attempts": 2}), **CREDENTIALS
     )
 

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,6 +20,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import CREDENTIALS, dynamodb_client, sized
+from tests.support import clients
 from tests.support.builders import NOON, FixedClock
 from tests.support.fake_store import FakeStore
 from tests.support.metric_filters import counted
@@ -42,7 +42,7 @@ SWEEP = timedelta(minutes=5)
 def service() -> Iterator[WholeService]:
     with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
-        service = WholeService(client, boto3.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
+        service = WholeService(client, clients.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
         with using(service.services):
             yield service
 

@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from moto import mock_aws
 
@@ -15,6 +14,7 @@ from local.restore import EMPTIED, KEPT, RESTORED, TABLES
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import CREDENTIALS, dynamodb_client
+from tests.support import clients
 from tests.support.random_history import RandomHistory
 from tests.support.restoring import copied, rebuilt
 from tests.support.services import using
@@ -36,7 +36,7 @@ def logical_ids(*names: str) -> set[str]:
 def service() -> Iterator[WholeService]:
     with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
-        service = WholeService(client, boto3.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
+        service = WholeService(client, clients.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
         with using(service.services):
             yield service
 

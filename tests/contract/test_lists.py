@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from domain.listing.query import ListQuery
     from domain.records.request import QueuedRequest
 
-CASES = int(os.environ.get("LISTING_CASES", "120"))
+CASES = int(os.environ.get("LISTING_CASES", "60"))
 """The number of lists to compare. 10,000 take a quarter of an hour."""
 
 QUERIES = max(12, CASES // 100)

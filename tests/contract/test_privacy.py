@@ -15,7 +15,6 @@ import uuid
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from moto import mock_aws
 
@@ -25,6 +24,7 @@ from domain.storage.ports import RequestDetail
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
 from tests.contract.conftest import CREDENTIALS, ENDPOINT, dynamodb_client
+from tests.support import clients
 from tests.support.random_history import WORD, RandomHistory
 from tests.support.services import using
 from tests.support.stored_texts import UNREADABLE, stored_texts
@@ -48,7 +48,7 @@ def service(request: pytest.FixtureRequest) -> Iterator[WholeService]:
     database, seed = request.param
     if database == "endpoint":
         client, prefix = dynamodb_client(ENDPOINT), f"t{uuid.uuid4().hex[:8]}-"
-        streams = boto3.client("dynamodbstreams", endpoint_url=ENDPOINT, **CREDENTIALS)
+        streams = clients.client("dynamodbstreams", endpoint_url=ENDPOINT, **CREDENTIALS)
         service = WholeService(client, streams, make_tables(client, prefix), prefix, seed)
         with using(service.services):
             yield service
@@ -56,7 +56,7 @@ def service(request: pytest.FixtureRequest) -> Iterator[WholeService]:
         return
     with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
-        streams = boto3.client("dynamodbstreams", **CREDENTIALS)
+        streams = clients.client("dynamodbstreams", **CREDENTIALS)
         service = WholeService(client, streams, make_tables(client, ""), seed=seed)
         with using(service.services):
             yield service

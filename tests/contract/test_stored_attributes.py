@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import pytest
 from moto import mock_aws
 
 from adapters.dynamodb.queue import queue_key
@@ -29,6 +28,7 @@ from tests.contract.conftest import dynamodb_client, keeping_for_a_time
 from tests.contract.stores import add
 from tests.contract.test_every_field import filled_entity
 from tests.support.builders import NOON
+from tests.support.cases import for_each
 
 if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
@@ -175,8 +175,8 @@ def item_of(record: QueuedRequest) -> Item:
     return RECORDS.item(record) | STORED_BESIDE
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-@pytest.mark.parametrize("seed", range(20))
+@for_each("script", SCRIPTS)
+@for_each("seed", range(20))
 def test_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -> None:
     record = the_largest(random.Random(f"{script} {seed}"), script)
 
@@ -186,8 +186,8 @@ def test_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -
     assert size_of(item) <= WRITE_UNIT
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-@pytest.mark.parametrize("seed", range(20))
+@for_each("script", SCRIPTS)
+@for_each("seed", range(20))
 def test_the_entry_of_the_queue_with_the_largest_usual_record_takes_one_write_unit(script: str, seed: int) -> None:
     """It is retried after a lost response, so it has everything but a response and an attempt."""
     record = the_largest(random.Random(f"{script} {seed}"), script)
@@ -198,8 +198,8 @@ def test_the_entry_of_the_queue_with_the_largest_usual_record_takes_one_write_un
     assert size_of(item_of(queued) | queue_key(queued)) <= WRITE_UNIT
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-@pytest.mark.parametrize("seed", range(20))
+@for_each("script", SCRIPTS)
+@for_each("seed", range(20))
 def test_the_largest_usual_page_of_a_query_takes_one_write_unit(script: str, seed: int) -> None:
     """A page after the first also has the id of its query.
 

@@ -54,11 +54,13 @@ QUBE = {"QUBE_URL", "QUBE_API_KEY", "QUBE_WEBHOOK_SECRET"}
 """Read by a client that is not ours."""
 
 
+@cache
 def targets() -> dict[str, str]:
     """Return the text of each target that `make help` shows: its help and its recipe."""
     return dict(re.findall(r"(?m)^([a-z0-9-]+):(.*##.*\n(?:\t.*\n?)*)", MAKEFILE))
 
 
+@cache
 def rows() -> dict[str, str]:
     """Return the row of each target on the page. A row may have several targets."""
     lines = [line for line in PAGE.splitlines() if line.startswith("|")]
@@ -116,6 +118,7 @@ def readers() -> dict[str, int]:
     return found
 
 
+@cache
 def variables_of_programs() -> dict[str, set[str]]:
     """Return the environment variables that programs read, with the files that read them."""
     found, functions = defaultdict[str, set[str]](set), readers()

@@ -7,7 +7,6 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from moto import mock_aws
 
@@ -17,6 +16,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import CREDENTIALS, dynamodb_client
+from tests.support import clients
 from tests.support.alarms import is_published
 from tests.support.api_client import api_event
 from tests.support.insights import Query, parsed
@@ -131,7 +131,7 @@ def lines() -> list[dict[str, Any]]:
     logger.addHandler(handler)
     with emulated_dynamodb(), mock_aws():
         service = WholeService(
-            client := dynamodb_client(), boto3.client("dynamodbstreams", **CREDENTIALS), make_tables(client, "")
+            client := dynamodb_client(), clients.client("dynamodbstreams", **CREDENTIALS), make_tables(client, "")
         )
         with using(service.services):
             run(service)

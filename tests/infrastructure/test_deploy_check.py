@@ -6,13 +6,13 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.session import Session
 from botocore.stub import Stubber
 
 from local import deploy, deploy_check
 from local.deploy_check import Deployment, Finding
 from local.programs import ROOT
 from local.template import Template
+from tests.support import clients
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,9 +32,7 @@ class Aws:
         self._responses = responses
 
     def __call__(self, service: str) -> Any:
-        client = Session().create_client(
-            service, region_name=REGION, aws_access_key_id="none", aws_secret_access_key="none"
-        )
+        client = clients.client(service, region_name=REGION, aws_access_key_id="none", aws_secret_access_key="none")
         stubber = Stubber(client)
         for operation in client.meta.method_to_api_mapping:
             response = self._responses.get(operation)

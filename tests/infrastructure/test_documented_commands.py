@@ -12,6 +12,7 @@ from botocore.session import Session
 from local.programs import ROOT
 from local.template import Template
 from tests.documents.pages import pages
+from tests.support import clients
 from tests.support.cases import for_each
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def test_a_documented_command_exists(page: str, service: str, name: str, options
 def members(service: str, name: str) -> Iterator[str]:
     """Yield the options of a command, from botocore's description of the service."""
     if name.startswith("wait "):
-        client = Session().create_client(
+        client = clients.client(
             service, region_name="us-east-1", aws_access_key_id="none", aws_secret_access_key="none"
         )
         operation = client.get_waiter(name.removeprefix("wait ").replace("-", "_")).config.operation

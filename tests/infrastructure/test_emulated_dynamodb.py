@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
-import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from local.emulated_dynamodb import emulated_dynamodb
+from tests.support import clients
 from tests.support.cases import for_each
 
 METRICS = {"ResponseMetadata", "ConsumedCapacity", "ItemCollectionMetrics"}
@@ -187,7 +187,7 @@ queries = st.one_of(
 @cache
 def client(service: str) -> Any:
     # One client for all examples (making one takes longer than an example); moto knows no account-based endpoints.
-    return boto3.client(
+    return clients.client(
         service,
         region_name="us-east-1",
         aws_access_key_id="none",
@@ -268,7 +268,7 @@ def run(
         return responses
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(steps, min_size=1, max_size=12), st.lists(queries, min_size=1, max_size=6))
 def test_answers_of_any_operations_are_plain_motos(
     script: list[tuple[str, dict[str, Any]]], list_of_queries: list[dict[str, Any]]

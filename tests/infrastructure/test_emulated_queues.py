@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from moto import mock_aws
 
 from local.emulated_queues import emulated_queues
+from tests.support import clients
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ class QueueUnderTest:
     """A queue of the local stack."""
 
     def __init__(self) -> None:
-        self.client = boto3.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
+        self.client = clients.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
         self.url = self.client.create_queue(QueueName="retries")["QueueUrl"]
 
     def send(self, body: str, group: str = "app") -> None:

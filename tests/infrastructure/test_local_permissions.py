@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
@@ -16,6 +15,7 @@ from local.permissions import PermittedClient, permissions_of
 from local.programs import ROOT
 from local.tables import make_tables
 from local.template import Template
+from tests.support import clients
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def client() -> Iterator[PermittedClient]:
     template = Template.load(ROOT / "template.yaml")
     (authorizer,) = (function for function in template.functions() if function.handler == "handlers.authorizer.handler")
     with emulated_dynamodb(), mock_aws():
-        database = boto3.client("dynamodb", region_name="us-east-1")
+        database = clients.client("dynamodb", region_name="us-east-1")
         make_tables(database, "")
         yield PermittedClient(database, authorizer, permissions_of(template, authorizer))
 
@@ -110,7 +110,7 @@ def test_a_queue_that_the_role_does_not_name_is_refused() -> None:
     )
     with mock_aws():
         sqs = PermittedClient(
-            boto3.client("sqs", region_name="us-east-1"), function, permissions_of(template, function)
+            clients.client("sqs", region_name="us-east-1"), function, permissions_of(template, function)
         )
 
         with pytest.raises(ClientError, match=r"\(AccessDenied\).*sqs:SendMessage on resource: .*:OtherQueue "):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from botocore import xform_name
-from botocore.session import Session
 
 from local.template import Template
+from tests.support import clients
 from tests.support.iam import allows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,9 +24,7 @@ TABLE = "arn:aws:dynamodb:us-east-1:123456789012:table/qbxml-queue-AppsTable-1"
 def action_of(command: str) -> str:
     """Return the permission that a command of the AWS CLI needs."""
     _, service, name, *rest = command.split()
-    client = Session().create_client(
-        service, region_name="us-east-1", aws_access_key_id="none", aws_secret_access_key="none"
-    )
+    client = clients.client(service, region_name="us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
     if name == "wait":
         return f"{service}:{client.get_waiter(rest[0].replace('-', '_')).config.operation}"
     operations = client.meta.service_model.operation_names

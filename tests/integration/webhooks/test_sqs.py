@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import boto3
 from moto import mock_aws
 
 from adapters.sqs import SqsRetryQueue, planned_attempt_of
 from domain.webhooks.ports import Planned, PlannedAttempt
+from tests.support import clients
 from tests.support.builders import APP_ID, NOON, FixedClock
 
 
 @mock_aws
 def test_a_planned_attempt_is_received_from_the_queue() -> None:
-    client = boto3.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
+    client = clients.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
     url = client.create_queue(QueueName="retries")["QueueUrl"]
     queue = SqsRetryQueue(client, url, FixedClock())
     due = PlannedAttempt("11111111-1111-4111-8111-111111111111", APP_ID, 0, 1, "", NOON)
@@ -29,7 +29,7 @@ def test_a_planned_attempt_is_received_from_the_queue() -> None:
 
 @mock_aws
 def test_many_attempts_are_received_from_the_queue() -> None:
-    client = boto3.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
+    client = clients.client("sqs", "us-east-1", aws_access_key_id="none", aws_secret_access_key="none")
     url = client.create_queue(QueueName="retries")["QueueUrl"]
     attempts = [PlannedAttempt(f"{number}", APP_ID, 0, 0, "", NOON) for number in range(25)]
 

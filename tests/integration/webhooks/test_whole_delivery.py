@@ -7,7 +7,6 @@ from collections import Counter
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 from moto import mock_aws
 
@@ -34,6 +33,7 @@ from local.gateway import Request
 from local.receiver import verified_schemes
 from local.tables import make_tables
 from tests.contract.conftest import CREDENTIALS, dynamodb_client
+from tests.support import clients
 from tests.support.builders import (
     AN_ACTOR,
     APP_ID,
@@ -62,7 +62,7 @@ class Stack:
     def __init__(self) -> None:
         client = dynamodb_client()
         self.store = DynamoDBStore(client, make_tables(client, ""))
-        self.sqs: Any = boto3.client("sqs", **CREDENTIALS)
+        self.sqs: Any = clients.client("sqs", **CREDENTIALS)
         self.queue_url = self.sqs.create_queue(QueueName="retries")["QueueUrl"]
         self.clock = FixedClock()
         self.requests = RequestService(self.store, self.clock)

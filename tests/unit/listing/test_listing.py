@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from domain.storage.ports import IndexDays, IndexEntry
 
-CASES = int(os.environ.get("LISTING_CASES", "400"))
+CASES = int(os.environ.get("LISTING_CASES", "150"))
 """The number of random lists to compare. 10,000 take some minutes."""
 
 

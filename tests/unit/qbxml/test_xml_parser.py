@@ -197,6 +197,10 @@ def test_the_elements_and_attributes_of_a_document_are_limited(crowd: str) -> No
     for read in (parse_tree, defused_tree):
         with pytest.raises(TooComplex, match="more than"):
             read(text)
+
+
+def test_a_response_beyond_these_limits_is_unreadable() -> None:
+    text = response_xml(CROWDS["attributes of an element"])
     with pytest.raises(UnreadableResponse, match="more than"):
         parse_response(text)
     with pytest.raises(UnreadableResponse, match="more than"):

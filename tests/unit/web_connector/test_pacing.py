@@ -15,6 +15,7 @@ from domain.web_connector.session import pacing
 from domain.web_connector.session.admission import UNDISTURBED, UNPACED_REQUESTS
 from domain.web_connector.session.polling import ENDS_FOR_OTHERS, PAUSED
 from tests.support.builders import APP_ID, NOON
+from tests.support.cases import for_each
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.quickbooks import page_of, response_to
 
@@ -37,7 +38,7 @@ def calls_of(request_seconds: float, calls_per_second: float, seconds: int = 600
     return calls, waits
 
 
-@pytest.mark.parametrize("seed", range(200))
+@for_each("seed", range(200))
 def test_a_session_of_any_speed_makes_its_calls_a_second_and_no_more(seed: int) -> None:
     random = Random(seed)
     share = random.uniform(0.1, 12)

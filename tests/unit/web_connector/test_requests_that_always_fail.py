@@ -36,7 +36,7 @@ def sessions_for(failing_calls: int) -> int:
 
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [*((number, Bad.READ) for number in (2, 10, 11, 50, 200, 1_000)), (11, Bad.ITERATED_READ), (50, Bad.ITERATED_READ)],
+    [*((number, Bad.READ) for number in (2, 10, 11, 50, 200)), (11, Bad.ITERATED_READ), (50, Bad.ITERATED_READ)],
 )
 def test_a_request_behind_bad_reads_is_sent_after_two_failures_of_each(number: int, kind: Bad) -> None:
     books = FailingBooks()
@@ -145,7 +145,7 @@ def test_a_quickbooks_that_is_down_for_days_costs_no_request_and_is_not_flooded(
     requests = [books.qbwc.queue() if number % 3 else books.qbwc.write() for number in range(40)]
     books.is_down = hresult
 
-    books.run_for(timedelta(days=2))
+    books.run_for(timedelta(days=1))
 
     assert {record.state for record in books.qbwc.records} <= QUEUED
     assert books.failing_calls <= MAX_FAILURES * books.sessions

@@ -12,7 +12,7 @@ from tests.support.web_connector.interleavings import Interleavings
 from tests.support.web_connector.system import System
 
 TestInterleavings = Interleavings.TestCase
-TestInterleavings.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
+TestInterleavings.settings = settings(max_examples=20, stateful_step_count=40, deadline=None)
 
 
 class InterleavingsOfSets(Interleavings):
@@ -22,7 +22,7 @@ class InterleavingsOfSets(Interleavings):
 
 
 TestInterleavingsOfSets = InterleavingsOfSets.TestCase
-TestInterleavingsOfSets.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
+TestInterleavingsOfSets.settings = settings(max_examples=20, stateful_step_count=40, deadline=None)
 
 
 class InterleavingsOfFewSessions(Interleavings):

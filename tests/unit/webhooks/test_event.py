@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.records.request import ENDED, Paging, RequestError, State, StoredRequest
@@ -146,6 +146,7 @@ def test_a_response_that_is_not_qbxml_is_sent_unchanged() -> None:
     assert (event["response_xml"], event["response_json"]) == ("<broken>", None)
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 4_000))
 def test_the_result_is_the_first_part_that_an_event_leaves_out(customers: int) -> None:
     """An event has the result if all of it fits into 1 MiB, otherwise both forms of the response if these fit."""
