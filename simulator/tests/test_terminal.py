@@ -6,11 +6,8 @@ import io
 import json
 from datetime import UTC, datetime
 
-import pytest
-
 from simulator.terminal import JSON, QUIET, TEXT, Terminal
 from simulator.tests.support import a_company, ask
-from simulator.web_connector.connector import SessionResult
 
 NOON = datetime(2026, 1, 31, 12, 0, 5, tzinfo=UTC)
 INVOICE = (
@@ -49,27 +46,6 @@ def test_control_characters_of_names_do_not_reach_the_terminal() -> None:
     assert line.isprintable()
 
 
-def test_errors_are_red_and_successes_green_where_there_is_colour() -> None:
-    error, success = lines_of(f"{INVOICE}{CUSTOMER}", color=True)
-
-    assert "\x1b[31m3140 invalid reference\x1b[0m" in error
-    assert "\x1b[32mOK\x1b[0m" in success
-
-
-@pytest.mark.parametrize(
-    ("is_terminal", "no_color", "colored"), [(True, "", True), (True, "1", False), (False, "", False)]
-)
-def test_colour_needs_a_terminal_and_no_no_color(is_terminal: bool, no_color: str, colored: bool) -> None:
-    class Stream(io.StringIO):
-        def isatty(self) -> bool:
-            return is_terminal
-
-    stream = Stream()
-    Terminal.of({"NO_COLOR": no_color}, stream).fault("lost")
-
-    assert ("\x1b[" in stream.getvalue()) == colored
-
-
 def test_json_is_one_object_on_each_line() -> None:
     (line,) = lines_of(INVOICE, JSON)
     facts = json.loads(line)
@@ -88,20 +64,3 @@ def test_json_is_one_object_on_each_line() -> None:
 
 def test_quiet_prints_nothing() -> None:
     assert lines_of(INVOICE, QUIET) == []
-
-
-def test_a_session_is_shown_when_it_had_requests_or_another_error_than_the_last() -> None:
-    stream = io.StringIO()
-    terminal = Terminal(stream, now=lambda: NOON)
-    failure = SessionResult(status="QBWC1048: no certificate", requests=0, error=1048)
-    success = SessionResult(status="Finished", requests=1, error=None)
-    idle = SessionResult(status="Finished", requests=0, error=None)
-
-    for result in (failure, failure, idle, success, failure):
-        terminal.session(result)
-
-    assert [line.partition("  ")[2] for line in stream.getvalue().splitlines()] == [
-        "QBWC1048: no certificate (0 requests)",
-        "Finished (1 request)",
-        "QBWC1048: no certificate (0 requests)",
-    ]

@@ -15,7 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.browser.support import Console, query, unsettled
+from tests.browser.support import Console, query
 from tests.browser.test_many import queued
 
 if TYPE_CHECKING:
@@ -150,24 +150,6 @@ def test_every_row_that_stays_in_a_list_is_exported_whatever_changes_between_its
     console.sees_heading("Connections")
 
     assert console.page.evaluate(CHANGING_LISTS, [module(console, "lib/list_export.js"), 300]) == []
-
-
-def test_all_failures_since_monday_are_a_file_after_four_clicks(console: Console) -> None:
-    connection = console.service.connection()
-    failed = unsettled(connection, {"request": {"name": "CustomerAddRq", "children": [CUSTOMER]}})
-    query(connection)
-    # The stack has connections of other tests too.
-    console.sign_in(f"/app?search={connection.id}")
-
-    console.page.locator(f"a.title[href$='{connection.id}']").click()
-    console.page.get_by_role("navigation", name="Requests by state").get_by_role("link", name="Failed").click()
-    console.page.get_by_label("Time", exact=True).select_option("Since Monday")
-    console.sees("Last change")
-    with console.page.expect_download() as download:
-        console.button("CSV").click()
-
-    header, *rows = rows_of(text_of(download.value))
-    assert [dict(zip(header, row, strict=True))["id"] for row in rows] == [failed]
 
 
 def with_response(console: Console, record: str, responses: dict[str, Any]) -> None:

@@ -12,8 +12,6 @@ from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING
 
-import pytest
-
 from local.programs import ROOT
 from tests.support.cases import for_each
 from tests.support.repository_files import repository_files
@@ -213,27 +211,3 @@ def test_no_program_reads_a_variable_in_a_way_that_this_test_does_not_see() -> N
     aliases = re.compile(r"\bgetenv\b|\benviron as\b|^\s*\w+ = os\.environ$", re.MULTILINE)
 
     assert [str(path) for path in trees() if aliases.search(path.read_text("utf-8")) and path.name != FILE] == []
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("os.environ['A_NAME']", {"A_NAME"}),
-        ("os.environ.get('A_NAME', '')", {"A_NAME"}),
-        ("'A_NAME' in os.environ", {"A_NAME"}),
-        ("environment.get('A_NAME')", {"A_NAME"}),
-        ("settings.get('A_NAME')", set()),
-        ("os.environ['A_NAME'] = ''", set()),
-    ],
-)
-def test_a_variable_that_a_program_reads_is_found(source: str, expected: set[str]) -> None:
-    keys = list(keys_read(ast.parse(source)))
-
-    assert {key.value for key in keys if isinstance(key, ast.Constant)} == expected
-
-
-def test_a_variable_that_a_recipe_uses_is_found_also_behind_another_one() -> None:
-    assert variables_of_makefile("$(BIN)/python $(DEPLOYMENT) $(or $(DO),--help) $$SHELL") == {
-        *("DO", "STACK", "REGION", "PROFILE")
-    }
-    assert variables_of_makefile("$(NEW_ONE)") == {"NEW_ONE"}

@@ -19,7 +19,7 @@ from tests.contract.conftest import CREDENTIALS, dynamodb_client
 from tests.support import clients
 from tests.support.alarms import is_published
 from tests.support.api_client import api_event
-from tests.support.insights import Query, parsed
+from tests.support.insights import parsed
 from tests.support.random_history import RandomHistory
 from tests.support.services import using
 from tests.support.web_connector.connector import soap_call
@@ -73,22 +73,6 @@ def rows(metrics: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:
 
 def dimensions_of(row: dict[str, Any]) -> dict[str, str]:
     return {dimension["Name"]: dimension["Value"] for dimension in row["Dimensions"]}
-
-
-def test_a_row_in_short_has_the_values_of_the_row_before() -> None:
-    short: list[list[Any]] = [
-        ["AWS/SQS", "Age", "QueueName", "a"],
-        ["...", "b"],
-        [".", "Size", ".", "c"],
-        ["...", {"stat": "Sum"}],
-    ]
-
-    assert [(row["MetricName"], *dimensions_of(row).values()) for row in rows(short)] == [
-        ("Age", "a"),
-        ("Age", "b"),
-        ("Size", "c"),
-        ("Size", "c"),
-    ]
 
 
 @pytest.mark.parametrize("title", sorted(METRICS))
@@ -160,18 +144,6 @@ def test_lines_of_the_service_match_the_query_of_a_widget_and_have_its_fields(
     assert shown, f"no line of {sorted({line['message'] for line in lines})}"
     for line in shown:
         assert query.fields <= line.keys()
-
-
-def test_a_query_shows_only_lines_that_match() -> None:
-    query = parsed(
-        "SOURCE 'Logs' | filter message = 'a' and n = 1 and path like /x$/ | stats count(*) as c by bin(5m), k"
-    )
-
-    assert query == Query("Logs", query.terms, frozenset({"k"}))
-    line = {"message": "a", "n": 1, "path": "/x"}
-    assert query.matches(line)
-    assert not any(query.matches(line | other) for other in ({"message": "b"}, {"n": 2}, {"path": "/x/y"}))
-    assert not query.matches({"message": "a", "n": 1})
 
 
 def test_the_saved_query_shows_what_happened_to_one_connection(lines: list[dict[str, Any]]) -> None:

@@ -81,21 +81,6 @@ def test_every_message_in_troubleshooting_is_one_of_a_program() -> None:
     ] == []
 
 
-def test_a_page_of_over_5000_words_begins_with_links_to_its_sections() -> None:
-    missing = {}
-    for page in ROOT.glob("docs/**/*.md"):
-        text = page.read_text(encoding="utf-8")
-        beginning, *sections = re.split(r"(?m)^## ", text)
-        anchors = [
-            re.sub(r"[^\w\- ]", "", section.partition("\n")[0].lower()).replace(" ", "-") for section in sections
-        ]
-        if len(text.split()) > 5_000:
-            missing[page.name] = [anchor for anchor in anchors if f"](#{anchor})" not in beginning]
-
-    assert "operations.md" in missing
-    assert {name: anchors for name, anchors in missing.items() if anchors} == {}
-
-
 def test_every_page_is_found_from_the_readme() -> None:
     reachable, unread = set[Path](), [ROOT / "README.md"]
     while unread:

@@ -110,15 +110,3 @@ def test_no_folders_import_each_other_in_a_circle() -> None:
 
 def test_no_files_import_each_other_in_a_circle() -> None:
     assert graph().circle_of_files() == []
-
-
-def test_a_circle_is_found(tmp_path: Path) -> None:
-    for name, imported in {"one/a": "two.b", "two/b": "two.c", "two/c": "one.a"}.items():
-        path = tmp_path / "package" / f"{name}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"def function():\n    from package.{imported} import name\n", encoding="utf-8")
-
-    circles = ImportGraph.read(tmp_path, ["package"])
-
-    assert set(circles.circle_of_files()) == {"package.one.a", "package.two.b", "package.two.c"}
-    assert set(circles.circle_of_folders()) == {"package.one", "package.two"}

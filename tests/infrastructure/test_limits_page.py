@@ -375,10 +375,3 @@ def test_limits_are_in_tables_of_this_page_alone() -> None:
 
         assert "limits.md)" in section
         assert "|" not in section
-
-
-def test_a_figure_that_differs_is_found() -> None:
-    assert wrong_figure("body | 2 MiB | 413 `request_too_large` |", ["1 MiB"]) == "1 MiB"
-    assert wrong_figure("body | 21 MiB |", ["1 MiB"]) == "1 MiB"
-    assert wrong_figure("body | 1 MiB, 3 times |", ["1 MiB"]) == ", 3 times |"
-    assert wrong_figure("[body](a.md#7) | 1 MiB | 413 `request_too_large` |", ["1 MiB"]) is None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from local.parts import Database, Row, Work, digest, duration, write_rows
+from local.parts import Database, Row, Work, digest, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,23 +106,6 @@ def test_ten_times_the_items_need_hardly_more_memory(tmp_path: Path) -> None:
     small, large = peak_bytes(tmp_path, 2_000), peak_bytes(tmp_path, 20_000)
 
     assert large < 2 * small
-
-
-def test_the_progress_says_how_long_the_rest_of_a_step_takes(tmp_path: Path) -> None:
-    seconds = iter(range(0, 10_000, 6))
-    lines: list[str] = []
-    with working(tmp_path, report=lines.append, clock=lambda: next(seconds)) as work:
-        work.run("read table", {str(number): dict for number in range(8)})
-
-    assert lines[0] == "read table: 2 of 8 parts, 0:00:54 left"
-    assert lines[-1].startswith("read table: done in 0:0")
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0:00:00"), (61.4, "0:01:01"), (3_599.6, "1:00:00"), (90_061, "25:01:01")]
-)
-def test_a_duration_is_written_in_hours_minutes_and_seconds(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
 
 
 def test_the_digest_of_an_item_does_not_depend_on_the_order_of_its_attributes() -> None:

@@ -11,8 +11,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.support.cases import for_each
 from tests.support.repository_files import ROOT, repository_files
 
@@ -94,14 +92,6 @@ def test_every_path_and_module_in_a_page_exists(page: Path) -> None:
     assert [name for name in modules if not (ROOT / name).is_dir() and not (ROOT / f"{name}.py").exists()] == []
 
 
-@for_each("page", [page for page in PAGES if ROOT / "docs" in page.parents])
-def test_headings_of_a_page_are_distinct(page: Path) -> None:
-    """GitHub numbers the anchors of equal headings, and a citation by heading would be ambiguous."""
-    headings = headings_of(page)
-
-    assert sorted(set(headings)) == sorted(headings)
-
-
 def test_every_citation_leads_to_a_file_and_a_heading() -> None:
     citations_by_file = {name_of(path): broken_citations(path.read_text(encoding="utf-8")) for path in FILES}
 
@@ -112,24 +102,6 @@ def test_no_document_outside_the_repository_is_cited() -> None:
     stale = {name_of(path): marks for path in FILES if (marks := STALE.findall(path.read_text(encoding="utf-8")))}
 
     assert stale == {}
-
-
-@pytest.mark.parametrize(
-    ("text", "citations"),
-    [
-        ("See docs/webhooks.md, Verify the signature.", []),
-        ("docs/reference/qbxml-rules.md,\n    # Error recovery: why", []),
-        ("`docs/webhooks.md`, which tells how", []),
-        ("Decisions 0001 and 0003", []),
-        ("docs/webhooks.md, No such heading", ["docs/webhooks.md, No such heading"]),
-        ("docs/reference/qbxml-rules.md, Iteratorsx", ["docs/reference/qbxml-rules.md, Iteratorsx"]),
-        ("docs/nowhere.md", ["docs/nowhere.md"]),
-        ("decisions 0001 and 9999", ["decision 9999"]),
-        ("(docs/decisions/9998)", ["decision 9998"]),
-    ],
-)
-def test_broken_citations_are_found(text: str, citations: list[str]) -> None:
-    assert broken_citations(text) == citations
 
 
 def test_no_file_has_the_address_of_a_package_index() -> None:

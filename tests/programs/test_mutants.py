@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from tools.mutants import equivalent, named
 from tools.mutants.operators import mutants_of
-from tools.mutants.selection import lines_before
 
 ROOT = Path(__file__).parents[2]
 SOURCE = '''"""A module."""
@@ -76,35 +74,11 @@ def test_every_named_mutant_still_applies_and_compiles() -> None:
         assert mutant.diff(source)
 
 
-def test_a_named_mutant_whose_text_is_gone_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = named.Named("a rule", "domain/labels.py", "text that is not there", "")
-    monkeypatch.setattr(named, "NAMED", (gone,))
-
-    with pytest.raises(ValueError, match=r"domain/labels\.py has 0 times, not once: text that is not there"):
-        named.mutants()
-
-
 def test_every_equivalent_mutant_is_still_made_once() -> None:
     paths = {path for path, _ in equivalent.REASONS}
     found = [equivalent.key_of(mutant) for path in paths for mutant in mutants_of(ROOT / "src" / path)]
 
     assert {key: found.count(key) for key in equivalent.REASONS} == dict.fromkeys(equivalent.REASONS, 1)
-
-
-@pytest.mark.parametrize(
-    ("now", "line", "expected"),
-    [
-        ("a b c d", 3, [3]),
-        ("new a b c d", 4, [3]),
-        ("a b x d", 3, [3]),  # changed: the line at its place
-        ("a b x y z d", 4, [2, 3, 4]),  # inserted: the lines around it
-        ("b c d", 1, [2]),
-    ],
-)
-def test_lines_are_found_in_an_earlier_copy_of_a_module(now: str, line: int, expected: list[int]) -> None:
-    before, after = ("\n".join(text.split()) for text in ("a b c d", now))
-
-    assert list(lines_before(before, after, range(line, line + 1))) == expected
 
 
 @pytest.fixture(scope="module")
@@ -134,69 +108,6 @@ def test_the_command_kills_a_mutant_and_reports_one_that_no_test_executes(traces
     assert "survived src/domain/queueing/audited_call.py" in survived.stdout
     assert "no test executes it" in survived.stdout
     assert survived.returncode == 1
-
-
-def test_an_equivalent_mutant_is_not_run_and_counts_neither_way(traces: Path) -> None:
-    path, line = next(iter(equivalent.REASONS))
-    (mutant,) = (found for found in mutants_of(ROOT / "src" / path) if equivalent.key_of(found) == (path, line))
-
-    result = mutants(traces, "--at", f"src/{path}:{mutant.line}")
-
-    assert f"equivalent src/{path}:{mutant.line}" in result.stdout
-    assert f"Survived 0 tests: src/{path}:{mutant.line}" in result.stdout  # the other mutants of the line
-    assert line not in result.stdout
-    assert "1 equivalent. Score: 0.0%" in result.stdout
-
-
-def test_an_interrupted_command_prints_the_score_so_far(traces: Path) -> None:
-    command = [sys.executable, "-m", "tools.mutants", "--traces", str(traces), "--jobs", "1", "--count", "50"]
-    command += ["--tests", "tests/unit/queueing/test_order.py"]
-    process = subprocess.Popen(  # noqa: S603 - our own
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout
-    first = next((line for line in process.stdout if line.startswith("1/")), "")
-    process.send_signal(signal.SIGINT)
-    rest, errors = process.communicate(timeout=60)
-
-    assert first, errors
-    found = re.search(r"Seed 1: (\d+) of (\d+) mutants in .* Score: ", rest)
-    assert found, rest
-    assert 1 <= int(found[1]) <= int(found[2])
-    assert process.returncode == 1
-
-
-def test_an_endless_mutant_is_killed_by_the_time_limit_and_other_ends_are_errors(tmp_path: Path) -> None:
-    program = f"""
-import sys
-from tools.mutants import runs
-from tools.mutants.operators import mutants_of
-from tools.mutants.tracing import ROOT
-from dataclasses import replace
-runs.MIN_SECONDS = 4
-(mutant,) = mutants_of(ROOT / "src/domain/queueing/insertion_times.py")
-for text in ("any(iter(int, 1))", "__import__('os')._exit(3)"):
-    run = runs.Run(replace(mutant, replacement=text), ["{TEST}"], 0)
-    while not run.is_over:
-        pass
-    try:
-        print(run.result().by)
-    except RuntimeError as error:
-        print(error)
-"""
-    (script := tmp_path / "program.py").write_text(program, encoding="utf-8")
-    result = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, str(script)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PYTHONPATH": str(ROOT)},
-    )
-
-    limit, crash = result.stdout.splitlines()
-    assert limit == "the time limit"
-    assert crash.endswith("ended with the exit code 3.")
 
 
 TEST = "tests/unit/queueing/test_order.py::test_requests_of_one_process_keep_their_order"

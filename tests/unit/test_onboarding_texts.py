@@ -19,11 +19,3 @@ OF_A_CONNECTION = {Reason.COMPANY_FILE_MISMATCH, Reason.COMPANY_FILE_MOVED, Reas
 @for_each("reason", sorted({entry.reason for entry in HRESULTS.values()} | OF_A_CONNECTION))
 def test_each_reason_has_a_text(reason: str) -> None:
     assert re.search(rf"^  {reason}: ", TEXTS, re.MULTILINE)
-
-
-def test_no_text_names_a_call_or_a_field_of_the_api() -> None:
-    texts = re.findall(r'"([^"]*)"|`([^`]*)`', TEXTS)
-
-    assert len(texts) > len(HRESULTS)
-    for text in ("".join(pair) for pair in texts):
-        assert not re.search(r"POST|PATCH|QBXML|HRESULT|/api|[a-z]+_[a-z]+_", re.sub(r"\$\{[^}]*\}", "", text)), text
