@@ -142,7 +142,7 @@ event-sources: .venv/.run ## Let the functions read the streams of tables that w
 PYTEST := $(BIN)/python -m pytest -q -p tests.failures --numprocesses auto --dist worksteal --durations 10
 
 # Folders of tests that start programs or need more than Python. Each has a target of its own.
-OWN_TARGETS := benchmarks browser deployment e2e examples programs recipes releases runtime sam_local
+OWN_TARGETS := browser deployment e2e examples programs recipes releases runtime sam_local
 
 .PHONY: test
 test: .venv/.installed ## Run the tests of the service: 4 minutes on two processors. make test-programs and others have the rest
