@@ -13,10 +13,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from domain.records.app import Limits
+from domain.connections.turns import SPREAD
+from domain.records.app import AppLimits
 from domain.records.session import LIVE_SHARDS
 from domain.web_connector.session.admission import PERIOD_SECONDS, budget
-from domain.web_connector.session.polling import IDLE_POSTPONEMENT_SECONDS, SPREAD
+from domain.web_connector.session.polling import IDLE_POSTPONEMENT_SECONDS
 from local.programs import ROOT
 from local.template import Template
 
@@ -151,7 +152,7 @@ def connection() -> Connection:
 def limits(one: Connection) -> Sequence[Limit]:
     """Return all limits, the lowest first."""
     parameters = Template.load(ROOT / "template.yaml").parameters
-    app = Limits()
+    app = AppLimits()
 
     def found() -> Iterator[Limit]:
         gateway = int(parameters["WebConnectorCallsPerSecond"])

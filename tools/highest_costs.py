@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain.listing.lists import MAX_UNCOUNTED_ENTRIES
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES as MAX_CALL_BYTES
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, RETRY_DELAYS
 from handlers.rest.request_checks import MAX_BODY_BYTES
@@ -165,7 +165,7 @@ def rows() -> Iterator[Row]:
 
 
 def _parts(prices: Mapping[str, float]) -> dict[str, dict[str, Use]]:
-    template, limits = Template.load(), Limits()
+    template, limits = Template.load(), AppLimits()
     defaults = template.parameters
     # Both APIs serve Web Connectors, each with its own limit. The calls of both are counted with the higher price.
     soap = 2 * defaults["WebConnectorCallsPerSecond"] * HOUR

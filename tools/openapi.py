@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from aws_lambda_powertools.event_handler import Response  # noqa: E402 - after the path that was set above
 
 from domain.errors import IdempotencyKeyReused, TooManyRequests  # noqa: E402
-from domain.records.connection_events import EVENT_TYPES  # noqa: E402
+from domain.records.event_types import EVENT_TYPES  # noqa: E402
 from domain.web_connector.protocol import qwc  # noqa: E402
 from handlers.rest import Endpoint  # noqa: E402
 from handlers.rest.errors import STATUSES  # noqa: E402

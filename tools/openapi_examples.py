@@ -19,7 +19,7 @@ from domain.queueing.waiting_reason import of_request
 from domain.records.app import Contact, Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
-from domain.records.event import LoggedEvent, Outcome
+from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.request import ErrorCode, ListedRequest, Paging, QueuedRequest, State, StoredRequest
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
@@ -54,7 +54,7 @@ _CONNECTION = Connection(
     updated_at=timestamp(_NOON),
     name="Harbor Street Bakery",
     webhook_url=_WEBHOOK_URL,
-    webhook_events=("connection.stalled", "connection.resumed"),
+    webhook_events=("connection.stalled", "connection.calling_again"),
     last_connected_at=timestamp(_NOON),
     qbxml_version="16.0",
     quickbooks_product_name="QuickBooks Enterprise Solutions 2023",
@@ -122,18 +122,18 @@ def _event(record: QueuedRequest, request_xml: str, response_xml: str | None = N
 
 
 def _connection_event() -> Any:
-    planned = PlannedEvent(_CONNECTION.id, _CONNECTION.app_id, Outcome.STALLED, 17, timestamp(_NOON), 0, _END)
+    planned = PlannedEvent(_CONNECTION.id, _CONNECTION.app_id, EventOutcome.STALLED, 17, timestamp(_NOON), 0, _END)
     return json.loads(connection_event_body(_CONNECTION, planned, timestamp(_END)))
 
 
 def _feed() -> Any:
     page = replace(_RECEIVED, paging=Paging(page=3, first_page_id=_WAITING.id, page_size=1))
     deleted = "0e1f6d0c-8a57-4f3b-9a3e-5d7c2b1a4f60"
-    events: list[tuple[Outcome, str, StoredRequest | Connection | None]] = [
-        (Outcome.COMPLETED, page.id, StoredRequest(page, _REQUEST_XML, _RESPONSE_XML)),
-        (Outcome.QUERY_COMPLETED, page.id, StoredRequest(page, _REQUEST_XML, _RESPONSE_XML)),
-        (Outcome.FAILED, deleted, None),
-        (Outcome.CONNECTED, "", _CONNECTION),
+    events: list[tuple[EventOutcome, str, StoredRequest | Connection | None]] = [
+        (EventOutcome.COMPLETED, page.id, StoredRequest(page, _REQUEST_XML, _RESPONSE_XML)),
+        (EventOutcome.QUERY_COMPLETED, page.id, StoredRequest(page, _REQUEST_XML, _RESPONSE_XML)),
+        (EventOutcome.FAILED, deleted, None),
+        (EventOutcome.CONNECTED, "", _CONNECTION),
     ]
     data = []
     for number, (outcome, request_id, stored) in enumerate(events, 1):
@@ -229,7 +229,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "connection": {
             "name": "Harbor Street Bakery",
             "webhook_url": _WEBHOOK_URL,
-            "webhook_events": ["connection.stalled", "connection.resumed"],
+            "webhook_events": ["connection.stalled", "connection.calling_again"],
         }
     },
     "NewOnboardingUrl": {"redirect": {"redirect_url": "https://example.com/quickbooks/connected"}},

@@ -49,7 +49,7 @@ ATTEMPTS = {
     "redeliver_webhooks": 1,
     "deliver_webhook": 0,
     "retry_webhook": 1,
-    "forget_expired": 1,
+    "log_and_forget": 1,
 }
 """The events whose request has ended, and the number of webhook attempts that were made then."""
 

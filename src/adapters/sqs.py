@@ -7,7 +7,7 @@ import math
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from domain.records.event import Outcome
+from domain.records.event import EventOutcome
 from domain.timestamps import timestamp
 from domain.webhooks.ports import PlannedAttempt, PlannedEvent
 
@@ -101,7 +101,7 @@ def planned_attempt_of(message: str) -> Planned:
         return PlannedEvent(
             connection_id=str(fields["connection_id"]),
             app_id=str(fields["app_id"]),
-            outcome=Outcome(fields["event"]),
+            outcome=EventOutcome(fields["event"]),
             revision=int(fields["revision"]),
             occurred_at=str(fields["occurred_at"]),
             earlier_attempts=earlier_attempts,

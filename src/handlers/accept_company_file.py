@@ -1,12 +1,12 @@
 """POST /connections/{connection_id}/accept_company_file: accept the company file at the path where it was found."""
 
 from domain.errors import InvalidState
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
 
 @endpoint("Connections", "POST /connections/{connection_id}/accept_company_file", changes=True, errors=(InvalidState,))
-def handler(call: Call, connection_id: str) -> ConnectionResponse:
+def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
     """Accept the company file at the path where the last session found it.
 
     A copy of a company file has the same mark (`FileID`). If a file with the connection's mark is open at a path that

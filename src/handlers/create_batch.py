@@ -2,7 +2,7 @@
 
 from domain.errors import Gone, IdempotencyKeyReused, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueBatch
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.new_queued_request import NewBatch, NewRequestParameters
 from handlers.rest.request_checks import idempotency_key
 from handlers.views.requests import QueuedRequestBatchView, new_queued_request
@@ -18,7 +18,7 @@ from handlers.views.requests import QueuedRequestBatchView, new_queued_request
     errors=(Gone, IdempotencyKeyReused, UnsupportedByVersion),
 )
 def handler(
-    call: Call, connection_id: str, body: NewBatch, parameters: NewRequestParameters
+    call: ApiCall, connection_id: str, body: NewBatch, parameters: NewRequestParameters
 ) -> tuple[QueuedRequestBatchView, bool]:
     """Queue 1 to 25 requests in their order: all of them, or none.
 

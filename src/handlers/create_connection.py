@@ -1,12 +1,12 @@
 """POST /connections: create a connection."""
 
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
 from handlers.rest.models import NewConnection
 
 
 @endpoint("Connections", "POST /connections", changes=True, status=201)
-def handler(call: Call, body: NewConnection | None = None) -> ConnectionResponse:
+def handler(call: ApiCall, body: NewConnection | None = None) -> ConnectionResponse:
     """Create a connection.
 
     Set a password before a Web Connector uses it.

@@ -2,13 +2,13 @@
 
 from domain.connections.onboarding import check_redirect_url
 from handlers.common.http import public_url
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import NewOnboardingUrl
 from handlers.views.connections import ConnectionView, connection
 
 
 @endpoint("Connections", "POST /connections/{connection_id}/onboarding_url", changes=True)
-def handler(call: Call, connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
+def handler(call: ApiCall, connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
     """Create an onboarding link.
 
     It leads to a page that needs no account and guides the customer through the setup on the Windows machine. The link,

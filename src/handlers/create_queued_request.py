@@ -2,7 +2,7 @@
 
 from domain.errors import IdempotencyKeyReused, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueRequest
-from handlers.rest import Call, Data, endpoint
+from handlers.rest import ApiCall, Data, endpoint
 from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
 from handlers.rest.request_checks import idempotency_key
 from handlers.rest.waiting import queue_and_wait
@@ -19,7 +19,7 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
     errors=(IdempotencyKeyReused, UnsupportedByVersion),
 )
 def handler(
-    call: Call, connection_id: str, body: NewQueuedRequest, parameters: NewRequestParameters
+    call: ApiCall, connection_id: str, body: NewQueuedRequest, parameters: NewRequestParameters
 ) -> tuple[Data[QueuedRequestView], bool]:
     """Queue a request.
 

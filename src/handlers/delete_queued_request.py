@@ -1,7 +1,7 @@
 """DELETE /queued_requests/{request_id}, also below its connection: delete a record and its bodies."""
 
 from domain.errors import HasDependants, InvalidState, MayBeExecuted
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import DeleteParameters
 
 
@@ -12,7 +12,7 @@ from handlers.rest.models import DeleteParameters
     status=204,
     errors=(HasDependants, MayBeExecuted, InvalidState),
 )
-def handler(call: Call, request_id: str, parameters: DeleteParameters, connection_id: str | None = None) -> None:
+def handler(call: ApiCall, request_id: str, parameters: DeleteParameters, connection_id: str | None = None) -> None:
     """Delete a queued request that has ended.
 
     Deleting it again does nothing.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import keys
 from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.records import RECORDS
-from domain.records.event import Outcome
+from domain.records.event import EventOutcome
 from domain.webhooks.connection_events import first_attempts
 from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import Deferred, needs_first_attempt
@@ -47,7 +47,7 @@ def _plan_events(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for record in records:
         image, number = record["dynamodb"]["NewImage"], str(record["dynamodb"]["SequenceNumber"])
         try:
-            outcomes = [Outcome(letter) for letter in image[keys.EVENT]["S"]]
+            outcomes = [EventOutcome(letter) for letter in image[keys.EVENT]["S"]]
             attempts = first_attempts(CONNECTIONS.entity(image), outcomes, services().clock())
         except Exception:  # noqa: BLE001 - a repetition would fail as well, and hold up the events behind it
             logger.exception("delivery.not_processed", extra={"item": number})

@@ -1,7 +1,7 @@
 """POST /queued_requests/{request_id}/discard, also below its connection: take a request out of the queue."""
 
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import DiscardParameters
 from handlers.views.requests import QueuedRequestView, queued_request
 
@@ -13,7 +13,7 @@ from handlers.views.requests import QueuedRequestView, queued_request
     errors=(Gone, HasDependants, MayBeExecuted, InvalidState),
 )
 def handler(
-    call: Call, request_id: str, parameters: DiscardParameters, connection_id: str | None = None
+    call: ApiCall, request_id: str, parameters: DiscardParameters, connection_id: str | None = None
 ) -> Data[QueuedRequestView]:
     """Take a request out of the queue."""
     requests = services().requests

@@ -3,13 +3,13 @@
 from functools import partial
 
 from domain.queueing.many import ManyRequests
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import NewDiscard
 from handlers.views.many import DiscardedPart, discarded_part
 
 
 @endpoint("Queued requests", "POST /connections/{connection_id}/queued_requests/discard", changes=True)
-def handler(call: Call, connection_id: str, body: NewDiscard) -> DiscardedPart:
+def handler(call: ApiCall, connection_id: str, body: NewDiscard) -> DiscardedPart:
     """Take the requests that match a filter out of the queue.
 
     A call does a part of the work. Call again with `next` as the `cursor` until `next` is null. Requests that are

@@ -1,11 +1,11 @@
 """GET /api_key: the scope of the API key of the call."""
 
-from handlers.rest import Call, Data, endpoint
+from handlers.rest import ApiCall, Data, endpoint
 from handlers.views.api_key import ApiKeyView
 
 
 @endpoint("API keys", "GET /api_key", is_read=False)
-def handler(call: Call) -> Data[ApiKeyView]:
+def handler(call: ApiCall) -> Data[ApiKeyView]:
     """Get the scope of the API key.
 
     A client can use it to offer only the actions that the key allows, and to find its own actions in the audit log. The

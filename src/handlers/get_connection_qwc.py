@@ -4,12 +4,12 @@ from aws_lambda_powertools.event_handler import Response
 
 from domain.web_connector.protocol import qwc
 from handlers.common.http import NO_STORE, header, web_connector_url
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.views.connections import QwcView
 
 
 @endpoint("Connections", "POST /connections/{connection_id}/qwc", "GET /connections/{connection_id}/qwc")
-def handler(call: Call, connection_id: str) -> QwcView | Response[str]:
+def handler(call: ApiCall, connection_id: str) -> QwcView | Response[str]:
     """Get the .qwc file.
 
     With `Accept: application/x-qwc` the response is the file itself, otherwise its text in JSON. The password is not

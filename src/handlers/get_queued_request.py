@@ -3,20 +3,20 @@
 from domain.errors import Gone
 from domain.queueing.waiting_calls import WaitFor
 from domain.web_connector.outcomes.sent_document import sent_document
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import DetailParameters
 from handlers.views.requests import QueuedRequestView, queued_request
 
 
 @endpoint("Queued requests", "GET /queued_requests/{request_id}", errors=(Gone,))
 def handler(
-    call: Call, parameters: DetailParameters, request_id: str, connection_id: str | None = None
+    call: ApiCall, parameters: DetailParameters, request_id: str, connection_id: str | None = None
 ) -> Data[QueuedRequestView]:
     """Get a queued request."""
     if parameters.wait:
         waiting_calls = services().waiting_calls
         until = waiting_calls.end_of(parameters.wait)
-        waiting_calls.hold_get(call.app_id, request_id, connection_id, until, WaitFor(parameters.wait_for))
+        waiting_calls.wait_to_get(call.app_id, request_id, connection_id, until, WaitFor(parameters.wait_for))
     stored, waiting = services().requests.detail(call.app_id, request_id, connection_id)
     view = queued_request(stored, waiting=waiting, with_result=parameters.include == "result")
     if parameters.include == "sent_xml":

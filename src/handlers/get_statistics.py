@@ -1,13 +1,13 @@
 """GET /statistics: activity, durations and health of all connections of the app."""
 
 from domain.listing.overview import MAX_SECONDS, Overviews
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import StatisticsParameters
 from handlers.views.statistics import AppStatisticsView, app_statistics
 
 
 @endpoint("Statistics", "GET /statistics")
-def handler(call: Call, parameters: StatisticsParameters) -> Data[AppStatisticsView]:
+def handler(call: ApiCall, parameters: StatisticsParameters) -> Data[AppStatisticsView]:
     """Get the statistics of all connections.
 
     The answer reads every connection, so the call counts as a search.

@@ -1,7 +1,7 @@
 """GET /audit_log, also below a connection: who did what, and when."""
 
 from domain.errors import NotFound
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import AuditLogParameters
 from handlers.views.audit_log import AuditLogView, audit_entry_view
 
@@ -10,7 +10,7 @@ MAX_LOOKED_AT = 1_000
 
 
 @endpoint("Audit log", "GET /audit_log", errors=(NotFound,))
-def handler(call: Call, parameters: AuditLogParameters, connection_id: str | None = None) -> AuditLogView:
+def handler(call: ApiCall, parameters: AuditLogParameters, connection_id: str | None = None) -> AuditLogView:
     """List who did what, newest first.
 
     The log of the app has the actions on all its connections, also on deleted ones, and those of the operator. An entry

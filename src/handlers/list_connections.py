@@ -1,13 +1,13 @@
 """GET /connections: one page of the app's connections."""
 
 from domain.listing.connection_counts import counts_of
-from handlers.rest import Call, Page, endpoint, services
+from handlers.rest import ApiCall, Page, endpoint, services
 from handlers.rest.models import ConnectionListParameters
 from handlers.views.connections import ConnectionView, connection
 
 
 @endpoint("Connections", "GET /connections")
-def handler(call: Call, parameters: ConnectionListParameters) -> Page[ConnectionView]:
+def handler(call: ApiCall, parameters: ConnectionListParameters) -> Page[ConnectionView]:
     """List the connections.
 
     Sorted by age, oldest first. A page past the end is empty.

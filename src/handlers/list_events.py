@@ -9,7 +9,7 @@ from domain.errors import CursorExpired, NotFound
 from domain.events.feed import Feed, FeedPage
 from domain.records.request import StoredRequest
 from handlers.common.http import NO_STORE
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import EventParameters
 from handlers.rest.responses import CONTENT_TYPE
 from handlers.views.feed_event import FeedView, feed_event, too_large_event
@@ -21,7 +21,7 @@ events are counted in this form too."""
 
 
 @endpoint("Events", "GET /events", errors=(CursorExpired, NotFound))
-def handler(call: Call, parameters: EventParameters) -> FeedView | Response[Any]:
+def handler(call: ApiCall, parameters: EventParameters) -> FeedView | Response[Any]:
     """List the events of requests and connections, oldest first.
 
     Store `next` after you have processed `data`, and pass it as `after`. Events are kept for seven days. Each is listed

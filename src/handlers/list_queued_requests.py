@@ -7,13 +7,13 @@ from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.listing.search import MAX_SEARCH_SECONDS
 from domain.queueing import waiting_reason
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import ListParameters
 from handlers.views.requests import ListedRequestPageView, listed_request
 
 
 @endpoint("Queued requests", "GET /connections/{connection_id}/queued_requests")
-def handler(call: Call, connection_id: str, parameters: ListParameters) -> ListedRequestPageView:
+def handler(call: ApiCall, connection_id: str, parameters: ListParameters) -> ListedRequestPageView:
     """List a connection's requests.
 
     A page past the end is empty.

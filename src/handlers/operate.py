@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from domain.errors import InvalidRequest, ServiceError
 from domain.maintenance import overdue_webhooks as overdue
 from domain.maintenance.recount import count_differences, mend_counts
-from domain.records.app import Limits, Scope
+from domain.records.app import AppLimits, Scope
 from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 from handlers.views.audit_log import audit_entry_view
@@ -232,7 +232,7 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 # A list of what is logged, not of what is not: a new argument may be a secret.
-LOGGED_ARGUMENTS = {"app_id", "connection_id", "key_hash", "scope", "mend", "send", *Limits.__dataclass_fields__}
+LOGGED_ARGUMENTS = {"app_id", "connection_id", "key_hash", "scope", "mend", "send", *AppLimits.__dataclass_fields__}
 """The arguments that are logged if they have the form of an id, a hash, a number or an option. No argument is a secret,
 but an operator can pass an API key by mistake."""
 

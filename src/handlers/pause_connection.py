@@ -1,11 +1,11 @@
 """POST /connections/{connection_id}/pause: send no more requests to its QuickBooks."""
 
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
 
 @endpoint("Connections", "POST /connections/{connection_id}/pause", changes=True)
-def handler(call: Call, connection_id: str) -> ConnectionResponse:
+def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
     """Pause a connection.
 
     A running session finishes the request in flight and the pages of an open iterator; nothing else is sent. Requests

@@ -3,7 +3,7 @@
 from functools import partial
 
 from domain.queueing.queue_again import QueueAgain
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import NewQueueAgain
 from handlers.views.many import QueuedAgainPart, queued_again_part
 
@@ -14,7 +14,7 @@ from handlers.views.many import QueuedAgainPart, queued_again_part
     changes=True,
     status=201,
 )
-def handler(call: Call, connection_id: str, body: NewQueueAgain) -> QueuedAgainPart:
+def handler(call: ApiCall, connection_id: str, body: NewQueueAgain) -> QueuedAgainPart:
     """Queue the requests again that match a filter and that failed or were discarded, each as a new request.
 
     A call does a part of the work. Call again with `next` as the `cursor` until `next` is null. A request is queued

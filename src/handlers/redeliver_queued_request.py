@@ -1,7 +1,7 @@
 """POST /queued_requests/{request_id}/redeliver, also below its connection: send its webhook again."""
 
 from domain.errors import Gone, InvalidState
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.views.requests import QueuedRequestView, queued_request
 
 
@@ -12,7 +12,7 @@ from handlers.views.requests import QueuedRequestView, queued_request
     status=202,
     errors=(Gone, InvalidState),
 )
-def handler(call: Call, request_id: str, connection_id: str | None = None) -> Data[QueuedRequestView]:
+def handler(call: ApiCall, request_id: str, connection_id: str | None = None) -> Data[QueuedRequestView]:
     """Send the webhook of an ended request again."""
     services().quotas.check_redelivery(call.app_id, call.limits)
     stored = services().requests.redeliver(call.app_id, request_id, connection_id, actor=call.actor)

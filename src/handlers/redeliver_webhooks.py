@@ -3,13 +3,13 @@
 from functools import partial
 
 from domain.queueing.many import ANY_REQUEST, ManyRequests
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import NewRedelivery
 from handlers.views.many import RedeliveredPart, redelivered_part
 
 
 @endpoint("Connections", "POST /connections/{connection_id}/redeliver", changes=True, status=202)
-def handler(call: Call, connection_id: str, body: NewRedelivery) -> RedeliveredPart:
+def handler(call: ApiCall, connection_id: str, body: NewRedelivery) -> RedeliveredPart:
     """Send the webhooks of a connection again that failed in a range of time, or whose requests match a filter.
 
     A call does a part of the work. Call again with `next` as the `cursor` until `next` is null. Each webhook counts

@@ -1,11 +1,11 @@
 """POST /connections/{connection_id}/reset_company_file: accept the next session's company file."""
 
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
 
 @endpoint("Connections", "POST /connections/{connection_id}/reset_company_file", changes=True)
-def handler(call: Call, connection_id: str) -> ConnectionResponse:
+def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
     """Accept the next session's company file.
 
     A connection is pinned to one company file by the mark (`FileID`) that its .qwc file left there. While a file with

@@ -1,11 +1,11 @@
 """POST /connections/{connection_id}/resume: send its requests again."""
 
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
 
 @endpoint("Connections", "POST /connections/{connection_id}/resume", changes=True)
-def handler(call: Call, connection_id: str) -> ConnectionResponse:
+def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
     """Resume a connection that is paused or backs off.
 
     Its requests are sent from the next session on. Resuming again does nothing.

@@ -1,12 +1,12 @@
 """POST /connections/{connection_id}/password: set or generate the Web Connector's password."""
 
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import NewPassword
 from handlers.views.connections import PasswordView
 
 
 @endpoint("Connections", "POST /connections/{connection_id}/password", changes=True)
-def handler(call: Call, connection_id: str, body: NewPassword | None = None) -> Data[PasswordView]:
+def handler(call: ApiCall, connection_id: str, body: NewPassword | None = None) -> Data[PasswordView]:
     """Set the Web Connector's password.
 
     Without a password in the body, one is generated.

@@ -2,7 +2,7 @@
 
 from domain.errors import InvalidState
 from domain.webhooks.trial import TRIAL_REDELIVERIES, Trials
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import NewWebhookTest
 from handlers.views.many import WebhookTestView, webhook_test
 
@@ -13,7 +13,7 @@ from handlers.views.many import WebhookTestView, webhook_test
     changes=True,
     errors=(InvalidState,),
 )
-def handler(call: Call, connection_id: str, body: NewWebhookTest) -> Data[WebhookTestView]:
+def handler(call: ApiCall, connection_id: str, body: NewWebhookTest) -> Data[WebhookTestView]:
     """Send a signed test event to a webhook URL, and return what the receiver answered within 10 seconds.
 
     The event has the type `webhook.test`. A test counts as ten redeliveries towards `redeliveries_per_minute`.

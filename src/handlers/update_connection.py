@@ -1,12 +1,12 @@
 """PATCH /connections/{connection_id}: change a connection's settings."""
 
-from handlers.rest import Call, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
 from handlers.rest.models import ChangedConnection
 
 
 @endpoint("Connections", "PATCH /connections/{connection_id}", changes=True)
-def handler(call: Call, connection_id: str, body: ChangedConnection) -> ConnectionResponse:
+def handler(call: ApiCall, connection_id: str, body: ChangedConnection) -> ConnectionResponse:
     """Change a connection's settings.
 
     A setting that is not given stays as it is; null clears it. A running session keeps the settings that it has.

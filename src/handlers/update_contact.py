@@ -1,13 +1,13 @@
 """PATCH /contact: change the contact of the app."""
 
 from domain.errors import NotFound
-from handlers.rest import Call, Data, endpoint, services
+from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import ChangedContact
 from handlers.views.contact import ContactView, contact_view
 
 
 @endpoint("Contact", "PATCH /contact", changes=True, errors=(NotFound,))
-def handler(call: Call, body: ChangedContact) -> Data[ContactView]:
+def handler(call: ApiCall, body: ChangedContact) -> Data[ContactView]:
     """Change the contact that customers see.
 
     A field that is not given stays as it is; null clears it. Onboarding pages that are open show the change with their

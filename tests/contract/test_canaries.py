@@ -14,7 +14,7 @@ from moto import mock_aws
 from domain.errors import Unavailable
 from domain.maintenance.canaries import CONSUMERS, EVERY, SILENT_AFTER, STREAMS, silent_consumers
 from domain.timestamps import timestamp
-from handlers import deliver_webhook, forget_expired, sweep
+from handlers import deliver_webhook, log_and_forget, sweep
 from handlers.common.bootstrap import Services
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -150,7 +150,7 @@ class Failing(FakeStore):
         raise Unavailable(consumer)
 
 
-@pytest.mark.parametrize("function", [deliver_webhook, forget_expired])
+@pytest.mark.parametrize("function", [deliver_webhook, log_and_forget])
 def test_a_canary_that_cannot_be_noted_does_not_hold_up_the_stream(
     function: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

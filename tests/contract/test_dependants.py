@@ -9,13 +9,13 @@ from xml.sax.saxutils import escape
 import pytest
 
 from domain import qbxml
+from domain.batches.dependants import with_dependants
 from domain.queueing.new_request import QueueBatch
 from domain.queueing.service import RequestService
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
 from domain.records.request import ErrorCode, QueuedRequest, State, Tombstone
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
-from domain.web_connector.session.dependants import with_dependants
 from tests.contract.stores import LATER, counts_of, recount, stored_request
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_session
 from tests.support.queueing import new_request, queueing_without_quotas

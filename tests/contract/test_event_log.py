@@ -21,7 +21,7 @@ from domain.events.feed import Feed
 from domain.events.log import KEPT, LEAP, LOOK_BACK, append_events
 from domain.maintenance.sweep import sweep
 from domain.records.app import App
-from domain.records.event import EventGroup, LoggedEvent, Outcome, events_of
+from domain.records.event import EventGroup, EventOutcome, LoggedEvent, events_of
 from domain.records.request import State, StoredRequest
 from domain.storage.changes import AddRequest, AppendEvents, BeginLog, ChangeRequest, Put
 from domain.timestamps import timestamp
@@ -41,12 +41,12 @@ OTHER_CONNECTION_ID = "c0000000-0000-4000-8000-000000000002"
 
 def an_event(number: int, connection_id: str = CONNECTION_ID) -> LoggedEvent:
     """Return the event of a request."""
-    return LoggedEvent(Outcome.COMPLETED, f"b0000000-0000-4000-8000-{number:012}", connection_id, 4)
+    return LoggedEvent(EventOutcome.COMPLETED, f"b0000000-0000-4000-8000-{number:012}", connection_id, 4)
 
 
 def an_event_of_a_connection(number: int) -> LoggedEvent:
     """Return an event that the stream of connections reports."""
-    return LoggedEvent(Outcome.STALLED, "", CONNECTION_ID, number)
+    return LoggedEvent(EventOutcome.STALLED, "", CONNECTION_ID, number)
 
 
 def number_of(event: LoggedEvent) -> int:

@@ -10,7 +10,7 @@ from domain.errors import CursorExpired
 from domain.events.feed import Feed
 from domain.events.log import append_events
 from domain.records.app import App
-from domain.records.event import LoggedEvent, Outcome
+from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.request import ENDED, QueuedRequest, State
 from domain.storage.changes import Put, RemoveApp
 from domain.timestamps import timestamp
@@ -159,13 +159,13 @@ def test_a_restore_begins_new_logs_of_events_and_a_former_cursor_is_refused(
     emulated.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON))))
     feed = Feed(emulated, clock)
     for number in range(3):
-        append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, str(number), CONNECTION_ID)], clock())
+        append_events(emulated, APP_ID, [LoggedEvent(EventOutcome.COMPLETED, str(number), CONNECTION_ID)], clock())
     former = str(feed.page(APP_ID, None, None, 100).after)
 
     assert rebuilt(client, emulated.tables, clock())["groups of events removed"] == 3
 
     now = clock.advance(minutes=minutes)
-    append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, "new", CONNECTION_ID)], now)
+    append_events(emulated, APP_ID, [LoggedEvent(EventOutcome.COMPLETED, "new", CONNECTION_ID)], now)
     with pytest.raises(CursorExpired) as error:
         feed.page(APP_ID, former, None, 100)
     assert error.value.details
@@ -176,7 +176,7 @@ def test_a_restore_begins_new_logs_of_events_and_a_former_cursor_is_refused(
 def test_a_restore_removes_the_beginning_of_a_log_whose_app_does_not_exist(emulated: DynamoDBStore) -> None:
     app = App(APP_ID, "Shop", timestamp(NOON))
     emulated.commit(Put(None, app))
-    append_events(emulated, APP_ID, [LoggedEvent(Outcome.COMPLETED, "1", CONNECTION_ID)], NOON)
+    append_events(emulated, APP_ID, [LoggedEvent(EventOutcome.COMPLETED, "1", CONNECTION_ID)], NOON)
     emulated.commit(RemoveApp(app))
 
     rebuilt(emulated.client, emulated.tables, NOON)

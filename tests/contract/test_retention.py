@@ -15,9 +15,10 @@ from botocore.exceptions import ClientError
 from adapters.dynamodb.records import RECORDS
 from domain.errors import Conflict
 from domain.maintenance.old_statistics import OldStatistics
-from domain.maintenance.retention import SECONDS_A_DAY, forget_record
+from domain.maintenance.retention import forget_record
 from domain.maintenance.search_packing import pack_days
 from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
+from domain.records.retention import SECONDS_A_DAY
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.statistics import KEPT_DAYS

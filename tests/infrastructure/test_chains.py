@@ -121,14 +121,14 @@ def with_permission(role: str, action: str, resource: str) -> Template:
             "ForgettingRole",
             "dynamodb:UpdateItem",
             "ConnectionsTable",
-            ("ForgetExpiredFunction", "ConnectionsTable", "ForgetExpiredFunction"),
+            ("LogAndForgetFunction", "ConnectionsTable", "LogAndForgetFunction"),
         ),
         ("RetryingRole", "lambda:InvokeFunction", "RetryWebhookFunction", ("RetryWebhookFunction",) * 3),
         (
             "DeliveringRole",
             "dynamodb:PutItem",
             "ConnectionsTable",
-            ("DeliverWebhookFunction", "ConnectionsTable", "ForgetExpiredFunction"),
+            ("DeliverWebhookFunction", "ConnectionsTable", "LogAndForgetFunction"),
         ),
     ],
 )

@@ -138,7 +138,7 @@ def run(aws: Aws) -> list[str]:
 
 def test_the_template_has_two_consumers_of_each_stream() -> None:
     assert sorted(map(str, CONSUMERS)) == sorted(
-        f"{function} of {table}" for function in ("DeliverWebhookFunction", "ForgetExpiredFunction") for table in TABLES
+        f"{function} of {table}" for function in ("DeliverWebhookFunction", "LogAndForgetFunction") for table in TABLES
     )
 
 

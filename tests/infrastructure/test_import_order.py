@@ -21,6 +21,7 @@ DOMAIN = [
     "queries",
     "records",
     "storage",
+    "batches",
     "webhooks",
     "apps",
     "connections",
@@ -102,6 +103,17 @@ def test_the_decisions_of_a_session_use_no_database_clock_or_quota() -> None:
 
 def test_the_service_of_a_session_imports_few_modules() -> None:
     assert len(graph().imports["domain.web_connector.session.service"]) <= 15
+
+
+@pytest.mark.parametrize(
+    ("importing", "imported"), [("domain.queueing", "domain.web_connector"), ("adapters", "domain.maintenance")]
+)
+def test_these_folders_know_nothing_of_each_other(importing: str, imported: str) -> None:
+    assert any(folder.startswith(importing) for folder in GRAPH.folder_of.values())
+    assert any(folder.startswith(imported) for folder in GRAPH.folder_of.values())
+    found = GRAPH.imports_between_folders()
+
+    assert [pair for pair in found if pair[0].startswith(importing) and pair[1].startswith(imported)] == []
 
 
 def test_no_folders_import_each_other_in_a_circle() -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from adapters.dynamodb.records import TOMBSTONE_DAYS
 from domain import labels
 from domain.apps import administration, contacts, quotas
-from domain.connections import onboarding
+from domain.batches import dependencies
+from domain.connections import onboarding, turns
 from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
@@ -22,15 +23,15 @@ from domain.qbxml import references
 from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
-from domain.queueing import dependencies, many, new_request, selection, waiting_calls, waiting_reason
+from domain.queueing import many, new_request, selection, waiting_calls, waiting_reason
 from domain.records import audit, batch, request, session
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.search_text import MAX_TEXT_BYTES
 from domain.storage.statistics import KEPT_DAYS
 from domain.web_connector.outcomes import lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
-from domain.web_connector.session import admission, backoff, polling, sending, sets
+from domain.web_connector.session import admission, backoff, sending, sets
 from domain.webhooks import defaults as webhooks
 from domain.webhooks.trial import TRIAL_REDELIVERIES
 from handlers.list_audit_log import MAX_LOOKED_AT
@@ -88,7 +89,7 @@ def parameter(name: str) -> int:
     return int(PARAMETERS[name])
 
 
-APP = Limits()
+APP = AppLimits()
 SEARCHES_AT_ONCE = APP.search_seconds_per_minute // search.MAX_SEARCH_SECONDS
 SESSIONS = admission.budget(parameter("WebConnectorCallsPerSecond"), parameter("ConcurrencyAlarmAt")).sessions
 
@@ -184,8 +185,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "message set of several requests": [size(sets.MAX_REQUEST_BYTES)],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [
-        f"{polling.MIN_USER_INTERVAL_SECONDS // 60} to {polling.MAX_POSTPONEMENT_SECONDS // 60} minutes",
-        f"up to {backoff.MAX_PAUSE.total_seconds() * (1 + polling.SPREAD) / 60:g} after a backoff",
+        f"{turns.MIN_USER_INTERVAL_SECONDS // 60} to {turns.MAX_POSTPONEMENT_SECONDS // 60} minutes",
+        f"up to {backoff.MAX_PAUSE.total_seconds() * (1 + turns.SPREAD) / 60:g} after a backoff",
     ],
     "`webhook_url`": [f"{webhooks.MAX_URL_LENGTH:,} characters"],
     "valid webhook secrets of an app": [str(administration.MAX_ACTIVE_SECRETS)],
@@ -263,7 +264,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("domain.webhooks.defaults.MAX_REMEMBERED_HOSTS", "domain.webhooks.defaults.MAX_REMEMBERED_APPS"),
         *("domain.webhooks.defaults.MAX_EVENT_WAIT_SECONDS", "domain.webhooks.defaults.MAX_INTERIM_RESPONSES"),
         *("domain.qbxml.subject.MAX_VALUE_CHARACTERS", "domain.qbxml.response.host_facts.MAX_CHARACTERS"),
-        *("domain.web_connector.session.dependants.MAX_READ_BYTES", "handlers.sweep.MAX_LOGGED_CONNECTIONS"),
+        *("domain.batches.dependants.MAX_READ_BYTES", "handlers.sweep.MAX_LOGGED_CONNECTIONS"),
         *("domain.web_connector.session.sets.MAX_RESPONSE_BYTES", "domain.web_connector.session.sets.MAX_SECONDS"),
         *("domain.storage.commit_size.MAX_ENTRIES", "domain.storage.commit_size.MIN_REQUEST_BYTES_OF_A_CHUNK"),
         *("domain.storage.commit_size.MAX_DELETED_CHUNKS", "handlers.sweep.MAX_LOGGED_FAILURES"),
@@ -287,7 +288,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("domain.connections.passwords.MIN_DISTINCT_CHARACTERS", "domain.connections.passwords.MIN_OTHER_CHARACTERS"),
         *(
             "domain.web_connector.session.polling.MIN_INTERVAL_SECONDS",
-            "domain.web_connector.session.polling.MAX_DELAY",
+            "domain.connections.turns.MAX_DELAY",
             "domain.web_connector.session.pacing.MAX_AHEAD",
         ),
         *("domain.web_connector.session.login.MIN_INTERVAL", "domain.queueing.selection.MAX_CURSOR_LENGTH"),
@@ -365,7 +366,7 @@ def test_every_bound_of_the_code_is_on_the_page_or_of_no_interest_to_a_user() ->
 
 
 def test_every_limit_of_an_app_is_on_the_page() -> None:
-    assert [field.name for field in fields(Limits) if f"| `{field.name}`: " not in PAGE] == []
+    assert [field.name for field in fields(AppLimits) if f"| `{field.name}`: " not in PAGE] == []
 
 
 def test_limits_are_in_tables_of_this_page_alone() -> None:

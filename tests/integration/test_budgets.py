@@ -37,7 +37,7 @@ from domain.queueing.selection import RequestFilter
 from domain.queueing.service import RequestService
 from domain.records.app import App
 from domain.records.batch import MAX_REQUESTS
-from domain.records.event import LoggedEvent, Outcome
+from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.request import Paging, QueuedRequest, State
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
@@ -883,7 +883,7 @@ def test_an_event_costs_three_calls_and_two_write_units(bench: Bench) -> None:
 
 def an_ended_event(number: int) -> LoggedEvent:
     """Return the event of a request."""
-    return LoggedEvent(Outcome.COMPLETED, f"b0000000-0000-4000-8000-{number:012}", CONNECTION_ID, 4)
+    return LoggedEvent(EventOutcome.COMPLETED, f"b0000000-0000-4000-8000-{number:012}", CONNECTION_ID, 4)
 
 
 def test_the_feed_is_one_call_without_events_and_three_rounds_with_events(bench: Bench) -> None:
@@ -891,7 +891,7 @@ def test_the_feed_is_one_call_without_events_and_three_rounds_with_events(bench:
     feed = Feed(bench.store, bench.clock)
     record_ids = [an_ended_request(bench, RESPONSE_XML) for _ in range(25)]
     for record_id in record_ids:
-        append_events(bench.store, APP_ID, [LoggedEvent(Outcome.COMPLETED, record_id, CONNECTION_ID, 4)], NOON)
+        append_events(bench.store, APP_ID, [LoggedEvent(EventOutcome.COMPLETED, record_id, CONNECTION_ID, 4)], NOON)
     bench.calls.take()
 
     page = feed.page(APP_ID, "0", None, 24)

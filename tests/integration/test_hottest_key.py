@@ -21,7 +21,7 @@ from adapters.dynamodb import DynamoDBStore
 from domain import qbxml
 from domain.apps.quotas import Quotas
 from domain.queueing.new_request import Idempotency, Queueing
-from domain.records.app import App, Limits
+from domain.records.app import App, AppLimits
 from domain.records.session import LIVE_SHARDS
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
@@ -143,7 +143,7 @@ def load() -> Iterator[Load]:
         load.shares.clear()
         rules = UrlRules(allow_http=True, allow_loopback=True)
         queueing = Queueing(store, clock, new_id, quotas=Quotas(store, clock, lambda: 0.0), url_rules=rules)
-        request, limits = qbxml.parse_request_xml(REQUEST_XML), Limits(creates_per_second=GOAL)
+        request, limits = qbxml.parse_request_xml(REQUEST_XML), AppLimits(creates_per_second=GOAL)
         for connection_id in ids:
             load.connection = connection_id
             clock.now += timedelta(seconds=1 / GOAL)

@@ -14,7 +14,7 @@ from adapters.dynamodb.bodies import MAX_INLINE_RESPONSE_BYTES
 from domain.events.log import append_events
 from domain.queueing.many import USUAL_BOUNDS
 from domain.records.batch import MAX_DEPENDANTS
-from domain.records.event import LoggedEvent, Outcome
+from domain.records.event import EventOutcome, LoggedEvent
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES as MAX_CALL_BYTES
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -76,7 +76,7 @@ class Bench:
         self.deployment.clock.advance(seconds=1)
         request_id: str = self.deployment.queue(request_xml=request_xml(request_size))["id"]
         self.deployment.end(request_id, response_xml=response_xml(response_size))
-        event = LoggedEvent(Outcome.COMPLETED, request_id, CONNECTION_ID, 4)
+        event = LoggedEvent(EventOutcome.COMPLETED, request_id, CONNECTION_ID, 4)
         append_events(self.deployment.store, self.deployment.app_id, [event], self.deployment.clock())
         return request_id
 

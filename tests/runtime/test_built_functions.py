@@ -12,7 +12,7 @@ import boto3
 import pytest
 
 from adapters.dynamodb import DynamoDBStore
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.records.request import QueuedRequest
 from domain.records.webhook import WebhookState
 from local.receiver import receiving
@@ -83,7 +83,7 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
             record = store.request(samples.REQUEST_ID)
             assert isinstance(record, QueuedRequest)
             assert record.webhook_state is WebhookState.SUCCEEDED
-        case "forget_expired":
+        case "log_and_forget":
             assert result == {"batchItemFailures": []}, log
             assert "retention.forgotten" in log
         case "authorizer":
@@ -91,7 +91,7 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
                 "app_id": APP_ID,
                 "scope": "full",
                 "key_id": samples.API_KEY_ID,
-                **asdict(Limits()),
+                **asdict(AppLimits()),
             }, log
         case "operate":
             assert result["name"] == "Shop", log

@@ -15,7 +15,7 @@ import pytest
 import urllib3
 from botocore.config import Config
 
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from local import deploy_local
 from local.first_steps import Api
 from local.programs import ROOT
@@ -77,11 +77,11 @@ def test_a_function_does_its_work_with_its_event(functions: Any, name: str) -> N
                 "app_id": samples.APP_ID,
                 "scope": "full",
                 "key_id": samples.API_KEY_ID,
-                **asdict(Limits()),
+                **asdict(AppLimits()),
             }
         case "operate":
             assert result["name"] == "Shop"
-        case "deliver_webhook" | "retry_webhook" | "forget_expired":
+        case "deliver_webhook" | "retry_webhook" | "log_and_forget":
             assert result == {"batchItemFailures": []}
         case "method_not_allowed":
             assert result["statusCode"] == 405, result

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.errors import Conflict, NotFound
-from domain.maintenance.retention import expires_at
 from domain.records.app import App
 from domain.records.audit import Action, AuditEntry
 from domain.records.connection import Connection
@@ -26,6 +25,7 @@ from domain.records.request import (
     StoredRequest,
     Tombstone,
 )
+from domain.records.retention import expires_at
 from domain.records.session import HeldRequest, Session
 from domain.storage.changes import (
     AddRequest,

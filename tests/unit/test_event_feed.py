@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.events.feed import GROUPS_A_READ, Feed
-from domain.records.event import EventGroup, LoggedEvent, Outcome
+from domain.records.event import EventGroup, EventOutcome, LoggedEvent
 from domain.storage.changes import AppendEvents
 from domain.timestamps import timestamp
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, FixedClock
@@ -32,7 +32,7 @@ class TornReads(FakeStore):
         self.reads = 0
         self._torn, self._unseen = torn, {FIRST + number for number in unseen}
         for number in range(groups):
-            event = LoggedEvent(Outcome.COMPLETED, str(number), CONNECTION_ID, 4)
+            event = LoggedEvent(EventOutcome.COMPLETED, str(number), CONNECTION_ID, 4)
             self.commit(AppendEvents(EventGroup(APP_ID, FIRST + number, timestamp(NOON), (event,), not number)))
 
     def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, turn_in_window
 from domain.queueing import waiting_reason
 from domain.records.request import QUEUED, Recovery, State
 from domain.records.sync_window import SyncWindow
 from domain.timestamps import timestamp
-from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, turn_in_window
 from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_record
 
 IN_USE = {"last_connected_at": "2026-03-14T11:30:00.000000Z", "password_hash": "scrypt$"}

@@ -117,13 +117,13 @@ NAMED = (
     ),
     Named(
         "a dependant that has ended is not released",
-        "domain/web_connector/session/dependants.py",
+        "domain/batches/dependants.py",
         "if dependant and _waits_for(dependant.record, position):",
         "if dependant:",
     ),
     Named(
         "the values of several dependencies arrive one after the other",
-        "domain/web_connector/session/dependants.py",
+        "domain/batches/dependants.py",
         "replace(dependant, record=after, references=references)",
         "replace(dependant, record=after)",
     ),

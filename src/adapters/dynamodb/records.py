@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec, CompressedCodec
-from domain.maintenance.retention import SECONDS_A_DAY
 from domain.records.request import IN_FLIGHT, QueuedRequest, State, Tombstone
+from domain.records.retention import SECONDS_A_DAY
 from domain.records.webhook import ListedWebhookState
 
 if TYPE_CHECKING:

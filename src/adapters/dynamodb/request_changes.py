@@ -13,8 +13,8 @@ from adapters.dynamodb.records import record_item, request_from_item, tombstone_
 from adapters.dynamodb.response_chunks import StoredChunks, note_of_removal
 from adapters.dynamodb.responses import response_attributes, search_attributes
 from domain.errors import Conflict
-from domain.maintenance.retention import expires_at
 from domain.records.request import State
+from domain.records.retention import expires_at
 from domain.storage.commit_size import MAX_DELETED_CHUNKS
 
 if TYPE_CHECKING:

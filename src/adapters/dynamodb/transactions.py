@@ -75,7 +75,7 @@ _RETRYABLE_REASONS = frozenset(
 _SERVER_ERRORS = 500
 
 
-class Outcome(Enum):
+class CallOutcome(Enum):
     """How a call ended. An error of another kind is the fault of the caller."""
 
     UNKNOWN = auto()
@@ -91,18 +91,18 @@ def new_commit_id() -> str:
     return secrets.token_urlsafe(9)
 
 
-def outcome_of(error: Exception) -> Outcome:
+def outcome_of(error: Exception) -> CallOutcome:
     """Return how a call ended that raised `error`. Raises the error if a repetition cannot help."""
     if not isinstance(error, ClientError):
-        return Outcome.UNKNOWN
+        return CallOutcome.UNKNOWN
     code = error.response["Error"]["Code"]
     if code in _CANCELLED_CODES:
-        return Outcome.CANCELLED
+        return CallOutcome.CANCELLED
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code in _UNKNOWN_CODES or status >= _SERVER_ERRORS:
-        return Outcome.UNKNOWN
+        return CallOutcome.UNKNOWN
     if code in _REFUSED_CODES:
-        return Outcome.REFUSED
+        return CallOutcome.REFUSED
     raise error
 
 
@@ -139,8 +139,8 @@ class Transactions:
                 self._call(entries, token=f"{transaction.commit_id}.{cancellations}")
             except (ClientError, *LOST_ANSWERS) as error:
                 outcome = outcome_of(error)
-                may_have_arrived |= outcome is Outcome.UNKNOWN or _was_repeated_by_botocore(error)
-                if outcome is Outcome.CANCELLED:
+                may_have_arrived |= outcome is CallOutcome.UNKNOWN or _was_repeated_by_botocore(error)
+                if outcome is CallOutcome.CANCELLED:
                     if _was_done_before(error, transaction, may_have_arrived=may_have_arrived):
                         return
                     _raise_unless_retryable(error, transaction.operations)

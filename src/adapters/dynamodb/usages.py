@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import key_query
 from adapters.dynamodb.codec import Codec
-from adapters.dynamodb.transactions import LOST_ANSWERS, Outcome, outcome_of
+from adapters.dynamodb.transactions import LOST_ANSWERS, CallOutcome, outcome_of
 from domain.errors import Conflict
 from domain.storage.ports import Usage
 
@@ -92,7 +92,7 @@ class Usages:
         try:
             self._dynamodb.client.update_item(**update)
         except (ClientError, *LOST_ANSWERS) as error:
-            if outcome_of(error) is Outcome.CANCELLED:
+            if outcome_of(error) is CallOutcome.CANCELLED:
                 raise Conflict(change, None) from None
 
     def take_lease(self, lease: Lease, now: int) -> bool:

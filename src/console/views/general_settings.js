@@ -12,7 +12,7 @@ const ALL_EVENTS = "connection.*";
 const EVENTS = [
   ["connection.connected", "First login of the Web Connector"],
   ["connection.stalled", "No call for a day while requests wait"],
-  ["connection.resumed", "Called again after that"],
+  ["connection.calling_again", "Called again after that"],
   ["connection.company_file_mismatch", "Another company file is open"],
   ["connection.company_file_path_changed", "Company file at another path"],
   ["connection.password_changed", "New password"],

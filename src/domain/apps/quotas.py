@@ -13,7 +13,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, NamedTuple
 
 from domain.errors import NotFound, QuotaExceeded
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.records.request import QUEUED
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Usage
@@ -83,10 +83,10 @@ class Quotas:
         self._clock = clock
         self._chance = chance
         self._portions: dict[_Quota, _Portion] = {}
-        self._limits: dict[str, tuple[Limits, float]] = {}
+        self._limits: dict[str, tuple[AppLimits, float]] = {}
         self._lock = RLock()  # tests make calls inside the calls of the store
 
-    def check_create(self, app_id: str, limits: Limits, number: int = 1) -> None:
+    def check_create(self, app_id: str, limits: AppLimits, number: int = 1) -> None:
         """Count `number` more requests to queue."""
         rate, waiting = limits.creates_per_second, limits.waiting
         quota = _Quota(app_id, "creates_per_second", rate)
@@ -98,26 +98,26 @@ class Quotas:
             number,
         )
 
-    def check_written(self, app_id: str, limits: Limits, size: int) -> None:
+    def check_written(self, app_id: str, limits: AppLimits, size: int) -> None:
         """Count the bytes of a request to queue."""
         rate = limits.written_bytes_per_minute
         quota = _Quota(app_id, "written_bytes_per_minute", rate)
         self._use(quota, f"This app may queue {rate:,} bytes of QBXML per minute.", size)
 
-    def check_connection(self, app_id: str, limits: Limits) -> None:
+    def check_connection(self, app_id: str, limits: AppLimits) -> None:
         """Count one more connection."""
         limit = limits.connections
         message = f"This app may have {limit:,} connections. Delete one that is not used."
         self._use(_Quota(app_id, "connections", limit), message)
 
-    def check_read(self, app_id: str, limits: Limits, number: int = 1) -> None:
+    def check_read(self, app_id: str, limits: AppLimits, number: int = 1) -> None:
         """Count reads: one, or as many as a call costs. A call that costs more than a second has takes all of them."""
         rate = limits.reads_per_second
         quota = _Quota(app_id, "reads_per_second", rate)
         self._use(quota, f"This app may make {rate:,} reads per second.", min(number, max(rate, 1)))
 
     @contextmanager
-    def searching(self, app_id: str, limits: Limits, max_seconds: int) -> Iterator[None]:
+    def searching(self, app_id: str, limits: AppLimits, max_seconds: int) -> Iterator[None]:
         """Count a search that runs in the block. Its time is reserved before it begins, and the rest returned after it.
 
         The counter holds the time of all searches that ended and `max_seconds` for each that runs, so the limit also
@@ -150,19 +150,19 @@ class Quotas:
             return False
         return True
 
-    def check_redelivery(self, app_id: str, limits: Limits, number: int = 1) -> None:
+    def check_redelivery(self, app_id: str, limits: AppLimits, number: int = 1) -> None:
         """Count webhooks to redeliver: one, or as many as a call costs."""
         rate = limits.redeliveries_per_minute
         quota = _Quota(app_id, "redeliveries_per_minute", rate)
         self._use(quota, f"This app may redeliver {rate:,} webhooks per minute.", number)
 
-    def _limits_of(self, app_id: str) -> Limits:
+    def _limits_of(self, app_id: str) -> AppLimits:
         """Return the limits of an app, for callers that have no API key. Reads the app once a minute."""
         now = self._clock().timestamp()
-        limits, read_at = self._limits.get(app_id, (Limits(), 0.0))
+        limits, read_at = self._limits.get(app_id, (AppLimits(), 0.0))
         if read_at + LIMITS_SECONDS <= now:
             app = self._store.app(app_id)
-            limits = app.limits if app else Limits()
+            limits = app.limits if app else AppLimits()
             if len(self._limits) >= MAX_CACHED_PORTIONS:
                 self._limits.clear()
             self._limits[app_id] = (limits, now)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from domain.errors import CursorExpired, InvalidRequest
 from domain.events.log import KEPT
-from domain.records.event import CONNECTION_OUTCOMES, Outcome
+from domain.records.event import CONNECTION_OUTCOMES, EventOutcome
 from domain.records.ownership import owned_connection
 from domain.records.request import ENDED
 from domain.timestamps import timestamp
@@ -161,7 +161,7 @@ class Feed:
                     return FeedPage(events, cursor, has_more=True)
                 logged = group.events[index]
                 cursor = Cursor(group.position, index + 1 if index + 1 < len(group.events) else None)
-                if logged.outcome is not Outcome.REMOVED and connection_id in {None, logged.connection_id}:
+                if logged.outcome is not EventOutcome.REMOVED and connection_id in {None, logged.connection_id}:
                     events.append(FeedEvent(logged, group.at, cursor))
         return FeedPage(events, cursor, has_more=False)
 
@@ -214,7 +214,7 @@ class Feed:
         """
         for start in range(0, len(events), CONTENTS_A_READ):
             part = events[start : start + CONTENTS_A_READ]
-            readable = [event.logged for event in part if event.logged.outcome is not Outcome.UNREADABLE]
+            readable = [event.logged for event in part if event.logged.outcome is not EventOutcome.UNREADABLE]
             request_ids = dict.fromkeys(logged.request_id for logged in readable if logged.request_id)
             batch = self._store.request_batch(list(request_ids))
             records = {record.id: record for record in batch.records}

@@ -24,7 +24,7 @@ EVERY = timedelta(minutes=14)
 SILENT_AFTER = timedelta(minutes=40)
 """How long a consumer may process no canary. It misses two in this time, and works on the stream late otherwise."""
 
-FUNCTIONS = ("deliver_webhook", "forget_expired")
+FUNCTIONS = ("deliver_webhook", "log_and_forget")
 STREAMS = ("queued_requests", "connections")
 """Each of the functions consumes each of the streams."""
 

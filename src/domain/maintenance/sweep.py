@@ -8,11 +8,11 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from domain.batches.dependants import with_dependants
 from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.maintenance.failures import attempted, raising
 from domain.records.session import SILENCE_SECONDS
 from domain.timestamps import timestamp
-from domain.web_connector.session.dependants import with_dependants
 from domain.web_connector.session.end import end_of_session
 
 if TYPE_CHECKING:

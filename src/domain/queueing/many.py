@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from domain.batches.dependants import waiting_dependants
 from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
 from domain.queueing.audited_call import AuditedCall
 from domain.queueing.selection import FIRST_TIME, Chosen, Place, RequestFilter, Walk, as_json, counted_parts
@@ -35,7 +36,6 @@ from domain.storage.commit_size import fitting
 from domain.storage.counts import INSERTED, UPDATED
 from domain.storage.ports import IndexStretch
 from domain.timestamps import TimeRange
-from domain.web_connector.session.dependants import waiting_dependants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

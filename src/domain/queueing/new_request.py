@@ -10,14 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.batches.dependencies import Links, links_of
 from domain.connections.cache import ConnectionCache
 from domain.errors import Gone, UnsupportedByVersion, of_request_in_batch
 from domain.queueing import waiting_reason
-from domain.queueing.dependencies import Links, links_of
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.reused_key import key_reused
 from domain.queueing.service import existing
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.records.batch import ids_of_batch
 from domain.records.request import Paging, QueuedRequest, StoredRequest
 from domain.records.search_text import searchable_text
@@ -105,7 +105,7 @@ class QueueRequest:
     connection_id: str
     read: Callable[[Connection], NewRequest]
     idempotency: Idempotency | None = None
-    limits: Limits = Limits()
+    limits: AppLimits = AppLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class QueueBatch:
     connection_id: str
     read: Callable[[Connection], Sequence[NewRequest]]
     idempotency: Idempotency | None = None
-    limits: Limits = Limits()
+    limits: AppLimits = AppLimits()
 
 
 @dataclass(frozen=True, slots=True)

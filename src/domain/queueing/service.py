@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from domain.batches.dependants import waiting_dependants, with_dependants
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
 from domain.queueing import waiting_reason
 from domain.records.audit import Action, Actor, AuditEntry, Subject, audit_entry
@@ -19,7 +20,6 @@ from domain.storage.changes import (
 from domain.storage.ports import RequestDetail
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
-from domain.web_connector.session.dependants import waiting_dependants, with_dependants
 
 if TYPE_CHECKING:
     from collections.abc import Callable

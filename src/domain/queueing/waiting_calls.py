@@ -1,7 +1,7 @@
-"""Waiting calls: a call that is held until its request has ended, or until its time is over.
+"""Waiting calls: a call that waits until its request has ended, or until its time is over.
 
-A waiting call keeps a function busy, and an account can run only so many. So the whole service holds at most `limit`
-calls. Each takes a lease: one of as many items of the database. A lease ends with its call, and expires if the function
+A waiting call keeps a function busy, and an account can run only so many. So at most `limit` calls of the whole service
+wait. Each takes a lease: one of as many items of the database. A lease ends with its call, and expires if the function
 was terminated. A call without a lease is answered at once.
 """
 
@@ -61,7 +61,7 @@ class WaitFor(StrEnum):
 
 
 class WaitingCalls:
-    """Holds calls. `pause` waits for a number of seconds. `chance` returns random numbers from 0 up to 1."""
+    """Lets calls wait. `pause` waits for a number of seconds. `chance` returns random numbers from 0 up to 1."""
 
     def __init__(
         self,
@@ -84,20 +84,20 @@ class WaitingCalls:
         """Return when a call that arrives now and waits for `seconds` is answered."""
         return self._clock() + timedelta(seconds=seconds)
 
-    def hold_get(
+    def wait_to_get(
         self, app_id: str, request_id: str, connection_id: str | None, until: datetime, wait_for: WaitFor
     ) -> None:
-        """Hold a call that gets a request of the app. Returns at once if there is no such request."""
+        """Let a call wait that gets a request of the app. Returns at once if there is no such request."""
         record = self._store.request(request_id) if self._limit else None
         if (
             isinstance(record, QueuedRequest)
             and record.app_id == app_id
             and connection_id in {None, record.connection_id}
         ):
-            self.hold(record, until, wait_for)
+            self.wait(record, until, wait_for)
 
-    def hold(self, record: QueuedRequest, until: datetime, wait_for: WaitFor = WaitFor.QUERY) -> bool:
-        """Hold a call until `wait_for` has happened, or `until`. Return False if the call has to be answered.
+    def wait(self, record: QueuedRequest, until: datetime, wait_for: WaitFor = WaitFor.QUERY) -> bool:
+        """Let a call wait until `wait_for` has happened, or `until`. Return False if the call has to be answered.
 
         `record` is the request as it was read. It looks once before it pauses: other pages may have ended before.
         """
@@ -115,7 +115,7 @@ class WaitingCalls:
 
     @contextmanager
     def lease(self, app_id: str) -> Iterator[Lease | None]:
-        """Hold a lease while the block runs, or None if there are too many waiting calls."""
+        """Have a lease while the block runs, or None if there are too many waiting calls."""
         lease = self._taken_lease(app_id)
         try:
             yield lease

@@ -23,15 +23,11 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS, turn_in_window
 from domain.records.batch import id_at
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE
 from domain.records.request import QUEUED, State
 from domain.timestamps import timestamp
-from domain.web_connector.session.polling import (
-    MAX_POSTPONEMENT_SECONDS,
-    MIN_USER_INTERVAL_SECONDS,
-    turn_in_window,
-)
 
 if TYPE_CHECKING:
     from domain.records.connection import Backoff, Connection

@@ -17,7 +17,7 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AppLimits:
     """The limits of an app (docs/limits.md). `waiting` is the number of requests that may wait, in all `connections`.
 
     `written_bytes_per_minute` counts the QBXML of queued requests. `search_seconds_per_minute` counts the time of all
@@ -55,7 +55,7 @@ class App:
     name: str
     inserted_at: str
     webhook_secrets: tuple[str, ...] = ()
-    limits: Limits = Limits()
+    limits: AppLimits = AppLimits()
     contact: Contact = Contact()
     revision: int = 1
 

@@ -75,7 +75,7 @@ class Connection:
     `session_id`: the id of the live session, or None.
     `message_set_to_forget`: the message set that the next session tells QuickBooks to forget.
     `webhook_events`: the events of the connection that its `webhook_url` gets, as types and groups
-    (`domain.records.connection_events`).
+    (`domain.records.event_types`).
     `last_error`: the last problem that the Web Connector reported, as `{"code", "message", "at", …}`.
     `login_failed_at`: when a login last failed, to the minute. None after a successful login and a new password.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from domain.records.connection import Connection
 
 
-class Outcome(StrEnum):
+class EventOutcome(StrEnum):
     """What an event reports. Each is one letter, because a log has many."""
 
     COMPLETED = "c"
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
     """The Web Connector of a connection has logged in for the first time."""
     STALLED = "S"
     """Requests wait, and the Web Connector has not called for a day."""
-    RESUMED = "R"
+    CALLING_AGAIN = "R"
     """A Web Connector that had stalled has called again."""
     COMPANY_FILE_MISMATCH = "M"
     COMPANY_FILE_PATH_CHANGED = "P"
@@ -42,21 +42,21 @@ class Outcome(StrEnum):
     """The event belonged to a connection that was deleted. Nothing else of it remains."""
 
 
-OUTCOMES: Mapping[State, Outcome] = {
-    State.RESPONSE_RECEIVED: Outcome.COMPLETED,
-    State.ERROR: Outcome.FAILED,
-    State.DISCARDED: Outcome.DISCARDED,
+OUTCOMES: Mapping[State, EventOutcome] = {
+    State.RESPONSE_RECEIVED: EventOutcome.COMPLETED,
+    State.ERROR: EventOutcome.FAILED,
+    State.DISCARDED: EventOutcome.DISCARDED,
 }
 
-QUERY_OUTCOMES = frozenset({Outcome.QUERY_COMPLETED, Outcome.QUERY_FAILED})
+QUERY_OUTCOMES = frozenset({EventOutcome.QUERY_COMPLETED, EventOutcome.QUERY_FAILED})
 CONNECTION_OUTCOMES = frozenset(
     {
-        Outcome.CONNECTED,
-        Outcome.STALLED,
-        Outcome.RESUMED,
-        Outcome.COMPANY_FILE_MISMATCH,
-        Outcome.COMPANY_FILE_PATH_CHANGED,
-        Outcome.PASSWORD_CHANGED,
+        EventOutcome.CONNECTED,
+        EventOutcome.STALLED,
+        EventOutcome.CALLING_AGAIN,
+        EventOutcome.COMPANY_FILE_MISMATCH,
+        EventOutcome.COMPANY_FILE_PATH_CHANGED,
+        EventOutcome.PASSWORD_CHANGED,
     }
 )
 
@@ -69,13 +69,13 @@ class LoggedEvent:
     revision of the connection.
     """
 
-    outcome: Outcome
+    outcome: EventOutcome
     request_id: str
     connection_id: str
     revision: int = 0
 
 
-REMOVED_EVENT = LoggedEvent(Outcome.REMOVED, "", "")
+REMOVED_EVENT = LoggedEvent(EventOutcome.REMOVED, "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def events_of(state_before: State | None, after: QueuedRequest) -> tuple[LoggedE
     if not (_iterates(after) and after.last_page):
         return (event,)
     completed = after.state is State.RESPONSE_RECEIVED
-    return event, replace(event, outcome=Outcome.QUERY_COMPLETED if completed else Outcome.QUERY_FAILED)
+    return event, replace(event, outcome=EventOutcome.QUERY_COMPLETED if completed else EventOutcome.QUERY_FAILED)
 
 
 def _iterates(record: QueuedRequest) -> bool:
@@ -116,17 +116,17 @@ def _iterates(record: QueuedRequest) -> bool:
     return record.paging.page > 1 or record.paging.page_size is not None
 
 
-def connection_outcomes(before: Connection | None, after: Connection) -> tuple[Outcome, ...]:
+def connection_outcomes(before: Connection | None, after: Connection) -> tuple[EventOutcome, ...]:
     """Return what a change of a connection reports."""
     if before is None or after.deleted_at:
         return ()
     error_before, error = (before.last_error or {}).get("code"), (after.last_error or {}).get("code")
     happened = {
-        Outcome.CONNECTED: before.last_connected_at is None and after.last_connected_at is not None,
-        Outcome.STALLED: before.stalled_at is None and after.stalled_at is not None,
-        Outcome.RESUMED: before.stalled_at is not None and after.stalled_at is None,
-        Outcome.COMPANY_FILE_MISMATCH: error == COMPANY_FILE_MISMATCH != error_before,
-        Outcome.COMPANY_FILE_PATH_CHANGED: error == COMPANY_FILE_MOVED != error_before,
-        Outcome.PASSWORD_CHANGED: before.password_changed_at != after.password_changed_at,
+        EventOutcome.CONNECTED: before.last_connected_at is None and after.last_connected_at is not None,
+        EventOutcome.STALLED: before.stalled_at is None and after.stalled_at is not None,
+        EventOutcome.CALLING_AGAIN: before.stalled_at is not None and after.stalled_at is None,
+        EventOutcome.COMPANY_FILE_MISMATCH: error == COMPANY_FILE_MISMATCH != error_before,
+        EventOutcome.COMPANY_FILE_PATH_CHANGED: error == COMPANY_FILE_MOVED != error_before,
+        EventOutcome.PASSWORD_CHANGED: before.password_changed_at != after.password_changed_at,
     }
     return tuple(outcome for outcome, is_true in happened.items() if is_true)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS
 from domain.errors import TooManyRequests, Unavailable
 from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.web_connector.protocol import soap
@@ -16,7 +17,6 @@ from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.admission import Admission
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.login import Login
-from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from domain.web_connector.session.service import SessionService
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from domain.records.connection_events import asks_for, event_id
+from domain.records.event_types import asks_for, event_id
 from domain.timestamps import timestamp
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, CLOCK_TOLERANCE
 from domain.webhooks.delivery import RetryAt, attempt_of, outcome_of, response_to
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.records import event
     from domain.records.connection import Connection
+    from domain.records.event import EventOutcome
     from domain.records.webhook import WebhookAttempt
     from domain.storage.ports import Database
-    from domain.webhooks.delivery import Outcome
+    from domain.webhooks.delivery import AttemptOutcome
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
 
@@ -39,11 +39,11 @@ class EventAttempted:
 
     planned_event: PlannedEvent
     url: str
-    outcome: Outcome
+    outcome: AttemptOutcome
     attempt: WebhookAttempt
 
 
-def first_attempts(connection: Connection, outcomes: Iterable[event.Outcome], now: datetime) -> list[PlannedEvent]:
+def first_attempts(connection: Connection, outcomes: Iterable[EventOutcome], now: datetime) -> list[PlannedEvent]:
     """Return the first attempt of each event that the connection asks for. `connection` is as after its change."""
     return [
         PlannedEvent(connection.id, connection.app_id, outcome, connection.revision, connection.updated_at, 0, now)

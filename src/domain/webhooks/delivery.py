@@ -82,7 +82,7 @@ class GaveUp:
     reason: str
 
 
-Outcome: TypeAlias = Succeeded | RetryAt | GaveUp
+AttemptOutcome: TypeAlias = Succeeded | RetryAt | GaveUp
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Attempted:
     """
 
     record: QueuedRequest
-    outcome: Outcome
+    outcome: AttemptOutcome
     attempt: WebhookAttempt
     recorded: bool = False
 
@@ -138,7 +138,7 @@ class BodySlots:
 
     @contextmanager
     def reading(self) -> Iterator[bool]:
-        """Wait for a turn. Yield False if that took too long: then the event must do without the response."""
+        """Wait for a slot. Yield False if that took too long: then the event must do without the response."""
         in_time = self._reading.acquire(timeout=self._wait_seconds)
         if not in_time:
             self._reading.acquire()
@@ -185,14 +185,14 @@ class Deliverer:
             event = self._event(PlannedAttempt.of(record, record.webhook.attempts_in_round, start), start)
             if event is None:
                 return None
-            # The turn begins here: the time of the database and of the other events is not the receiver's.
-            turn = self.patience.begin(record.app_id, host)
+            # The attempt begins here: the time of the database and of the other events is not the receiver's.
+            token = self.patience.begin(record.app_id, host)
         except Refused as refused:
             return self.defer(record, str(refused))
         try:
             response = self._post(event, start, FIRST_ATTEMPT_TIMEOUT_SECONDS)
         finally:
-            self.patience.end(record.app_id, host, turn)
+            self.patience.end(record.app_id, host, token)
         timed_out = isinstance(response, DeliveryFailed) and response.timed_out
         return self.defer(record, str(response)) if timed_out else self._finish(event.record, response, start)
 
@@ -291,7 +291,7 @@ def response_to(  # noqa: PLR0917 - the parts of one call
         return failure
 
 
-def outcome_of(response: Response, number: int, now: datetime, random: float) -> Outcome:
+def outcome_of(response: Response, number: int, now: datetime, random: float) -> AttemptOutcome:
     """Return the outcome of the attempt with this number, from 1 on. `random` in [0, 1) spreads the retries."""
     if isinstance(response, HttpResponse):
         if is_success(response):
@@ -306,7 +306,7 @@ def outcome_of(response: Response, number: int, now: datetime, random: float) ->
     return RetryAt(moment, reason) if moment else GaveUp(f"Gave up after {number} attempts. The last one: {reason}")
 
 
-def attempt_of(response: Response, outcome: Outcome, start: datetime, end: datetime) -> WebhookAttempt:
+def attempt_of(response: Response, outcome: AttemptOutcome, start: datetime, end: datetime) -> WebhookAttempt:
     """Return the description of an attempt."""
     return WebhookAttempt(
         timestamp(start),

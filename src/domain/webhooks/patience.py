@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock
 
-    Turn: TypeAlias = tuple[datetime, object]
+    Token: TypeAlias = tuple[datetime, object]
 
 SLOW_HOST = "The receiver recently did not respond in time."
 SLOW_APP = "The receivers of this app recently took too long."
@@ -54,12 +54,12 @@ class _App:
     spent_at: datetime | None = None
     slow_until: dict[str, datetime] = field(default_factory=dict)
     quick_hosts: set[str] = field(default_factory=set)
-    turns: dict[Turn, str] = field(default_factory=dict)
+    running: dict[Token, str] = field(default_factory=dict)
     """The attempts in progress, with their hosts."""
 
-    def trials(self) -> list[Turn]:
+    def trials(self) -> list[Token]:
         """Return the attempts in progress to hosts that are not known as quick."""
-        return [turn for turn, host in self.turns.items() if host not in self.quick_hosts]
+        return [token for token, host in self.running.items() if host not in self.quick_hosts]
 
 
 class Patience:
@@ -75,8 +75,8 @@ class Patience:
         with self._changed:
             self._require_patience(self._app(app_id), host)
 
-    def begin(self, app_id: str, host: str) -> Turn:
-        """Return the turn of an attempt, which `end` ends. Raises Refused. May wait for TRIAL_SECONDS.
+    def begin(self, app_id: str, host: str) -> Token:
+        """Return the token of an attempt, for `end`. Raises Refused. May wait for TRIAL_SECONDS.
 
         Only the call of the receiver belongs between `begin` and `end`. An app is not charged for anything else.
         """
@@ -92,16 +92,16 @@ class Patience:
                 ):
                     raise Refused(ANOTHER_IS_SLOW)
                 self._require_patience(app, host)
-            turn = (self._clock(), object())
-            app.turns[turn] = host
-            return turn
+            token = (self._clock(), object())
+            app.running[token] = host
+            return token
 
-    def end(self, app_id: str, host: str, turn: Turn) -> None:
+    def end(self, app_id: str, host: str, token: Token) -> None:
         """Record the end of an attempt."""
         with self._changed:
             app, now = self._app(app_id), self._clock()
-            app.turns.pop(turn, None)
-            seconds = (now - turn[0]).total_seconds()
+            app.running.pop(token, None)
+            seconds = (now - token[0]).total_seconds()
             for hosts in (app.slow_until, app.quick_hosts):
                 if len(hosts) >= MAX_REMEMBERED_HOSTS:
                     hosts.clear()
@@ -123,7 +123,7 @@ class Patience:
             raise Refused(SLOW_HOST)
         if self._spent(app, now) + SLOW_SECONDS > PATIENCE_SECONDS:
             raise Refused(SLOW_APP)
-        if any((now - began).total_seconds() > SLOW_SECONDS for began, _ in app.turns):
+        if any((now - began).total_seconds() > SLOW_SECONDS for began, _ in app.running):
             raise Refused(ANOTHER_IS_SLOW)
 
     def _spent(self, app: _App, now: datetime) -> float:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from domain.records.event import Outcome
+    from domain.records.event import EventOutcome
     from domain.records.request import QueuedRequest
 
 
@@ -71,7 +71,7 @@ class PlannedEvent:
 
     connection_id: str
     app_id: str
-    outcome: Outcome
+    outcome: EventOutcome
     revision: int
     occurred_at: str
     earlier_attempts: int

@@ -163,7 +163,7 @@ class Services:
 
     @cached_property
     def waiting_calls(self) -> WaitingCalls:
-        """The calls that are held until their request has ended."""
+        """The calls that wait until their request has ended."""
         from domain.queueing.waiting_calls import WaitingCalls
 
         limit = self.settings.max_waiting_calls

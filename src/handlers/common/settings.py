@@ -64,7 +64,7 @@ class Settings:
 
     @property
     def max_waiting_calls(self) -> int:
-        """The number of calls that may be held at once until their request has ended. 0 means none."""
+        """The number of calls that may wait at once until their request has ended. 0 means none."""
         return int(self._environment["MAX_WAITING_CALLS"])
 
     @property

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from domain.records.connection_events import event_id, event_type
+from domain.records.event_types import event_id, event_type
 from domain.webhooks.connection_events import EventAttempted
 from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
 from domain.webhooks.delivery import Attempted, Deferred, GaveUp, RetryAt, Succeeded
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from domain.records.request import QueuedRequest
     from domain.records.webhook import WebhookAttempt
-    from domain.webhooks.delivery import Outcome
+    from domain.webhooks.delivery import AttemptOutcome
 
     Attempt: TypeAlias = Attempted | EventAttempted | Deferred | None
     Result: TypeAlias = Attempt | Exception
@@ -96,7 +96,7 @@ def _event_facts(attempted: EventAttempted) -> dict[str, Any]:
     }
 
 
-def _result(outcome: Outcome, attempt: WebhookAttempt) -> dict[str, Any]:
+def _result(outcome: AttemptOutcome, attempt: WebhookAttempt) -> dict[str, Any]:
     match outcome:
         case Succeeded():
             facts: dict[str, Any] = {"outcome": "succeeded"}

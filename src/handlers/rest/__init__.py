@@ -5,7 +5,7 @@ Only these endpoints import it. The resolver and pydantic would slow down the co
 
 from handlers.common.bootstrap import services
 from handlers.rest.endpoint import Endpoint, endpoint
-from handlers.rest.request_checks import Call
+from handlers.rest.request_checks import ApiCall
 from handlers.views.schema import Data, Page
 
-__all__ = ["Call", "Data", "Endpoint", "Page", "endpoint", "services"]
+__all__ = ["ApiCall", "Data", "Endpoint", "Page", "endpoint", "services"]

@@ -88,8 +88,8 @@ class Options(TypedDict, total=False):
 class Endpoint:
     """A Lambda handler: a function between the service's checks and its responses.
 
-    The function takes a `Call`, the parameters of its path by name and, if it has them, a `Body` and `Parameters`. It
-    returns the body of the response, None for an empty one, or a finished `Response`. If its `connection_id` is
+    The function takes an `ApiCall`, the parameters of its path by name and, if it has them, a `Body` and `Parameters`.
+    It returns the body of the response, None for an empty one, or a finished `Response`. If its `connection_id` is
     optional, its routes also exist below `/connections/{connection_id}`. In OpenAPI, its docstring is the description,
     its return type is the schema, and the name of its module is the id of the operation.
     """
@@ -267,7 +267,7 @@ def _parameters(signature: inspect.Signature, path: str) -> list[inspect.Paramet
     parameters = []
     for parameter in signature.parameters.values():
         keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        if parameter.annotation is request_checks.Call:
+        if parameter.annotation is request_checks.ApiCall:
             continue
         if parameter.name not in _PATH_PARAMETERS:
             source = params.Body() if _model(parameter, Body) else params.Query()

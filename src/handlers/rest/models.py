@@ -13,7 +13,7 @@ from domain.queueing.selection import MAX_CURSOR_LENGTH, MAX_IDS, RequestFilter
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.audit import Action
 from domain.records.connection import MAX_BATCH_SIZE
-from domain.records.connection_events import ALL_EVENTS, WEBHOOK_EVENTS, checked_webhook_event
+from domain.records.event_types import ALL_EVENTS, WEBHOOK_EVENTS, checked_webhook_event
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
@@ -186,7 +186,7 @@ class NewConnection(Body):
         max_length=len(WEBHOOK_EVENTS),
         description="The events of the connection that `webhook_url` gets, beside those of requests. "
         f"`{ALL_EVENTS}` means all. The default is none.",
-        examples=[["connection.stalled", "connection.resumed"]],
+        examples=[["connection.stalled", "connection.calling_again"]],
     )
     sync_window: NewSyncWindow | None = Field(
         default=None,
@@ -293,7 +293,7 @@ class EventParameters(Parameters):
     limit: InDigits = Field(default=100, ge=1, le=100)
     wait: WaitSeconds | None = Field(
         default=None,
-        description="Hold the call for up to this many seconds, until there is an event. If too many calls wait, the "
+        description="Wait for up to this many seconds, until there is an event. If too many calls wait, the "
         "answer comes at once.",
     )
 
@@ -388,7 +388,7 @@ class DetailParameters(Parameters):
 
     wait: WaitSeconds | None = Field(
         default=None,
-        description="Hold the call for up to this many seconds, until the request has ended, or the last page of an "
+        description="Wait for up to this many seconds, until the request has ended, or the last page of an "
         "iterated query. The answer is the record as it then is. If too many calls wait, the answer comes at once.",
     )
 

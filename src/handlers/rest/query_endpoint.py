@@ -9,7 +9,7 @@ from domain.queries import QUERIES
 from domain.queries.query import Query
 from domain.queueing.new_request import Idempotency, NewRequest, QueueRequest, WebhookUrl
 from domain.records.connection import Connection
-from handlers.rest import Call, Data, Endpoint, request_checks
+from handlers.rest import ApiCall, Data, Endpoint, request_checks
 from handlers.rest.endpoint import CONNECTION
 from handlers.rest.waiting import queue_and_wait
 from handlers.views.requests import QueuedRequestView, new_queued_request
@@ -18,7 +18,7 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
 def query_endpoint(name: str) -> Endpoint:
     """Return the handler of `GET` and `POST /connections/{connection_id}/<name>`, which do the same."""
 
-    def query(call: Call, connection_id: str) -> tuple[Data[QueuedRequestView], bool]:
+    def query(call: ApiCall, connection_id: str) -> tuple[Data[QueuedRequestView], bool]:
         parameters = request_checks.query_parameters(call.event)
         key = request_checks.idempotency_key(call.event)
         idempotency = Idempotency.of(key, connection_id, [name, dict(parameters)]) if key else None

@@ -20,7 +20,7 @@ from domain.errors import (
     shortened,
 )
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
-from domain.records.app import Limits, Scope
+from domain.records.app import AppLimits, Scope
 from domain.records.audit import Actor, ActorType
 from handlers.common.http import header
 from handlers.rest.places import Places
@@ -43,7 +43,7 @@ Event = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """A call: its event, the app, the scope of its API key, the limits of the app, and the API key as an actor.
 
     `response_headers` are those that the function adds to its response.
@@ -52,23 +52,23 @@ class Call:
     event: Event
     app_id: str
     scope: Scope
-    limits: Limits
+    limits: AppLimits
     actor: Actor
     response_headers: dict[str, str] = field(default_factory=dict)
 
 
-def call_of(event: Event) -> Call:
+def call_of(event: Event) -> ApiCall:
     """Return the call with the app that the authorizer identified. Raises Unauthorized if no authorizer ran."""
     authorized = event["requestContext"].get("authorizer") or {}
     if "app_id" not in authorized:
         raise Unauthorized("Send your API key as the Basic user name with an empty password.")
-    limits = {field.name: int(authorized[field.name]) for field in fields(Limits) if field.name in authorized}
+    limits = {field.name: int(authorized[field.name]) for field in fields(AppLimits) if field.name in authorized}
     # During an upgrade, API Gateway may pass the cached answer of an authorizer that did not know ids of keys.
     actor = Actor(ActorType.API_KEY, authorized.get("key_id"))
-    return Call(event, authorized["app_id"], Scope(authorized["scope"]), Limits(**limits), actor)
+    return ApiCall(event, authorized["app_id"], Scope(authorized["scope"]), AppLimits(**limits), actor)
 
 
-def require_full_scope(call: Call) -> None:
+def require_full_scope(call: ApiCall) -> None:
     """Raise Forbidden for a read-only key."""
     if call.scope is not Scope.FULL:
         raise Forbidden(

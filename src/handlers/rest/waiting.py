@@ -1,4 +1,4 @@
-"""Queueing with a call that may be held until the request has ended (`Prefer: wait=20`)."""
+"""Queueing with a call that may wait until the request has ended (`Prefer: wait=20`)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from handlers.rest.request_checks import preferred_wait
 
 if TYPE_CHECKING:
     from domain.queueing.new_request import Queued, QueueRequest
-    from handlers.rest.request_checks import Call
+    from handlers.rest.request_checks import ApiCall
 
 logger = ServiceLogger()
 
 
-def queue_and_wait(call: Call, command: QueueRequest) -> Queued:
-    """Queue a request, and hold the call for as long as its `Prefer` header says.
+def queue_and_wait(call: ApiCall, command: QueueRequest) -> Queued:
+    """Queue a request, and wait for as long as its `Prefer` header says.
 
-    The response has `Preference-Applied` if the call could be held. Raises InvalidRequest for a wrong header, and the
+    The response has `Preference-Applied` if the call could wait. Raises InvalidRequest for a wrong header, and the
     errors of `Queueing.queue`.
     """
     seconds = preferred_wait(call.event)
@@ -28,7 +28,7 @@ def queue_and_wait(call: Call, command: QueueRequest) -> Queued:
     until = services().waiting_calls.end_of(seconds)
     queued = services().queueing.queue(command)
     try:
-        if services().waiting_calls.hold(queued.stored.record, until):
+        if services().waiting_calls.wait(queued.stored.record, until):
             queued = services().queueing.current(queued)
             call.response_headers["Preference-Applied"] = f"wait={seconds}"
     except ServiceError:

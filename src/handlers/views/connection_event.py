@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from domain.records.connection_events import event_id, event_type
+from domain.records.event_types import event_id, event_type
 from handlers.views.schema import Moment, Schema, Uuid
 
 if TYPE_CHECKING:
     from domain.records.connection import Connection
-    from domain.records.event import Outcome
+    from domain.records.event import EventOutcome
     from domain.webhooks.ports import PlannedEvent
 
 
@@ -29,7 +29,7 @@ class ConnectionEventMembers(TypedDict):
     type: Literal[
         "connection.connected",
         "connection.stalled",
-        "connection.resumed",
+        "connection.calling_again",
         "connection.company_file_mismatch",
         "connection.company_file_path_changed",
         "connection.password_changed",
@@ -48,7 +48,7 @@ class ConnectionWebhookEventView(ConnectionEventMembers):
     occurred_at: Annotated[Moment, Schema("When it happened")]
 
 
-def connection_event(connection: Connection, revision: int, outcome: Outcome) -> ConnectionEventMembers:
+def connection_event(connection: Connection, revision: int, outcome: EventOutcome) -> ConnectionEventMembers:
     """Return the members of an event that was reported by the change to this revision of the connection."""
     return {
         "type": event_type(outcome),  # type: ignore[typeddict-item]  # mypy does not know the texts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typing_extensions import TypedDict
 
 from domain.records.connection import Connection
-from domain.records.event import CONNECTION_OUTCOMES, QUERY_OUTCOMES, Outcome
+from domain.records.event import CONNECTION_OUTCOMES, QUERY_OUTCOMES, EventOutcome
 from domain.records.request import State
 from handlers.views.connection_event import ConnectionEventMembers, connection_event
 from handlers.views.requests import RequestErrorView, RequestLinks, error_view, links
@@ -94,7 +94,7 @@ class FeedView(TypedDict):
 def feed_event(event: FeedEvent, stored: StoredRequest | Connection | None) -> str:
     """Return an event as JSON in ASCII. `stored` is None if the request or the connection was deleted."""
     outcome = event.logged.outcome
-    if outcome is Outcome.UNREADABLE:
+    if outcome is EventOutcome.UNREADABLE:
         return brief_event(event, "queued_request.unreadable", "unreadable")
     if isinstance(stored, Connection):
         return _connection_event(event, stored)

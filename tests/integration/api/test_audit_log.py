@@ -63,7 +63,7 @@ UNAUDITED = {
     ),
     "web_connector": "sessions are shown by the requests that they send",
     **dict.fromkeys(["deliver_webhook", "retry_webhook"], "each attempt is in the record of its request"),
-    **dict.fromkeys(["forget_expired", "pack_search_texts", "sweep"], "the service itself does it"),
+    **dict.fromkeys(["log_and_forget", "pack_search_texts", "sweep"], "the service itself does it"),
     "operate": "see the commands",
 }
 """Functions that write, and why they leave no entry."""

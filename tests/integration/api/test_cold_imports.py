@@ -19,7 +19,7 @@ HEAVY = ("pydantic", "aws_lambda_powertools.event_handler", "zoneinfo")
         "web_connector",
         "deliver_webhook",
         "retry_webhook",
-        "forget_expired",
+        "log_and_forget",
         "sweep",
         "pack_search_texts",
         "operate",

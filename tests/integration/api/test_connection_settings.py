@@ -60,7 +60,7 @@ def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
         {"sync_window": NIGHT},
         {"linger_seconds": 1500},
         {"batch_size": 20},
-        {"webhook_events": ["connection.resumed", "connection.*"]},
+        {"webhook_events": ["connection.calling_again", "connection.*"]},
     ],
 )
 def test_an_update_changes_only_given_settings_and_null_clears(deployment: Deployment, changes: dict[str, Any]) -> None:

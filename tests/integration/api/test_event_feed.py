@@ -13,11 +13,11 @@ from adapters.dynamodb.connections import CONNECTIONS, event_mark
 from adapters.dynamodb.records import record_item
 from domain.maintenance.stopped_connections import StoppedConnections
 from domain.maintenance.sweep import sweep
-from domain.records.event import LoggedEvent, Outcome
+from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.request import Paging, QueuedRequest, State
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
-from handlers import forget_expired
+from handlers import log_and_forget
 from handlers.common.settings import Settings
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, RESPONSE_XML, a_connection
 from tests.support.services import ENVIRONMENT
@@ -49,7 +49,7 @@ def stream(*changes: tuple[QueuedRequest | None, QueuedRequest]) -> list[dict[st
 
 def log(*changes: tuple[QueuedRequest | None, QueuedRequest]) -> Any:
     """Report changes to the consumer of the stream, and return its answer."""
-    return forget_expired.handler({"Records": stream(*changes)}, None)
+    return log_and_forget.handler({"Records": stream(*changes)}, None)
 
 
 def end(deployment: Deployment, state: State = State.RESPONSE_RECEIVED, **fields: Any) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def test_changes_that_end_no_request_have_no_event(deployment: Deployment) -> No
     tombstone = {"SequenceNumber": "9", "NewImage": {"id": {"S": ended.id}, "deleted_at": {"S": "now"}}}
 
     log((None, before), (before, before.moved(State.TICKETED, deployment.clock())), (ended, ended))
-    forget_expired.handler({"Records": [{"eventName": "MODIFY", "dynamodb": tombstone}]}, None)
+    log_and_forget.handler({"Records": [{"eventName": "MODIFY", "dynamodb": tombstone}]}, None)
 
     assert feed(deployment)["data"] == []
 
@@ -377,7 +377,7 @@ def report(*changes: Put[Connection]) -> None:
         for number, change in enumerate(changes)
     ]
     marked = [record for record in records if "event" in record["dynamodb"]["NewImage"]]
-    assert forget_expired.handler({"Records": marked}, None) == {"batchItemFailures": []}
+    assert log_and_forget.handler({"Records": marked}, None) == {"batchItemFailures": []}
 
 
 class TestStream:
@@ -398,7 +398,7 @@ class TestStream:
         image["state"] = {"S": "response_received"}
         image["fields"] = {"B": "bm90aGluZw=="}
 
-        assert forget_expired.handler({"Records": [change]}, None) == {"batchItemFailures": []}
+        assert log_and_forget.handler({"Records": [change]}, None) == {"batchItemFailures": []}
 
         (event,) = feed(deployment)["data"]
         assert (event["type"], event["page_request_id"]) == ("queued_request.unreadable", request["id"])
@@ -428,7 +428,7 @@ class TestStream:
 
         (group,) = deployment.store.events.values()
 
-        assert group.events == (LoggedEvent(Outcome.COMPLETED, request["id"], CONNECTION_ID, 4),)
+        assert group.events == (LoggedEvent(EventOutcome.COMPLETED, request["id"], CONNECTION_ID, 4),)
 
 
 class TestWaiting:

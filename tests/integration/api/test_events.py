@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.records.connection import OnboardingLink
 from domain.records.request import Tombstone
 from domain.timestamps import timestamp
@@ -51,7 +51,7 @@ ENDED = {
     "redeliver_webhooks": 1,
     "deliver_webhook": 0,
     "retry_webhook": 1,
-    "forget_expired": 1,
+    "log_and_forget": 1,
 }
 
 TOKEN = f"{CONNECTION_ID}.{'A' * 43}"
@@ -100,7 +100,7 @@ def filled_store(function: str) -> FakeStore:
     """Return a store with the records that the events mention."""
     store = FakeStore()
     samples.write(store, function, webhook_url=HOOK)
-    if function == "forget_expired":
+    if function == "log_and_forget":
         del store.records[REQUEST_ID]  # as time to live does
     return store
 
@@ -131,7 +131,7 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
         case "deliver_webhook" | "retry_webhook":
             assert result == {"batchItemFailures": []}
             assert receiver.urls == [HOOK]
-        case "forget_expired":
+        case "log_and_forget":
             assert result == {"batchItemFailures": []}
             assert isinstance(Services.current.store.request(REQUEST_ID), Tombstone)
         case "authorizer":
@@ -140,7 +140,7 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
                 "app_id": APP_ID,
                 "scope": "full",
                 "key_id": samples.API_KEY_ID,
-                **asdict(Limits()),
+                **asdict(AppLimits()),
             }
         case "operate":
             assert result

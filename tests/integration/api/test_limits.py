@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.queries import QUERIES
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from handlers import operate
 from tests.support.builders import CONNECTION_ID, REQUEST_XML
 
@@ -118,9 +118,9 @@ def test_a_call_that_is_wrong_does_not_count(deployment: Deployment) -> None:
 
 
 def test_an_app_without_limits_of_its_own_has_the_defaults(deployment: Deployment) -> None:
-    statuses = [create(deployment.api).status for _ in range(Limits().creates_per_second + 1)]
+    statuses = [create(deployment.api).status for _ in range(AppLimits().creates_per_second + 1)]
 
-    assert (statuses.count(201), statuses.count(429)) == (Limits().creates_per_second, 1)
+    assert (statuses.count(201), statuses.count(429)) == (AppLimits().creates_per_second, 1)
 
 
 def test_limits_that_are_not_given_stay(deployment: Deployment) -> None:
@@ -129,7 +129,7 @@ def test_limits_that_are_not_given_stay(deployment: Deployment) -> None:
 
     app = deployment.store.app(deployment.app_id)
     assert app
-    assert app.limits == Limits(creates_per_second=7, waiting=3)
+    assert app.limits == AppLimits(creates_per_second=7, waiting=3)
 
 
 @pytest.mark.parametrize("text", ["-1", "1.5", "many", "", "10000000001", "٣", "9" * 5000])

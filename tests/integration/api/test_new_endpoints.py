@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from domain.errors import ServiceError
-from handlers.rest import Call, Data, Endpoint
+from handlers.rest import ApiCall, Data, Endpoint
 from handlers.views.connections import SyncWindowView
 from tools.openapi import MissingStep, document
 from tools.openapi_examples import EXAMPLES
@@ -16,12 +16,12 @@ def endpoint(function: Any, **options: Any) -> Endpoint:
     return Endpoint("Connections", ["GET /connections/{connection_id}/new"], function, **options)
 
 
-def with_optional_data(_call: Call, connection_id: str) -> Data[SyncWindowView | None]:
+def with_optional_data(_call: ApiCall, connection_id: str) -> Data[SyncWindowView | None]:
     """Get the sync window."""
     raise AssertionError(f"it is described, not called: {connection_id}")
 
 
-def with_a_text(_call: Call, connection_id: str) -> Data[str]:
+def with_a_text(_call: ApiCall, connection_id: str) -> Data[str]:
     """Get a text."""
     raise AssertionError(f"it is described, not called: {connection_id}")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.errors import Unauthorized
-from domain.records.app import Limits, api_key_hash
+from domain.records.app import AppLimits, api_key_hash
 from domain.records.audit import public_id
 from domain.records.request import State
 from domain.records.webhook import ListedWebhookState
@@ -208,7 +208,7 @@ def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deplo
                 }
             ],
         },
-        "context": {"app_id": deployment.app_id, "scope": "full", "key_id": key_id, **asdict(Limits())},
+        "context": {"app_id": deployment.app_id, "scope": "full", "key_id": key_id, **asdict(AppLimits())},
     }
 
 

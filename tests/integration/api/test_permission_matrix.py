@@ -17,10 +17,10 @@ from domain.errors import Conflict
 from domain.events.log import append_events
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
-from domain.records.app import ApiKey, App, Limits, Scope, api_key_hash
+from domain.records.app import ApiKey, App, AppLimits, Scope, api_key_hash
 from domain.records.batch import ids_of_batch
-from domain.records.connection_events import ALL_EVENTS
-from domain.records.event import LoggedEvent, Outcome
+from domain.records.event import EventOutcome, LoggedEvent
+from domain.records.event_types import ALL_EVENTS
 from domain.records.request import Paging, QueuedRequest, State
 from domain.records.session import InFlight
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
@@ -155,7 +155,7 @@ def logs_in_while_the_app_has_its_share(recorder: Recorder) -> None:
 
 def log_an_event(recorder: Recorder, request_id: str, connection_id: str = CONNECTION_ID, app_id: str = APP_ID) -> None:
     """Append the event of a request to the log of its app."""
-    append_events(recorder.store, app_id, [LoggedEvent(Outcome.COMPLETED, request_id, connection_id)], NOON)
+    append_events(recorder.store, app_id, [LoggedEvent(EventOutcome.COMPLETED, request_id, connection_id)], NOON)
 
 
 def lists_events(recorder: Recorder) -> None:
@@ -179,7 +179,7 @@ def logs_events(recorder: Recorder) -> None:
     unreadable = {name: value for name, value in image.items() if name != "fields"} | {"id": {"S": "x"}}
     for number, new in enumerate((image, others, unreadable)):
         change = {"dynamodb": {"SequenceNumber": str(number), "NewImage": new}}
-        invoke(recorder, "forget_expired", {"Records": [change]})
+        invoke(recorder, "log_and_forget", {"Records": [change]})
 
 
 def gets_a_canary(function: str) -> Callable[[Recorder], None]:
@@ -194,7 +194,7 @@ def sends_an_event_of_a_connection(recorder: Recorder) -> None:
     assert connection
     asking = connection.changed(timestamp(NOON), webhook_url=HOOK, webhook_events=(ALL_EVENTS,))
     recorder.store.commit(Put(connection, asking))
-    (planned_event,) = first_attempts(asking, [Outcome.STALLED], NOON)
+    (planned_event,) = first_attempts(asking, [EventOutcome.STALLED], NOON)
     message = {"messageId": "1", "body": message_of(planned_event)}
     invoke(recorder, "retry_webhook", {"Records": [message]})
 
@@ -236,7 +236,7 @@ def forgets_chunks(recorder: Recorder) -> None:
         response = secrets.token_hex(200_000)
         recorder.store.commit(ChangeRequest(record, record.changed(NOON), response_xml=response))  # type: ignore[arg-type,union-attr]
         dynamodb_client().delete_item(TableName="QueuedRequestsTable", Key={"id": {"S": REQUEST_ID}})
-    invoke(recorder, "forget_expired", committed_event("forget_expired"))
+    invoke(recorder, "log_and_forget", committed_event("log_and_forget"))
 
 
 def an_ended_request_with_chunks(recorder: Recorder, connection_id: str = CONNECTION_ID) -> str:
@@ -358,7 +358,7 @@ def queues_at_the_limit(function: str) -> Callable[[Recorder], object]:
     """Queue when the counter of waiting requests has reached the limit, so that they are counted."""
 
     def queue(recorder: Recorder) -> None:
-        recorder.store.set_usage(APP_ID, "waiting", Usage(Limits().waiting))
+        recorder.store.set_usage(APP_ID, "waiting", Usage(AppLimits().waiting))
         invoke(recorder, function, committed_event(function))
 
     return queue
@@ -413,7 +413,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "operate": (operates,),
     "deliver_webhook": (gets_a_canary("deliver_webhook"),),
-    "forget_expired": (forgets_chunks, logs_events, gets_a_canary("forget_expired")),
+    "log_and_forget": (forgets_chunks, logs_events, gets_a_canary("log_and_forget")),
     "retry_webhook": (sends_an_event_of_a_connection,),
     "list_audit_log": (lists_the_audit_log_of_a_connection,),
     "list_events": (lists_events, waits_for_events),

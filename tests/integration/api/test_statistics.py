@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.records.request import State
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.statistics import KEPT_DAYS
@@ -94,6 +94,6 @@ def test_another_number_of_days_is_refused(deployment: Deployment, path: str, da
 
 def test_the_statistics_of_an_app_count_as_a_search(deployment: Deployment) -> None:
     """They read every connection, so an app may not ask for them as often as for a record."""
-    statuses = {deployment.api.call("GET", OF_APP).status for _ in range(Limits().searches_per_minute + 1)}
+    statuses = {deployment.api.call("GET", OF_APP).status for _ in range(AppLimits().searches_per_minute + 1)}
 
     assert statuses == {200, 429}

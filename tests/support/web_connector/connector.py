@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS
 from domain.queueing.new_request import QueueBatch
 from domain.records.connection import Connection
 from domain.records.request import QueuedRequest
@@ -28,7 +29,6 @@ from domain.web_connector.protocol.methods import METHODS, NAMESPACE
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES, escape
 from domain.web_connector.session.admission import CALLS_OF_A_FAST_SESSION, Budget
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
-from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS
 from simulator import Simulator
 from tests.support.builders import CONNECTION_ID, FixedClock, SequentialIds, a_connection, a_record
 from tests.support.fake_store import FakeStore

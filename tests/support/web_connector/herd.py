@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS, place
 from domain.records.request import QUEUED, QueuedRequest
 from domain.records.session import Session
 from domain.records.sync_window import SyncWindow
@@ -28,7 +29,6 @@ from domain.web_connector.session.admission import Admission, Budget, budget
 from domain.web_connector.session.lingering import NO_OP
 from domain.web_connector.session.login import Login
 from domain.web_connector.session.pacing import WAIT
-from domain.web_connector.session.polling import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS
 from domain.web_connector.session.service import SessionService
 from tests.support.builders import a_connection, a_record
 from tests.support.fake_store import FakeStore

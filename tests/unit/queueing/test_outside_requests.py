@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.apps.quotas import Quotas
+from domain.batches.dependencies import MAX_OUTSIDE, MAX_OUTSIDE_BYTES
 from domain.errors import InvalidRequest, QuotaExceeded
-from domain.queueing.dependencies import MAX_OUTSIDE, MAX_OUTSIDE_BYTES
 from domain.queueing.new_request import QueueBatch, Queueing
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.records.batch import MAX_REQUESTS
 from domain.records.request import Paging, QueuedRequest, State
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -48,7 +48,7 @@ class Service:
     """An app with requests that have ended."""
 
     def __init__(self, store: CountingStore | None = None, **limits: int) -> None:
-        self.store, self.limits, clock = store or CountingStore(), Limits(**limits), FixedClock()
+        self.store, self.limits, clock = store or CountingStore(), AppLimits(**limits), FixedClock()
         self.store.commit(Put(None, a_connection()))
         quotas = Quotas(self.store, clock, lambda: 0.0)
         self._queueing = Queueing(self.store, clock, SequentialIds(), quotas=quotas, url_rules=UrlRules())

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from domain.apps.quotas import RECOUNT_SECONDS, Quotas
 from domain.errors import QuotaExceeded
-from domain.records.app import Limits
+from domain.records.app import AppLimits
 from domain.records.request import State
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
@@ -26,7 +26,9 @@ from tests.support.fake_store import FakeStore
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-WIDE = Limits(creates_per_second=10_000, waiting=1_000_000, redeliveries_per_minute=10_000, searches_per_minute=10_000)
+WIDE = AppLimits(
+    creates_per_second=10_000, waiting=1_000_000, redeliveries_per_minute=10_000, searches_per_minute=10_000
+)
 
 
 def quotas(store: FakeStore | None = None, clock: FixedClock | None = None) -> Quotas:
@@ -34,7 +36,7 @@ def quotas(store: FakeStore | None = None, clock: FixedClock | None = None) -> Q
     return Quotas(store or FakeStore(), clock or FixedClock(), lambda: 0.0)
 
 
-def creates(process: Quotas, limits: Limits, app_id: str = APP_ID) -> int:
+def creates(process: Quotas, limits: AppLimits, app_id: str = APP_ID) -> int:
     """Queue until a create is refused, and return the number of accepted ones."""
     for number in range(10_000):
         try:
@@ -179,7 +181,7 @@ def test_the_limit_of_waiting_requests_says_when_to_call_again() -> None:
 # --- connections
 
 
-def create_connections(store: FakeStore, process: Quotas, limits: Limits, wanted: int = 100) -> int:
+def create_connections(store: FakeStore, process: Quotas, limits: AppLimits, wanted: int = 100) -> int:
     """Create connections until one is refused, and return their number."""
     for number in range(wanted):
         try:

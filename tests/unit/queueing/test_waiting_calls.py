@@ -97,7 +97,7 @@ class Setup:
     def hold(self, record: QueuedRequest, seconds: int = MAX_WAIT_SECONDS, wait_for: WaitFor = WaitFor.QUERY) -> bool:
         """Hold a call for a request."""
         calls = self.calls
-        return calls.hold(record, calls.end_of(seconds), wait_for)
+        return calls.wait(record, calls.end_of(seconds), wait_for)
 
 
 @given(
@@ -229,12 +229,12 @@ def test_a_call_to_get_a_request_of_another_app_or_connection_is_not_held() -> N
     calls = setup.calls
     until = calls.end_of(20)
 
-    calls.hold_get(OTHER_APP_ID, record.id, None, until, WaitFor.QUERY)
-    calls.hold_get(APP_ID, record.id, OTHER_APP_ID, until, WaitFor.QUERY)
-    calls.hold_get(APP_ID, setup.new_id(), None, until, WaitFor.QUERY)
+    calls.wait_to_get(OTHER_APP_ID, record.id, None, until, WaitFor.QUERY)
+    calls.wait_to_get(APP_ID, record.id, OTHER_APP_ID, until, WaitFor.QUERY)
+    calls.wait_to_get(APP_ID, setup.new_id(), None, until, WaitFor.QUERY)
     assert setup.seconds == 0
 
-    calls.hold_get(APP_ID, record.id, record.connection_id, until, WaitFor.QUERY)
+    calls.wait_to_get(APP_ID, record.id, record.connection_id, until, WaitFor.QUERY)
     assert setup.seconds == pytest.approx(20)
     assert setup.store.reads <= 3 + 1 + MAX_READS
 
@@ -250,7 +250,7 @@ def test_only_as_many_calls_as_the_limit_are_held_and_the_next_is_answered_at_on
         if len(held) <= limit:
             held.append(len(setup.store.leases) < limit)
             setup.events = [(setup.seconds, begin_another)]
-            assert calls.hold(record, calls.end_of(1)) == held[-1] or len(held) > limit
+            assert calls.wait(record, calls.end_of(1)) == held[-1] or len(held) > limit
 
     begin_another()
 

@@ -10,12 +10,13 @@ import pytest
 
 from adapters.dynamodb.records import record_item
 from domain.errors import TooManyRequests
-from domain.maintenance.retention import SECONDS_A_DAY, expires_at, forget_record
+from domain.maintenance.retention import forget_record
 from domain.records.request import ENDED, QueuedRequest, State, Tombstone
+from domain.records.retention import SECONDS_A_DAY, expires_at
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest
 from domain.timestamps import timestamp
-from handlers import forget_expired
+from handlers import log_and_forget
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.cases import for_each
 from tests.support.fake_store import FakeStore
@@ -93,7 +94,7 @@ def test_a_record_that_cannot_be_read_does_not_block_others() -> None:
     del entries[1]["dynamodb"]["OldImage"]["state"]
 
     with using(services_with(store, FixedClock(LATER))):
-        response = forget_expired.handler({"Records": entries}, None)
+        response = log_and_forget.handler({"Records": entries}, None)
 
     assert response == {"batchItemFailures": []}
     assert set(store.bodies) == {records[1].id}
@@ -105,6 +106,6 @@ def test_contention_causes_the_stream_record_to_be_delivered_again() -> None:
             raise TooManyRequests(f"busy: {changes}")
 
     with using(services_with(Contended(), FixedClock())):
-        response = forget_expired.handler({"Records": [removal(a_record(state=State.ERROR), 7)]}, None)
+        response = log_and_forget.handler({"Records": [removal(a_record(state=State.ERROR), 7)]}, None)
 
     assert response == {"batchItemFailures": [{"itemIdentifier": "7"}]}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.connections.service import ConnectionService
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, place, turn_in_window
 from domain.maintenance.sweep import sweep
 from domain.queueing.waiting_reason import next_session_at, of_connection
 from domain.records.connection import OnboardingLink
@@ -27,12 +28,7 @@ from domain.web_connector.session.admission import (
     Budget,
     budget,
 )
-from domain.web_connector.session.polling import (
-    MAX_POSTPONEMENT_SECONDS,
-    place,
-    postponement_if_turned_away,
-    turn_in_window,
-)
+from domain.web_connector.session.polling import postponement_if_turned_away
 from tests.support.builders import AN_ACTOR, APP_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector, CountingStore
 from tests.support.web_connector.quickbooks import hcp, response_to

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.batches.dependants import with_dependants
 from domain.maintenance.sweep import sweep
 from domain.queueing.service import RequestService
 from domain.records.batch import MAX_DEPENDANTS
@@ -14,7 +15,6 @@ from domain.records.request import ENDED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
-from domain.web_connector.session.dependants import with_dependants
 from simulator import Company
 from tests.support.builders import AN_ACTOR, APP_ID, FixedClock
 from tests.support.queueing import new_request

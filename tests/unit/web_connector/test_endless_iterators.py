@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.records.app import App, Limits
+from domain.records.app import App, AppLimits
 from domain.records.request import MAX_FACT_CHARACTERS, Paging, State
 from domain.storage.changes import Put
 from domain.web_connector.outcomes.outcome import Answered, Ended, PageReceived, of_response
@@ -162,7 +162,7 @@ def test_a_query_has_at_most_10_000_pages(qbwc: Connector, page: int, remaining:
 
 
 def limit(qbwc: Connector, creates_per_second: int) -> None:
-    limits = Limits(creates_per_second=creates_per_second)
+    limits = AppLimits(creates_per_second=creates_per_second)
     qbwc.store.commit(Put(None, App(qbwc.connection.app_id, "Shop", qbwc.connection.inserted_at, limits=limits)))
 
 

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
+from domain.connections.turns import MAX_DELAY, SPREAD
 from domain.web_connector.session.admission import UNDISTURBED
-from domain.web_connector.session.polling import MAX_DELAY, SPREAD
 from tests.support.builders import APP_ID
 from tests.support.web_connector.herd import ANOTHER_APP, Herd, Simulation
 

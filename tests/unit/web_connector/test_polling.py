@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from domain.connections import turns
 from domain.connections.service import ConnectionService
 from domain.records.request import Recovery, State
 from domain.records.sync_window import SyncWindow
@@ -22,7 +23,7 @@ from tests.support.web_connector.quickbooks import hcp, nothing_stored, page_of,
 CLOSED = SyncWindow("13:00", "14:00", "UTC")
 """At noon it opens in an hour."""
 OPEN = SyncWindow("11:00", "13:00", "UTC")
-PLACE = polling.place(CONNECTION_ID)
+PLACE = turns.place(CONNECTION_ID)
 IDLE, DORMANT = (str(int(seconds * (1 - PLACE / 5))) for seconds in (300, 900))
 """A fifth of a postponement depends on the place of the connection."""
 

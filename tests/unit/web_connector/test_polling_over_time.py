@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.connections.service import ConnectionService
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS, SPREAD, place
 from domain.records.request import State
 from domain.records.sync_window import SyncWindow
-from domain.web_connector.session.polling import (
-    IDLE_POSTPONEMENT_SECONDS,
-    MAX_POSTPONEMENT_SECONDS,
-    MIN_USER_INTERVAL_SECONDS,
-    SPREAD,
-    place,
-)
+from domain.web_connector.session.polling import IDLE_POSTPONEMENT_SECONDS
 from simulator import Company
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, counting_bytes
 from tests.support.web_connector.connector import Connector

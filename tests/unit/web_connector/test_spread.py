@@ -8,17 +8,11 @@ from random import Random
 
 import pytest
 
+from domain.connections.turns import MAX_DELAY, place, turn_in_window
 from domain.records.connection import Backoff, Connection
 from domain.records.sync_window import SyncWindow
 from domain.timestamps import timestamp
-from domain.web_connector.session.polling import (
-    IDLE_POSTPONEMENT_SECONDS,
-    MAX_DELAY,
-    place,
-    postponement,
-    postponement_while_held,
-    turn_in_window,
-)
+from domain.web_connector.session.polling import IDLE_POSTPONEMENT_SECONDS, postponement, postponement_while_held
 from tests.support.builders import NOON, a_connection
 
 CONNECTIONS = 1_000

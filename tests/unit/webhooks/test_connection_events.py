@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from adapters.dynamodb.connections import CONNECTIONS, event_mark
 from adapters.sqs import message_of
 from domain.records.app import App
-from domain.records.connection_events import ALL_EVENTS, EVENT_TYPES, WEBHOOK_EVENTS, event_id, event_type
-from domain.records.event import CONNECTION_OUTCOMES, Outcome, connection_outcomes
+from domain.records.event import CONNECTION_OUTCOMES, EventOutcome, connection_outcomes
+from domain.records.event_types import ALL_EVENTS, EVENT_TYPES, WEBHOOK_EVENTS, event_id, event_type
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.webhooks.connection_events import EventAttempted, EventDeliverer, first_attempts
@@ -43,13 +43,13 @@ OUTCOMES = sorted(CONNECTION_OUTCOMES)
 ERROR = {"code": "company_file_mismatch", "message": "Another company file is open."}
 NO_FAILURES: dict[str, Any] = {"batchItemFailures": []}
 
-CHANGES: dict[Outcome, tuple[dict[str, Any], dict[str, Any]]] = {
-    Outcome.CONNECTED: ({}, {"last_connected_at": timestamp(NOON)}),
-    Outcome.STALLED: ({}, {"stalled_at": timestamp(NOON)}),
-    Outcome.RESUMED: ({"stalled_at": timestamp(NOON)}, {"stalled_at": None}),
-    Outcome.COMPANY_FILE_MISMATCH: ({}, {"last_error": ERROR}),
-    Outcome.COMPANY_FILE_PATH_CHANGED: ({}, {"last_error": {"code": "company_file_moved"}}),
-    Outcome.PASSWORD_CHANGED: ({}, {"password_changed_at": timestamp(NOON)}),
+CHANGES: dict[EventOutcome, tuple[dict[str, Any], dict[str, Any]]] = {
+    EventOutcome.CONNECTED: ({}, {"last_connected_at": timestamp(NOON)}),
+    EventOutcome.STALLED: ({}, {"stalled_at": timestamp(NOON)}),
+    EventOutcome.CALLING_AGAIN: ({"stalled_at": timestamp(NOON)}, {"stalled_at": None}),
+    EventOutcome.COMPANY_FILE_MISMATCH: ({}, {"last_error": ERROR}),
+    EventOutcome.COMPANY_FILE_PATH_CHANGED: ({}, {"last_error": {"code": "company_file_moved"}}),
+    EventOutcome.PASSWORD_CHANGED: ({}, {"password_changed_at": timestamp(NOON)}),
 }
 """The fields before and after a change that reports the event."""
 
@@ -85,7 +85,7 @@ class Setup:
     def stalled(self) -> PlannedEvent:
         """Report that the connection stalled; return the planned attempt."""
         change = self.change(stalled_at=timestamp(self.clock()))
-        (planned_event,) = first_attempts(change.after, [Outcome.STALLED], self.clock())
+        (planned_event,) = first_attempts(change.after, [EventOutcome.STALLED], self.clock())
         return planned_event
 
     def attempt(self, planned_event: PlannedEvent) -> EventAttempted:
@@ -127,7 +127,7 @@ def reported(*changes: Put[Connection]) -> list[dict[str, Any]]:
 
 @given(wanted=st.lists(st.sampled_from(WEBHOOK_EVENTS), unique=True), outcomes=st.permutations(OUTCOMES))
 def test_a_webhook_gets_exactly_the_events_that_the_connection_asks_for(
-    wanted: list[str], outcomes: list[Outcome]
+    wanted: list[str], outcomes: list[EventOutcome]
 ) -> None:
     connection = a_connection(webhook_url=URL, webhook_events=tuple(wanted))
 
@@ -142,7 +142,7 @@ def test_every_event_of_connections_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_the_stream_passes_each_event_once_to_the_queue(setup: Setup, outcome: Outcome) -> None:
+def test_the_stream_passes_each_event_once_to_the_queue(setup: Setup, outcome: EventOutcome) -> None:
     before, after = CHANGES[outcome]
     setup.change(**before)
     first = setup.change(**after)
@@ -204,7 +204,7 @@ def test_a_change_that_cannot_be_read_does_not_hold_up_the_others(setup: Setup, 
     assert deliver_webhook.handler({"Records": records}, None) == NO_FAILURES
 
     assert [line.getMessage() for line in lines] == ["delivery.not_processed"]
-    assert [planned_event.outcome for planned_event in setup.queue.events] == [Outcome.RESUMED]
+    assert [planned_event.outcome for planned_event in setup.queue.events] == [EventOutcome.CALLING_AGAIN]
 
 
 def test_an_event_is_signed_and_has_the_content_of_the_connection(setup: Setup) -> None:
@@ -250,7 +250,7 @@ def test_a_repeated_delivery_of_the_stream_has_the_same_id(setup: Setup) -> None
         st.tuples(st.uuids().map(str), st.integers(1, 10**6), st.sampled_from(OUTCOMES)), unique=True, min_size=2
     )
 )
-def test_two_events_have_different_ids(events: list[tuple[str, int, Outcome]]) -> None:
+def test_two_events_have_different_ids(events: list[tuple[str, int, EventOutcome]]) -> None:
     assert len({event_id(*event) for event in events}) == len(events)
 
 
@@ -361,7 +361,7 @@ def test_without_a_secret_nothing_is_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"webhook_url": None}, {"webhook_events": ()}, {"webhook_events": ("connection.resumed",)}]
+    "fields", [{"webhook_url": None}, {"webhook_events": ()}, {"webhook_events": ("connection.calling_again",)}]
 )
 def test_an_event_that_is_no_longer_asked_for_is_not_sent(setup: Setup, fields: dict[str, Any]) -> None:
     planned_event = setup.stalled()
@@ -408,7 +408,7 @@ def test_each_attempt_is_one_flat_line_without_the_path_of_the_url(
 
     [line] = lines
     facts = {
-        "event_id": event_id(CONNECTION_ID, planned_event.revision, Outcome.STALLED),
+        "event_id": event_id(CONNECTION_ID, planned_event.revision, EventOutcome.STALLED),
         "type": "connection.stalled",
         "connection_id": CONNECTION_ID,
         "app_id": APP_ID,

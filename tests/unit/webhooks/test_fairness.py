@@ -26,7 +26,7 @@ from tests.support.builders import FixedClock
 if TYPE_CHECKING:
     from random import Random
 
-    from domain.webhooks.patience import Turn
+    from domain.webhooks.patience import Token
 
 Attempt: TypeAlias = tuple[str, str, float]
 """The app, the host, and the seconds until the receiver responds."""
@@ -62,7 +62,7 @@ class Process:
         """Make the attempts of a batch side by side. Each one ends at the time limit."""
         began = self.seconds
         trial_ends: dict[str, float] = {}
-        events: list[tuple[float, int, Turn | None]] = [(began, number, None) for number in range(len(batch))]
+        events: list[tuple[float, int, Token | None]] = [(began, number, None) for number in range(len(batch))]
         while events:
             now, number, turn = heapq.heappop(events)
             app_id, host, seconds = batch[number]

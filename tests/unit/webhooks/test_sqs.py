@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.sqs import SqsRetryQueue, message_of, planned_attempt_of
-from domain.records.event import CONNECTION_OUTCOMES, Outcome
+from domain.records.event import CONNECTION_OUTCOMES, EventOutcome
 from domain.timestamps import timestamp
 from domain.webhooks.ports import PlannedAttempt, PlannedEvent
 from tests.support.builders import APP_ID, NOON, FixedClock
@@ -132,7 +132,7 @@ def test_a_message_is_read_as_its_planned_attempt(
     st.timedeltas(timedelta(0), timedelta(days=2)),
 )
 def test_a_message_is_read_as_its_planned_event(
-    outcome: Outcome, revision: int, attempts: int, wait: timedelta
+    outcome: EventOutcome, revision: int, attempts: int, wait: timedelta
 ) -> None:
     planned_event = PlannedEvent("id", "app", outcome, revision, timestamp(NOON), attempts, NOON + wait)
 

@@ -7,12 +7,12 @@ from datetime import timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from domain.batches.dependants import changes_of_dependants, with_dependants
 from domain.errors import Conflict
 from domain.records.request import ENDED, QueuedRequest
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from domain.web_connector.session.decision import Claiming, Decision
-from domain.web_connector.session.dependants import changes_of_dependants, with_dependants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

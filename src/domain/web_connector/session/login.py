@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from domain.connections import passwords
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS
 from domain.errors import Conflict, TooManyRequests
 from domain.records.request import IN_FLIGHT, QueuedRequest, State
 from domain.records.session import (
@@ -264,7 +265,7 @@ class Login:
         secrets: SecretSource,
         execution_seconds: int = MAX_EXECUTION_SECONDS,
         *,
-        dormant_seconds: int = polling.MAX_POSTPONEMENT_SECONDS,
+        dormant_seconds: int = MAX_POSTPONEMENT_SECONDS,
         admission: Admission | None = None,
     ) -> None:
         self._store = store

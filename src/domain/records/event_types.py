@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
-from domain.records.event import CONNECTION_OUTCOMES, Outcome
+from domain.records.event import CONNECTION_OUTCOMES, EventOutcome
 
 if TYPE_CHECKING:
     from domain.records.connection import Connection
@@ -14,12 +14,12 @@ ALL_EVENTS = "connection.*"
 """The group of all events of connections, also of those that later versions add."""
 
 
-def event_type(outcome: Outcome) -> str:
+def event_type(outcome: EventOutcome) -> str:
     """Return the type of an event of a connection, such as `connection.stalled`."""
     return f"connection.{outcome.name.lower()}"
 
 
-EVENT_TYPES = tuple(event_type(outcome) for outcome in Outcome if outcome in CONNECTION_OUTCOMES)
+EVENT_TYPES = tuple(event_type(outcome) for outcome in EventOutcome if outcome in CONNECTION_OUTCOMES)
 
 WEBHOOK_EVENTS = (ALL_EVENTS, *EVENT_TYPES)
 """The values that `webhook_events` may have."""
@@ -44,12 +44,12 @@ def checked_webhook_event(name: str) -> str:
     raise ValueError(f"is not an event of connections. {hint}Use {', '.join(WEBHOOK_EVENTS[:-1])} or {EVENT_TYPES[-1]}")
 
 
-def asks_for(connection: Connection, outcome: Outcome) -> bool:
+def asks_for(connection: Connection, outcome: EventOutcome) -> bool:
     """Return whether the connection's webhook gets this event."""
     wanted = {ALL_EVENTS, event_type(outcome)}.intersection(connection.webhook_events)
     return bool(wanted and connection.webhook_url and not connection.deleted_at)
 
 
-def event_id(connection_id: str, revision: int, outcome: Outcome) -> str:
+def event_id(connection_id: str, revision: int, outcome: EventOutcome) -> str:
     """Return the id of an event: the same whenever the change that reports it is read."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{connection_id}/{revision}/{event_type(outcome)}"))

@@ -12,7 +12,7 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.records import RECORDS
 from domain.events.log import append_events
 from domain.maintenance.retention import forget_record
-from domain.records.event import LoggedEvent, Outcome, events_of
+from domain.records.event import EventOutcome, LoggedEvent, events_of
 from domain.records.request import State
 from handlers.common.bootstrap import end_init, services
 from handlers.common.canaries import without_canaries
@@ -33,7 +33,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     Lambda repeats everything after the first failure. An event that is in the log is not appended again, and a record
     that was already cleaned up is not changed.
     """
-    records = without_canaries("forget_expired", event["Records"])
+    records = without_canaries("log_and_forget", event["Records"])
     changes = [record for record in records if "NewImage" in record["dynamodb"]]
     removals = [record for record in records if "NewImage" not in record["dynamodb"]]
     failures = [*_log_events(changes), *_forget(removals)]
@@ -81,7 +81,7 @@ def _events(images: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
         connection_id = image[keys.CONNECTION_ID]["S"]
         logger.exception("events.unreadable", extra={"request_id": image[keys.ID]["S"], "connection_id": connection_id})
         connection = services().store.connection(connection_id)
-        event = LoggedEvent(Outcome.UNREADABLE, image[keys.ID]["S"], connection_id)
+        event = LoggedEvent(EventOutcome.UNREADABLE, image[keys.ID]["S"], connection_id)
         return (connection.app_id, (event,)) if connection else ("", ())
 
 
@@ -89,7 +89,9 @@ def _connection_events(image: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent
     """Return the app of a connection and the events of its change."""
     connection_id, revision = image[keys.ID]["S"], int(image[keys.REVISION]["N"])
     letters = image[keys.EVENT]["S"]
-    return image[keys.APP_ID]["S"], [LoggedEvent(Outcome(letter), "", connection_id, revision) for letter in letters]
+    return image[keys.APP_ID]["S"], [
+        LoggedEvent(EventOutcome(letter), "", connection_id, revision) for letter in letters
+    ]
 
 
 def _forget(removals: Sequence[StreamRecord]) -> Iterator[str]:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.records.batch import MAX_REQUESTS, id_at, position_of
 from domain.records.request import ENDED, ErrorCode, State
+from domain.records.search_text import MAX_TEXT_BYTES
 from domain.records.session import HeldRequest
 from domain.storage.changes import ChangeRequest, RemoveRequest
-from domain.web_connector.outcomes.outcome import RequestUpdate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -177,7 +177,9 @@ class _Dependants:
 
     def _failed(self, dependant: _Dependant, code: ErrorCode, message: str, details: dict[str, str]) -> _End:
         after = dependant.record.failed(self.now, code, message, details).as_change_of(dependant.before)
-        held = HeldRequest(dependant.before, dependant.request_xml)
         self._known[after.id] = replace(dependant, record=after)
-        self.changes[after.id] = RequestUpdate(after).change(held)
+        text = HeldRequest(dependant.before, dependant.request_xml).search_text
+        lines = dict.fromkeys([code.casefold(), message.casefold(), *text.split("\n")])
+        search_text = "\n".join(lines)[:MAX_TEXT_BYTES] if text else None
+        self.changes[after.id] = ChangeRequest(dependant.before, after, search_text=search_text)
         return _End(after, code)
