@@ -53,6 +53,7 @@ def serve(records: int, days: int) -> None:
     """Load and measure. Uses only functions that older commits have too."""
     from adapters.dynamodb import DynamoDBStore, TableNames  # noqa: PLC0415 - the code to measure, which the main process does not need
     from benchmarks.listing_data import APP_ID, Meter, connect, endpoint, fixed_time, load  # noqa: PLC0415
+    from domain.listing.filters import RequestFilter  # noqa: PLC0415
     from domain.listing.lists import Lists  # noqa: PLC0415
     from domain.listing.query import ListQuery  # noqa: PLC0415
     from domain.records.request import State  # noqa: PLC0415
@@ -69,10 +70,9 @@ def serve(records: int, days: int) -> None:
     for (name, (state, webhook_state)), (sort, descending) in product(FILTERS.items(), ORDERS):
         query = ListQuery(
             connection_id,
+            RequestFilter(State(state) if state else None, WebhookState(webhook_state) if webhook_state else None),
             sort=sort,  # type: ignore[arg-type]
             descending=descending,
-            state=State(state) if state else None,
-            webhook_state=WebhookState(webhook_state) if webhook_state else None,
         )
         last = max(lists.page(APP_ID, query).total_pages, 1)
         queries += [(name, replace(query, page=page)) for page in (1, (last + 1) // 2, last)]

@@ -409,6 +409,8 @@ def _parameters(
     for parameter in parameters:
         if parameter["name"] in fields:
             parameter["schema"] = _without_null(fields[parameter["name"]], schemas)
+            if parameter["schema"]["type"] == "array":
+                parameter["explode"] = False  # its values are separated by commas
         elif parameter["in"] == "path":
             parameter["required"] = True
             parameter["schema"] = {"type": "string", "format": "uuid"}
@@ -440,6 +442,8 @@ def _example(parameter: dict[str, Any], of_field: Sequence[Any]) -> Any:
     name, schema = parameter["name"], parameter["schema"]
     if parameter["in"] == "path":
         return PATH_EXAMPLES[name]
+    if schema["type"] == "array" and of_field:
+        return of_field[0]
     if schema["type"] == "array":
         return [_example(parameter | {"schema": schema["items"]}, of_field)]
     key = "list_id" if name.endswith("_list_id") else name

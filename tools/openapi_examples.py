@@ -209,7 +209,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "ConnectionWebhookEvent": {"stalled": _connection_event()},
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
     "DiscardedPart": {"part": {"data": {"discarded": 200, "in_flight": 1, "has_dependants": 0}, "next": "WyI1YjQ…"}},
-    "NewQueueAgain": {"failed": {"filter": {"state": "error", "queued_before": "2026-03-14T12:00:00Z"}}},
+    "NewQueueAgain": {"failed": {"filter": {"state": "error", "to": "2026-03-14T12:00:00Z"}}},
     "QueuedAgainPart": {"part": {"data": {"queued": 12, "queued_before": 0, "left_out": 1}, "next": None}},
     "NewDiscard": {
         "invoices": {"filter": {"request_name": "InvoiceAddRq", "label_prefix": "import-7-"}, "dry_run": True},

@@ -21,7 +21,7 @@ def handler(call: ApiCall, connection_id: str, body: NewDiscard) -> DiscardedPar
     tally = many.discard(
         call.app_id,
         connection_id,
-        body.filter.filter(),
+        body.filter.which(),
         actor=call.actor,
         cursor=body.cursor,
         dry_run=body.dry_run,

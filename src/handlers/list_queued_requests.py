@@ -18,10 +18,15 @@ def handler(call: ApiCall, connection_id: str, parameters: ListParameters) -> Li
 
     A page past the end is empty.
     """
-    fields = parameters.model_dump(exclude={"sort_direction", "from_", "to", "sent_since", "sent_before"})
-    is_descending = parameters.sort_direction == "desc"
     query = ListQuery(
-        connection_id, **fields, descending=is_descending, within=parameters.within(), sent=parameters.sent()
+        connection_id,
+        parameters.which(),
+        parameters.page,
+        parameters.page_size,
+        parameters.sort,
+        descending=parameters.sort_direction == "desc",
+        search_phrase=parameters.search_phrase,
+        bodies=parameters.bodies,
     )
     searching = partial(services().quotas.searching, call.app_id, call.limits, MAX_SEARCH_SECONDS)
     # Read in parallel with the page. The connection determines why its requests wait.

@@ -32,7 +32,7 @@ def handler(call: ApiCall, connection_id: str, body: NewQueueAgain) -> QueuedAga
     tally = use_case.queue_again(
         call.app_id,
         connection_id,
-        body.filter.filter(),
+        body.filter.which(),
         check_quota,
         actor=call.actor,
         cursor=body.cursor,

@@ -24,7 +24,7 @@ def handler(call: ApiCall, connection_id: str, body: NewRedelivery) -> Redeliver
         body.failed(),
         partial(services().quotas.check_redelivery, call.app_id, call.limits),
         actor=call.actor,
-        which=body.filter.filter() if body.filter else ANY_REQUEST,
+        which=body.filter.which() if body.filter else ANY_REQUEST,
         include_pending=body.include_pending,
         cursor=body.cursor,
         dry_run=body.dry_run,

@@ -142,7 +142,7 @@ def test_a_range_of_the_queueing_and_of_the_last_change_are_different_conditions
 
     first, second = (body["filter"] for body in bodies)
     span = ("2020-01-01T00:00:00.000Z", "2999-01-01T00:00:00.000Z")
-    assert first == {"state": "waiting", "queued_since": span[0], "queued_before": span[1]}
+    assert first == {"state": "waiting", "from": span[0], "to": span[1]}
     assert second == {"state": "waiting", "updated_since": span[0], "updated_before": span[1]}
 
 

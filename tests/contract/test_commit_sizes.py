@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.sessions import session_key
+from domain.listing.filters import RequestFilter
 from domain.maintenance.connection_removal import remove_connection
 from domain.maintenance.retention import forget_record
 from domain.maintenance.sweep import sweep
@@ -26,7 +27,6 @@ from domain.qbxml.request.limits import MAX_BATCH_BYTES
 from domain.queueing.many import ManyRequests, Tally
 from domain.queueing.new_request import Idempotency, QueueBatch
 from domain.queueing.queue_again import QueueAgain
-from domain.queueing.selection import RequestFilter
 from domain.queueing.service import RequestService
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
 from domain.records.connection import MAX_BATCH_SIZE
@@ -516,7 +516,7 @@ def test_the_largest_batch_is_queued_in_one_commit(store: AnyStore) -> None:
 
 # --- Many requests
 
-EVERYTHING = RequestFilter(queued_before=timestamp(NOON + 2 * LATE))
+EVERYTHING = RequestFilter(to=timestamp(NOON + 2 * LATE))
 
 
 def everything(call: Callable[..., Any]) -> int:

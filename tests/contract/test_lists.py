@@ -23,14 +23,15 @@ from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection
 from tests.support.random_lists import (
-    QUERY_IDS,
     a_history,
     brute_force,
     claim_some,
     in_flight_numbers,
     queries,
+    query_of,
     seeds,
 )
+from tests.support.request_filters import QUERY_IDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,8 +108,9 @@ def test_a_page_equals_that_of_a_brute_force_list(
     lists = Lists(store, FixedClock())
 
     for list_query in list_queries:
-        query_id = new_ids[list_query.query_id] if list_query.query_id else None
-        query = replace(list_query, connection_id=connection_id, query_id=query_id)
+        which = query_of(list_query, history).which
+        which = replace(which, query_id=new_ids[which.query_id] if which.query_id else None)
+        query = replace(list_query, connection_id=connection_id, which=which)
         page = lists.page(APP_ID, query)
         items, total_pages = brute_force(history, query)
         assert ([item.record for item in page.items], page.total_pages) == (items, total_pages), query

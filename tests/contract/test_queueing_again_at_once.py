@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from domain.listing.filters import RequestFilter
 from domain.queueing.queue_again import QueueAgain, id_again
-from domain.queueing.selection import RequestFilter
 from domain.records.request import QueuedRequest, State
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
@@ -78,7 +78,7 @@ class Bench:
 
     def call(self, function: int) -> AgainTally:
         """Queue all requests again."""
-        which = RequestFilter(queued_before=timestamp(NOON))
+        which = RequestFilter(to=timestamp(NOON))
         return self.functions[function].queue_again(APP_ID, CONNECTION_ID, which, lambda _: None, actor=AN_ACTOR)
 
     def queued(self) -> list[QueuedRequest]:

@@ -18,12 +18,12 @@ from domain.connections import onboarding, turns
 from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
-from domain.listing import lists, overview, search
+from domain.listing import filters, lists, overview, search
 from domain.qbxml import references
 from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
-from domain.queueing import many, new_request, selection, waiting_calls, waiting_reason
+from domain.queueing import many, new_request, waiting_calls, waiting_reason
 from domain.records import audit, batch, request, session
 from domain.records.app import AppLimits
 from domain.records.connection import MAX_BATCH_SIZE
@@ -137,7 +137,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "responses in the answer to a repeated batch": [size(new_request.MAX_RESPONSES_BYTES)],
     "entries in an answer of the audit log": [allowed(models.AuditLogParameters, "limit")],
     "entries that a call of the audit log": [f"{MAX_LOOKED_AT:,}"],
-    "`ids` in the `filter`": [f"1 to {selection.MAX_IDS}"],
+    "`ids` in the `filter`": [f"1 to {filters.MAX_IDS}"],
     "`days` of statistics": [allowed(models.StatisticsParameters, "days")],
     "connections in `GET /statistics`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "entries that a list": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"],

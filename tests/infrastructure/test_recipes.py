@@ -13,15 +13,19 @@ from typing import get_type_hints
 
 import pytest
 
+from domain.listing.filters import FILTERS, Reading
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
 from handlers.views.requests import QueuedRequestView
 from local.template import Template
 from tests.support.api_client import routes
+from tests.support.request_filters import ORACLES
 from tools.permissions_page import PAGE, page
 from tools.query_events import text_of
 
 ROOT = Path(__file__).resolve().parents[2]
+SEARCHED = {Reading.RECORDS, Reading.INSERTED, Reading.UPDATED}
+"""A list reads the records for these filters, or for one of the two orders."""
 CONTRACT = ROOT / "docs" / "reference" / "service-contract.md"
 
 
@@ -48,6 +52,21 @@ def test_every_field_of_a_record_is_in_the_contract() -> None:
     omitted = {"request_json_omitted", "response_omitted", "response_json_omitted", "result_omitted"}
     missing = undocumented(set(get_type_hints(QueuedRequestView)) - omitted, "Queued request record")
     assert missing == [], "add the field to the contract"
+
+
+def test_every_filter_of_requests_is_in_the_contract_and_says_what_a_list_reads() -> None:
+    rows = re.findall(r"(?m)^\| (`.+?) \|.*\| (.+?) \|$", section("Filters"))
+    documented = {name: "search" in words for names, words in rows for name in re.findall(r"`(\w+)`", names)}
+
+    assert sorted(set(FILTERS) - set(documented)) == [], "add the filter to the contract"
+    wrong = [name for name in documented if documented[name] != (FILTERS[name].reading in SEARCHED)]
+    assert wrong == [], "say in the contract whether such a list is a search"
+
+
+def test_every_filter_of_requests_is_tested() -> None:
+    missing = sorted(set(FILTERS) - set(ORACLES))
+
+    assert missing == [], "add the filter to ORACLES in tests/support/request_filters.py"
 
 
 def test_every_convenience_query_and_its_parameters_are_in_the_contract() -> None:

@@ -28,12 +28,12 @@ from domain.connections.passwords import hash_password
 from domain.connections.service import ConnectionService
 from domain.events.feed import Feed
 from domain.events.log import append_events
+from domain.listing.filters import RequestFilter
 from domain.listing.lists import Lists
 from domain.listing.overview import Overviews
 from domain.listing.query import ListQuery
 from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency
-from domain.queueing.selection import RequestFilter
 from domain.queueing.service import RequestService
 from domain.records.app import App
 from domain.records.batch import MAX_REQUESTS
@@ -362,7 +362,7 @@ def test_a_list_is_three_rounds_of_calls(
     bench_with_records: Bench, page_size: int, batches: int, state: State | None, webhook_state: WebhookState | None
 ) -> None:
     """Counts and records in flight; a query for each pair; batches of 50 records with their bodies."""
-    query = ListQuery(CONNECTION_ID, page_size=page_size, state=state, webhook_state=webhook_state)
+    query = ListQuery(CONNECTION_ID, RequestFilter(state=state, webhook_state=webhook_state), page_size=page_size)
     total_pages = bench_with_records.lists.page(APP_ID, query).total_pages
 
     for page in {1, (total_pages + 1) // 2, total_pages}:
@@ -381,7 +381,7 @@ def test_a_list_of_webhooks_that_are_tried_again_is_three_rounds_of_calls(bench:
             bench.store.commit(AddRequest(a_record(state=state, webhook=webhook), REQUEST_XML, ""))
     bench.calls.clear()
 
-    page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID, webhook_retrying=True))
+    page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID, RequestFilter(webhook_retrying=True)))
 
     assert len(page.items) == 2
     # Counts, records in flight, and two pairs of states; then the records.
@@ -410,7 +410,10 @@ def test_a_list_of_a_range_of_time_takes_a_query_more_for_each_pair_of_a_day_tha
     counts: int,
 ) -> None:
     """And the connection is read beside the counts, because its owner is checked before entries are counted."""
-    query = ListQuery(CONNECTION_ID, state=state, within=within, sort=sort)
+    by_insertion = RequestFilter(state=state, from_=within.start, to=within.end)
+    by_update = RequestFilter(state=state, updated_since=within.start, updated_before=within.end)
+    which = by_insertion if sort == "inserted_at" else by_update
+    query = ListQuery(CONNECTION_ID, which, sort=sort)
     bench_with_records.calls.clear()
 
     page = bench_with_records.lists.page(APP_ID, query)
@@ -434,7 +437,7 @@ def test_a_list_by_the_time_of_sending_reads_what_changed_since_then_in_batches_
             label="nightly" if number % 100 == 50 else None,
         )
         bench.store.commit(AddRequest(record, REQUEST_XML, ""))
-    sent = TimeRange(timestamp(late), timestamp(NOON))
+    sent = RequestFilter(sent_since=timestamp(late), sent_before=timestamp(NOON))
 
     def batches(query: ListQuery) -> int:
         bench.calls.clear()
@@ -442,9 +445,9 @@ def test_a_list_by_the_time_of_sending_reads_what_changed_since_then_in_batches_
         return bench.calls["BatchGetItem"]
 
     # 230 records are read, and those of the page with their bodies.
-    assert batches(ListQuery(CONNECTION_ID, sent=sent, bodies=False)) == 3 + 1
+    assert batches(ListQuery(CONNECTION_ID, sent, bodies=False)) == 3 + 1
     # Of the four requests with the label, three were sent in this time.
-    assert batches(ListQuery(CONNECTION_ID, sent=sent, label="nightly", bodies=False)) == 1 + 1
+    assert batches(ListQuery(CONNECTION_ID, replace(sent, label="nightly"), bodies=False)) == 1 + 1
 
 
 def test_a_list_reads_records_in_flight_beside_the_entries(bench: Bench) -> None:
@@ -453,7 +456,7 @@ def test_a_list_reads_records_in_flight_beside_the_entries(bench: Bench) -> None
         bench.store.commit(ChangeRequest(record, record.claimed("a session", bench.clock())))
     bench.calls.clear()
 
-    page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID, state=State.TICKETED))
+    page = bench.lists.page(APP_ID, ListQuery(CONNECTION_ID, RequestFilter(state=State.TICKETED)))
 
     assert len(page.items) == 3
     # No pair has the state ticketed.

@@ -157,7 +157,7 @@ def test_a_bulk_call_over_requests_of_many_days_is_within_a_change_for_each_part
         if call == "queue_again":
             bench.deployment.api.call("POST", f"/api/v1/queued_requests/{request_id}/discard")
         bench.deployment.clock.advance(days=1)
-    body = {"filter": {"queued_before": "2036-01-01T00:00:00Z"}}
+    body = {"filter": {"to": "2036-01-01T00:00:00Z"}}
     path = f"/connections/{CONNECTION_ID}/queued_requests/{call}"
 
     units = bench.used("POST", path, body, status=201 if call == "queue_again" else 200)

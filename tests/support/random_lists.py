@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-import uuid
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from typing import TypeAlias
 
 from hypothesis import strategies as st
@@ -14,12 +13,9 @@ from domain.listing.query import ListQuery
 from domain.records.request import QUEUED, Paging, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import ChangeRequest
-from domain.timestamps import TimeRange, timestamp, timestamp_from
+from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
-
-LABELS = (None, "nightly", "Ünïcödé 夜", "run #7")
-QUERY_IDS = tuple(str(uuid.UUID(int=number, version=4)) for number in (1, 2, 2**41))
-"""Of the first two, page 1 may be in the history. Of the third it never is, as if it had been deleted."""
+from tests.support.request_filters import LABELS, NAMES, QUERY_IDS, conditions, meets, of_history
 
 WORDS = ("alpha", "beta", "gamma ray")
 STATES = (State.WAITING, State.RETRYABLE, State.ERROR, State.RESPONSE_RECEIVED)
@@ -64,6 +60,7 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
             webhook=chance.choice(WEBHOOKS),
             sent_at=chance.choice([None, timestamp(inserted + (updated - inserted) * chance.choice([0, 0.5, 1]))]),
             label=chance.choice(LABELS),
+            request_name=chance.choice(NAMES),
             paging=Paging(page, chance.choice(QUERY_IDS)) if page > 1 else Paging(),
         )
         history.append(Past(record, chance.choice(WORDS), chance.random() < 0.1))
@@ -74,56 +71,22 @@ in_flight_numbers = st.sampled_from([0, 1, 5, 20])
 seeds = st.integers(0, 2**32)
 numbers = st.integers(0, 100)
 
-moments = st.builds(
-    lambda hours, more, offset: timestamp_from((NOON + hours + more).astimezone(timezone(offset)).isoformat()),
-    st.integers(-60, 200).map(lambda hours: timedelta(hours=hours)),
-    st.sampled_from([timedelta(), timedelta(), timedelta(microseconds=1), timedelta(microseconds=-1)]),
-    st.integers(-23 * 60, 23 * 60).map(lambda minutes: timedelta(minutes=minutes)),
-)
-"""Timestamps of times in any zone: many are those of records, or midnight."""
-
-ranges = st.one_of(
-    st.just(TimeRange()),
-    st.builds(TimeRange, st.none() | moments),
-    st.builds(TimeRange, st.none(), moments),
-    st.tuples(moments, moments).map(lambda times: TimeRange(*sorted(times))),
-)
-
 queries = st.builds(
     ListQuery,
     connection_id=st.just(CONNECTION_ID),
+    which=conditions(),
     page=st.integers(1, 6),
     page_size=st.integers(1, 25),
     sort=st.sampled_from(["inserted_at", "updated_at"]),
     descending=st.booleans(),
-    state=st.none() | st.sampled_from(list(State)),
-    webhook_state=st.none() | st.sampled_from(list(WebhookState)),
-    webhook_retrying=st.sampled_from([None, None, None, None, True, False]),
-    webhook_failing=st.sampled_from([None, None, None, None, True, False]),
     search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
-    label=st.none() | st.sampled_from([*LABELS, "Nightly"]),
-    query_id=st.none() | st.none() | st.sampled_from(QUERY_IDS),
-    within=ranges,
-    sent=st.just(TimeRange()) | ranges,
 )
+"""Lists. `of_history` gives those with ids the ids of a history."""
 
 
-def is_retrying(record: QueuedRequest) -> bool:
-    """Whether a webhook of the record failed and is tried again."""
-    return record.webhook_state is WebhookState.PENDING and record.webhook.attempts_in_round > 0
-
-
-def is_failing(record: QueuedRequest) -> bool:
-    """Whether the last attempt of the record's webhook failed."""
-    return is_retrying(record) or record.webhook_state is WebhookState.FAILED
-
-
-def is_in(moment: str, within: TimeRange) -> bool:
-    """Whether a time is in a range, compared as times."""
-    time = datetime.fromisoformat(moment)
-    return (within.start is None or datetime.fromisoformat(within.start) <= time) and (
-        within.end is None or time < datetime.fromisoformat(within.end)
-    )
+def query_of(query: ListQuery, history: History) -> ListQuery:
+    """Return a list with the ids of a history in place of positions in it."""
+    return replace(query, which=of_history(query.which, [past.record.id for past in history]))
 
 
 def claim_some(history: History, number: int, seed: int) -> tuple[History, list[ChangeRequest]]:
@@ -149,16 +112,7 @@ def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest]
     fitting = [
         past.record
         for past in history
-        if not past.removed
-        and query.state in (None, past.record.state)
-        and query.webhook_state in (None, past.record.webhook_state)
-        and query.webhook_retrying in (None, is_retrying(past.record))
-        and query.label in (None, past.record.label)
-        and query.query_id in (None, past.record.query_id)
-        and (query.search_phrase or "").casefold() in past.text
-        and query.webhook_failing in (None, is_failing(past.record))
-        and is_in(getattr(past.record, query.sort), query.within)
-        and (not query.sent or (past.record.sent_at is not None and is_in(past.record.sent_at, query.sent)))
+        if not past.removed and meets(query.which, past.record) and (query.search_phrase or "").casefold() in past.text
     ]
     fitting.sort(key=lambda record: (getattr(record, query.sort), record.id), reverse=query.descending)
     start = (query.page - 1) * query.page_size

@@ -47,15 +47,8 @@ const filled = (conditions) =>
   Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined && value !== ""));
 
 /** Returns the filters of the list as conditions of the API. */
-function conditionsOf({ state, webhook_state: webhook, from, to, sort, time }) {
-  const name = time === "sent" ? "sent" : sort === "updated_at" ? "updated" : "queued";
-  return filled({
-    state,
-    ...(webhook ? webhookConditions(webhook) : {}),
-    [`${name}_since`]: from,
-    [`${name}_before`]: to,
-  });
-}
+const conditionsOf = ({ state, webhook_state: webhook, ...range }) =>
+  filled({ state, ...(webhook ? webhookConditions(webhook) : {}), ...rangeConditions(range) });
 
 /**
  * Returns the bodies of the calls: one for a filter, or one for each 100 ids. `chosen` is the number of ids, and
@@ -73,7 +66,7 @@ export async function meantBy({ id, query, ids, action, conditions }, patient) {
   };
   if (!ids && !query.search) {
     // Without a condition, a time in the future means every request.
-    const every = { queued_before: new Date(Date.now() + DAY_MILLISECONDS).toISOString() };
+    const every = { to: new Date(Date.now() + DAY_MILLISECONDS).toISOString() };
     return { bodies: [{ filter: Object.keys(filter).length ? filter : every, ...more }] };
   }
   const found = ids ? { ids, total: ids.length } : await results(id, query, patient);
@@ -96,7 +89,7 @@ async function results(id, { state, webhook_state: webhook, search, sort, from, 
       state,
       ...webhookConditions(webhook),
       search_phrase: search,
-      ...rangeConditions({ from, to, time }),
+      ...rangeConditions({ from, to, time, sort }),
       bodies: false,
     };
     const list = await patient(() => call("GET", ["connections", id, "queued_requests"], { query }));

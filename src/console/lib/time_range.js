@@ -28,11 +28,13 @@ export function rangeOf(key) {
 }
 
 /**
- * Returns the range of a list as conditions of the API. `time` is "sent" for the time of sending; otherwise the range
- * is of the time that the list is sorted by.
+ * Returns the range of a list as filters of the API. `time` is "sent" for the time of sending; otherwise the range is
+ * of the time that the list is sorted by.
  */
-export const rangeConditions = ({ from, to, time }) =>
-  time === "sent" ? { sent_since: from, sent_before: to } : { from, to };
+export function rangeConditions({ from, to, time, sort }) {
+  if (time === "sent") return { sent_since: from, sent_before: to };
+  return sort === "updated_at" ? { updated_since: from, updated_before: to } : { from, to };
+}
 
 /**
  * A choice of ranges. `change` receives `range`, `from` and `to`; an empty one is no bound. In a list of requests,

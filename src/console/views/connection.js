@@ -47,7 +47,7 @@ function Requests({ id, query, held }) {
     state,
     ...webhookConditions(webhookState),
     search_phrase: search,
-    ...rangeConditions({ from, to, time }),
+    ...rangeConditions({ from, to, time, sort }),
   };
   const list = useLoad(
     (signal) =>

@@ -58,7 +58,9 @@ def cut_days(counts: Sequence[DayCounts], query: ListQuery, now: datetime) -> Se
     """Return the days that the range cuts and that have records of the list. There are at most two."""
     cut: list[CutDay] = []
     for day in counts:
-        matching = {pair: number for pair, number in day.of(query.sort).items() if number > 0 and query.includes(pair)}
+        matching = {
+            pair: number for pair, number in day.of(query.sort).items() if number > 0 and query.which.includes(pair)
+        }
         if matching and _overlaps(day.day, query.within):
             cut_day = _cut_day(day.day, matching, query.within, now)
             cut += [cut_day] if cut_day else []

@@ -61,7 +61,7 @@ def with_records_in_flight(window: Window, query: ListQuery, records: Sequence[Q
 
 def entries_of(records: Iterable[QueuedRequest], query: ListQuery) -> list[IndexEntry]:
     """Return the entries of the records that match the filters now, where they belong now."""
-    return [IndexEntry(record.id, query.time_of(record)) for record in records if query.matches(record)]
+    return [IndexEntry(record.id, query.time_of(record)) for record in records if query.which.matches(record)]
 
 
 def in_order(entries: Iterable[IndexEntry], query: ListQuery) -> list[IndexEntry]:

@@ -39,7 +39,8 @@ Python stores each character of a text with an emoji in four bytes, and JSON esc
 
 MAX_UNCOUNTED_ENTRIES = 50_000
 """A list by label or query reads at most one index entry for each request of the connection. In a larger connection it
-counts as a search. So does a list with a range of time that has to count more entries than this."""
+counts as a search. So does a list with a range of time that has to count more entries than this, and one that reads
+records (`domain.listing.filters`), except those of given ids."""
 
 FEW_HITS = 50
 """Up to this many hits, reading the records with their bodies costs less than reading the index of a connection."""
@@ -95,7 +96,8 @@ class Lists:
                 counts = self._store.day_counts(connection_id)
                 in_flight = self._in_flight(ids.result())
                 requests = sum(records_by_state(counts, ()).values())
-                is_costly = query.search_phrase or query.sent or requests > MAX_UNCOUNTED_ENTRIES
+                is_read = query.reads_records or requests > MAX_UNCOUNTED_ENTRIES
+                is_costly = query.search_phrase or (is_read and not query.which.ids)
                 with searching() if is_costly else nullcontext():
                     items, total = self._search(query, days_within(counts, query), in_flight)
             else:
@@ -166,7 +168,7 @@ class Lists:
         self, query: ListQuery, counts: Sequence[DayCounts], in_flight: Sequence[QueuedRequest]
     ) -> tuple[Sequence[ListedRequest], int]:
         """Return the items of the page and the number of hits that match the filters."""
-        if not counts or not (matching_days(counts, query) or any(map(query.matches, in_flight))):
+        if not counts or not (matching_days(counts, query) or any(map(query.which.matches, in_flight))):
             return [], 0
         search = Search(
             self._store, self._clock, query, counts, in_flight, min_part=self._min_part, max_read=self._max_read
@@ -174,14 +176,17 @@ class Lists:
         if query.group:
             entries, total = search.page_of_group(query.group)
             return self._items(query, entries), total
+        start = (query.page - 1) * query.page_size
+        if query.reads_records:
+            entries = search.matching_entries()
+            return self._items(query, entries[start : start + query.page_size]), len(entries)
         hits = search.hits()
         if len(hits) > self._few_hits:
             entries, total = search.page_of(hits)
             return self._items(query, entries), total
         read = self._read(query, sorted(id_ for _, id_ in hits))
-        records = [record for record in read.records if query.matches(record)]
+        records = [record for record in read.records if query.which.matches(record)]
         records.sort(key=lambda record: (query.time_of(record), record.id), reverse=query.descending)
-        start = (query.page - 1) * query.page_size
         return read.listed(records[start : start + query.page_size]), len(records)
 
     def _items(self, query: ListQuery, entries: Sequence[IndexEntry]) -> Sequence[ListedRequest]:
@@ -196,7 +201,7 @@ class Lists:
         records = {
             entry.id: record
             for entry in entries
-            if (record := by_id.get(entry.id)) and query.matches(record) and query.time_of(record) == entry.moment
+            if (record := by_id.get(entry.id)) and query.which.matches(record) and query.time_of(record) == entry.moment
         }
         return read.listed(list(records.values()))
 

@@ -58,7 +58,7 @@ class PageRange:
 def matching_days(counts: Iterable[DayCounts], query: ListQuery) -> list[DayTotal]:
     """Return the days with matching records, in the order of the list."""
     totals = (
-        DayTotal(day.day, sum(number for pair, number in day.of(query.sort).items() if query.includes(pair)))
+        DayTotal(day.day, sum(number for pair, number in day.of(query.sort).items() if query.which.includes(pair)))
         for day in counts
     )
     return sorted((total for total in totals if total.records > 0), reverse=query.descending)
@@ -102,5 +102,5 @@ def index_days(query: ListQuery, counts: Iterable[DayCounts], first_day: str, la
     for day in counts:
         if first_day <= day.day <= last_day:
             numbers.update(day.of(query.sort))
-    matching = {pair: number for pair, number in numbers.items() if number > 0 and query.includes(pair)}
+    matching = {pair: number for pair, number in numbers.items() if number > 0 and query.which.includes(pair)}
     return IndexDays(query.connection_id, query.sort, first_day, last_day, matching, query.within)

@@ -1,9 +1,9 @@
-"""Finds requests of a connection by a phrase in their search text, by label, by query, or by time of sending.
+"""Finds requests of a connection by a phrase in their search text, by label, by query, or by reading records.
 
 The search texts and two indexes give the ids and insertion times of the hits. If there are too many hits to read their
 records, an index provides the values for the other filters and the order by `updated_at`. A list of all requests with a
-label, in the order of insertion, reads no hits but those of its page. No index has the time of sending, so the records
-that changed since then are read.
+label, in the order of insertion, reads no hits but those of its page. For a filter that no index has, the records are
+read that the other filters leave.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
 from domain.listing.cut_days import days_within
+from domain.listing.filters import FILTERS, Reading
 from domain.listing.in_flight import entries_of, in_order
 from domain.listing.page_range import (
     MAX_PARALLEL_READS,
@@ -31,7 +32,6 @@ from domain.records.search_text import normalized_phrase
 from domain.records.session import HeldRequest
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group, IndexDays, IndexEntry
-from domain.timestamps import TimeRange
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ MAX_SEARCH_SECONDS = 20
 """The function may take 25 seconds, and the gateway waits 29 seconds."""
 
 MAX_READ_RECORDS = 50_000
-"""Maximum number of records that a list with a range of the time of sending reads."""
+"""Maximum number of records that a list reads to find those of its filters."""
 
 RECORDS_PER_READ = 100
 """Maximum number of items that DynamoDB returns in one batch."""
@@ -77,31 +77,47 @@ class Search:
         self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
 
     def hits(self) -> Hits:
-        """Return (inserted_at, id) of the requests with the phrase, the label and the query, sent in the range of time.
+        """Return (inserted_at, id) of the requests with the phrase, the label and the query.
 
         Other filters do not apply, except for a range of the time of insertion.
         """
         query = self._query
         selections: list[Hits] = []
-        if query.query_id:
-            selections.append(self._pages_of(query.query_id))
-        if query.label:
-            selections.append(self._entries_of(Group("label", query.label)))
+        if query.which.query_id:
+            selections.append(self._pages_of(query.which.query_id))
+        if query.which.label:
+            selections.append(self._entries_of(Group("label", query.which.label)))
         if query.search_phrase and all(selections):
             phrase = normalized_phrase(query.search_phrase)
             points = self._points()
-            within = query.inserted_within
+            within = query.which.inserted
             found = set(self._store.search_matches(query.connection_id, phrase, points, self._check_time, within))
             selections.append(found - self._not_committed(found, phrase))
-        if query.sent:
-            ids = (
-                {id_ for _, id_ in set.intersection(*map(set, selections))}
-                if selections
-                else self._changed_since_then()
-            )
-            selections.append(self._sent_of(ids))
         hits = set.intersection(*map(set, selections))
-        return {hit for hit in hits if hit[0] in query.inserted_within}
+        return {hit for hit in hits if hit[0] in query.which.inserted}
+
+    def matching_entries(self) -> Sequence[IndexEntry]:
+        """Return the entries of all requests that match, in order. Reads the record of each one that may match."""
+        ids = sorted(self._candidates())
+        if len(ids) > self._max_read:
+            raise self._narrower(f"more than {self._max_read:,} requests would be read")
+
+        def read(some: Sequence[str]) -> Sequence[QueuedRequest]:
+            self._check_time()
+            return self._store.records_by_id(some)
+
+        parts = [ids[at : at + RECORDS_PER_READ] for at in range(0, len(ids), RECORDS_PER_READ)]
+        with ThreadPoolExecutor(MAX_PARALLEL_READS) as readers:
+            records = [record for part in readers.map(read, parts) for record in part]
+        own = (record for record in records if record.connection_id == self._query.connection_id)
+        return in_order(entries_of(own, self._query), self._query)
+
+    def _candidates(self) -> Collection[str]:
+        """Return the ids of the requests that may match."""
+        which = self._query.which
+        if self._query.search_phrase or (which.has(Reading.GROUP) and not which.ids):
+            return {id_ for _, id_ in self.hits()}
+        return set(which.ids) if which.ids else self._entries_that_may_match()
 
     def page_of_group(self, group: Group) -> tuple[Sequence[IndexEntry], int]:
         """Return the entries of the page, in order, and the number of requests of the group."""
@@ -133,12 +149,13 @@ class Search:
         entries = self._store.all_index_entries(self._days_of(group), self._points(), self._check_time)
         return [(entry.moment, entry.id) for entry in entries]
 
-    def _changed_since_then(self) -> set[str]:
-        """Return the ids of the requests that changed since the range of sending begins, and of those in flight.
-
-        A request changes when it is sent, or later. Only the entries of those in flight are older.
-        """
-        query = replace(self._query, sort="updated_at", within=TimeRange(self._query.sent.start))
+    def _entries_that_may_match(self) -> set[str]:
+        """Return the ids of the requests in the ranges of time and of those in flight, whose entries are older."""
+        which = self._query.which
+        if since := which.changes_since:
+            query = replace(self._query, sort="updated_at", which=replace(which, updated_since=since))
+        else:
+            query = replace(self._query, sort="inserted_at", which=replace(which, to=which.insertions_before))
         counts = days_within(self._counts, query)
         days = sorted(matching_days(counts, query))
         ids = {record.id for record in self._in_flight}
@@ -148,29 +165,10 @@ class Search:
             ids |= {entry.id for entry in self._store.all_index_entries(entries, points, self._check_time)}
         return ids
 
-    def _sent_of(self, ids: Collection[str]) -> Hits:
-        """Return the requests among these that were sent in the range of time. Reads their records."""
-        if len(ids) > self._max_read:
-            raise InvalidRequest.of(
-                "sent_since",
-                f"is too early: more than {self._max_read:,} requests changed since then. Give a later time, or also "
-                "filter by state or label",
-            )
-
-        def read(some: Sequence[str]) -> list[tuple[str, str]]:
-            self._check_time()
-            records = self._store.records_by_id(some)
-            return [(record.inserted_at, record.id) for record in records if record.sent_at in self._query.sent]
-
-        ordered = sorted(ids)
-        parts = [ordered[at : at + RECORDS_PER_READ] for at in range(0, len(ordered), RECORDS_PER_READ)]
-        with ThreadPoolExecutor(MAX_PARALLEL_READS) as readers:
-            return {hit for hits in readers.map(read, parts) for hit in hits}
-
     def _days_of(self, group: Group, number: int = 0) -> IndexDays:
         """Return the entries of a group in the range of time, which has this number of them."""
         first, last = self._counts[0].day, self._counts[-1].day
-        within = self._query.inserted_within
+        within = self._query.which.inserted
         return IndexDays(self._query.connection_id, INSERTED, first, last, {group: number}, within)
 
     def _points(self) -> list[str]:
@@ -233,25 +231,29 @@ class Search:
         return in_order([*entries.values(), *entries_of(in_flight, query)], query)
 
     def _check_time(self) -> None:
-        if self._clock() >= self._deadline:
-            if self._query.sent:
-                raise InvalidRequest.of(
-                    "sent_since",
-                    f"takes more than {MAX_SEARCH_SECONDS} seconds, because too many requests changed since then. Give "
-                    "a later time, or also filter by state or label",
-                )
-            if not self._query.search_phrase:
-                raise InvalidRequest.of(
-                    "label",
-                    f"could not be combined with the other filters within {MAX_SEARCH_SECONDS} seconds. Leave out "
-                    "state, webhook_state and sort=updated_at: a list by label alone is faster",
-                )
+        if self._clock() < self._deadline:
+            return
+        if self._query.reads_records:
+            raise self._narrower(f"it would take more than {MAX_SEARCH_SECONDS} seconds")
+        if not self._query.search_phrase:
             raise InvalidRequest.of(
-                "search_phrase",
-                f"could not be searched for in all requests of the connection within {MAX_SEARCH_SECONDS} seconds. "
-                "Leave it out and filter by state and webhook_state, or try again tomorrow: requests of today take "
-                "longest",
+                "label",
+                f"could not be combined with the other filters within {MAX_SEARCH_SECONDS} seconds. Leave out "
+                "state, webhook_state and sort=updated_at: a list by label alone is faster",
             )
+        raise InvalidRequest.of(
+            "search_phrase",
+            f"could not be searched for in all requests of the connection within {MAX_SEARCH_SECONDS} seconds. "
+            "Leave it out and filter by state and webhook_state, or try again tomorrow: requests of today take "
+            "longest",
+        )
+
+    def _narrower(self, reason: str) -> InvalidRequest:
+        """Return the error of a list that reads too many records, at a filter that no index has."""
+        others = {Reading.COUNTS, Reading.GROUP}
+        name = next(name for name in self._query.which.given if FILTERS[name].reading not in others)
+        hint = "Filter also by state, label or a shorter range of time, such as from"
+        return InvalidRequest.of(name, f"has no index, and {reason}. {hint}")
 
 
 def _batches(days: Iterable[DayTotal], min_records: int) -> Iterator[list[DayTotal]]:

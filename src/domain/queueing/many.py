@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING
 
 from domain.batches.dependants import waiting_dependants
 from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
+from domain.listing.filters import RequestFilter
 from domain.queueing.audited_call import AuditedCall
-from domain.queueing.selection import FIRST_TIME, Chosen, Place, RequestFilter, Walk, as_json, counted_parts
+from domain.queueing.selection import FIRST_TIME, Place, Walk, counted_parts
 from domain.queueing.service import redelivered
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
@@ -93,7 +94,7 @@ class _Task:
     """
 
     subject: Sequence[object]
-    walk: Walk | Chosen
+    walk: Walk
     after: Callable[[QueuedRequest], QueuedRequest | None]
     dry_run: bool
     audited: AuditedCall
@@ -130,7 +131,7 @@ class ManyRequests:
         What QuickBooks may be executing stays as it is, and so does a request for which others wait. Both are counted.
         """
         if which.is_empty:
-            raise InvalidRequest.of("filter", "must have a condition. To mean every request, give queued_before")
+            raise InvalidRequest.of("filter", "must have a condition. To mean every request, give a `to` in the future")
         tally = Tally()
 
         def discarded(record: QueuedRequest) -> QueuedRequest | None:
@@ -150,13 +151,9 @@ class ManyRequests:
             for state in sorted(QUEUED)
             for webhook_state in (ListedWebhookState.NOT_APPLICABLE, ListedWebhookState.PENDING)
         ]
-        stretch = IndexStretch(connection_id, INSERTED, pairs, which.first_insertion, "")
-        walk = (
-            Chosen(self._store, connection_id, which.ids)
-            if which.ids
-            else Walk(self._store, stretch, self._bounds.part_size, queue_too=True)
-        )
-        subject = ("discard", connection_id, as_json(which), dry_run)
+        stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")
+        walk = Walk(self._store, stretch, self._bounds.part_size, which.ids, queue_too=True)
+        subject = ("discard", connection_id, which.given, dry_run)
         place = Place.of(cursor, self._clock(), *subject, before=which.insertions_before)
         audited = self._audited(Action.REQUESTS_DISCARDED, actor)
         tally = self._change(app_id, _Task(subject, walk, discarded, dry_run, audited), place, tally)
@@ -185,7 +182,7 @@ class ManyRequests:
         if failed.start is None and which.is_empty:
             raise InvalidRequest.of("failed_since", "must be given, or a filter with a condition")
         states = {WebhookState.FAILED, *([WebhookState.PENDING] if include_pending else [])}
-        subject = ("redeliver", connection_id, failed.start, failed.end, as_json(which), include_pending, dry_run)
+        subject = ("redeliver", connection_id, failed.start, failed.end, which.given, include_pending, dry_run)
         place = Place.of(cursor, self._clock(), *subject, before=failed.end)
 
         def again(record: QueuedRequest) -> QueuedRequest | None:
@@ -202,11 +199,7 @@ class ManyRequests:
             if webhook_state.webhook_state in states
         ]
         stretch = IndexStretch(connection_id, UPDATED, pairs, failed.start or FIRST_TIME, "")
-        walk = (
-            Chosen(self._store, connection_id, which.ids)
-            if which.ids
-            else Walk(self._store, stretch, self._bounds.part_size)
-        )
+        walk = Walk(self._store, stretch, self._bounds.part_size, which.ids)
         audited = self._audited(Action.WEBHOOKS_REDELIVERED, actor)
         tally = self._change(app_id, _Task(subject, walk, again, dry_run, audited, check_quota), place, Tally())
         audited.complete(redelivered=tally.changed)

@@ -20,7 +20,7 @@ from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyReques
 from domain.queueing.audited_call import AuditedCall
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.many import USUAL_BOUNDS
-from domain.queueing.selection import Chosen, Place, Walk, as_json, counted_parts
+from domain.queueing.selection import FIRST_TIME, Place, Walk, counted_parts
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
 from domain.records.request import NEVER_COMPLETE, Paging, QueuedRequest, State
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from domain.listing.filters import RequestFilter
     from domain.ports import Clock
     from domain.queueing.many import Bounds
-    from domain.queueing.selection import Part, RequestFilter
+    from domain.queueing.selection import Part
     from domain.records.connection import Connection
     from domain.records.request import StoredRequest
     from domain.storage.ports import Database
@@ -112,18 +113,14 @@ class QueueAgain:
         one, NotFound for another app's connection, and InvalidRequest.
         """
         if which.is_empty:
-            raise InvalidRequest.of("filter", "must have a condition. To mean every request, give queued_before")
-        subject = ("queue_again", connection_id, as_json(which), dry_run)
+            raise InvalidRequest.of("filter", "must have a condition. To mean every request, give a `to` in the future")
+        subject = ("queue_again", connection_id, which.given, dry_run)
         now = self._clock()
         place = Place.of(cursor, now, *subject, before=which.insertions_before)
         connection = owned_connection(self._store.connection(connection_id), app_id)
         pairs = [(state, webhook_state) for state in QUEUED_AGAIN for webhook_state in ListedWebhookState]
-        stretch = IndexStretch(connection_id, INSERTED, pairs, which.first_insertion, "")
-        walk = (
-            Chosen(self._store, connection_id, which.ids)
-            if which.ids
-            else Walk(self._store, stretch, self._bounds.part_size)
-        )
+        stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")
+        walk = Walk(self._store, stretch, self._bounds.part_size, which.ids)
         audited = AuditedCall(self._store, self._clock, Action.REQUESTS_QUEUED_AGAIN, actor)
         tally = AgainTally()
         queue = partial(self._queue, connection, which, check_quota, tally, audited=audited, dry_run=dry_run)

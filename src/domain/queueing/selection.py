@@ -12,28 +12,23 @@ import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import InvalidRequest, QuotaExceeded
 from domain.records.batch import id_at
-from domain.records.webhook import FAILING
 from domain.storage.ports import IndexEntry, IndexStretch
-from domain.timestamps import AFTER_ALL, TimeRange, timestamp
+from domain.timestamps import AFTER_ALL, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
-    from domain.records.request import QueuedRequest, State
-    from domain.records.webhook import WebhookState
+    from domain.records.request import QueuedRequest
     from domain.storage.ports import Database
 
 MAX_CURSOR_LENGTH = 300
-
-MAX_IDS = 100
-"""The ids in a filter. They are read in one batch."""
 
 FIRST_TIME = "0"
 """Sorts before every timestamp."""
@@ -43,63 +38,6 @@ LAST_ID = "~"
 
 INDEX_LAG = timedelta(minutes=1)
 """An index shows what is older than this. DynamoDB usually takes less than a second."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequestFilter:
-    """Conditions on requests. A request is meant if it meets all that are given.
-
-    `label_prefix` is not empty. The ranges of `inserted_at`, `updated_at` and `sent_at` are timestamps and half open.
-    """
-
-    state: State | None = None
-    webhook_state: WebhookState | None = None
-    webhook_retrying: bool | None = None
-    webhook_failing: bool | None = None
-    request_name: str | None = None
-    label: str | None = None
-    label_prefix: str | None = None
-    query_id: str | None = None
-    ids: tuple[str, ...] | None = None
-    queued_since: str | None = None
-    queued_before: str | None = None
-    updated_since: str | None = None
-    updated_before: str | None = None
-    sent_since: str | None = None
-    sent_before: str | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no condition."""
-        return self == RequestFilter()
-
-    def matches(self, record: QueuedRequest) -> bool:
-        """Whether the record meets all conditions."""
-        return (
-            self.state in (None, record.state)
-            and self.webhook_state in (None, record.webhook_state)
-            and self.webhook_retrying in (None, record.webhook.is_retrying)
-            and self.webhook_failing in (None, record.webhook.listed_state in FAILING)
-            and self.request_name in (None, record.request_name)
-            and self.label in (None, record.label)
-            and (self.label_prefix is None or (record.label or "").startswith(self.label_prefix))
-            and self.query_id in (None, record.query_id)
-            and (self.ids is None or record.id in self.ids)
-            and record.inserted_at in TimeRange(self.queued_since, self.queued_before)
-            and record.updated_at in TimeRange(self.updated_since, self.updated_before)
-            and record.sent_at in TimeRange(self.sent_since, self.sent_before)
-        )
-
-    @property
-    def first_insertion(self) -> str:
-        """No request that is meant was inserted before this time."""
-        return self.queued_since or FIRST_TIME
-
-    @property
-    def insertions_before(self) -> str | None:
-        """Every request that is meant was inserted before this time. None: at any time."""
-        # A request changes and is sent after it was inserted.
-        return min(filter(None, (self.queued_before, self.updated_before, self.sent_before)), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +91,13 @@ class Walk:
     """The requests of a stretch of an index, up to the time of the first part.
 
     A part has at most `part_size` requests. With `queue_too`, also the requests that have not ended and are too new for
-    the index, which lags.
+    the index, which lags. With `ids`, only the requests of the connection that have these, in one part and one batch.
     """
 
     store: Database
     stretch: IndexStretch
     part_size: int
+    ids: Sequence[str] | None = None
     queue_too: bool = False
 
     @property
@@ -168,12 +107,25 @@ class Walk:
 
     def parts(self, place: Place, now: datetime) -> Iterator[Part]:
         """Yield the parts behind a place."""
+        if self.ids:
+            yield self._chosen(place, self.ids)
+            return
         following: Place | None = place
         newest = self._newest(now) if self.queue_too and place.until >= timestamp(now - INDEX_LAG) else ()
         while following:
             entries, following = self._part(following, newest)
             records = {record.id: record for record in self.store.records_by_id([entry.id for entry in entries])}
             yield Part([(entry, records[entry.id]) for entry in entries if entry.id in records], following)
+
+    def _chosen(self, place: Place, ids: Sequence[str]) -> Part:
+        records = {
+            IndexEntry(record.id, record.inserted_at): record
+            for record in self.store.records_by_id(list(dict.fromkeys(ids)))
+            if record.connection_id == self.connection_id
+        }
+        after = _order(place.after) if place.after else ("", "")
+        behind = sorted((entry for entry in records if _order(entry) > after), key=_order)
+        return Part([(entry, records[entry]) for entry in behind], None)
 
     def _part(self, place: Place, newest: Sequence[IndexEntry]) -> tuple[Sequence[IndexEntry], Place | None]:
         """Return the next entries in order, and the place behind them, or None at the end."""
@@ -218,28 +170,7 @@ class Walk:
             after = IndexEntry(queue[-1].id, queue[-1].place_in_queue[1]) if is_full else None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The requests of a connection that have these ids, in one part. Up to MAX_IDS are read with one batch."""
-
-    store: Database
-    connection_id: str
-    ids: Sequence[str]
-
-    def parts(self, place: Place, now: datetime) -> Iterator[Part]:  # noqa: ARG002 - as Walk has it
-        """Yield the part behind a place."""
-        records = {
-            IndexEntry(record.id, record.inserted_at): record
-            for record in self.store.records_by_id(list(dict.fromkeys(self.ids)))
-            if record.connection_id == self.connection_id
-        }
-        behind = sorted(
-            (entry for entry in records if place.after is None or _order(entry) > _order(place.after)), key=_order
-        )
-        yield Part([(entry, records[entry]) for entry in behind], None)
-
-
-def counted_parts(walk: Walk | Chosen, place: Place, now: datetime, check_read: Callable[[], None]) -> Iterator[Part]:
+def counted_parts(walk: Walk, place: Place, now: datetime, check_read: Callable[[], None]) -> Iterator[Part]:
     """Yield the parts of a walk behind a place. Each is a read of the app, as a page of a list is.
 
     The call itself counted the first part. Ends early if the reads of the app are used up: `following` of the last part
@@ -254,8 +185,3 @@ def counted_parts(walk: Walk | Chosen, place: Place, now: datetime, check_read: 
 
 def _order(entry: IndexEntry) -> tuple[str, str]:
     return entry.moment, entry.id
-
-
-def as_json(which: RequestFilter) -> dict[str, Any]:
-    """Return the conditions of a filter that are given."""
-    return {name: value for name, value in asdict(which).items() if value is not None}

@@ -1,15 +1,16 @@
 """Bodies and query parameters that callers may send. Any other member is refused, and the error names it."""
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
 from domain.apps.contacts import MAX_EMAIL_CHARACTERS, MAX_NAME_CHARACTERS, MAX_PHONE_CHARACTERS
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.errors import InvalidRequest, shortened
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
-from domain.queueing.selection import MAX_CURSOR_LENGTH, MAX_IDS, RequestFilter
+from domain.listing.filters import FILTERS, MAX_IDS, RANGES, Form, Reading, RequestFilter
+from domain.queueing.selection import MAX_CURSOR_LENGTH
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.audit import Action
 from domain.records.connection import MAX_BATCH_SIZE
@@ -127,30 +128,30 @@ def _request_element(name: str) -> str:
     return name
 
 
+RequestName = Annotated[
+    str,
+    Field(min_length=1, max_length=100),
+    AfterValidator(_one_line),
+    AfterValidator(_request_element),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100, "pattern": _LINE}),
+]
 WebhookEvent = Annotated[
     str, AfterValidator(checked_webhook_event), WithJsonSchema({"type": "string", "enum": list(WEBHOOK_EVENTS)})
 ]
-Time = Annotated[
-    str,
-    AfterValidator(timestamp_from),
-    WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40}),
-]
-_RETRYING = "True: requests whose webhook failed and is tried again. False: all others."
-_FAILING = "True: requests whose webhook failed, whether or not it is tried again. False: all others."
 _ZONE_WITHOUT_PLUS = re.compile(r" \d\d:?\d\d")
 
 
-def _time_in_url(text: str) -> str:
+def _time(text: str) -> str:
     """Return the timestamp. A `+` that is not encoded in a URL arrives as a space."""
     if _ZONE_WITHOUT_PLUS.search(text):
         raise ValueError("must be a time with a time zone. Write the + of the zone as %2B in a URL")
     return timestamp_from(text)
 
 
-TimeInUrl = Annotated[
+Time = Annotated[
     str,
     Field(max_length=40),
-    AfterValidator(_time_in_url),
+    AfterValidator(_time),
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 40}),
 ]
 
@@ -163,6 +164,55 @@ def _range_of_time(start: str | None, end: str | None, first: str = "from", last
 
 
 Cursor = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_CURSOR_LENGTH})]
+
+
+_AN_ID = "c0000000-0000-4000-8000-000000000001"
+_FORMS: dict[Form, tuple[Any, list[Any] | None]] = {
+    # The body is strict, and its values are JSON.
+    "state": (Annotated[State, Field(strict=False)], None),
+    "webhook state": (Annotated[WebhookState, Field(strict=False)], None),
+    "truth": (bool, None),
+    "request name": (RequestName, ["InvoiceAddRq"]),
+    "label": (Label, ["nightly"]),
+    "id": (Id, [_AN_ID]),
+    "ids": (Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS)], [[_AN_ID]]),
+    "time": (Time, ["2026-03-14T00:00:00Z"]),
+}
+"""The type of each form, with examples."""
+_IN_A_LIST = {
+    Reading.INSERTED: " With `sort=updated_at`, such a list is a search.",
+    Reading.UPDATED: " Without `sort=updated_at`, such a list is a search.",
+    Reading.RECORDS: " Such a list is a search.",
+}
+
+Model = TypeVar("Model", bound=type[BaseModel])
+
+
+class _Filters(BaseModel):
+    """What the models with the filters of requests have in common."""
+
+    def which(self) -> RequestFilter:
+        """Return the conditions that are given. Raises InvalidRequest if a range of time ends before it begins."""
+        place = "filter." if isinstance(self, Body) else ""
+        given = {own: getattr(self, own) for own in RequestFilter.__dataclass_fields__}
+        named = {own.rstrip("_"): value for own, value in given.items()}
+        for first, last in RANGES:
+            _range_of_time(named[first], named[last], place + first, place + last)
+        return RequestFilter(**given | {"ids": tuple(given["ids"]) if given["ids"] else None})
+
+
+def _with_filters(model: Model) -> Model:
+    """Return the model with a field for each filter of requests (`domain.listing.filters`)."""
+    members: dict[str, Any] = {}
+    is_body = issubclass(model, Body)
+    for own, (name, declared) in zip(RequestFilter.__dataclass_fields__, FILTERS.items(), strict=True):
+        form, examples = _FORMS[declared.form]
+        if declared.form == "ids" and not is_body:
+            form = Annotated[form, BeforeValidator(lambda text: text.split(","))]
+        description = declared.description + ("" if is_body else _IN_A_LIST.get(declared.reading, ""))
+        members[own] = form | None, Field(None, alias=name, description=description or None, examples=examples)
+    made: Any = create_model(model.__name__, __base__=model, __doc__=model.__doc__, **members)
+    return made  # type: ignore[no-any-return]
 
 
 class NewSyncWindow(Body):
@@ -308,15 +358,13 @@ class AuditLogParameters(Parameters):
     )
     limit: InDigits = Field(default=50, ge=1, le=100)
     action: Action | None = Field(default=None, description="Only entries of this action.")
-    from_: TimeInUrl | None = Field(
+    from_: Time | None = Field(
         default=None,
         alias="from",
         description="Entries at this time or later.",
         examples=["2026-03-14T00:00:00Z"],
     )
-    to: TimeInUrl | None = Field(
-        default=None, description="Entries before this time.", examples=["2026-03-15T00:00:00Z"]
-    )
+    to: Time | None = Field(default=None, description="Entries before this time.", examples=["2026-03-15T00:00:00Z"])
 
     def within(self) -> TimeRange:
         """Return the range of time. Raises InvalidRequest if it ends before it begins."""
@@ -331,7 +379,8 @@ class StatisticsParameters(Parameters):
     )
 
 
-class ListParameters(PageParameters):
+@_with_filters
+class ListParameters(PageParameters, _Filters):
     """The requests of a list and their order."""
 
     sort: Literal["inserted_at", "updated_at"] = "inserted_at"
@@ -342,45 +391,9 @@ class ListParameters(PageParameters):
         description="A part of an id, a name, a label, a text or a message. A search that takes longer than 20 seconds "
         "returns 400 `invalid_request`.",
     )
-    state: State | None = None
-    webhook_state: WebhookState | None = None
-    webhook_retrying: bool | None = Field(default=None, description=_RETRYING)
-    webhook_failing: bool | None = Field(default=None, description=_FAILING)
-    label: Label | None = Field(default=None, description="Requests with exactly this label.")
-    query_id: Id | None = Field(default=None, description="The pages of the query with this `query_id`.")
-    from_: TimeInUrl | None = Field(
-        default=None,
-        alias="from",
-        description="Requests whose `inserted_at`, or with `sort=updated_at` whose `updated_at`, is at this time or "
-        "later. Days that begin and end at midnight in UTC are listed fastest.",
-        examples=["2026-03-14T00:00:00Z"],
-    )
-    to: TimeInUrl | None = Field(
-        default=None,
-        description="Requests for which the same time is before this one.",
-        examples=["2026-03-15T00:00:00Z"],
-    )
-    sent_since: TimeInUrl | None = Field(
-        default=None,
-        description="Requests that were sent to QuickBooks (`sent_at`) at this time or later. Such a list is a search.",
-        examples=["2026-03-14T14:00:00Z"],
-    )
-    sent_before: TimeInUrl | None = Field(
-        default=None,
-        description="Requests that were sent before this time. Such a list is a search.",
-        examples=["2026-03-14T15:00:00Z"],
-    )
     bodies: bool = Field(
         default=True, description="False leaves `request_xml` and `response_xml` out of the items, which is faster."
     )
-
-    def within(self) -> TimeRange:
-        """Return the range of time. Raises InvalidRequest if it ends before it begins."""
-        return _range_of_time(self.from_, self.to)
-
-    def sent(self) -> TimeRange:
-        """Return the range of the time of sending. Raises InvalidRequest if it ends before it begins."""
-        return _range_of_time(self.sent_since, self.sent_before, "sent_since", "sent_before")
 
 
 class DetailParameters(Parameters):
@@ -420,47 +433,9 @@ class DeleteParameters(DiscardParameters):
     force: bool = Field(default=False, description="Also delete a request that is still waiting.")
 
 
-class NewRequestFilter(Body):
+@_with_filters
+class NewRequestFilter(Body, _Filters):
     """Conditions on requests. A request is meant if it meets all that are given. At least one is needed."""
-
-    # The body is strict, and its values are JSON.
-    state: Annotated[State, Field(strict=False)] | None = None
-    webhook_state: Annotated[WebhookState, Field(strict=False)] | None = None
-    webhook_retrying: bool | None = Field(default=None, description=_RETRYING)
-    webhook_failing: bool | None = Field(default=None, description=_FAILING)
-    request_name: Annotated[Line, AfterValidator(_request_element)] | None = Field(
-        default=None, min_length=1, max_length=100, description="The request element.", examples=["InvoiceAddRq"]
-    )
-    label: Label | None = Field(default=None, description="Requests with exactly this label.")
-    label_prefix: Label | None = Field(default=None, description="Requests whose label begins with this text.")
-    query_id: Id | None = Field(default=None, description="The pages of the query with this `query_id`.")
-    ids: list[Id] | None = Field(
-        default=None,
-        min_length=1,
-        max_length=MAX_IDS,
-        description="Requests of this connection with these ids.",
-        examples=[["c0000000-0000-4000-8000-000000000001"]],
-    )
-    queued_since: Time | None = Field(
-        default=None, description="Requests that were queued (`inserted_at`) at this time or later."
-    )
-    queued_before: Time | None = Field(default=None, description="Requests that were queued before this time.")
-    updated_since: Time | None = Field(
-        default=None, description="Requests whose last change (`updated_at`) was at this time or later."
-    )
-    updated_before: Time | None = Field(default=None, description="Requests whose last change was before this time.")
-    sent_since: Time | None = Field(
-        default=None, description="Requests that were sent to QuickBooks (`sent_at`) at this time or later."
-    )
-    sent_before: Time | None = Field(default=None, description="Requests that were sent before this time.")
-
-    def filter(self) -> RequestFilter:
-        """Return the conditions. Raises InvalidRequest if a range of time ends before it begins."""
-        _range_of_time(self.queued_since, self.queued_before, "filter.queued_since", "filter.queued_before")
-        _range_of_time(self.updated_since, self.updated_before, "filter.updated_since", "filter.updated_before")
-        _range_of_time(self.sent_since, self.sent_before, "filter.sent_since", "filter.sent_before")
-        conditions = self.model_dump()
-        return RequestFilter(**conditions | {"ids": tuple(self.ids) if self.ids else None})
 
 
 class ManyRequestsBody(Body):

@@ -270,20 +270,20 @@ ONE: dict[str, Any] = {"request_json": {"CustomerQueryRq": {}}}
         ),
         (
             "discard",
-            {"filter": {"queued_since": "2026-02-30"}},
-            "filter.queued_since",
+            {"filter": {"from": "2026-02-30"}},
+            "filter.from",
             (f"{A_TIME}, not '2026-02-30'. February 2026 has 28 days", None),
         ),
         (
             "discard",
-            {"filter": {"queued_since": "31.12.2026"}},
-            "filter.queued_since",
+            {"filter": {"from": "31.12.2026"}},
+            "filter.from",
             (f"{A_TIME}, not '31.12.2026'. Write 2026-12-31T00:00:00Z", None),
         ),
         (
             "discard",
-            {"filter": {"queued_since": "2026-01-01T10:00"}},
-            "filter.queued_since",
+            {"filter": {"from": "2026-01-01T10:00"}},
+            "filter.from",
             (f"{A_TIME}, not '2026-01-01T10:00'. Write 2026-01-01T10:00:00Z", None),
         ),
         (

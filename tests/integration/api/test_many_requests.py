@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -28,6 +30,15 @@ def discard(deployment: Deployment, which: dict[str, Any], **members: Any) -> Ap
     """Discard the requests that a filter matches, a second later."""
     deployment.clock.advance(seconds=1)
     return deployment.api.call("POST", DISCARD, {"filter": which} | members)
+
+
+def ids_listed(deployment: Deployment, which: dict[str, Any]) -> list[str]:
+    """Return the ids that a list with the same filter has."""
+    texts = {name: json.dumps(value).strip('"') for name, value in which.items() if value is not None}
+    query = urlencode(texts)
+    answer = deployment.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}/queued_requests?{query}")
+    assert answer.status == 200, answer.json
+    return [item["id"] for item in answer.json["data"]]
 
 
 def state_of(deployment: Deployment, request: dict[str, Any]) -> State:
@@ -64,21 +75,24 @@ def test_the_requests_that_match_are_discarded_and_counted(deployment: Deploymen
         ({"request_name": "CustomerQueryRq"}, [True, True, True]),
         ({"request_name": "InvoiceAddRq"}, [False, False, False]),
         ({"label": "b"}, [False, False, True]),
-        ({"queued_before": "2026-03-14T13:00:00+01:00"}, [False, False, False]),
-        ({"queued_before": "2026-03-14T13:00:00Z", "label_prefix": "b"}, [False, False, True]),
-        ({"queued_since": "2026-03-14T12:00:00Z", "queued_before": "2026-03-14T12:00:01Z"}, [True, True, True]),
-        ({"queued_since": "2026-03-14T12:00:01Z"}, [False, False, False]),
+        ({"to": "2026-03-14T13:00:00+01:00"}, [False, False, False]),
+        ({"to": "2026-03-14T13:00:00Z", "label_prefix": "b"}, [False, False, True]),
+        ({"from": "2026-03-14T12:00:00Z", "to": "2026-03-14T12:00:01Z"}, [True, True, True]),
+        ({"from": "2026-03-14T12:00:01Z"}, [False, False, False]),
         ({"updated_since": "2026-03-14T12:00:00Z", "updated_before": "2026-03-14T12:00:01Z"}, [True, True, True]),
         ({"updated_before": "2026-03-14T12:00:00Z"}, [False, False, False]),
         ({"state": "sent"}, [False, False, False]),
         ({"state": "waiting", "label": "a", "webhook_state": None}, [True, False, False]),
     ],
 )
-def test_a_request_is_meant_if_it_meets_every_condition(
+def test_a_request_is_listed_and_meant_if_it_meets_every_condition(
     deployment: Deployment, which: dict[str, Any], expected: list[bool]
 ) -> None:
     requests = [deployment.queue(label="a"), deployment.queue(webhook_url=HOOK), deployment.queue(label="b")]
 
+    for sort in ("inserted_at", "updated_at"):
+        listed = ids_listed(deployment, which | {"sort": sort})
+        assert [request["id"] in listed for request in requests] == expected
     response = discard(deployment, which)
 
     assert [state_of(deployment, request) is State.DISCARDED for request in requests] == expected
@@ -101,12 +115,12 @@ def test_a_query_is_discarded_by_its_id(deployment: Deployment) -> None:
         ({"filter": {"state": None}}, "filter"),
         ({}, "filter"),
         ({"filter": {"state": "nothing"}}, "filter.state"),
-        ({"filter": {"queued_before": "2026-03-14T12:00:00"}}, "filter.queued_before"),
-        ({"filter": {"queued_before": "2026-03-14"}}, "filter.queued_before"),
-        ({"filter": {"queued_before": 1773489600}}, "filter.queued_before"),
+        ({"filter": {"to": "2026-03-14T12:00:00"}}, "filter.to"),
+        ({"filter": {"to": "2026-03-14"}}, "filter.to"),
+        ({"filter": {"to": 1773489600}}, "filter.to"),
         (
-            {"filter": {"queued_since": "2026-03-15T12:00:00Z", "queued_before": "2026-03-14T12:00:00Z"}},
-            "filter.queued_before",
+            {"filter": {"from": "2026-03-15T12:00:00Z", "to": "2026-03-14T12:00:00Z"}},
+            "filter.to",
         ),
         (
             {"filter": {"updated_since": "2026-03-15T12:00:00Z", "updated_before": "2026-03-14T12:00:00Z"}},
@@ -144,8 +158,10 @@ def test_only_the_chosen_requests_of_this_connection_are_discarded(deployment: D
     other = deployment.api.call("POST", url, {"request_xml": REQUEST_XML}).json["data"]
     ids = [requests[2]["id"], requests[0]["id"], requests[0]["id"], other["id"], UNKNOWN_ID]
 
+    listed = ids_listed(deployment, {"ids": ",".join(ids)})
     response = discard(deployment, {"ids": ids})
 
+    assert sorted(listed) == sorted([requests[0]["id"], requests[2]["id"]])
     assert response.json == {"data": {"discarded": 2, "in_flight": 0, "has_dependants": 0}, "next": None}
     assert [state_of(deployment, request) is State.DISCARDED for request in requests] == [True, False, True]
     assert state_of(deployment, other) is State.WAITING

@@ -263,7 +263,7 @@ class TestHasDependants:
     def test_a_discard_of_many_leaves_it_and_its_dependants_cannot_be_queued_again(
         self, deployment: Deployment, ids: list[str]
     ) -> None:
-        which = {"filter": {"queued_before": "2030-01-01T00:00:00Z"}}
+        which = {"filter": {"to": "2030-01-01T00:00:00Z"}}
         deployment.clock.advance(minutes=5)
         response = deployment.api.call("POST", f"{deployment.requests_url}/discard", which)
         assert response.status == 200, response

@@ -19,11 +19,11 @@ from adapters.dynamodb.sessions import SESSION_ID
 from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import HasDependants, MayBeExecuted
+from domain.listing.filters import RequestFilter
 from domain.maintenance.sweep import sweep
 from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch
 from domain.queueing.queue_again import QueueAgain, id_again
-from domain.queueing.selection import RequestFilter
 from domain.queueing.service import RequestService
 from domain.records.app import App
 from domain.records.batch import id_at, ids_of_batch
@@ -365,7 +365,7 @@ class System:
     def discard_many(self, number: int, trouble: Trouble = None) -> None:
         """Discard all queued requests of a connection with one call."""
         connection = self.connections[number]
-        everything = RequestFilter(queued_before=timestamp(self.clock() + timedelta(days=1)))
+        everything = RequestFilter(to=timestamp(self.clock() + timedelta(days=1)))
         self.in_function(
             lambda: self.many.discard(connection.app_id, connection.id, everything, actor=AN_ACTOR), trouble
         )
@@ -373,7 +373,7 @@ class System:
     def queue_again(self, number: int, trouble: Trouble = None) -> None:
         """Queue the ended requests of a connection again with one call. Each has one id, however often it is called."""
         connection = self.connections[number]
-        everything = RequestFilter(queued_before=timestamp(self.clock() + timedelta(days=1)))
+        everything = RequestFilter(to=timestamp(self.clock() + timedelta(days=1)))
         self.in_function(
             lambda: self.again.queue_again(
                 connection.app_id, connection.id, everything, lambda _: None, actor=AN_ACTOR

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, QuotaExceeded
 from domain.listing.cut_days import cut_days
+from domain.listing.filters import RequestFilter
 from domain.listing.lists import MAX_UNCOUNTED_ENTRIES, Lists
 from domain.listing.query import ListQuery
 from domain.listing.search import MAX_SEARCH_SECONDS
@@ -19,7 +20,7 @@ from domain.records.request import State
 from domain.records.webhook import ListedWebhookState
 from domain.storage.changes import Put
 from domain.storage.counts import DayCounts
-from domain.timestamps import TimeRange, timestamp
+from domain.timestamps import timestamp
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, FixedClock, a_connection
 from tests.support.fake_store import FakeStore
 
@@ -40,7 +41,7 @@ minutes = st.integers(0, 24 * 60).map(lambda number: MIDNIGHT + timedelta(minute
 def test_at_most_half_of_the_time_that_a_day_has_had_is_counted(first: Any, last: Any, now: Any) -> None:
     first, last = sorted((first, last))
     day = timestamp(NOON)[:10]
-    query = ListQuery(CONNECTION_ID, within=TimeRange(timestamp(first), timestamp(last)), state=State.ERROR)
+    query = ListQuery(CONNECTION_ID, RequestFilter(from_=timestamp(first), to=timestamp(last), state=State.ERROR))
 
     cut = cut_days([DayCounts(day, {PAIR: 10_000, OTHER: 1})], query, now)
 
@@ -78,7 +79,7 @@ def refusing() -> Iterator[None]:
     yield
 
 
-QUERY = ListQuery(CONNECTION_ID, within=TimeRange("2026-03-14T12:00:00.000000Z"))
+QUERY = ListQuery(CONNECTION_ID, RequestFilter(from_="2026-03-14T12:00:00.000000Z"))
 
 
 @pytest.mark.parametrize(("number", "is_refused"), [(2 * MAX_UNCOUNTED_ENTRIES, False), (2_000_000, True)])

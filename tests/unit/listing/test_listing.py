@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 
 from domain.errors import InvalidRequest, NotFound
+from domain.listing.filters import RequestFilter
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.records.request import TRANSITIONS, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import Group
-from domain.timestamps import TimeRange, timestamp
+from domain.timestamps import timestamp
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -41,6 +42,7 @@ from tests.support.random_lists import (
     in_flight_numbers,
     numbers,
     queries,
+    query_of,
     seeds,
 )
 
@@ -74,6 +76,7 @@ def test_a_page_equals_that_of_a_brute_force_list(seed: int, number: int, in_fli
     for claim in claims:
         store.commit(claim)
 
+    query = query_of(query, history)
     page = Lists(store, FixedClock()).page(APP_ID, query)
 
     items, total_pages = brute_force(history, query)
@@ -94,7 +97,7 @@ def test_many_hits_have_the_same_order_from_the_index_as_few_from_their_records(
     history, claims = claim_some(history, in_flight, seed)
     for claim in claims:
         store.commit(claim)
-    searched = query if query.is_search else replace(query, search_phrase="a")
+    searched = query_of(query if query.is_search else replace(query, search_phrase="a"), history)
 
     page = Lists(store, FixedClock(), few_hits=0, min_part=3).page(APP_ID, searched)
 
@@ -102,19 +105,25 @@ def test_many_hits_have_the_same_order_from_the_index_as_few_from_their_records(
 
 
 @pytest.mark.parametrize(
-    ("query", "is_answered"),
+    ("which", "is_answered"),
     [
-        (ListQuery(CONNECTION_ID, sent=TimeRange(timestamp(NOON))), False),
-        (ListQuery(CONNECTION_ID, sent=TimeRange(end=timestamp(NOON))), False),
-        (ListQuery(CONNECTION_ID, sent=TimeRange(timestamp(NOON + timedelta(seconds=1)))), True),
-        (ListQuery(CONNECTION_ID, sent=TimeRange(timestamp(NOON)), state=State.ERROR), True),
-        (ListQuery(CONNECTION_ID, sent=TimeRange(timestamp(NOON)), label="nightly"), True),
+        (RequestFilter(sent_since=timestamp(NOON)), False),
+        (RequestFilter(sent_before=timestamp(NOON)), True),
+        (RequestFilter(sent_since=timestamp(NOON + timedelta(seconds=1))), True),
+        (RequestFilter(sent_since=timestamp(NOON), state=State.ERROR), True),
+        (RequestFilter(sent_since=timestamp(NOON), label="nightly"), True),
+        (RequestFilter(sent_since=timestamp(NOON), updated_since=timestamp(NOON + timedelta(seconds=1))), True),
+        (RequestFilter(request_name="HostQueryRq"), False),
+        (RequestFilter(request_name="HostQueryRq", to=timestamp(NOON)), True),
+        (RequestFilter(updated_since=timestamp(NOON)), False),
+        (RequestFilter(label_prefix="x", ids=("c0000000-0000-4000-8000-00000000dead",)), True),
     ],
 )
-def test_a_range_of_sending_that_would_read_too_many_requests_says_how_to_narrow_it(
-    query: ListQuery, is_answered: bool
+def test_a_filter_for_which_too_many_requests_would_be_read_says_how_to_narrow_it(
+    which: RequestFilter, is_answered: bool
 ) -> None:
-    """The requests that were sent in it are looked for among those that changed since then."""
+    """The requests that match are looked for among those that the other filters leave."""
+    query = ListQuery(CONNECTION_ID, which)
     store = store_with([])
     for number in range(11):
         record = a_record(state=State.WAITING if number else State.ERROR, label=None if number else "nightly")
@@ -128,7 +137,7 @@ def test_a_range_of_sending_that_would_read_too_many_requests_says_how_to_narrow
         lists.page(APP_ID, query)
     assert refusal.value.details
     (problem,) = refusal.value.details["problems"]
-    assert problem["field"] == "sent_since"
+    assert problem["field"] in which.given
     assert "more than 10 requests" in problem["message"]
 
 
@@ -161,7 +170,7 @@ class LaggingStore(FakeStore):
 def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int, query: ListQuery) -> None:
     """The page has matching records in order, none twice.
 
-    The number of pages stays exact, except for parts of days and for a range of the time of sending.
+    The number of pages stays exact, except for parts of days and for filters that no index has.
     """
     history = a_history(seed, number)
     store = LaggingStore(seed)
@@ -176,13 +185,14 @@ def test_an_index_that_lags_gives_a_shorter_page_in_order(seed: int, number: int
         store.latest[moved.id] = past.record
         alive[moved.id] = replace(past, record=moved)
 
+    query = query_of(query, history)
     page = Lists(store, FixedClock()).page(APP_ID, query)
 
     everything, _ = brute_force(list(alive.values()), replace(query, page=1, page_size=len(alive) + 1))
     places = [everything.index(item.record) for item in page.items]
     assert places == sorted(set(places))
     assert len(places) <= query.page_size
-    if not query.search_phrase and not query.within and not query.sent:
+    if not query.search_phrase and not query.within and not query.reads_records:
         assert page.total_pages == brute_force(list(alive.values()), query)[1]
 
 
@@ -223,10 +233,11 @@ def test_records_that_change_between_two_reads_are_shown_as_they_are_or_not_at_a
         store.commit(claim)
     store.changes = 5
 
+    query = query_of(query, history)
     page = Lists(store, FixedClock()).page(APP_ID, query)
 
     shown = [item.record for item in page.items]
-    assert all(store.records[record.id] == record and query.matches(record) for record in shown)
+    assert all(store.records[record.id] == record and query.which.matches(record) for record in shown)
     places = [(query.time_of(record), record.id) for record in shown]
     assert places == sorted(set(places), reverse=query.descending)
     assert len(shown) <= query.page_size
@@ -255,9 +266,8 @@ def test_thousands_of_webhooks_that_are_retried_are_pending_and_in_order() -> No
 
     for retrying, pages in ((None, 260), (True, 250), (False, 10)):
         for page in (1, 100, pages, pages + 1):
-            query = ListQuery(
-                CONNECTION_ID, page, sort="updated_at", webhook_state=WebhookState.PENDING, webhook_retrying=retrying
-            )
+            which = RequestFilter(webhook_state=WebhookState.PENDING, webhook_retrying=retrying)
+            query = ListQuery(CONNECTION_ID, which, page, sort="updated_at")
             result = lists.page(APP_ID, query)
             assert ([item.record for item in result.items], result.total_pages) == brute_force(history, query)
             assert result.total_pages == pages

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.errors import InvalidRequest, NotFound
+from domain.listing.filters import RequestFilter
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
 from domain.listing.search import MAX_SEARCH_SECONDS
@@ -65,7 +66,7 @@ def test_a_search_that_takes_too_long_is_refused_with_an_alternative(seconds: Se
     lists = Lists(store, clock, few_hits=0)
 
     with pytest.raises(InvalidRequest) as caught:
-        lists.page(APP_ID, ListQuery(CONNECTION_ID, search_phrase="alpha", state=State.WAITING))
+        lists.page(APP_ID, ListQuery(CONNECTION_ID, RequestFilter(state=State.WAITING), search_phrase="alpha"))
 
     (problem,) = caught.value.problems
     assert problem.field == "search_phrase"

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, NotFound, QuotaExceeded
+from domain.listing.filters import RequestFilter
 from domain.queueing.many import Bounds, ManyRequests, Tally
 from domain.queueing.queue_again import AgainTally, QueueAgain
-from domain.queueing.selection import Place, RequestFilter
+from domain.queueing.selection import Place
 from domain.records.batch import id_at, ids_of_batch
 from domain.records.request import ENDED, QUEUED, ErrorCode, QueuedRequest, Recovery, State
 from domain.records.session import InFlight
@@ -35,6 +36,7 @@ from tests.support.builders import (
 )
 from tests.support.fake_store import FakeStore
 from tests.support.index_lag import IndexLag
+from tests.support.request_filters import NAMES, ORACLES, conditions, meets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,10 +45,9 @@ if TYPE_CHECKING:
 
 OTHER_CONNECTION_ID = "c0000000-0000-4000-8000-000000000002"
 HOOK = "https://shop.example/hooks"
-NAMES = ("CustomerQueryRq", "CustomerAddRq", "InvoiceAddRq")
 SESSION = "ab" * 32
 
-EVERYTHING = RequestFilter(queued_before=timestamp(NOON + timedelta(days=1)))
+EVERYTHING = RequestFilter(to=timestamp(NOON + timedelta(days=1)))
 
 SMALL = Bounds(part_size=3, looked_at=7, changed=4)
 
@@ -157,20 +158,9 @@ fields = st.fixed_dictionaries(
 )
 
 MOMENTS = [timestamp(NOON - timedelta(seconds=age)) for age in (-100, 0, 30, 100)]
-filters = st.builds(
-    RequestFilter,
-    state=st.sampled_from([*[None] * 8, *State]),
-    webhook_state=st.sampled_from([*[None] * 5, *WebhookState]),
-    webhook_retrying=st.sampled_from([*[None] * 5, True, False]),
-    webhook_failing=st.sampled_from([*[None] * 5, True, False]),
-    request_name=st.sampled_from([None, *NAMES]),
-    queued_since=st.sampled_from([None] * 3 + MOMENTS),
-    queued_before=st.sampled_from([None, *MOMENTS]),
-    updated_since=st.sampled_from([None] * 5 + MOMENTS),
-    updated_before=st.sampled_from([None] * 5 + MOMENTS),
-    sent_since=st.sampled_from([None] * 8 + MOMENTS),
-    sent_before=st.sampled_from([None] * 8 + MOMENTS),
-).filter(lambda which: not which.is_empty)
+filters = conditions([name for name in ORACLES if name != "ids"], st.sampled_from(MOMENTS)).filter(
+    lambda which: not which.is_empty
+)
 chosen = st.none() | st.lists(st.integers(0, 40), min_size=1, max_size=20)
 """None, or which of the requests are chosen by their ids."""
 
@@ -263,20 +253,8 @@ def test_exactly_the_requests_that_match_and_are_not_executed_are_discarded_whil
 
 def is_discardable(record: QueuedRequest, which: RequestFilter) -> bool:
     """Whether a record is meant and may be discarded, judged without the code under test."""
-    unsent = "~" if which.sent_since or which.sent_before else ""
-    conditions = [
-        which.state in {None, record.state},
-        which.webhook_state in {None, record.webhook_state},
-        which.webhook_retrying is not True,  # no webhook is sent before its request has ended
-        which.webhook_failing is not True,
-        which.request_name in {None, record.request_name},
-        (which.queued_since or "") <= record.inserted_at < (which.queued_before or "~"),
-        (which.updated_since or "") <= record.updated_at < (which.updated_before or "~"),
-        (which.sent_since or "") <= (record.sent_at or unsent) < (which.sent_before or "~"),
-        which.ids is None or record.id in which.ids,
-        record.connection_id == CONNECTION_ID,
-    ]
-    return all(conditions) and record.state in QUEUED and not record.recovering
+    is_meant = record.connection_id == CONNECTION_ID and meets(which, record)
+    return is_meant and record.state in QUEUED and not record.recovering
 
 
 @settings(max_examples=100, deadline=None)
@@ -338,7 +316,7 @@ def test_exactly_the_webhooks_that_failed_in_the_time_are_sent_again_once(
     bench.add(webhook=Webhook.to(HOOK), updated_at=timestamp(NOON))  # it has not ended
     since = None if since_age is None else timestamp(NOON - timedelta(seconds=since_age))
     before = None if before_age is None else timestamp(NOON - timedelta(seconds=before_age))
-    which = choosing(bench, RequestFilter(queued_before=timestamp(NOON + timedelta(hours=1))), numbers)
+    which = choosing(bench, RequestFilter(to=timestamp(NOON + timedelta(hours=1))), numbers)
     states = {WebhookState.FAILED, *([WebhookState.PENDING] if include_pending else [])}
     meant = {
         r.id
@@ -483,9 +461,7 @@ def test_a_walk_in_a_range_of_time_reads_only_the_requests_of_this_time() -> Non
     bench.store.reads = 0
     hours = [timestamp(NOON - timedelta(hours=number)) for number in (50, 40)]
 
-    tally = bench.many.discard(
-        APP_ID, CONNECTION_ID, RequestFilter(queued_since=hours[0], queued_before=hours[1]), actor=AN_ACTOR
-    )
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(from_=hours[0], to=hours[1]), actor=AN_ACTOR)
 
     assert (tally.changed, tally.next_cursor) == (10, None)
     assert bench.store.reads <= 2

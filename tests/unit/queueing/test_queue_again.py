@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, NotFound, QuotaExceeded, Unavailable
+from domain.listing.filters import RequestFilter
 from domain.queueing.many import Bounds
 from domain.queueing.queue_again import AgainTally, QueueAgain, id_again
-from domain.queueing.selection import RequestFilter
 from domain.records.request import Paging, QueuedRequest, Recovery, RequestError, State
 from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest, Put, RemoveRequest
@@ -31,6 +31,7 @@ from tests.support.builders import (
     a_record,
 )
 from tests.support.fake_store import FakeStore
+from tests.support.request_filters import meets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +48,7 @@ CODES = (
 )
 REFUSED = {"quickbooks_error", "qbxml_parse_error", "quickbooks_connection_error"}
 SMALL = Bounds(part_size=3, looked_at=7, changed=4)
-EVERYTHING = RequestFilter(queued_before=timestamp(NOON + timedelta(days=1)))
+EVERYTHING = RequestFilter(to=timestamp(NOON + timedelta(days=1)))
 
 
 class LosingAnswers(FakeStore):
@@ -144,8 +145,8 @@ filters = st.builds(
     state=st.sampled_from([None, State.ERROR, State.DISCARDED, State.RESPONSE_RECEIVED, State.WAITING]),
     request_name=st.sampled_from([None, "CustomerQueryRq", "CustomerAddRq"]),
     label_prefix=st.sampled_from([None, "a-", "b-1"]),
-    queued_since=st.sampled_from([None, None, timestamp(NOON - timedelta(seconds=70))]),
-    queued_before=st.sampled_from([None, timestamp(NOON - timedelta(seconds=50))]),
+    from_=st.sampled_from([None, None, timestamp(NOON - timedelta(seconds=70))]),
+    to=st.sampled_from([None, timestamp(NOON - timedelta(seconds=50))]),
     updated_since=st.sampled_from([None, None, timestamp(NOON - timedelta(seconds=60))]),
     updated_before=st.sampled_from([None, None, timestamp(NOON - timedelta(seconds=40))]),
 ).filter(lambda which: not which.is_empty)
@@ -171,17 +172,7 @@ def filled(bench: Bench, given_requests: list[dict[str, Any]]) -> None:
 
 def is_meant(record: QueuedRequest, which: RequestFilter) -> bool:
     """Whether a request matches and has ended without a response, judged without the code under test."""
-    return all(
-        [
-            record.state in {State.ERROR, State.DISCARDED},
-            which.state in {None, record.state},
-            which.request_name in {None, record.request_name},
-            which.label_prefix is None or (record.label or "").startswith(which.label_prefix),
-            (which.queued_since or "") <= record.inserted_at < (which.queued_before or "~"),
-            (which.updated_since or "") <= record.updated_at < (which.updated_before or "~"),
-            which.ids is None or record.id in which.ids,
-        ]
-    )
+    return record.state in {State.ERROR, State.DISCARDED} and meets(which, record)
 
 
 def is_harmless(record: QueuedRequest) -> bool:
