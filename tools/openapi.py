@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from domain.errors import ServiceError
-    from handlers.rest.endpoint import Operation
+    from handlers.rest.endpoint import ApiOperation
 
 TARGET = ROOT / "docs" / "openapi.json"
 TARGET_30 = ROOT / "src" / "console" / "openapi-3.0.json"
@@ -298,7 +298,7 @@ class _Schemas:
 
 
 def _operation(
-    endpoint: Endpoint, operation: Operation, powertools: dict[str, Any], schemas: _Schemas
+    endpoint: Endpoint, operation: ApiOperation, powertools: dict[str, Any], schemas: _Schemas
 ) -> dict[str, Any]:
     """Return the description of an operation."""
     from_powertools = powertools["paths"][operation.path][operation.method.lower()]
@@ -340,7 +340,7 @@ def _described(endpoint: Endpoint) -> dict[str, Any]:
     return description
 
 
-def _return_type(operation: Operation) -> Any:
+def _return_type(operation: ApiOperation) -> Any:
     """Return the type of an operation's body. With `repeated_status` the function returns a pair."""
     declared = get_type_hints(operation.function, include_extras=True)["return"]
     return get_args(declared)[0] if get_origin(declared) is tuple else declared
@@ -355,7 +355,7 @@ def _models(kind: Any) -> list[Any]:
     return [member for member in members if member is not type(None) and get_origin(member) is not Response]
 
 
-def _content(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
+def _content(operation: ApiOperation, schemas: _Schemas) -> dict[str, Any]:
     kind = _return_type(operation)
     content: dict[str, Any] = {}
     for model in _models(kind):

@@ -44,7 +44,7 @@ test("a search is read to its end before the first change, and what is beyond 1,
 
 test("without a condition, a filter means every request, and never an empty filter", async () => {
   const { bodies } = await meant({});
-  assert.ok(Date.parse(bodies[0].filter.queued_before) > Date.now());
+  assert.ok(Date.parse(bodies[0].filter.to) > Date.now());
 
   const filtered = await meant({ query: { state: "error", from: "2026-01-01", sort: "updated_at", to: "" } });
   assert.deepEqual(filtered.bodies, [{ filter: { state: "error", updated_since: "2026-01-01" } }]);

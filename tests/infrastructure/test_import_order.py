@@ -109,9 +109,9 @@ def test_the_service_of_a_session_imports_few_modules() -> None:
     ("importing", "imported"), [("domain.queueing", "domain.web_connector"), ("adapters", "domain.maintenance")]
 )
 def test_these_folders_know_nothing_of_each_other(importing: str, imported: str) -> None:
-    assert any(folder.startswith(importing) for folder in GRAPH.folder_of.values())
-    assert any(folder.startswith(imported) for folder in GRAPH.folder_of.values())
-    found = GRAPH.imports_between_folders()
+    assert any(folder.startswith(importing) for folder in graph().folder_of.values())
+    assert any(folder.startswith(imported) for folder in graph().folder_of.values())
+    found = graph().imports_between_folders()
 
     assert [pair for pair in found if pair[0].startswith(importing) and pair[1].startswith(imported)] == []
 

@@ -13,7 +13,7 @@ from typing import get_type_hints
 
 import pytest
 
-from domain.listing.filters import FILTERS, Reading
+from domain.listing.filters import FILTERS, Lookup
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
 from handlers.views.requests import QueuedRequestView
@@ -24,7 +24,7 @@ from tools.permissions_page import PAGE, page
 from tools.query_events import text_of
 
 ROOT = Path(__file__).resolve().parents[2]
-SEARCHED = {Reading.RECORDS, Reading.INSERTED, Reading.UPDATED}
+SEARCHED = {Lookup.RECORDS, Lookup.INSERTED, Lookup.UPDATED}
 """A list reads the records for these filters, or for one of the two orders."""
 CONTRACT = ROOT / "docs" / "reference" / "service-contract.md"
 

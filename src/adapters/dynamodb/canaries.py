@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.usages import usage_key
-from domain.storage.ports import Canaries as State
+from domain.storage.ports import Canaries
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -22,17 +22,17 @@ CANARY_ID = "canary"
 """Ids of requests and connections are UUIDs, so no call finds the item."""
 
 
-class Canaries:
+class CanaryItems:
     """Changes the canaries and the item about their consumers, with plain writes."""
 
     def __init__(self, dynamodb: DynamoDB) -> None:
         self._dynamodb = dynamodb
 
-    def canaries(self) -> State:
+    def canaries(self) -> Canaries:
         """Return what is known about the canaries, with one read."""
         item = self._dynamodb.get(self._dynamodb.tables.usages, STATE_KEY) or {}
         times = {name: value["S"] for name, value in item.items() if name not in STATE_KEY}
-        return State(times.pop(SENT_AT, None), times)
+        return Canaries(times.pop(SENT_AT, None), times)
 
     def send_canaries(self, streams: Collection[str], consumers: Collection[str], now: str) -> None:
         """Change the canary of each table, with one call for each and one for the consumers before."""

@@ -46,7 +46,7 @@ class Policy:
 
 
 @dataclass(slots=True)
-class Backoff:
+class Tries:
     """Waits after each try without progress. Gives up after the number of tries that the policy allows.
 
     `random` returns numbers from 0 up to 1.
@@ -88,9 +88,9 @@ class DynamoDB:
     random: Callable[[], float] = system_random.random
     monotonic: Callable[[], float] = time.monotonic
 
-    def backoff(self, policy: Policy) -> Backoff:
+    def backoff(self, policy: Policy) -> Tries:
         """Return the pauses of a policy."""
-        return Backoff(policy, self.sleep, self.random)
+        return Tries(policy, self.sleep, self.random)
 
     def get(self, table: str, key: Item) -> Item | None:
         """Return an item, read consistently."""

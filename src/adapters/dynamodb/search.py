@@ -40,7 +40,7 @@ ENTRY_ATTRIBUTES = (
 """A search spends its time on parsing entries, so it reads only the attributes that it needs."""
 
 
-class Search:
+class SearchTexts:
     """Searches the texts of connections."""
 
     def __init__(self, dynamodb: DynamoDB) -> None:

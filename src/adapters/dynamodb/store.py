@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb.apps import Apps
 from adapters.dynamodb.audit_log import AuditLog
 from adapters.dynamodb.batch_deletes import BatchDeletes
-from adapters.dynamodb.canaries import Canaries
+from adapters.dynamodb.canaries import CanaryItems
 from adapters.dynamodb.client import DynamoDB
 from adapters.dynamodb.commits import Commits
 from adapters.dynamodb.connection_removal import ConnectionRemoval
@@ -24,7 +24,7 @@ from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
 from adapters.dynamodb.response_chunks import ResponseChunks
 from adapters.dynamodb.responses import Responses
-from adapters.dynamodb.search import Search
+from adapters.dynamodb.search import SearchTexts
 from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES
 from adapters.dynamodb.sessions import Sessions
 from adapters.dynamodb.transactions import Transactions
@@ -101,7 +101,7 @@ class DynamoDBStore:
         self.set_usage = usages.set_usage
         self.take_lease, self.release_lease = usages.take_lease, usages.release_lease
 
-        canaries = Canaries(dynamodb)
+        canaries = CanaryItems(dynamodb)
         self.canaries, self.send_canaries = canaries.canaries, canaries.send_canaries
         self.note_canary = canaries.note_canary
 
@@ -128,7 +128,7 @@ class DynamoDBStore:
         self.count_index_entries = listing.count_index_entries
         self.next_index_entries = listing.next_index_entries
 
-        self.search_matches = Search(dynamodb).search_matches
+        self.search_matches = SearchTexts(dynamodb).search_matches
 
         packing = Packing(dynamodb, max_block_bytes, max_step_texts, max_page_rows)
         self.days_to_pack = packing.days_to_pack

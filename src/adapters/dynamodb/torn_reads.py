@@ -15,7 +15,7 @@ from domain.errors import TooManyRequests, Unavailable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapters.dynamodb.client import Backoff
+    from adapters.dynamodb.client import Tries
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class PartMissing(Exception):
     """A part of a request was not there when it was read, because it is being stored or removed."""
 
 
-def consistently(read: Callable[[], T], backoff: Backoff) -> T:
+def consistently(read: Callable[[], T], backoff: Tries) -> T:
     """Return what `read` returns. Repeats it while it raises PartMissing, at last Unavailable."""
     while True:
         try:

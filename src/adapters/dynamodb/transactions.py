@@ -30,7 +30,7 @@ from domain.errors import Conflict, TooManyRequests, Unavailable
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from adapters.dynamodb.client import Backoff, DynamoDB
+    from adapters.dynamodb.client import DynamoDB, Tries
     from adapters.dynamodb.keys import Item
     from adapters.dynamodb.operations import Operation
 
@@ -162,7 +162,7 @@ class Transactions:
         else:
             self._dynamodb.client.transact_write_items(TransactItems=entries, ClientRequestToken=token)
 
-    def _pause(self, backoff: Backoff, start: float) -> None:
+    def _pause(self, backoff: Tries, start: float) -> None:
         """Wait before the next call. Raises TooManyRequests if none is left."""
         backoff.wait()
         if self._dynamodb.monotonic() - start > MAX_REPEATING_SECONDS:

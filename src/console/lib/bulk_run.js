@@ -47,8 +47,8 @@ const filled = (conditions) =>
   Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined && value !== ""));
 
 /** Returns the filters of the list as conditions of the API. */
-const conditionsOf = ({ state, webhook_state: webhook, ...range }) =>
-  filled({ state, ...(webhook ? webhookConditions(webhook) : {}), ...rangeConditions(range) });
+const conditionsOf = ({ state, webhook_state: webhook, from, to, time, sort }) =>
+  filled({ state, ...(webhook ? webhookConditions(webhook) : {}), ...rangeConditions({ from, to, time, sort }) });
 
 /**
  * Returns the bodies of the calls: one for a filter, or one for each 100 ids. `chosen` is the number of ids, and

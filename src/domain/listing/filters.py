@@ -30,7 +30,7 @@ Form: TypeAlias = Literal["state", "webhook state", "truth", "request name", "la
 """What a value may be. The handlers read and check it."""
 
 
-class Reading(Enum):
+class Lookup(Enum):
     """What a list reads to find the requests. RECORDS makes it a search."""
 
     COUNTS = auto()
@@ -52,23 +52,23 @@ class Filter:
     """A filter. `meets` gets its value, which is not None, and a record (or a pair, for COUNTS)."""
 
     form: Form
-    reading: Reading
+    reading: Lookup
     meets: Callable[[Any, Any], bool]
     description: str
 
 
-def _filter(form: Form, reading: Reading, meets: Callable[[Any, Any], bool], description: str) -> Any:
+def _filter(form: Form, reading: Lookup, meets: Callable[[Any, Any], bool], description: str) -> Any:
     return field(default=None, metadata={"filter": Filter(form, reading, meets, description)})
 
 
-def _since(name: str, reading: Reading, words: str) -> Any:
+def _since(name: str, reading: Lookup, words: str) -> Any:
     def meets(moment: str, record: QueuedRequest) -> bool:
         return getattr(record, name) in TimeRange(moment)
 
     return _filter("time", reading, meets, f"Requests that {words} at this time or later.")
 
 
-def _before(name: str, reading: Reading, words: str) -> Any:
+def _before(name: str, reading: Lookup, words: str) -> Any:
     def meets(moment: str, record: QueuedRequest) -> bool:
         return getattr(record, name) in TimeRange(end=moment)
 
@@ -82,52 +82,52 @@ class RequestFilter:
     `label_prefix` is not empty. Times are timestamps. `from_` is called `from` in the API.
     """
 
-    state: State | None = _filter("state", Reading.COUNTS, lambda state, pair: pair[0] is state, "")
+    state: State | None = _filter("state", Lookup.COUNTS, lambda state, pair: pair[0] is state, "")
     webhook_state: WebhookState | None = _filter(
-        "webhook state", Reading.COUNTS, lambda state, pair: pair[1].webhook_state is state, ""
+        "webhook state", Lookup.COUNTS, lambda state, pair: pair[1].webhook_state is state, ""
     )
     webhook_retrying: bool | None = _filter(
         "truth",
-        Reading.COUNTS,
+        Lookup.COUNTS,
         lambda truth, pair: truth is (pair[1] is ListedWebhookState.RETRYING),
         "True: requests whose webhook failed and is tried again. False: all others.",
     )
     webhook_failing: bool | None = _filter(
         "truth",
-        Reading.COUNTS,
+        Lookup.COUNTS,
         lambda truth, pair: truth is (pair[1] in FAILING),
         "True: requests whose webhook failed, whether or not it is tried again. False: all others.",
     )
     request_name: str | None = _filter(
-        "request name", Reading.RECORDS, lambda name, record: record.request_name == name, "The request element."
+        "request name", Lookup.RECORDS, lambda name, record: record.request_name == name, "The request element."
     )
     label: str | None = _filter(
-        "label", Reading.GROUP, lambda label, record: record.label == label, "Requests with exactly this label."
+        "label", Lookup.GROUP, lambda label, record: record.label == label, "Requests with exactly this label."
     )
     label_prefix: str | None = _filter(
         "label",
-        Reading.RECORDS,
+        Lookup.RECORDS,
         lambda prefix, record: (record.label or "").startswith(prefix),
         "Requests whose label begins with this text.",
     )
     query_id: str | None = _filter(
         "id",
-        Reading.GROUP,
+        Lookup.GROUP,
         lambda query_id, record: record.query_id == query_id,
         "The pages of the query with this `query_id`.",
     )
     ids: tuple[str, ...] | None = _filter(
         "ids",
-        Reading.KEYS,
+        Lookup.KEYS,
         lambda ids, record: record.id in ids,
         f"Requests of this connection with these ids, {MAX_IDS} at most.",
     )
-    from_: str | None = _since("inserted_at", Reading.INSERTED, "were queued (`inserted_at`)")
-    to: str | None = _before("inserted_at", Reading.INSERTED, "were queued")
-    updated_since: str | None = _since("updated_at", Reading.UPDATED, "changed last (`updated_at`)")
-    updated_before: str | None = _before("updated_at", Reading.UPDATED, "changed last")
-    sent_since: str | None = _since("sent_at", Reading.RECORDS, "were sent to QuickBooks (`sent_at`)")
-    sent_before: str | None = _before("sent_at", Reading.RECORDS, "were sent")
+    from_: str | None = _since("inserted_at", Lookup.INSERTED, "were queued (`inserted_at`)")
+    to: str | None = _before("inserted_at", Lookup.INSERTED, "were queued")
+    updated_since: str | None = _since("updated_at", Lookup.UPDATED, "changed last (`updated_at`)")
+    updated_before: str | None = _before("updated_at", Lookup.UPDATED, "changed last")
+    sent_since: str | None = _since("sent_at", Lookup.RECORDS, "were sent to QuickBooks (`sent_at`)")
+    sent_before: str | None = _before("sent_at", Lookup.RECORDS, "were sent")
 
     @cached_property
     def given(self) -> Mapping[str, Any]:
@@ -139,7 +139,7 @@ class RequestFilter:
         """Whether there is no condition."""
         return not self.given
 
-    def has(self, *readings: Reading) -> bool:
+    def has(self, *readings: Lookup) -> bool:
         """Whether there is a condition for which a list reads one of these."""
         return any(FILTERS[name].reading in readings for name in self.given)
 
@@ -148,7 +148,7 @@ class RequestFilter:
         return all(
             FILTERS[name].meets(value, pair)
             for name, value in self.given.items()
-            if FILTERS[name].reading is Reading.COUNTS
+            if FILTERS[name].reading is Lookup.COUNTS
         )
 
     def matches(self, record: QueuedRequest) -> bool:
@@ -156,7 +156,7 @@ class RequestFilter:
         return self.includes(record.pair) and all(
             FILTERS[name].meets(value, record)
             for name, value in self.given.items()
-            if FILTERS[name].reading is not Reading.COUNTS
+            if FILTERS[name].reading is not Lookup.COUNTS
         )
 
     @property

@@ -47,7 +47,7 @@ FEW_HITS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ListPage:
     """One page. `total` is the number of matching records. A page past the end has no items.
 
     `counts` are the numbers of the connection's records by state, regardless of filters and search.
@@ -80,7 +80,7 @@ class Lists:
 
     def page(
         self, app_id: str, query: ListQuery, searching: Callable[[], AbstractContextManager[None]] = nullcontext
-    ) -> Page:
+    ) -> ListPage:
         """Return one page. Raises NotFound, or InvalidRequest if a search takes too long.
 
         A search, and the counting of many entries, run in the context of `searching`, which may refuse them.
@@ -117,7 +117,7 @@ class Lists:
                     owned(items[0].record, app_id, "connection")
                 else:
                     owned_connection(self._store.connection(connection_id), app_id)
-        return Page(
+        return ListPage(
             items, query.page, total, -(-total // query.page_size), records_by_state(counts, in_flight, query.sort)
         )
 

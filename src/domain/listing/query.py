@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from domain.listing.filters import Reading, RequestFilter
+from domain.listing.filters import Lookup, RequestFilter
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group
 
@@ -40,18 +40,18 @@ class ListQuery:
     @property
     def has_filter(self) -> bool:
         """Whether a listing index is needed to select records: by their pairs, or by the time of the last change."""
-        return self.which.has(Reading.COUNTS) or (self.sort != INSERTED and bool(self.within))
+        return self.which.has(Lookup.COUNTS) or (self.sort != INSERTED and bool(self.within))
 
     @property
     def reads_records(self) -> bool:
         """Whether records are selected by something that no index of this order has."""
-        other = Reading.UPDATED if self.sort == INSERTED else Reading.INSERTED
-        return self.which.has(Reading.RECORDS, Reading.KEYS, other)
+        other = Lookup.UPDATED if self.sort == INSERTED else Lookup.INSERTED
+        return self.which.has(Lookup.RECORDS, Lookup.KEYS, other)
 
     @property
     def is_search(self) -> bool:
         """Whether records are selected by something that is not in the counts."""
-        return bool(self.search_phrase) or self.reads_records or self.which.has(Reading.GROUP)
+        return bool(self.search_phrase) or self.reads_records or self.which.has(Lookup.GROUP)
 
     @property
     def group(self) -> Group | None:

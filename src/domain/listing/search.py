@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest
 from domain.listing.cut_days import days_within
-from domain.listing.filters import FILTERS, Reading
+from domain.listing.filters import FILTERS, Lookup
 from domain.listing.in_flight import entries_of, in_order
 from domain.listing.page_range import (
     MAX_PARALLEL_READS,
@@ -115,7 +115,7 @@ class Search:
     def _candidates(self) -> Collection[str]:
         """Return the ids of the requests that may match."""
         which = self._query.which
-        if self._query.search_phrase or (which.has(Reading.GROUP) and not which.ids):
+        if self._query.search_phrase or (which.has(Lookup.GROUP) and not which.ids):
             return {id_ for _, id_ in self.hits()}
         return set(which.ids) if which.ids else self._entries_that_may_match()
 
@@ -250,7 +250,7 @@ class Search:
 
     def _narrower(self, reason: str) -> InvalidRequest:
         """Return the error of a list that reads too many records, at a filter that no index has."""
-        others = {Reading.COUNTS, Reading.GROUP}
+        others = {Lookup.COUNTS, Lookup.GROUP}
         name = next(name for name in self._query.which.given if FILTERS[name].reading not in others)
         hint = "Filter also by state, label or a shorter range of time, such as from"
         return InvalidRequest.of(name, f"has no index, and {reason}. {hint}")

@@ -33,7 +33,7 @@ MAX_VALUE_CHARACTERS = 200
 BETWEEN_PARTS = " · "
 ELLIPSIS = "…"
 
-Part: TypeAlias = "Callable[[Element], str]"
+SubjectPart: TypeAlias = "Callable[[Element], str]"
 """Returns a part of the line, or an empty text if the request does not name it."""
 
 
@@ -64,7 +64,7 @@ def _shown(character: str) -> str:
             return character
 
 
-def _first(*paths: str) -> Part:
+def _first(*paths: str) -> SubjectPart:
     """Return the part that is the text of the first of these elements. A reference is its name, or its id."""
     places = [
         place for path in paths for place in ([f"{path}/FullName", f"{path}/ListID"] if _is_ref(path) else [path])
@@ -80,7 +80,7 @@ def _is_ref(path: str) -> bool:
     return path.endswith("Ref")
 
 
-def _ending(ending: str) -> Part:
+def _ending(ending: str) -> SubjectPart:
     """Return the part that is the text of the first element whose name ends so."""
 
     def part(body: Element) -> str:
@@ -89,7 +89,7 @@ def _ending(ending: str) -> Part:
     return part
 
 
-def _either(*parts: Part) -> Part:
+def _either(*parts: SubjectPart) -> SubjectPart:
     """Return the first of these parts that the request has."""
 
     def first(body: Element) -> str:
@@ -98,7 +98,7 @@ def _either(*parts: Part) -> Part:
     return first
 
 
-def _joined(between: str, *parts: Part) -> Part:
+def _joined(between: str, *parts: SubjectPart) -> SubjectPart:
     """Return these parts as one."""
 
     def joined(body: Element) -> str:
@@ -166,7 +166,7 @@ def _total(body: Element) -> str:
 _PARTIES = ("EntityRef", "CustomerRef", "VendorRef", "PayeeEntityRef", "EmployeeRef", "LeadRef", "SalesRepEntityRef")
 _PLACES = ("VehicleRef", "ItemInventoryAssemblyRef", "DepositToAccountRef", "AccountRef")
 
-_WRITE: Sequence[Part] = (
+_WRITE: Sequence[SubjectPart] = (
     _either(
         _name,
         _first(*_PARTIES, "Initial", "CompanyName"),
@@ -193,7 +193,7 @@ def _values(body: Element) -> str:
 _CRITERIA = {"StartsWith": "starting with", "EndsWith": "ending with", "Contains": "containing"}
 
 
-def _filter(what: str, path: str, value: str) -> Part:
+def _filter(what: str, path: str, value: str) -> SubjectPart:
     """Return the part for a filter with a criterion, such as `name containing Ab`."""
 
     def part(body: Element) -> str:
@@ -204,7 +204,7 @@ def _filter(what: str, path: str, value: str) -> Part:
     return part
 
 
-def _span(what: str, *pairs: tuple[str, str]) -> Part:
+def _span(what: str, *pairs: tuple[str, str]) -> SubjectPart:
     """Return the part for a range, such as `changed 2026-03-01 to 2026-03-14`. Of a time, it has the day."""
 
     def part(body: Element) -> str:
@@ -225,7 +225,7 @@ def _day(text: str) -> str:
     return _TIME.sub(r"\1", text)
 
 
-def _dates(what: str, name: str, *filters: str) -> Part:
+def _dates(what: str, name: str, *filters: str) -> SubjectPart:
     """Return the part for a range of dates, which can be in one of these filters."""
     places = [f"{place}/" for place in filters] + [""]
     pairs = [(f"{place}From{name}", f"{place}To{name}") for place in places]
@@ -245,7 +245,7 @@ _ENTITY = _first(
     "TaxAgencyVendorRef",
 )
 
-_READ: Sequence[Part] = (
+_READ: Sequence[SubjectPart] = (
     _either(
         _values,
         _filter("name", "NameFilter", "Name"),
@@ -268,7 +268,7 @@ _READ: Sequence[Part] = (
     ),
 )
 
-_REPORT: Sequence[Part] = (
+_REPORT: Sequence[SubjectPart] = (
     _ending("ReportType"),
     _ENTITY,
     _either(_span("", ("ReportPeriod/FromReportDate", "ReportPeriod/ToReportDate")), _first("ReportDateMacro")),
@@ -276,16 +276,16 @@ _REPORT: Sequence[Part] = (
 
 # --- The rest
 
-_OF_TYPE: Sequence[Part] = (
+_OF_TYPE: Sequence[SubjectPart] = (
     _either(_joined(" ", _first("DataExtName"), _first("ListObjRef")), _ending("Type")),
     _first("EntityRef", "TxnID", "ListID", "OwnerID", "SubscriberID"),
 )
-_MERGE: Sequence[Part] = (
+_MERGE: Sequence[SubjectPart] = (
     _first("ListMergeType"),
     _joined(" → ", _first("MergeFrom/ListID"), _first("MergeTo/ListID")),
 )
 
-_FAMILIES: Mapping[str, Sequence[Part]] = {
+_FAMILIES: Mapping[str, Sequence[SubjectPart]] = {
     "ReportQueryRq": _REPORT,
     "QueryRq": _READ,
     "DisplayAddRq": _OF_TYPE,

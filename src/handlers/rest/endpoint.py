@@ -63,7 +63,7 @@ Model = TypeVar("Model", Body, Parameters)
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ApiOperation:
     """A method, a path and the function that handles them. `statuses` are the status codes of success."""
 
     id: str
@@ -118,7 +118,7 @@ class Endpoint:
         """
         self.tag = tag
         self.query = query
-        self.operations: list[Operation] = []
+        self.operations: list[ApiOperation] = []
         self.resolver = APIGatewayRestResolver(
             enable_validation=True, json_body_deserializer=request_checks.json_object
         )
@@ -142,7 +142,7 @@ class Endpoint:
         name = f"query_{query.name}" if query else function.__module__.rpartition(".")[2]
         for route in routes:
             method, path = route.split()
-            operation = Operation(
+            operation = ApiOperation(
                 _operation_id(name, method, is_own=route in own_routes),
                 method,
                 PREFIX + path,

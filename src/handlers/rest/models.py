@@ -9,7 +9,7 @@ from domain.apps.contacts import MAX_EMAIL_CHARACTERS, MAX_NAME_CHARACTERS, MAX_
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from domain.errors import InvalidRequest, shortened
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
-from domain.listing.filters import FILTERS, MAX_IDS, RANGES, Form, Reading, RequestFilter
+from domain.listing.filters import FILTERS, MAX_IDS, RANGES, Form, Lookup, RequestFilter
 from domain.queueing.selection import MAX_CURSOR_LENGTH
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.audit import Action
@@ -180,9 +180,9 @@ _FORMS: dict[Form, tuple[Any, list[Any] | None]] = {
 }
 """The type of each form, with examples."""
 _IN_A_LIST = {
-    Reading.INSERTED: " With `sort=updated_at`, such a list is a search.",
-    Reading.UPDATED: " Without `sort=updated_at`, such a list is a search.",
-    Reading.RECORDS: " Such a list is a search.",
+    Lookup.INSERTED: " With `sort=updated_at`, such a list is a search.",
+    Lookup.UPDATED: " Without `sort=updated_at`, such a list is a search.",
+    Lookup.RECORDS: " Such a list is a search.",
 }
 
 Model = TypeVar("Model", bound=type[BaseModel])

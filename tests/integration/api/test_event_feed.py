@@ -304,7 +304,7 @@ class TestConnections:
         [
             ({}, {"last_connected_at": timestamp(NOON)}, "connected"),
             ({}, {"stalled_at": timestamp(NOON)}, "stalled"),
-            ({"stalled_at": timestamp(NOON)}, {"stalled_at": None}, "resumed"),
+            ({"stalled_at": timestamp(NOON)}, {"stalled_at": None}, "calling_again"),
             ({}, {"last_error": {"code": "company_file_mismatch"}}, "company_file_mismatch"),
             (
                 {"last_error": {"code": "company_file_mismatch"}},

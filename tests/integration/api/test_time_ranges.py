@@ -85,22 +85,27 @@ filters = st.fixed_dictionaries(
 @settings(max_examples=60, deadline=None)
 @given(
     bounds=st.tuples(st.none() | times, st.none() | times),
+    time=st.sampled_from(["inserted_at", "updated_at"]),
     sort=st.sampled_from(["inserted_at", "updated_at"]),
     direction=st.sampled_from(["asc", "desc"]),
     size=st.integers(1, 30),
     others=filters,
 )
 def test_the_pages_have_the_requests_of_the_range_and_no_others(
+    *,
     bounds: tuple[datetime | None, datetime | None],
+    time: str,
     sort: str,
     direction: str,
     size: int,
     others: dict[str, str],
 ) -> None:
+    """The filters mean the same in both orders."""
     first, last = bounds
     if first and last and last < first:
         first, last = last, first
-    given_bounds = {name: time.isoformat() for name, time in (("from", first), ("to", last)) if time}
+    names = ("from", "to") if time == "inserted_at" else ("updated_since", "updated_before")
+    given_bounds = {name: bound.isoformat() for name, bound in zip(names, (first, last), strict=True) if bound}
 
     deployment = make_deployment(FakeStore())
     records = filled(deployment)
@@ -108,7 +113,7 @@ def test_the_pages_have_the_requests_of_the_range_and_no_others(
         ids = pages_of(deployment, sort=sort, sort_direction=direction, page_size=size, **given_bounds, **others)
 
     def is_meant(place: int, record: QueuedRequest) -> bool:
-        moment = datetime.fromisoformat(getattr(record, sort))
+        moment = datetime.fromisoformat(getattr(record, time))
         return (
             (first is None or first <= moment)
             and (last is None or moment < last)

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS, place
+from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS
 from domain.records.request import QUEUED, QueuedRequest
 from domain.records.session import Session
 from domain.records.sync_window import SyncWindow

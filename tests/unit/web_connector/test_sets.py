@@ -429,7 +429,7 @@ def test_a_pause_returns_all_requests_of_a_claimed_set(batch: Connector, size: i
     first, *others = map(batch.record, ids)
     claimed = (first, *(record.claimed(session.id, now) for record in others))
 
-    items = tuple(sending.Item(HeldRequest(record), record) for record in claimed)
+    items = tuple(sending.TurnItem(HeldRequest(record), record) for record in claimed)
     decision = sending.before_sending(sending.Dispatch(session, now, items), page_is_allowed=True)
 
     assert isinstance(decision, Decision)
