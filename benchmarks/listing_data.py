@@ -28,7 +28,7 @@ from adapters.dynamodb.records import record_item
 from adapters.dynamodb.search_blocks import SearchBlock
 from domain import qbxml
 from domain.records.connection import Connection
-from domain.records.request import ENDED, QueuedRequest, State
+from domain.records.request import ENDED, Attempts, QueuedRequest, State
 from domain.records.search_text import searchable_text
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import Put
@@ -154,7 +154,7 @@ def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed:
             webhook=Webhook(
                 webhook_state, None if webhook_state == WebhookState.NOT_APPLICABLE else "https://example.com/hooks"
             ),
-            sessions=1,
+            attempts=Attempts(1),
             revision=4,
         )
 

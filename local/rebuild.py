@@ -463,8 +463,8 @@ def _recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:
     recovery = Recovery(begun=True, active=True, running_until=running_until)
     if record.state is State.RETRYABLE and replace(record.recovery, running_until=running_until) == recovery:
         return record
-    sessions = max(record.sessions, 1)
-    after = _without_response(record, now, state=State.RETRYABLE, sessions=sessions, queue_priority=FIRST_IN_LINE)
+    attempts = replace(record.attempts, sessions=max(record.attempts.sessions, 1))
+    after = _without_response(record, now, state=State.RETRYABLE, attempts=attempts, queue_priority=FIRST_IN_LINE)
     return replace(after, recovery=recovery)
 
 

@@ -20,7 +20,7 @@ from domain.records.app import Contact, Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
 from domain.records.event import EventOutcome, LoggedEvent
-from domain.records.request import ErrorCode, ListedRequest, Paging, QueuedRequest, State, StoredRequest
+from domain.records.request import Attempts, ErrorCode, ListedRequest, Paging, QueuedRequest, State, StoredRequest
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
 from domain.storage.statistics import Series, Slot
@@ -84,7 +84,7 @@ _RESPONSE_XML = (
     'statusMessage="Status OK"><CustomerRet><ListID>80000001-1234567890</ListID><FullName>Example</FullName>'
     "</CustomerRet></CustomerQueryRs></QBXMLMsgsRs></QBXML>"
 )
-_SENT = replace(_WAITING, state=State.SENT, sessions=1)
+_SENT = replace(_WAITING, state=State.SENT, attempts=Attempts(1))
 _WEBHOOK = replace(
     _SENT.webhook,
     state=WebhookState.SUCCEEDED,

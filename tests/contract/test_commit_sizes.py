@@ -30,7 +30,7 @@ from domain.queueing.queue_again import QueueAgain
 from domain.queueing.service import RequestService
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
 from domain.records.connection import MAX_BATCH_SIZE
-from domain.records.request import FIRST_IN_LINE, ErrorCode, QueuedRequest, Recovery, State, Tombstone
+from domain.records.request import FIRST_IN_LINE, Attempts, Claim, ErrorCode, QueuedRequest, Recovery, State, Tombstone
 from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
@@ -380,7 +380,8 @@ def test_a_session_that_returned_a_set_of_writes_ends_with_another_set_in_flight
     sent = bench.send()
     until = timestamp(bench.clock() + timedelta(minutes=30))
     recovery = Recovery(begun=True, active=True, running_until=until)
-    fields = {"state": State.RETRYABLE, "last_session_id": bench.session.id, "recovery": recovery, "sessions": 1}
+    fields = {"state": State.RETRYABLE, "claim": Claim(bench.session.id), "recovery": recovery}
+    fields |= {"attempts": Attempts(1)}
     returned = [bench.add((90 + number, 2), read=False, **fields) for number in range(MAX_BATCH_SIZE)]
     before = bench.session
     after = replace(before.called(bench.clock()), returned_writes=tuple(record.id for record in returned))

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.records.request import BEHIND_OTHERS, FIRST_IN_LINE, IN_TURN, LAST_IN_LINE, State, StoredRequest, Tombstone
+from domain.records.request import (
+    BEHIND_OTHERS,
+    FIRST_IN_LINE,
+    IN_TURN,
+    LAST_IN_LINE,
+    Claim,
+    State,
+    StoredRequest,
+    Tombstone,
+)
 from domain.records.session import HeldRequest, InFlight
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import IndexEntry, RequestDetail
@@ -53,8 +62,8 @@ def test_a_deleted_request_is_not_queued(store: AnyStore) -> None:
 def test_the_requests_in_flight_of_a_session_are_read_with_their_xml_and_the_front_of_the_queue(
     store: AnyStore,
 ) -> None:
-    sent = a_record(state=State.SENT, last_session_id=a_session().id)
-    of_another_session = a_record(state=State.SENT, last_session_id="another")
+    sent = a_record(state=State.SENT, claim=Claim(a_session().id))
+    of_another_session = a_record(state=State.SENT, claim=Claim("another"))
     returned = a_record()
     for record in (sent, of_another_session, returned):
         add(store, record)

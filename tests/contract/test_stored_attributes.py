@@ -18,7 +18,7 @@ from moto import mock_aws
 from adapters.dynamodb.queue import queue_key
 from adapters.dynamodb.records import RECORDS, hash_of_label
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
-from domain.records.request import Paging, QueuedRequest, Recovery, State
+from domain.records.request import Attempts, Claim, Paging, QueuedRequest, Recovery, State
 from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
 from domain.timestamps import timestamp
 from local.emulated_dynamodb import emulated_dynamodb
@@ -157,8 +157,8 @@ def the_largest(chance: random.Random, script: str) -> QueuedRequest:
         state=State.RESPONSE_RECEIVED,
         webhook=Webhook(WebhookState.SUCCEEDED, url, (attempt,), attempts_in_round=1),
         recovery=Recovery(company_file_key=chance.randbytes(8).hex()),
-        sessions=1,
-        last_session_id=chance.randbytes(32).hex(),
+        attempts=Attempts(1),
+        claim=Claim(chance.randbytes(32).hex()),
         sent_at=a_time(),
         responded_at=a_time(),
         response_size=chance.randrange(10**8),

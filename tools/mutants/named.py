@@ -34,8 +34,8 @@ NAMED = (
     Named(
         "a request with dependants is sent alone",
         "domain/web_connector/session/sets.py",
-        "not record.dependants\n        and record.sessions",
-        "record.sessions",
+        "not record.dependants\n        and record.attempts.sessions",
+        "record.attempts.sessions",
     ),
     Named(
         "a reader stops at a gap",
@@ -58,7 +58,7 @@ NAMED = (
     Named(
         "a session claims no request that it had",
         "domain/web_connector/session/claims.py",
-        "[record for record in reachable if record.last_session_id != self.session_id]",
+        "[record for record in reachable if record.claim.session_id != self.session_id]",
         "list(reachable)",
     ),
     Named(

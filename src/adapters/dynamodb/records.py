@@ -54,6 +54,12 @@ _CODEC = Codec(
     renamed={
         "webhook_attempts_in_round": keys.WEBHOOK_ATTEMPTS_IN_ROUND,
         "paging_first_page_id": keys.QUERY_ID,
+        "attempts_sessions": "sessions",
+        "attempts_lost_responses": "lost_responses",
+        "attempts_failed_sessions": "failed_sessions",
+        "claim_session_id": "last_session_id",
+        "claim_state_before": "state_before_claim",
+        "claim_updated_before": "updated_before_claim",
     },
     # The indexes, the counts and the event filters in the template depend on them.
     required={keys.STATE, keys.WEBHOOK_STATE, keys.WEBHOOK_ATTEMPTS_IN_ROUND},

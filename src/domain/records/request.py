@@ -145,6 +145,32 @@ class Recovery:
 
 
 @dataclass(frozen=True, slots=True)
+class Attempts:
+    """How often a request was tried: numbers of sessions.
+
+    `sessions` counts those that sent the request, `lost_responses` those that ended without a response to a read, and
+    `failed_sessions` those in which QuickBooks failed for the request without saying that it is closed or busy.
+    """
+
+    sessions: int = 0
+    lost_responses: int = 0
+    failed_sessions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The claim of a record by a session.
+
+    `session_id` is the session that claimed it last. While the request is in flight, `state_before` and
+    `updated_before` are its state and `updated_at` before the claim. None means `waiting` and `inserted_at`.
+    """
+
+    session_id: str | None = None
+    state_before: State | None = None
+    updated_before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class MessageSet:
     """The place of a write in a message set of several requests that was sent.
 
@@ -162,11 +188,7 @@ class QueuedRequest:
     """A queued request without its bodies, which are stored and read separately.
 
     `revision` grows by one with every change. A change names the revision on which it is based. `request_label` is the
-    `requestID` that QuickBooks returns, and `label` the caller's own. `sessions` counts the sessions that sent the
-    request, `lost_responses` those that ended without a response to a read, and `failed_sessions` those in which
-    QuickBooks failed for the request without saying that it is closed or busy. `last_session_id` is the session that
-    claimed it last. While the request is in flight, `state_before_claim` and `updated_before_claim` are its state and
-    `updated_at` before the claim. None means `waiting` and `inserted_at`. `sent_at` is when it was sent last, and
+    `requestID` that QuickBooks returns, and `label` the caller's own. `sent_at` is when it was sent last, and
     `responded_at` when its response arrived. `response_size` is in bytes of UTF-8; 0 means that there is no response.
     `response_attempt` names the attempt that stored the response in the body item, and `response_chunks` the chunks of
     a response that is too large for it. `message_set` is None unless the request is a write that was sent together with
@@ -189,13 +211,9 @@ class QueuedRequest:
     webhook: Webhook = Webhook()
     paging: Paging = Paging()
     recovery: Recovery = Recovery()
+    claim: Claim = Claim()
+    attempts: Attempts = Attempts()
     queue_priority: int = IN_TURN
-    sessions: int = 0
-    lost_responses: int = 0
-    failed_sessions: int = 0
-    last_session_id: str | None = None
-    state_before_claim: State | None = None
-    updated_before_claim: str | None = None
     sent_at: str | None = None
     responded_at: str | None = None
     response_size: int = 0
@@ -223,14 +241,14 @@ class QueuedRequest:
     def listed_pair(self) -> Pair:
         """The pair of the record's counts and index entries."""
         if self.state in IN_FLIGHT:
-            return self.state_before_claim or State.WAITING, self.webhook.listed_state
+            return self.claim.state_before or State.WAITING, self.webhook.listed_state
         return self.pair
 
     @property
     def listed_updated_at(self) -> str:
         """The time of the record's counts and index entries by the last change."""
         if self.state in IN_FLIGHT:
-            return self.updated_before_claim or self.inserted_at
+            return self.claim.updated_before or self.inserted_at
         return self.updated_at
 
     @property
@@ -322,13 +340,13 @@ class QueuedRequest:
         if to in ENDED:
             after = replace(after, queued_at=None, recovery=replace(self.recovery, active=False, running_until=None))
         if to not in IN_FLIGHT:
-            return replace(after, state_before_claim=None, updated_before_claim=None)
+            return replace(after, claim=Claim(self.claim.session_id))
         if self.state not in QUEUED:
             return after
         # The usual values are not stored.
         state = None if self.state is State.WAITING else self.state
         updated_at = None if self.updated_at == self.inserted_at else self.updated_at
-        return replace(after, state_before_claim=state, updated_before_claim=updated_at)
+        return replace(after, claim=Claim(self.claim.session_id, state, updated_at))
 
     def as_change_of(self, before: QueuedRequest) -> QueuedRequest:
         """Return the record with the next revision after `before`. Its transitions are then stored as one change."""
@@ -344,7 +362,7 @@ class QueuedRequest:
 
     def claimed(self, session_id: str, now: datetime) -> QueuedRequest:
         """Return the queued record after a session claimed it."""
-        return replace(self, last_session_id=session_id).moved(State.TICKETED, now)
+        return replace(self, claim=Claim(session_id)).moved(State.TICKETED, now)
 
     def sent(
         self,
@@ -369,7 +387,7 @@ class QueuedRequest:
             recovery = replace(recovery, company_file_key=company_file_key)
         after = replace(
             self,
-            sessions=self.sessions + 1,
+            attempts=replace(self.attempts, sessions=self.attempts.sessions + 1),
             paging=paging,
             recovery=recovery,
             message_set=message_set or self.message_set,
@@ -382,7 +400,7 @@ class QueuedRequest:
 
         The session that sent the set may claim it again.
         """
-        alone = replace(self, message_set=None, recovery=Recovery(), queue_priority=IN_TURN, last_session_id=None)
+        alone = replace(self, message_set=None, recovery=Recovery(), queue_priority=IN_TURN, claim=Claim())
         return alone.moved(State.RETRYABLE, now)
 
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:
@@ -391,15 +409,15 @@ class QueuedRequest:
         `page_size` replaces the page size of an iterated query. If the attempt does not count, the number of sessions
         is reset to the value before the attempt. During recovery this is the number of status checks.
         """
-        never_sent = self.state is State.TICKETED and not self.sessions
-        sessions, recovery = self.sessions, replace(self.recovery, active=self.recovery.begun)
+        never_sent = self.state is State.TICKETED and not self.attempts.sessions
+        attempts, recovery = self.attempts, replace(self.recovery, active=self.recovery.begun)
         if not counts and recovery.active:
             recovery = replace(recovery, sessions=recovery.sessions - 1)
         elif not counts:
-            sessions -= 1
+            attempts = replace(attempts, sessions=attempts.sessions - 1)
         after = replace(
             self,
-            sessions=sessions,
+            attempts=attempts,
             paging=self.paging if page_size is None else replace(self.paging, page_size=page_size),
             recovery=recovery,
         )
@@ -413,10 +431,10 @@ class QueuedRequest:
         """
         if self.state not in QUEUED or self.recovering:
             return self
-        failed_sessions = self.failed_sessions + 1
+        failed_sessions = self.attempts.failed_sessions + 1
         goes_behind = failed_sessions >= MAX_FAILED_SESSIONS_IN_TURN
         priority = BEHIND_OTHERS if goes_behind else self.queue_priority
-        return replace(self, failed_sessions=failed_sessions, queue_priority=priority)
+        return replace(self, attempts=replace(self.attempts, failed_sessions=failed_sessions), queue_priority=priority)
 
     def queued_for_recovery(
         self, now: datetime, queue_priority: int = FIRST_IN_LINE, *, running_until: str | None

@@ -216,7 +216,7 @@ class Session:
         A record that the session names can be missing or different only after a table was changed from outside the
         service: a request was removed, or a table was restored alone.
         """
-        return record.state in IN_FLIGHT and record.last_session_id == self.id
+        return record.state in IN_FLIGHT and record.claim.session_id == self.id
 
     @property
     def expires_at(self) -> int:

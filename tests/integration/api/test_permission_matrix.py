@@ -21,7 +21,7 @@ from domain.records.app import ApiKey, App, AppLimits, Scope, api_key_hash
 from domain.records.batch import ids_of_batch
 from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.event_types import ALL_EVENTS
-from domain.records.request import Paging, QueuedRequest, State
+from domain.records.request import Attempts, Paging, QueuedRequest, State
 from domain.records.session import InFlight
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -106,7 +106,7 @@ def silent_session_with_request(recorder: Recorder, sessions: int) -> None:
     connection = store.connection(CONNECTION_ID)
     assert connection
     ticket = secrets.token_hex(32)
-    record = replace(a_record().claimed(ticket, NOON), sessions=sessions).moved(State.SENT, NOON)
+    record = replace(a_record().claimed(ticket, NOON), attempts=Attempts(sessions)).moved(State.SENT, NOON)
     session = a_session(id=ticket, in_flight=InFlight((record.id,)))
     restored = connection.changed(timestamp(NOON), deleted_at=None, session_id=session.id)
     store.commit(AddRequest(record, REQUEST_XML, "ann"), Put(None, session), Put(connection, restored))

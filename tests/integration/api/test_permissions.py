@@ -17,7 +17,7 @@ from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import pack_days
 from domain.records.app import ApiKey, App, Scope, api_key_hash
-from domain.records.request import State
+from domain.records.request import Attempts, State
 from domain.records.session import InFlight
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import (
@@ -187,7 +187,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(AddRequest(a_record(connection_id=other.id), REQUEST_XML, "bob"))
         store.commit(Put(other, other.removed(timestamp(NOON))))
     if function == "delete_connection":
-        sent_record = replace(record.claimed(silent.id, NOON), sessions=MAX_SESSIONS).moved(State.SENT, NOON)
+        sent_record = replace(record.claimed(silent.id, NOON), attempts=Attempts(MAX_SESSIONS)).moved(State.SENT, NOON)
         store.commit(
             ChangeRequest(record, sent_record),
             Put(None, a_session(in_flight=InFlight((record.id,)))),

@@ -69,14 +69,14 @@ class ObservedStore(CountingStore):
 
     def _check_order(self, before: QueuedRequest, claimed: QueuedRequest) -> None:
         """Record the requests that a claim passed over. A request that left a session belongs to a later session."""
-        if claimed.last_session_id == before.last_session_id:
+        if claimed.claim.session_id == before.claim.session_id:
             return
         for record in self.records.values():
             if (
                 isinstance(record, QueuedRequest)
                 and record.connection_id == claimed.connection_id
                 and record.is_in_queue
-                and record.last_session_id != claimed.last_session_id
+                and record.claim.session_id != claimed.claim.session_id
                 and record.place_in_queue < replace(claimed, updated_at=before.updated_at).place_in_queue
             ):
                 self.out_of_turn.append((record, claimed))

@@ -18,7 +18,7 @@ from domain.queueing.many import Bounds, ManyRequests, Tally
 from domain.queueing.queue_again import AgainTally, QueueAgain
 from domain.queueing.selection import Place
 from domain.records.batch import id_at, ids_of_batch
-from domain.records.request import ENDED, QUEUED, ErrorCode, QueuedRequest, Recovery, State
+from domain.records.request import ENDED, QUEUED, Attempts, ErrorCode, QueuedRequest, Recovery, State
 from domain.records.session import InFlight
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -386,7 +386,7 @@ def test_a_request_that_has_changed_between_the_read_and_the_commit_is_judged_ag
     bench.clock.advance(seconds=1)
 
     def change() -> None:
-        FakeStore.commit(bench.store, ChangeRequest(waits, replace(waits, sessions=1).changed(bench.clock())))
+        FakeStore.commit(bench.store, ChangeRequest(waits, replace(waits, attempts=Attempts(1)).changed(bench.clock())))
         bench.move(is_claimed, State.TICKETED)
         FakeStore.commit(bench.store, RemoveRequest(is_deleted, timestamp(NOON)))
 

@@ -22,7 +22,7 @@ from domain.errors import (
 )
 from domain.queueing.new_request import Idempotency, NewRequest, QueueRequest
 from domain.queueing.service import RequestService
-from domain.records.request import QueuedRequest, State, Tombstone
+from domain.records.request import Attempts, QueuedRequest, State, Tombstone
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, Change, ChangeRequest, Put
 from domain.storage.ports import RequestDetail
@@ -410,7 +410,7 @@ def test_a_change_increments_the_revision_and_sets_updated_at() -> None:
     clock = FixedClock()
     record = a_record()
 
-    after = replace(record, sessions=1).changed(clock.advance(seconds=1))
+    after = replace(record, attempts=Attempts(1)).changed(clock.advance(seconds=1))
 
     assert (after.revision, after.updated_at) == (record.revision + 1, timestamp(clock()))
 

@@ -10,7 +10,7 @@ import pytest
 from domain.errors import ConnectionActive, NotFound
 from domain.maintenance.connection_removal import remove_connection
 from domain.maintenance.sweep import sweep
-from domain.records.request import QueuedRequest, State
+from domain.records.request import Claim, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, InFlight
 from domain.storage.changes import AddRequest, Put
 from tests.support.builders import (
@@ -34,7 +34,7 @@ class ConnectionInUse:
         self.store = FakeStore()
         self.clock = FixedClock()
         session = a_session()
-        self.record = a_record(state=state, last_session_id=session.id)
+        self.record = a_record(state=state, claim=Claim(session.id))
         session = replace(session, in_flight=InFlight((self.record.id,)))
         self.store.commit(
             Put(None, a_connection(session_id=session.id, password_hash="scrypt$…")),

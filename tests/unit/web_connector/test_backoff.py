@@ -9,7 +9,7 @@ import pytest
 
 from domain.connections.service import ConnectionService
 from domain.queueing.waiting_reason import of_connection, of_request
-from domain.records.request import ENDED, FIRST_IN_LINE, QUEUED, Recovery, State
+from domain.records.request import ENDED, FIRST_IN_LINE, QUEUED, Attempts, Recovery, State
 from domain.web_connector.session.backoff import MAX_PAUSE, MAX_PAUSE_WHILE_UNAVAILABLE
 from simulator.faults import Fault
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
@@ -84,7 +84,7 @@ def test_each_session_of_a_backoff_sends_one_request_more(qbwc: Connector) -> No
 def test_each_session_of_a_backoff_makes_twice_as_many_status_checks(qbwc: Connector) -> None:
     for _ in range(10):
         recovery = Recovery(begun=True, active=True)
-        qbwc.write(state=State.RETRYABLE, sessions=1, recovery=recovery, queue_priority=FIRST_IN_LINE)
+        qbwc.write(state=State.RETRYABLE, attempts=Attempts(1), recovery=recovery, queue_priority=FIRST_IN_LINE)
 
     numbers = []
     for _ in range(3):
@@ -164,7 +164,7 @@ def test_attempts_count_again_a_week_after_the_request_was_queued(qbwc: Connecto
         work_until_backoff(qbwc)
         qbwc.clock.advance(minutes=15)
 
-    assert qbwc.record(reads[0]).sessions == 3
+    assert qbwc.record(reads[0]).attempts.sessions == 3
 
 
 @pytest.mark.parametrize(("hresult", "longest"), [(UNKNOWN, MAX_PAUSE), (DIALOG, MAX_PAUSE_WHILE_UNAVAILABLE)])
@@ -275,7 +275,7 @@ def test_the_answer_to_a_status_check_ends_the_backoff_only_if_it_has_the_stored
 ) -> None:
     for _ in range(3):
         recovery = Recovery(begun=True, active=True)
-        qbwc.write(state=State.RETRYABLE, sessions=1, recovery=recovery, queue_priority=FIRST_IN_LINE)
+        qbwc.write(state=State.RETRYABLE, attempts=Attempts(1), recovery=recovery, queue_priority=FIRST_IN_LINE)
     work_until_backoff(qbwc)
     qbwc.clock.advance(minutes=1)
     check = qbwc.begin()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.records.request import MessageSet, State
+from domain.records.request import Claim, MessageSet, State
 from domain.storage.changes import RemoveRequest
 from domain.web_connector.session.claims import BEING_STORED, FRONTS, Claims
 from tests.support.builders import CONNECTION_ID
@@ -111,11 +111,11 @@ def test_a_lingering_session_removes_an_entry_from_the_queue_only_if_its_request
 def test_a_record_that_another_session_claimed_first_is_not_claimed_twice(qbwc: Connector) -> None:
     request_id = qbwc.queue()
     qbwc.store.index = [qbwc.record(request_id)]
-    qbwc.change(request_id, state=State.TICKETED, last_session_id="somebody's")
+    qbwc.change(request_id, state=State.TICKETED, claim=Claim("somebody's"))
 
     assert qbwc.authenticate() == "none"
 
-    assert qbwc.record(request_id).last_session_id == "somebody's"
+    assert qbwc.record(request_id).claim.session_id == "somebody's"
 
 
 def limits_of_reads(qbwc: Connector) -> list[int]:
@@ -136,7 +136,7 @@ def test_more_of_the_queue_is_read_only_if_the_session_had_all_that_was_read(
     qbwc: Connector, had: int, expected: list[int]
 ) -> None:
     for _ in range(had):
-        qbwc.queue(last_session_id="mine")
+        qbwc.queue(claim=Claim("mine"))
     limits = limits_of_reads(qbwc)
 
     assert Claims(qbwc.store, CONNECTION_ID, "mine", qbwc.clock.now).front() == []

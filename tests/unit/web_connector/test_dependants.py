@@ -11,7 +11,7 @@ from domain.batches.dependants import with_dependants
 from domain.maintenance.sweep import sweep
 from domain.queueing.service import RequestService
 from domain.records.batch import MAX_DEPENDANTS
-from domain.records.request import ENDED, QueuedRequest, State
+from domain.records.request import ENDED, Claim, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
@@ -301,7 +301,7 @@ def test_a_released_dependant_passes_no_request_that_was_not_read(qbwc: Connecto
     request = qbwc.begin()
     behind = [qbwc.write(str(number)) for number in range(had + 2)]
     for request_id in behind[:had]:
-        qbwc.change(request_id, last_session_id=qbwc.session.id)
+        qbwc.change(request_id, claim=Claim(qbwc.session.id))
     order = []
 
     while request:

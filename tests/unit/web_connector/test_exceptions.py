@@ -86,7 +86,7 @@ def test_attempts_while_quickbooks_is_unavailable_do_not_count_for_a_week(
         qbwc.begin()
         assert qbwc.receive(hresult="0x8004041b") == -1
         qbwc.close()
-    assert (qbwc.record(request_id).state, qbwc.record(request_id).sessions) == (State.RETRYABLE, 0)
+    assert (qbwc.record(request_id).state, qbwc.record(request_id).attempts.sessions) == (State.RETRYABLE, 0)
 
     qbwc.clock.advance(days=7)
     for _ in range(3):

@@ -85,7 +85,7 @@ def test_a_read_without_a_response_in_three_sessions_is_too_large_however_they_e
 
     error = error_of(qbwc, read)
     assert error.code == error.details["reason"] == "response_too_large"
-    assert (error.details["sessions"], qbwc.record(read).lost_responses) == (3, 3)
+    assert (error.details["sessions"], qbwc.record(read).attempts.lost_responses) == (3, 3)
 
 
 @pytest.mark.parametrize("exception_in", [0, 1, 2])
@@ -193,7 +193,7 @@ def test_a_query_that_may_iterate_is_sent_in_pages_at_once_if_the_service_sees_t
     request = qbwc.send()
     assert f' iterator="Start"><MaxReturned>{PAGE_SIZE}</MaxReturned>' in request
     assert qbwc.receive(page_of(request, 0)) == 100
-    assert (qbwc.record(first).state, qbwc.record(first).sessions) == (State.RESPONSE_RECEIVED, 1)
+    assert (qbwc.record(first).state, qbwc.record(first).attempts.sessions) == (State.RESPONSE_RECEIVED, 1)
 
 
 def test_the_requests_behind_a_large_read_are_sent_after_two_sessions(qbwc: Connector) -> None:

@@ -79,8 +79,8 @@ def test_a_request_queued_meanwhile_is_claimed_and_sent_in_one_commit(qbwc: Conn
 
     assert dict(qbwc.store.calls) == {"session": 1, "queue_front": 1, "with_request_xml": 1, "commit": 1}
     record = qbwc.record(request_id)
-    assert (record.state, record.sessions, record.revision) == (State.SENT, 1, 2)
-    assert record.last_session_id == qbwc.session.id
+    assert (record.state, record.attempts.sessions, record.revision) == (State.SENT, 1, 2)
+    assert record.claim.session_id == qbwc.session.id
     assert qbwc.in_flight == [record]
     assert qbwc.receive(response_to(request)) == 99
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED

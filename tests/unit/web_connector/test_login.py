@@ -228,7 +228,7 @@ def test_a_login_that_conflicts_with_its_own_commit_takes_over_its_session(qbwc:
     assert qbwc.authenticate() == ""
 
     assert qbwc.connection.session_id == session_id(qbwc.ticket)
-    assert qbwc.record(request_id).last_session_id == session_id(qbwc.ticket)
+    assert qbwc.record(request_id).claim.session_id == session_id(qbwc.ticket)
     assert len([session for session in qbwc.store.sessions.values() if not session.ended]) == 1
 
 
@@ -240,7 +240,7 @@ def test_a_new_login_ends_the_former_session_and_claims_its_request(qbwc: Connec
     assert qbwc.authenticate() == ""
 
     assert qbwc.store.sessions[session_id(former)].ended
-    assert qbwc.record(first).last_session_id == session_id(qbwc.ticket)
+    assert qbwc.record(first).claim.session_id == session_id(qbwc.ticket)
     assert qbwc.record(first).state is State.TICKETED
     assert qbwc.record(second).state is State.WAITING
     assert qbwc.connection.session_id == session_id(qbwc.ticket)
@@ -252,7 +252,7 @@ def test_a_sent_read_is_sent_again_by_the_next_session(qbwc: Connector) -> None:
 
     assert qbwc.take_over() == first
 
-    assert qbwc.record(request_id).sessions == 2
+    assert qbwc.record(request_id).attempts.sessions == 2
     assert qbwc.receive(response_to(first)) == 100
 
 
@@ -323,4 +323,4 @@ def test_a_new_password_ends_the_live_session(qbwc: Connector) -> None:
     assert qbwc.authenticate("correct horse battery staple") == ""
     assert "oldMessageSetID" in qbwc.send(hcp())
     assert qbwc.receive(stored_response(request)) == 100
-    assert qbwc.record(write).sessions == 1
+    assert qbwc.record(write).attempts.sessions == 1

@@ -35,7 +35,7 @@ def test_the_next_login_takes_over_the_request_of_a_missing_session(qbwc: Connec
     qbwc.receive(response_to(request))
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
-    assert qbwc.record(request_id).lost_responses == sends
+    assert qbwc.record(request_id).attempts.lost_responses == sends
     assert qbwc.store.counts == qbwc.store.recount()
 
 
@@ -110,7 +110,7 @@ def test_a_login_releases_the_request_in_its_stored_form(qbwc: Connector) -> Non
     qbwc.take_over()
 
     assert qbwc.record(request_id).request_label == "changed from outside"
-    assert qbwc.record(request_id).sessions == 2
+    assert qbwc.record(request_id).attempts.sessions == 2
 
 
 def test_the_sweep_ends_a_session_whose_request_is_gone(qbwc: Connector) -> None:

@@ -96,7 +96,7 @@ def test_a_query_starts_again_if_its_first_page_was_lost(qbwc: Connector) -> Non
 
     assert 'iterator="Start"' in qbwc.take_over()
 
-    assert qbwc.record(first).sessions == 2
+    assert qbwc.record(first).attempts.sessions == 2
 
 
 def test_an_error_on_a_page_ends_the_query(qbwc: Connector) -> None:
@@ -274,7 +274,7 @@ def test_an_oversized_page_is_sent_again_in_the_same_session_with_half_its_size(
         request = qbwc.send()
         assert asked_for(request) == size
 
-    assert qbwc.record(first).sessions == 1
+    assert qbwc.record(first).attempts.sessions == 1
     qbwc.receive(page_of(request, 5))
     assert asked_for(qbwc.send()) == 5
 
@@ -386,6 +386,6 @@ def test_pages_that_a_gateway_refuses_arrive_with_a_smaller_size() -> None:
         qbwc.clock.advance(minutes=3)
         simulator.run_once()
 
-    assert qbwc.record(first).sessions == 3
+    assert qbwc.record(first).attempts.sessions == 3
     assert [page.paging.page for page in pages(qbwc)] == [1, 2, 3]
     assert {page.state for page in pages(qbwc)} == {State.RESPONSE_RECEIVED}

@@ -117,7 +117,7 @@ def test_the_stored_response_completes_the_write(qbwc: Connector) -> None:
     assert qbwc.receive(text) == 100
 
     record = qbwc.record(write)
-    assert (record.state, record.sessions, record.recovering) == (State.RESPONSE_RECEIVED, 1, False)
+    assert (record.state, record.attempts.sessions, record.recovering) == (State.RESPONSE_RECEIVED, 1, False)
     assert qbwc.response(write) == text
     found_by = qbwc.store.bodies[write].search_text
     assert "grace" in found_by

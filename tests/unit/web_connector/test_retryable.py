@@ -9,7 +9,7 @@ import pytest
 
 from domain.qbxml.codes.hresults import HRESULTS
 from domain.qbxml.codes.statuses import STATUSES, describe_status
-from domain.records.request import ErrorCode, Paging, State
+from domain.records.request import Attempts, ErrorCode, Paging, State
 from domain.web_connector.outcomes import lost_response
 from domain.web_connector.outcomes.error_reasons import MEANINGS, Reason, reason_details
 from tests.support.builders import NOON, a_record
@@ -62,8 +62,8 @@ def test_of_every_hresult(qbwc: Connector, hresult: str) -> None:
 
 def read_errors() -> Iterator[QueuedRequest]:
     """Yield a record for each way in which the service itself ends a request in flight."""
-    sent = a_record(state=State.SENT, sessions=3)
-    later = a_record(state=State.SENT, sessions=1, paging=Paging(2, sent.id, 100))
+    sent = a_record(state=State.SENT, attempts=Attempts(3))
+    later = a_record(state=State.SENT, attempts=Attempts(1), paging=Paging(2, sent.id, 100))
     for reason in Reason:
         details, message = reason_details(reason), MEANINGS[reason][0]
         yield lost_response.retry_later(sent, NOON, message, details, ask_for_less=False)

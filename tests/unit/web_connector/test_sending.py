@@ -126,7 +126,7 @@ def test_a_read_may_be_fetched_twice_in_one_session(qbwc: Connector) -> None:
 
     assert qbwc.send() == first
 
-    assert qbwc.record(request_id).sessions == 1
+    assert qbwc.record(request_id).attempts.sessions == 1
     assert qbwc.receive(response_to(first)) == 100
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from domain.records.request import State
+from domain.records.request import Attempts, State
 from domain.records.session import LastResponse, session_id
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
@@ -35,7 +35,7 @@ def test_a_request_goes_through_its_states_one_by_one(qbwc: Connector) -> None:
     assert qbwc.record(request_id).state is State.TICKETED
     request = qbwc.send(hcp())
     assert qbwc.record(request_id).state is State.SENT
-    assert qbwc.record(request_id).sessions == 1
+    assert qbwc.record(request_id).attempts.sessions == 1
     assert qbwc.receive(response_to(request)) == 100
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
     assert qbwc.record(request_id).error is None
@@ -53,13 +53,13 @@ def test_unknown_tickets_never_cause_a_fault(qbwc: Connector, ticket: str) -> No
 
 
 def test_a_request_that_was_sent_before_returns_to_retryable(qbwc: Connector) -> None:
-    request_id = qbwc.queue(state=State.RETRYABLE, sessions=1)
+    request_id = qbwc.queue(state=State.RETRYABLE, attempts=Attempts(1))
     qbwc.authenticate()
 
     qbwc.close()
 
     assert qbwc.record(request_id).state is State.RETRYABLE
-    assert qbwc.record(request_id).sessions == 1
+    assert qbwc.record(request_id).attempts.sessions == 1
 
 
 def test_closing_requeues_a_request_that_was_not_sent(qbwc: Connector) -> None:

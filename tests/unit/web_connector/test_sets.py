@@ -10,7 +10,7 @@ import pytest
 
 from domain.errors import MayBeExecuted
 from domain.queueing.service import RequestService
-from domain.records.request import State
+from domain.records.request import Attempts, State
 from domain.records.session import MAX_EXECUTION_SECONDS, HeldRequest
 from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.web_connector.outcomes.outcome import Answered
@@ -158,7 +158,7 @@ UNFIT: dict[str, Callable[[Connector], str]] = {
     "a read without a bound": Connector.queue,
     "an iterated query": Connector.iterate,
     "another version": lambda qbwc: read(qbwc, qbxml_version="14.0"),
-    "a request that was sent before": lambda qbwc: read(qbwc, state=State.RETRYABLE, sessions=1),
+    "a request that was sent before": lambda qbwc: read(qbwc, state=State.RETRYABLE, attempts=Attempts(1)),
     "a macro": lambda qbwc: qbwc.queue(*READ, ' defMacro="TxnID:1"'),
     "a large request": lambda qbwc: qbwc.queue(READ[0], f"<FullName>{'x' * 256 * 1024}</FullName>"),
 }
@@ -429,7 +429,7 @@ def test_a_pause_returns_all_requests_of_a_claimed_set(batch: Connector, size: i
     first, *others = map(batch.record, ids)
     claimed = (first, *(record.claimed(session.id, now) for record in others))
 
-    items = tuple(sending.TurnItem(HeldRequest(record), record) for record in claimed)
+    items = tuple(sending.DispatchItem(HeldRequest(record), record) for record in claimed)
     decision = sending.before_sending(sending.Dispatch(session, now, items), page_is_allowed=True)
 
     assert isinstance(decision, Decision)

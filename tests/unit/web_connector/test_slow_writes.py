@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from domain.connections.service import ConnectionService
 from domain.maintenance.sweep import sweep
 from domain.queueing.waiting_reason import of_request
-from domain.records.request import State
+from domain.records.request import Claim, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ, BUSY_SECONDS_OF_A_WRITE
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
@@ -244,7 +244,7 @@ def test_closeconnection_proves_nothing_about_a_write_that_another_session_has_h
     assert qbwc.receive(hresult="0x80040402") == -1
     held_until = qbwc.record(write).recovery.running_until
     assert held_until
-    qbwc.change(write, last_session_id="another")
+    qbwc.change(write, claim=Claim("another"))
 
     qbwc.close()
 

@@ -17,7 +17,7 @@ from adapters.dynamodb.records import RECORDS, record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
 from domain.maintenance.overdue_webhooks import OVERDUE_AFTER, plan_overdue_webhooks
-from domain.records.request import QueuedRequest, State
+from domain.records.request import Attempts, QueuedRequest, State
 from domain.records.webhook import WebhookAttempt, WebhookState
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
@@ -119,7 +119,7 @@ def test_a_redelivery_of_a_pending_webhook_is_attempted() -> None:
 def test_changes_that_need_no_attempt_are_skipped_without_a_read() -> None:
     setup = a_setup()
     record = setup.add()
-    with_session = replace(record, sessions=1).changed(NOON)
+    with_session = replace(record, attempts=Attempts(1)).changed(NOON)
     with_attempt = record.with_webhook(NOON, replace(record.webhook, attempts_in_round=1))
     waiting = replace(record, state=State.WAITING).changed(NOON)
     tombstone = tombstone_item(record, timestamp(NOON))

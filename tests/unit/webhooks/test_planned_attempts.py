@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.errors import TooManyRequests
-from domain.records.request import ENDED, QueuedRequest, State, Tombstone
+from domain.records.request import ENDED, Attempts, QueuedRequest, State, Tombstone
 from domain.records.webhook import WebhookState
 from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.timestamps import timestamp
@@ -181,13 +181,17 @@ def test_an_attempt_is_added_to_a_record_that_changed_meanwhile() -> None:
     record = setup.add()
 
     def touch() -> None:
-        setup.store.commit(ChangeRequest(record, replace(record, sessions=9).changed(setup.clock())))
+        setup.store.commit(ChangeRequest(record, replace(record, attempts=Attempts(9)).changed(setup.clock())))
 
     setup.receiver.while_responding = touch
     setup.attempt(record)
 
     after = setup.stored_record(record)
-    assert (after.sessions, after.webhook.attempts_in_round, after.webhook_state) == (9, 1, WebhookState.PENDING)
+    assert (after.attempts.sessions, after.webhook.attempts_in_round, after.webhook_state) == (
+        9,
+        1,
+        WebhookState.PENDING,
+    )
 
 
 @pytest.mark.parametrize(
@@ -282,7 +286,7 @@ def test_a_new_round_needs_its_first_attempt() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"sessions": 1},
+        {"attempts": Attempts(1)},
         {"webhook": a_webhook(attempts_in_round=1)},
         {"webhook": a_webhook(state=WebhookState.SUCCEEDED)},
         {"state": State.SENT},

@@ -63,8 +63,9 @@ def after_session_end(record: QueuedRequest, now: datetime, ending: Ending, *, r
     if record.state is State.TICKETED and record.paging.page == 1:
         return record.requeued(now)
     if record.is_read:
-        priority = LAST_IN_LINE if record.sessions >= MAX_SESSIONS_OF_ONE_SIZE else record.queue_priority
-        lost = replace(record, queue_priority=priority, lost_responses=record.lost_responses + 1)
+        priority = LAST_IN_LINE if record.attempts.sessions >= MAX_SESSIONS_OF_ONE_SIZE else record.queue_priority
+        attempts = replace(record.attempts, lost_responses=record.attempts.lost_responses + 1)
+        lost = replace(record, queue_priority=priority, attempts=attempts)
         reason = Reason.SESSION_TAKEN_OVER if ending is Ending.TAKEN_OVER else Reason.RESPONSE_LOST
         return retry_later(lost, now, MEANINGS[reason][0], reason_details(reason), ask_for_less=True)
     details = reason_details(Reason.RESPONSE_LOST)
@@ -105,20 +106,21 @@ def retry_later(
     """
     if record.paging.page > 1:
         return iteration_interrupted(record, now, message, details)
-    smaller = smaller_page(record) if ask_for_less and record.sessions >= MAX_SESSIONS_OF_ONE_SIZE else None
-    if smaller or record.sessions < MAX_SESSIONS:
+    sessions = record.attempts.sessions
+    smaller = smaller_page(record) if ask_for_less and sessions >= MAX_SESSIONS_OF_ONE_SIZE else None
+    if smaller or sessions < MAX_SESSIONS:
         return record.requeued(now, page_size=smaller)
-    if record.lost_responses == record.sessions and record.paging.page_size is None:
-        message = f"No response arrived in {record.sessions} sessions. It is probably larger than {RESPONSE_LIMIT}."
-        return too_large(record, now, message, sessions=record.sessions)
+    if record.attempts.lost_responses == sessions and record.paging.page_size is None:
+        message = f"No response arrived in {sessions} sessions. It is probably larger than {RESPONSE_LIMIT}."
+        return too_large(record, now, message, sessions=sessions)
     hint = " ".join(
         filter(None, (details.get("hint"), "This request will not be sent again. Queue it as a new request."))
     )
     return record.failed(
         now,
         ErrorCode.QUICKBOOKS_CONNECTION_ERROR,
-        f"Gave up after {record.sessions} sessions. {message}",
-        {**details, "retryable": True, "hint": hint, "sessions": record.sessions},
+        f"Gave up after {sessions} sessions. {message}",
+        {**details, "retryable": True, "hint": hint, "sessions": sessions},
     )
 
 

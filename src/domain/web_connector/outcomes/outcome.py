@@ -185,7 +185,7 @@ def can_be_forgotten(after: QueuedRequest) -> bool:
 
     If the write was sent more than once, QuickBooks may still receive a copy of it and must recognise it.
     """
-    return has_response(after) and not after.is_read and after.sessions == 1
+    return has_response(after) and not after.is_read and after.attempts.sessions == 1
 
 
 def combined(records: Sequence[QueuedRequest], found: Sequence[Outcome | Ignored | Repeated], now: datetime) -> Answer:
@@ -381,12 +381,11 @@ def _of_status_check(
         message = "The open company file may not be the one that the write was sent to."
         details = reason_details(Reason.OTHER_FILE, status_code=code)
         return ended_or_requeued(recover_later(record, now, message, details))
-    if record.sessions >= MAX_SESSIONS:
+    sessions = record.attempts.sessions
+    if sessions >= MAX_SESSIONS:
         # QuickBooks also reports this if it failed to store the response. A person must decide about another try.
-        message = (
-            f"Gave up after {record.sessions} sessions. No response arrived, and QuickBooks has none: status {code}."
-        )
-        details = {"status_code": code, "reason": describe_status(code).reason, "sessions": record.sessions}
+        message = f"Gave up after {sessions} sessions. No response arrived, and QuickBooks has none: status {code}."
+        details = {"status_code": code, "reason": describe_status(code).reason, "sessions": sessions}
         return Ended(outcome_unknown(record, now, message, details), text)
     # The status is valid for this session only.
     not_recovering = replace(record.recovery, active=False, running_until=None)
@@ -441,8 +440,9 @@ def _of_oversized(record: QueuedRequest, now: datetime, *, in_set: bool) -> Ende
     if smaller is None:
         return Ended(too_large(record, now, message))
     # Ask again at once, in the same session. The session counts once.
-    again = replace(record.requeued(now, page_size=smaller), sessions=record.sessions - 1).moved(State.TICKETED, now)
-    return SentAgain(again)
+    attempts = replace(record.attempts, sessions=record.attempts.sessions - 1)
+    again = replace(record.requeued(now, page_size=smaller), attempts=attempts)
+    return SentAgain(again.moved(State.TICKETED, now))
 
 
 def _status(code: int) -> dict[str, Any]:

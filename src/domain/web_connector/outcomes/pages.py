@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.qbxml.request.limits import MAX_DIGITS
-from domain.records.request import Paging, QueuedRequest, State
+from domain.records.request import Claim, Paging, QueuedRequest, State
 from domain.records.search_text import searchable_text
 from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest
@@ -97,7 +97,7 @@ def next_page(
         state=State.TICKETED,
         webhook=Webhook.to(record.webhook.url),
         paging=Paging(record.paging.page + 1, record.query_id, record.paging.page_size),
-        last_session_id=record.last_session_id,
+        claim=Claim(record.claim.session_id),
         label=record.label,
         subject=record.subject,
     )

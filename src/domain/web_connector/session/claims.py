@@ -137,7 +137,7 @@ class Claims:
         """
         running = self._running(queue)
         reachable = queue if running is None else queue[: running + 1]
-        return [record for record in reachable if record.last_session_id != self.session_id]
+        return [record for record in reachable if record.claim.session_id != self.session_id]
 
     def _running(self, queue: Sequence[QueuedRequest]) -> int | None:
         """Return the index of the first write that QuickBooks may still be executing, or None."""

@@ -120,5 +120,5 @@ def returned(session: Session, writes: Sequence[QueuedRequest], now: datetime) -
     return [
         ChangeRequest(record, replace(record, recovery=replace(record.recovery, running_until=None)).changed(now))
         for record in writes
-        if record.state is State.RETRYABLE and record.last_session_id == session.id and record.recovery.running_until
+        if record.state is State.RETRYABLE and record.claim.session_id == session.id and record.recovery.running_until
     ]

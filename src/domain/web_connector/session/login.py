@@ -417,5 +417,5 @@ def releases_without_session(
         # The index lags, so the request may have ended.
         if isinstance(record, QueuedRequest)
         and record.state in IN_FLIGHT
-        and record.last_session_id == connection.session_id
+        and record.claim.session_id == connection.session_id
     ]

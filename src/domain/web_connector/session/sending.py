@@ -50,7 +50,7 @@ OVER = "This session has ended. The next update begins a new one."
 
 
 @dataclass(frozen=True, slots=True)
-class TurnItem:
+class DispatchItem:
     """A selected request, as it is stored, and its record.
 
     The record is the stored one, or the claimed one if the session claims a queued request and sends it in one commit.
@@ -74,7 +74,7 @@ class Dispatch:
 
     session: Session
     now: datetime
-    items: tuple[TurnItem, ...]
+    items: tuple[DispatchItem, ...]
     queue: Sequence[QueuedRequest] = ()
 
     @classmethod
@@ -83,7 +83,7 @@ class Dispatch:
     ) -> Dispatch:
         """Return the dispatch of the requests in flight. If there are none, the session has nothing in flight."""
         known = session if stored else replace(session, in_flight=None)
-        return cls(known, now, tuple(TurnItem(request, request.record) for request in stored), queue)
+        return cls(known, now, tuple(DispatchItem(request, request.record) for request in stored), queue)
 
     @property
     def record(self) -> QueuedRequest:
@@ -119,7 +119,7 @@ class Dispatch:
         for stored in read:
             known = items.get(stored.record.id)
             record = known.record if known else stored.record.claimed(self.session.id, self.now)
-            items[record.id] = TurnItem(stored, record)
+            items[record.id] = DispatchItem(stored, record)
         return replace(self, items=tuple(sorted(items.values(), key=attrgetter("position"))))
 
     def asking_if_incomplete(self) -> Dispatch:

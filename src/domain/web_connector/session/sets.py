@@ -77,7 +77,7 @@ def _may_be_sent_with_others(record: QueuedRequest) -> bool:
     """
     return (
         not record.dependants
-        and record.sessions == 0
+        and record.attempts.sessions == 0
         and not record.recovery.begun
         and record.message_set is None
         and record.paging.page == 1
