@@ -353,7 +353,7 @@ lock: .venv/.installed ## Write the hashed requirements files from the .in files
 	@for file in src/requirements requirements/{dev,run,api,clients,emulator,runtime,sam}; do echo "Locking $$file.in …" && \
 		env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=$$file.txt $$file.in; done
 	@if command -v npm >/dev/null; then for folder in tools/node/*/; do echo "Locking $$folder …" && \
-		npm install --silent --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --prefix "$$folder"; done; \
+		npm install --silent --package-lock-only --ignore-scripts --prefix "$$folder"; done; \
 	else echo "Without Node and npm, tools/node is not locked."; fi
 
 .PHONY: clean

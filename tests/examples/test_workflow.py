@@ -65,6 +65,7 @@ def test_the_checks_before_a_commit_are_targets_of_the_makefile() -> None:
     assert all(hook.get("pass_filenames", True) for hook in hooks), "it checks only what changed"
     assert {hook["language"] for hook in hooks} <= {"system", "pygrep"}, "it downloads nothing"
     lint = (ROOT / "Makefile").read_text(encoding="utf-8").replace("$(BIN)", ".venv/bin")
+    lint = lint.replace("$(NODE_TOOL)", ".tools/javascript/node_modules/.bin")
     for hook in hooks:
         if hook["language"] == "system":
             assert " ".join(hook["entry"].split()[:2]).removesuffix(" --force-exclude") in lint, hook["id"]

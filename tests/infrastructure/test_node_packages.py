@@ -46,6 +46,8 @@ def test_a_lock_file_has_exact_versions_and_hashes_and_no_address_of_a_package_i
     lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
     root, packages = lock["packages"][""], {name: facts for name, facts in lock["packages"].items() if name}
 
+    # Dependabot runs npm without the options of `make lock`.
+    assert (folder / ".npmrc").read_text(encoding="utf-8") == "omit-lockfile-registry-resolved=true\n"
     assert root["dependencies"] == package["dependencies"], "run make lock"
     assert all(EXACT.fullmatch(version) for version in package["dependencies"].values())
     assert {f"node_modules/{name}" for name in package["dependencies"]} <= packages.keys()
