@@ -3,7 +3,7 @@
 `RequestFilter` is the one table of them. Each field is a filter: its name in the API, the form of its values, what is
 read for it in a list, the condition, and its description in OpenAPI. A bulk action walks over an index and reads every
 record, so it can have any of them. A search is not a filter, because it reads every text of a connection
-(docs/decisions/0086).
+(`domain/queueing/many.py`).
 """
 
 from __future__ import annotations
