@@ -500,7 +500,7 @@ class FakeStore:
                 return
             yield len(mine)
 
-    def remove_late_chunks(self, before: str) -> int:  # noqa: ARG002 - a response in memory is not in chunks
+    def remove_late_responses(self, before: str) -> int:  # noqa: ARG002 - a response in memory is not in chunks
         """Do nothing."""
         return 0
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TASKS = ("release", "purge", "count", "observe", "find", "plan", "none")
 """What cannot be done for a connection."""
 
-STEPS = {"silent_sessions": "release", "deleted_connections": "purge", "remove_late_chunks": "remove_chunks"}
+STEPS = {"silent_sessions": "release", "deleted_connections": "purge", "remove_late_responses": "remove_chunks"}
 """Reads that are about many connections, and the tasks that they belong to."""
 
 
@@ -79,10 +79,10 @@ class BrokenStore(FakeStore):
         self.fail_in("deleted_connections")
         return super().deleted_connections(limit)
 
-    def remove_late_chunks(self, before: str) -> int:
+    def remove_late_responses(self, before: str) -> int:
         """Remove chunks."""
-        self.fail_in("remove_late_chunks")
-        return super().remove_late_chunks(before)
+        self.fail_in("remove_late_responses")
+        return super().remove_late_responses(before)
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
         """Remove records."""

@@ -124,7 +124,7 @@ class ResponseChunks:
         for key in keys.response_chunk_keys(request_id, name):
             self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.payloads, Key=key)
 
-    def remove_late_chunks(self, before: str) -> int:
+    def remove_late_responses(self, before: str) -> int:
         """Remove the chunks of requests that were removed before a timestamp. Return their number."""
         table, delete = self._dynamodb.tables.payloads, self._deletes.delete
         removed = 0

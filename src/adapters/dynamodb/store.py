@@ -136,7 +136,7 @@ class DynamoDBStore:
         self.pack = packing.pack
 
         chunks = ResponseChunks(dynamodb, deletes)
-        self.remove_late_chunks = chunks.remove_late_chunks
+        self.remove_late_responses = chunks.remove_late_responses
 
         removal = ConnectionRemoval(dynamodb, deletes, events)
         self.remove_records = removal.remove_records

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock, IdSource, SecretSource
     from domain.records.audit import AuditEntry
-    from domain.storage.ports import Database
+    from domain.storage.ports import AppStore
 
 KEY_PREFIX = "sk_"
 KEY_BYTES = 32
@@ -54,7 +54,7 @@ class Administration:
     A change is stored together with its entry in the audit log.
     """
 
-    def __init__(self, store: Database, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
+    def __init__(self, store: AppStore, clock: Clock, new_id: IdSource, secrets: SecretSource) -> None:
         self._store = store
         self._clock = clock
         self._new_id = new_id

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from domain.ports import Clock
-    from domain.storage.ports import Database
+    from domain.storage.ports import QuotaStore
 
 PERIOD_SECONDS = {"second": 1, "minute": 60}
 """The lengths of the periods at the end of the names of limits."""
@@ -78,7 +78,7 @@ class Quotas:
     `chance` returns random numbers from 0 to 1, for the jitter of `Retry-After`.
     """
 
-    def __init__(self, store: Database, clock: Clock, chance: Callable[[], float]) -> None:
+    def __init__(self, store: QuotaStore, clock: Clock, chance: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
         self._chance = chance

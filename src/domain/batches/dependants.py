@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from domain.records.request import QueuedRequest
     from domain.storage.changes import Change
-    from domain.storage.ports import Database
+    from domain.storage.ports import RecordReads
 
 DELETED = "deleted"
 
@@ -38,7 +38,7 @@ MAX_READ_BYTES = 64 * 1024 * 1024
 """More than all requests of a batch have."""
 
 
-def with_dependants(store: Database, changes: Iterable[Change], now: datetime) -> list[Change]:
+def with_dependants(store: RecordReads, changes: Iterable[Change], now: datetime) -> list[Change]:
     """Return changes together with those of the dependants of the requests that end in them.
 
     Without dependants it makes no call to the store. With them it makes one, and a second one if a value cannot be
@@ -48,7 +48,7 @@ def with_dependants(store: Database, changes: Iterable[Change], now: datetime) -
     return [*changes, *changes_of_dependants(store, changes, now)]
 
 
-def changes_of_dependants(store: Database, changes: Iterable[Change], now: datetime) -> list[ChangeRequest]:
+def changes_of_dependants(store: RecordReads, changes: Iterable[Change], now: datetime) -> list[ChangeRequest]:
     """Return the changes of the dependants of the requests that end in `changes`."""
     dependants = _Dependants(store, now)
     for change in changes:
@@ -59,7 +59,7 @@ def changes_of_dependants(store: Database, changes: Iterable[Change], now: datet
     return list(dependants.changes.values())
 
 
-def waiting_dependants(store: Database, record: QueuedRequest) -> Sequence[str]:
+def waiting_dependants(store: RecordReads, record: QueuedRequest) -> Sequence[str]:
     """Return the ids of the requests that wait for `record` directly. Without dependants it makes no call."""
     if not record.dependants:
         return ()
@@ -106,7 +106,7 @@ class _Dependant:
 class _Dependants:
     """The dependants of one commit. Several changes of one are merged in `changes`."""
 
-    store: Database
+    store: RecordReads
     now: datetime
     changes: dict[str, ChangeRequest] = field(default_factory=dict)
     _known: dict[str, _Dependant | None] = field(default_factory=dict)

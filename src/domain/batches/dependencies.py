@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
-    from domain.storage.ports import Database
+    from domain.storage.ports import RecordReads
 
 DEPENDS_ON = "depends_on"
 
@@ -71,7 +71,7 @@ class Links:
 
 
 def links_of(
-    store: Database,
+    store: RecordReads,
     connection: Connection,
     ids: Sequence[str],
     batch: Sequence[InBatch],
@@ -90,7 +90,7 @@ def links_of(
 
 @dataclass
 class _Linking:
-    store: Database
+    store: RecordReads
     connection: Connection
     ids: Sequence[str]
     batch: Sequence[InBatch]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.storage.ports import Database
+    from domain.storage.ports import ConnectionReads
 
 MAX_AGE = timedelta(minutes=1)
 """A session of another process can change the QBXML version and the country of a connection at any time."""
@@ -24,7 +24,7 @@ MAX_CACHED_CONNECTIONS = 1_000
 class ConnectionCache:
     """Reads connections and keeps them for a minute."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    def __init__(self, store: ConnectionReads, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self._cached: dict[str, tuple[Connection, datetime]] = {}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from domain.connections.service import ConnectionService
     from domain.ports import Clock, SecretSource
     from domain.records.connection import Connection
-    from domain.storage.ports import Database
+    from domain.storage.ports import ConnectionStore
 
 LIFETIME = timedelta(hours=48)
 
@@ -82,7 +82,9 @@ def setup_state(connection: Connection) -> str:
 class Onboarding:
     """The use cases: the app creates a link, and the customer uses it to set up the Web Connector."""
 
-    def __init__(self, store: Database, connections: ConnectionService, clock: Clock, secrets: SecretSource) -> None:
+    def __init__(
+        self, store: ConnectionStore, connections: ConnectionService, clock: Clock, secrets: SecretSource
+    ) -> None:
         self._store = store
         self._connections = connections
         self._clock = clock

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from domain.records.connection import Connection
     from domain.records.event import EventGroup, LoggedEvent
     from domain.records.request import StoredRequest
-    from domain.storage.ports import Database
+    from domain.storage.ports import FeedStore
 
 GROUPS_A_READ = 25
 """How many groups are read at a time. Most have one event, and an answer has up to 100 events."""
@@ -89,7 +89,7 @@ class _Gap(Exception):
 class Feed:
     """Reads logs and the records that their events name."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    def __init__(self, store: FeedStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 

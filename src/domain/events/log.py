@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from domain.records.event import LoggedEvent
-    from domain.storage.ports import Database
+    from domain.storage.ports import LogStore
 
 KEPT = timedelta(days=7)
 """How long the feed shows an event."""
@@ -45,7 +45,7 @@ MAX_TRIES = 20
 """The maximum number of times that other appends may be faster. The stream then repeats the events."""
 
 
-def append_events(store: Database, app_id: str, events: Sequence[LoggedEvent], now: datetime) -> int:
+def append_events(store: LogStore, app_id: str, events: Sequence[LoggedEvent], now: datetime) -> int:
     """Append events as one group, without those that the newest groups already contain. Return how many were appended.
 
     Nothing is appended for an app that does not exist. Raises TooManyRequests or an error of the database. Then the
@@ -71,7 +71,7 @@ def append_events(store: Database, app_id: str, events: Sequence[LoggedEvent], n
     raise TooManyRequests("Too many events of this app at the same time.")
 
 
-def _newest(store: Database, app_id: str) -> tuple[Sequence[EventGroup], int | None]:
+def _newest(store: LogStore, app_id: str) -> tuple[Sequence[EventGroup], int | None]:
     """Return the newest groups, and where the former log began if there are none.
 
     The groups are read again after the beginning. Otherwise a log that began between the two reads would be taken for a
@@ -100,7 +100,7 @@ def _behind(head: EventGroup, events: tuple[LoggedEvent, ...], now: datetime) ->
     return AppendEvents(EventGroup(head.app_id, head.position + 1, max(timestamp(now), head.at), events))
 
 
-def _let_older_groups_expire(store: Database, newest: Sequence[EventGroup], now: datetime) -> None:
+def _let_older_groups_expire(store: LogStore, newest: Sequence[EventGroup], now: datetime) -> None:
     """Set the expiry of the groups behind the newest one. Usually one has none. A crash can leave more."""
     for group in newest[1:]:
         if group.expires_at is None:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from domain.records.request import QueuedRequest, State
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database
+    from domain.storage.ports import OverviewStore
 
 MAX_PARALLEL_CONNECTIONS = 16
 """Two queries for each connection. A page has up to 100 connections."""
 
 
-def counts_of(store: Database, connection_ids: Sequence[str]) -> Mapping[str, Mapping[State, int]]:
+def counts_of(store: OverviewStore, connection_ids: Sequence[str]) -> Mapping[str, Mapping[State, int]]:
     """Return the number of requests in each state by connection. A connection that was deleted meanwhile is left out.
 
     The numbers are those that a list of the connection's requests has in `counts`.

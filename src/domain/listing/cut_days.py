@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from domain.listing.query import ListQuery
     from domain.records.request import Pair
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database
+    from domain.storage.ports import ListStore
 
 A_DAY = timedelta(days=1)
 
@@ -68,7 +68,7 @@ def cut_days(counts: Sequence[DayCounts], query: ListQuery, now: datetime) -> Se
 
 
 def counted(
-    store: Database,
+    store: ListStore,
     counts: Sequence[DayCounts],
     query: ListQuery,
     cut: Sequence[CutDay],

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.records.request import QueuedRequest, State
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database, IndexEntry, RequestBatch
+    from domain.storage.ports import IndexEntry, ListStore, RequestBatch
 
 MAX_LISTED_RESPONSE_BYTES = 256 * 1024
 """A larger response (bytes of UTF-8) is left out of a list item (docs/reference/service-contract.md, List items)."""
@@ -65,7 +65,7 @@ class Lists:
 
     def __init__(
         self,
-        store: Database,
+        store: ListStore,
         clock: Clock,
         *,
         few_hits: int = FEW_HITS,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from domain.records.request import Pair, QueuedRequest
     from domain.records.webhook import WebhookAttempt
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database
+    from domain.storage.ports import OverviewStore
 
 MAX_CONNECTIONS = 1_000
 MAX_SECONDS = 10
@@ -149,7 +149,7 @@ class Overview:
 class Overviews:
     """Reads overviews of the last `days` days, which include today (UTC)."""
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    def __init__(self, store: OverviewStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 

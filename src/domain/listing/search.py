@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.records.request import QueuedRequest
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database
+    from domain.storage.ports import ListStore
 
     Hits: TypeAlias = Collection[tuple[str, str]]
 
@@ -58,7 +58,7 @@ class Search:
 
     def __init__(
         self,
-        store: Database,
+        store: ListStore,
         clock: Clock,
         query: ListQuery,
         counts: Sequence[DayCounts],

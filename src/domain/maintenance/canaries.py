@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from domain.storage.ports import Database
+    from domain.storage.ports import CanaryStore
 
 EVERY = timedelta(minutes=14)
 """How long after the last canaries the next ones are sent at the earliest: in each third sweep."""
@@ -37,7 +37,7 @@ def consumer_of(function: str, stream: str) -> str:
 CONSUMERS = tuple(consumer_of(function, stream) for function in FUNCTIONS for stream in STREAMS)
 
 
-def silent_consumers(store: Database, now: datetime) -> Sequence[str]:
+def silent_consumers(store: CanaryStore, now: datetime) -> Sequence[str]:
     """Return the consumers that have not processed a canary for too long. Then send canaries, if they are due."""
     canaries = store.canaries()
     before = timestamp(now - SILENT_AFTER)

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.records.session import Session
     from domain.storage.changes import Change
-    from domain.storage.ports import Database
+    from domain.storage.ports import SweepStore
 
 REASON = "The connection was deleted."
 
 
-def remove_connection(store: Database, clock: Clock, app_id: str, connection_id: str, *, actor: Actor) -> None:
+def remove_connection(store: SweepStore, clock: Clock, app_id: str, connection_id: str, *, actor: Actor) -> None:
     """Delete a connection with its requests. End its session if the session is silent.
 
     Raises NotFound, TooManyRequests, or ConnectionActive if a Web Connector session is live.

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database
+    from domain.storage.ports import RecountStore
 
 
 class OldStatistics:
@@ -20,7 +20,7 @@ class OldStatistics:
     Each day is removed once, with one read and a write for each of its rows.
     """
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    def __init__(self, store: RecountStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 

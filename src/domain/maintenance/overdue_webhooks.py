@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.records.request import Pair
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database
+    from domain.storage.ports import OverdueStore
     from domain.webhooks.ports import RetryQueue
 
     Observer: TypeAlias = Callable[[str, Sequence[DayCounts]], object]
@@ -52,7 +52,7 @@ OVERDUE = "The attempt was overdue. It is planned again."
 
 
 def plan_overdue_webhooks(  # noqa: PLR0917 - as `sweep`
-    store: Database,
+    store: OverdueStore,
     retries: RetryQueue,
     clock: Clock,
     until: datetime,
@@ -85,7 +85,7 @@ def plan_overdue_webhooks(  # noqa: PLR0917 - as `sweep`
 
 
 def overdue_webhooks(
-    store: Database, clock: Clock, until: datetime, max_records: int
+    store: OverdueStore, clock: Clock, until: datetime, max_records: int
 ) -> tuple[list[QueuedRequest], bool]:
     """Return records whose webhook is overdue, and whether these are all. Starts no step after `until`."""
     found: list[QueuedRequest] = []
@@ -108,7 +108,7 @@ def is_overdue(record: QueuedRequest, now: datetime) -> bool:
     return max(record.updated_at, planned_at or "") < timestamp(now - OVERDUE_AFTER)
 
 
-def _connection_ids(store: Database) -> Iterator[str]:
+def _connection_ids(store: OverdueStore) -> Iterator[str]:
     for app_id in store.app_ids():
         yield from store.connection_ids_of(app_id)
 
@@ -117,7 +117,7 @@ def _shuffled(ids: Iterable[str], run: str) -> list[str]:
     return sorted(ids, key=lambda connection_id: hashlib.sha256(f"{run}{connection_id}".encode()).digest())
 
 
-def _recent_days(store: Database, connection_id: str, now: datetime) -> Sequence[DayCounts]:
+def _recent_days(store: OverdueStore, connection_id: str, now: datetime) -> Sequence[DayCounts]:
     """Return the counts of a connection's last days. There are none if it was deleted."""
     try:
         return store.day_counts(connection_id, day_of(timestamp(now - DAYS)))
@@ -126,7 +126,7 @@ def _recent_days(store: Database, connection_id: str, now: datetime) -> Sequence
 
 
 def _overdue_records(
-    store: Database, connection_id: str, days: Iterable[DayCounts], clock: Clock
+    store: OverdueStore, connection_id: str, days: Iterable[DayCounts], clock: Clock
 ) -> Iterator[QueuedRequest]:
     now = clock()
     last_day = day_of(timestamp(now - OVERDUE_AFTER))
@@ -147,7 +147,7 @@ def _may_be_overdue(pair: Pair) -> bool:
     return state in ENDED and webhook_state.webhook_state is WebhookState.PENDING
 
 
-def plan_attempt(store: Database, retries: RetryQueue, record: QueuedRequest, now: datetime) -> bool:
+def plan_attempt(store: OverdueStore, retries: RetryQueue, record: QueuedRequest, now: datetime) -> bool:
     """Plan the next attempt of an overdue record, and change the record, so that it is not overdue for the next hour.
 
     Return False if another attempt was recorded meanwhile or the database is not available.

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from domain.ports import Clock, IdSource
-    from domain.storage.ports import Database
+    from domain.storage.ports import RecountStore
 
 LEASE_SECONDS = 360
 """The operator's function has ended by then: it runs for at most 300 seconds."""
 
 
-def count_differences(store: Database, connection_id: str) -> Mapping[CountKey, int]:
+def count_differences(store: RecountStore, connection_id: str) -> Mapping[CountKey, int]:
     """Return the number to add to each wrong count. Raises NotFound for an unknown connection.
 
     Records change during a recount, and its index may be out of date. Therefore a difference counts only if two
@@ -35,7 +35,7 @@ def count_differences(store: Database, connection_id: str) -> Mapping[CountKey, 
     return {key: number for key, number in second.items() if first.get(key) == number}
 
 
-def mend_counts(store: Database, clock: Clock, new_id: IdSource, connection_id: str) -> Mapping[CountKey, int]:
+def mend_counts(store: RecountStore, clock: Clock, new_id: IdSource, connection_id: str) -> Mapping[CountKey, int]:
     """Add the differences to the counts and return them. Run it while no request is in flight.
 
     Two at once would find the same differences, and add them twice. Raises InvalidState while another one of this
@@ -53,7 +53,7 @@ def mend_counts(store: Database, clock: Clock, new_id: IdSource, connection_id: 
     return differences
 
 
-def _compare(store: Database, connection_id: str) -> Mapping[CountKey, int]:
+def _compare(store: RecountStore, connection_id: str) -> Mapping[CountKey, int]:
     stored = {
         CountKey(connection_id, day.day, sort, *pair): number
         for day in store.day_counts(connection_id)

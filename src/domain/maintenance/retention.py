@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
-    from domain.storage.ports import Database
+    from domain.storage.ports import Committing
 
 
-def forget_record(store: Database, record: QueuedRequest, now: datetime) -> bool:
+def forget_record(store: Committing, record: QueuedRequest, now: datetime) -> bool:
     """Remove the bodies of an expired record, subtract it from the counts and store a tombstone.
 
     The call is safe to repeat. It returns False if there was nothing to do. Raises TooManyRequests.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.storage.ports import Database
+    from domain.storage.ports import PackingStore
 
 THREADS = 4
 """The number of days that a run packs in parallel. A run mostly waits for the database: a small day takes a dozen
@@ -65,7 +65,7 @@ class Packed:
 
 
 def pack_days(
-    store: Database, clock: Clock, until: datetime, share: Share = EVERYTHING, threads: int = THREADS
+    store: PackingStore, clock: Clock, until: datetime, share: Share = EVERYTHING, threads: int = THREADS
 ) -> Packed:
     """Pack the days of a share. Starts no step after `until`. May stop anywhere and run again at any time.
 
@@ -82,7 +82,7 @@ def pack_days(
     )
 
 
-def _pack_part(store: Database, clock: Clock, until: datetime, share: Share) -> Packed:
+def _pack_part(store: PackingStore, clock: Clock, until: datetime, share: Share) -> Packed:
     today = day_of(timestamp(clock()))
     visited: set[tuple[str, str]] = set()
     failures: dict[tuple[str, str], Exception] = {}
@@ -100,7 +100,7 @@ def _pack_part(store: Database, clock: Clock, until: datetime, share: Share) -> 
     return Packed(len(visited) - len(failures), settled, all_settled, failures)
 
 
-def _pack_day(store: Database, connection_id: str, day: str, clock: Clock, until: datetime) -> bool:
+def _pack_day(store: PackingStore, connection_id: str, day: str, clock: Clock, until: datetime) -> bool:
     """Pack a day. Return False if the time runs out first."""
     after = None
     while clock() < until:
@@ -110,7 +110,7 @@ def _pack_day(store: Database, connection_id: str, day: str, clock: Clock, until
     return False
 
 
-def _settle_days(store: Database, today: str, clock: Clock, until: datetime, share: Share) -> tuple[int, bool]:
+def _settle_days(store: PackingStore, today: str, clock: Clock, until: datetime, share: Share) -> tuple[int, bool]:
     """Let the next run pack the changed days. Return their number, and False if the time runs out first.
 
     This comes after the packing, because a run must not pack the days that it has settled itself.

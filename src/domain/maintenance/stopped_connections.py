@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.records.connection import Connection
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import Database
+    from domain.storage.ports import ConnectionStore
 
 FORGOTTEN_AFTER = timedelta(days=4)
 """A connection that was given up does not count for ever: the alarm would never be over, and would hide others. Until
@@ -38,7 +38,7 @@ class StoppedConnections:
     Each look costs one read if requests wait, and a write when the connection is found for the first time.
     """
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    def __init__(self, store: ConnectionStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
         self.ids: list[str] = []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from domain.maintenance.failures import OnFailure
     from domain.ports import Clock
     from domain.records.session import Session
-    from domain.storage.ports import Database
+    from domain.storage.ports import SweepStore
 
 SESSIONS_A_READ = 25
 CONNECTIONS_A_SWEEP = 100
@@ -45,7 +45,7 @@ class Swept:
     chunks_removed: int = 0
 
 
-def sweep(store: Database, clock: Clock, until: datetime, on_failure: OnFailure = raising) -> Swept:
+def sweep(store: SweepStore, clock: Clock, until: datetime, on_failure: OnFailure = raising) -> Swept:
     """Release silent sessions and remove deleted connections. Starts no step after `until`.
 
     May stop anywhere and run again at any time. A session or connection that cannot be handled is left to the next
@@ -54,12 +54,12 @@ def sweep(store: Database, clock: Clock, until: datetime, on_failure: OnFailure 
     work = store, clock, until, on_failure
     released, all_released = attempted(partial(_release_sessions, *work), (0, False), on_failure, task="release")
     removed, purged, all_purged = attempted(partial(_purge_connections, *work), (0, 0, False), on_failure, task="purge")
-    remove_chunks = partial(store.remove_late_chunks, timestamp(clock() - SETTLED_AFTER))
+    remove_chunks = partial(store.remove_late_responses, timestamp(clock() - SETTLED_AFTER))
     chunks = attempted(remove_chunks, 0, on_failure, task="remove_chunks") if clock() < until else 0
     return Swept(released, removed, purged, all_released and all_purged, chunks)
 
 
-def _release_sessions(store: Database, clock: Clock, until: datetime, on_failure: OnFailure) -> tuple[int, bool]:
+def _release_sessions(store: SweepStore, clock: Clock, until: datetime, on_failure: OnFailure) -> tuple[int, bool]:
     """Return the number of released sessions, and whether all silent ones were tried."""
     before = timestamp(clock() - timedelta(seconds=SILENCE_SECONDS))
     released = 0
@@ -79,7 +79,7 @@ def _release_sessions(store: Database, clock: Clock, until: datetime, on_failure
     return released, False
 
 
-def _release(store: Database, session: Session, now: datetime) -> bool:
+def _release(store: SweepStore, session: Session, now: datetime) -> bool:
     connection = store.connection(session.connection_id)
     try:
         changes = end_of_session(session, store.held_requests(session)[0], connection, now, SILENT)
@@ -90,7 +90,9 @@ def _release(store: Database, session: Session, now: datetime) -> bool:
     return True
 
 
-def _purge_connections(store: Database, clock: Clock, until: datetime, on_failure: OnFailure) -> tuple[int, int, bool]:
+def _purge_connections(
+    store: SweepStore, clock: Clock, until: datetime, on_failure: OnFailure
+) -> tuple[int, int, bool]:
     """Return the numbers of removed records and connections, and whether all the work is done for now.
 
     The connections take turns of one step each, so a small one does not wait for a large one.

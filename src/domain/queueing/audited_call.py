@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.records.audit import Action, Actor, AuditEntry
     from domain.records.request import QueuedRequest
-    from domain.storage.ports import Database
+    from domain.storage.ports import Committing
 
 
 class AuditedCall:
@@ -22,7 +22,7 @@ class AuditedCall:
     A call that changes nothing has no entry. A call that is cut off leaves an entry that is not completed.
     """
 
-    def __init__(self, store: Database, clock: Clock, action: Action, actor: Actor) -> None:
+    def __init__(self, store: Committing, clock: Clock, action: Action, actor: Actor) -> None:
         self._store = store
         self._clock = clock
         self._action = action

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock
-    from domain.storage.ports import Database
+    from domain.storage.ports import QueueStore
 
 PER_COMMIT = 25
 """The most changes in one transaction. There are fewer if they change the counts of many days (`commit_size.py`)."""
@@ -109,7 +109,7 @@ class ManyRequests:
     """
 
     def __init__(
-        self, store: Database, clock: Clock, check_read: Callable[[], None], bounds: Bounds = USUAL_BOUNDS
+        self, store: QueueStore, clock: Clock, check_read: Callable[[], None], bounds: Bounds = USUAL_BOUNDS
     ) -> None:
         self._store = store
         self._clock = clock

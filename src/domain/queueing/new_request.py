@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, IdSource
     from domain.queueing.waiting_reason import WaitingReason
     from domain.records.connection import Connection
-    from domain.storage.ports import Database
+    from domain.storage.ports import QueueStore
     from domain.webhooks.addresses import UrlRules
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60
@@ -143,7 +143,7 @@ class Queueing:
     """Queues requests."""
 
     def __init__(
-        self, store: Database, clock: Clock, new_id: IdSource, *, quotas: Quotas | None, url_rules: UrlRules
+        self, store: QueueStore, clock: Clock, new_id: IdSource, *, quotas: Quotas | None, url_rules: UrlRules
     ) -> None:
         """Without `quotas`, calls are neither counted nor limited."""
         self._store = store

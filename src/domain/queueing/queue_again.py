@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from domain.queueing.selection import Part
     from domain.records.connection import Connection
     from domain.records.request import StoredRequest
-    from domain.storage.ports import Database
+    from domain.storage.ports import QueueStore
 
 QUEUED_AGAIN = (State.ERROR, State.DISCARDED)
 
@@ -88,7 +88,7 @@ class QueueAgain:
     """
 
     def __init__(
-        self, store: Database, clock: Clock, check_read: Callable[[], None], bounds: Bounds = USUAL_BOUNDS
+        self, store: QueueStore, clock: Clock, check_read: Callable[[], None], bounds: Bounds = USUAL_BOUNDS
     ) -> None:
         self._store = store
         self._clock = clock

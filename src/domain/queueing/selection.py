@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
-    from domain.storage.ports import Database
+    from domain.storage.ports import QueueStore
 
 MAX_CURSOR_LENGTH = 300
 
@@ -94,7 +94,7 @@ class Walk:
     the index, which lags. With `ids`, only the requests of the connection that have these, in one part and one batch.
     """
 
-    store: Database
+    store: QueueStore
     stretch: IndexStretch
     part_size: int
     ids: Sequence[str] | None = None

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from domain.errors import Conflict
     from domain.ports import Clock
     from domain.records.request import Tombstone
-    from domain.storage.ports import Database
+    from domain.storage.ports import QueueStore
 
 _KIND = "queued request"
 _CONTENDED = "The request is being changed. Try again in a moment."
@@ -40,7 +40,7 @@ class RequestService:
     A change is stored together with its entry in the audit log, which names the `actor`.
     """
 
-    def __init__(self, store: Database, clock: Clock) -> None:
+    def __init__(self, store: QueueStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 

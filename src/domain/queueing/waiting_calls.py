@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock, IdSource
-    from domain.storage.ports import Database
+    from domain.storage.ports import WaitingStore
 
 MAX_WAIT_SECONDS = 20
 """A function may take 25 seconds, and API Gateway waits for 29."""
@@ -65,7 +65,7 @@ class WaitingCalls:
 
     def __init__(
         self,
-        store: Database,
+        store: WaitingStore,
         clock: Clock,
         new_id: IdSource,
         *,

@@ -1,4 +1,6 @@
-"""The port of the database. `adapters/dynamodb` and the fake store of the tests implement it (decision 0059).
+"""The ports of the database: one for each use case, made of the reads that several share.
+
+`DynamoDBStore` and the fake store of the tests implement all of them (decision 0059).
 
 Reads by id and of the queue are consistent. Reads of an index (`index_entries`, `in_flight_ids`, `search_matches`,
 `silent_sessions`, `connections_of`, `deleted_connections`) are eventually consistent: an entry may be late or outdated.
@@ -158,8 +160,8 @@ class IndexStretch:
     after: IndexEntry | None = None
 
 
-class Database(Protocol):
-    """Every read and write of the database. Only `commit` writes entities."""
+class Committing(Protocol):
+    """The one way to write entities."""
 
     def commit(self, *changes: Change) -> None:
         """Apply all `changes` or none, and keep the counts exact.
@@ -168,48 +170,49 @@ class Database(Protocol):
         changed the same items during every retry. Raises Unavailable if it is unknown whether the changes were made.
         """
 
-    # --- Requests
+
+class ConnectionReads(Protocol):
+    """Reads of a connection."""
+
+    def connection(self, connection_id: str) -> Connection | None:
+        """Return a connection, even if it was deleted (`deleted_at`)."""
+
+
+class OwnerReads(Protocol):
+    """Reads of an app and a page of its connections."""
+
+    def app(self, app_id: str) -> App | None:
+        """Return an app."""
+
+    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
+        """Return one page of an app's connections, oldest first, and their total number."""
+
+
+class RequestReads(Protocol):
+    """Reads of one record, and of the ids of those in flight."""
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
         """Return the record without its bodies."""
 
-    def request_detail(
-        self, request_id: str, connection_id: str | None = None, max_ahead: int = 0
-    ) -> RequestDetail | Tombstone | None:
-        """Return a record with its bodies and its connection in at most two round trips.
+    def in_flight_ids(self, connection_id: str) -> Sequence[str]:
+        """Return the ids of a connection's records in flight, in no particular order. Reads an index."""
 
-        Also returns None if its connection was deleted or is not `connection_id`. The requests ahead of a queued one
-        are counted up to `max_ahead`. Raises Unavailable if the record and its bodies do not match in several reads.
-        """
 
-    def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
-        """Read the existing records with their compressed bodies."""
+class RecordReads(Protocol):
+    """Reads of several records by their ids."""
 
     def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
         """Return the existing records without their bodies, in no particular order."""
 
-    def in_flight_ids(self, connection_id: str) -> Sequence[str]:
-        """Return the ids of a connection's records in flight, in no particular order. Reads an index."""
+    def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
+        """Read the existing records with their compressed bodies."""
 
-    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
-        """Return records with their request XML, in one round trip, or two if a request is large."""
 
-    def delivery(
-        self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
-    ) -> Delivery | Tombstone | None:
-        """Return the current record, its bodies and the app's active webhook secrets, in one round trip.
+class HeldReads(Protocol):
+    """Reads of a session and its requests in flight."""
 
-        `response_chunks` is the expected name of the chunks of the response. If the record names others, they are read.
-        Raises Unavailable like `request_detail`.
-        """
-
-    # --- The queue
-
-    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return the first `limit` records of the queue, in the order of sending.
-
-        The read is consistent: it returns every request that was stored before it (decision 0020).
-        """
+    def session(self, session_id: str) -> Session | None:
+        """Return a session, open or ended."""
 
     def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
         """Return the requests in flight of a session, and the first `front` records of its queue, in one round trip.
@@ -217,143 +220,34 @@ class Database(Protocol):
         A request that the session names but no longer holds is left out.
         """
 
-    def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return the first `limit` queued records in turn behind an entry by time, up to the timestamp `last`.
 
-        An entry without an id is before all of its time. The read is consistent.
+class EntryReads(Protocol):
+    """Reads of the entries of lists."""
+
+    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
+        """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
+
+    def all_index_entries(
+        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
+    ) -> Iterable[IndexEntry]:
+        """Return every entry of these days, in no particular order."""
+
+
+class CountReads(Protocol):
+    """Reads of counts, and of the connections that have them."""
+
+    def day_counts(self, connection_id: str, first_day: str = "", sort: str | None = None) -> Sequence[DayCounts]:
+        """Return the connection's counts from `first_day` on, oldest day first. Raises NotFound if it was deleted.
+
+        With `sort`, the counts by the other time and the statistics are left out.
         """
-
-    def oldest_queued(self, connection_id: str) -> QueuedRequest | None:
-        """Return the request that has been in the queue for the longest time, by `inserted_at`, or None.
-
-        Of the requests with the same priority, this looks only at the one that is sent first.
-        """
-
-    def remove_from_queue(self, entry: QueuedRequest) -> None:
-        """Remove an entry of the queue whose request has ended or does not exist."""
-
-    # --- Connections
-
-    def connection(self, connection_id: str) -> Connection | None:
-        """Return a connection, even if it was deleted (`deleted_at`)."""
 
     def connection_ids_of(self, app_id: str) -> Sequence[str]:
         """Return the ids of an app's connections, oldest first."""
 
-    def connections_of(self, app_id: str, offset: int, limit: int) -> tuple[Sequence[Connection], int]:
-        """Return one page of an app's connections, oldest first, and their total number."""
 
-    def deleted_connections(self, limit: int) -> Sequence[Connection]:
-        """Return the deleted connections that have not been removed yet."""
-
-    # --- Removal of deleted connections and late chunks
-
-    def remove_records(self, connection: Connection) -> Iterator[int]:
-        """Remove the records of a deleted connection with their bodies, in steps of about a second.
-
-        Yields the number of records that each step removed. The removal may stop after any step and start again.
-        Several removals may run at the same time. Raises TooManyRequests.
-        """
-
-    def remove_connection(self, connection: Connection) -> None:
-        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests.
-
-        Its events are removed from the log of its app.
-        """
-
-    def remove_late_chunks(self, before: str) -> int:
-        """Remove the chunks of responses that were stored after their request was removed, and return their number.
-
-        Looks at the requests that were removed before the timestamp.
-        """
-
-    # --- Sessions
-
-    def session(self, session_id: str) -> Session | None:
-        """Return a session, open or ended."""
-
-    def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
-        """Return live sessions with a last call before the timestamp, oldest call first. Reads an index."""
-
-    def live_sessions(self, shard: int, since: str) -> Mapping[str, int]:
-        """Return the numbers of live sessions of a shard by app. Reads an index.
-
-        A session counts if its last recorded call was in the minute of the timestamp or later.
-        """
-
-    # --- Apps and their API keys
-
-    def app(self, app_id: str) -> App | None:
-        """Return an app."""
-
-    def app_ids(self) -> Sequence[str]:
-        """Return the id of every app, in no particular order. Reads an index."""
-
-    def apps_by_age(self) -> Sequence[App]:
-        """Return every app, oldest first. Reads an index."""
-
-    def api_key(self, key_hash: str) -> ApiKey | None:
-        """Return the key with this hash, revoked or not."""
-
-    def remove_app(self, app_id: str) -> None:
-        """Remove the log of events, the counters, the API keys and then the app, as far as they exist.
-
-        May be interrupted and repeated. The audit log stays until it expires.
-        """
-
-    def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
-        """Return an app's keys, oldest first."""
-
-    # --- Audit logs
-
-    def audit_entries(
-        self,
-        app_id: str,
-        connection_id: str | None,
-        before: str | None,
-        limit: int,
-        *,
-        action: Action | None = None,
-        within: TimeRange = ANY_TIME,
-    ) -> tuple[Sequence[AuditEntry], str | None]:
-        """Look at the newest `limit` entries of the audit log of an app, or of a connection, newest first.
-
-        With `before`, only those at a lower position. Return the entries with this action in this range of time, and
-        the position before which there may be more, or None. The entries of a connection are read from an index.
-        """
-
-    # --- Logs of events (`domain.events`). All reads are consistent.
-
-    def newest_event_groups(self, app_id: str, limit: int) -> Sequence[EventGroup]:
-        """Return the newest groups of an app's log, newest first."""
-
-    def log_beginning(self, app_id: str) -> int | None:
-        """Return the position at which the app's log began, or None if no log of it has begun.
-
-        The log at this position may have been lost since.
-        """
-
-    def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
-        """Yield the groups of an app's log from a position on, in order. `page_size` groups are read at a time.
-
-        This is not a snapshot: a group that was appended during a read can be missing before a later one.
-        """
-
-    def let_event_group_expire(self, group: EventGroup) -> None:
-        """Store the `expires_at` of a group, if the group still exists."""
-
-    # --- Canaries of the streams (`domain.maintenance.canaries`)
-
-    def canaries(self) -> Canaries:
-        """Return what is known about the canaries."""
-
-    def send_canaries(self, streams: Collection[str], consumers: Collection[str], now: str) -> None:
-        """Change one item in each of these tables. These consumers miss a canary from now on."""
-
-    def note_canary(self, consumer: str) -> None:
-        """Note that a consumer has processed a canary, and misses none."""
-
-    # --- Usage of quotas (`domain.apps.quotas`)
+class UsageCounters(Protocol):
+    """Counters of an app (`domain.apps.quotas`)."""
 
     def add_usage(self, app_id: str, counter: str, number: int, expires_at: int | None = None) -> Usage:
         """Add to a counter and return it. After `expires_at` (Unix seconds), the counter may be removed.
@@ -364,7 +258,9 @@ class Database(Protocol):
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter."""
 
-    # --- Leases of waiting calls (`domain.queueing.waiting_calls`)
+
+class Leases(Protocol):
+    """Leases of waiting calls (`domain.queueing.waiting_calls`) and of recounts."""
 
     def take_lease(self, lease: Lease, now: int) -> bool:
         """Store a lease if its place is free or its former lease has expired at `now` (Unix seconds).
@@ -375,38 +271,86 @@ class Database(Protocol):
     def release_lease(self, lease: Lease) -> None:
         """Free the place, unless another call has taken it after the lease expired."""
 
-    # --- Counts, and recounts (`domain.maintenance.recount`)
 
-    def day_counts(self, connection_id: str, first_day: str = "", sort: str | None = None) -> Sequence[DayCounts]:
-        """Return the connection's counts from `first_day` on, oldest day first. Raises NotFound if it was deleted.
+class EventReads(Protocol):
+    """Reads of the logs of events (`domain.events`). They are consistent."""
 
-        With `sort`, the counts by the other time and the statistics are left out.
+    def newest_event_groups(self, app_id: str, limit: int) -> Sequence[EventGroup]:
+        """Return the newest groups of an app's log, newest first."""
+
+    def event_groups_from(self, app_id: str, position: int, page_size: int) -> Iterator[EventGroup]:
+        """Yield the groups of an app's log from a position on, in order. `page_size` groups are read at a time.
+
+        This is not a snapshot: a group that was appended during a read can be missing before a later one.
         """
 
-    def remove_statistics(self, connection_id: str, day: str) -> None:
-        """Remove the statistics of a past day. Its counts stay."""
 
-    def recount(self, connection_id: str) -> Mapping[CountKey, int]:
-        """Count the entries of a connection's listing indexes, and return these counts."""
+class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, HeldReads, Protocol):
+    """What queueing, discarding and queueing again need."""
 
-    def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
-        """Add `changes` to the counts. Raises TooManyRequests and Unavailable like `commit`."""
+    def request_detail(
+        self, request_id: str, connection_id: str | None = None, max_ahead: int = 0
+    ) -> RequestDetail | Tombstone | None:
+        """Return a record with its bodies and its connection in at most two round trips.
 
-    # --- Lists and searches
-    #
-    # Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel.
-    # Several threads call `check_deadline` before each database call. If it raises an exception, the read ends.
+        Also returns None if its connection was deleted or is not `connection_id`. The requests ahead of a queued one
+        are counted up to `max_ahead`. Raises Unavailable if the record and its bodies do not match in several reads.
+        """
 
-    def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
-        """Return the entries `skip` to `skip + limit` of these days, in order of time and id."""
+    def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return the first `limit` queued records in turn behind an entry by time, up to the timestamp `last`.
+
+        An entry without an id is before all of its time. The read is consistent.
+        """
 
     def next_index_entries(self, stretch: IndexStretch, limit: int) -> Sequence[IndexEntry]:
         """Return the first `limit` entries of a stretch, in order of time and id."""
 
-    def all_index_entries(
-        self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
-    ) -> Iterable[IndexEntry]:
-        """Return every entry of these days, in no particular order."""
+
+class WaitingStore(RequestReads, EntryReads, Leases, Protocol):
+    """What waiting calls need."""
+
+
+class ClaimStore(Committing, ConnectionReads, RequestReads, RecordReads, HeldReads, Protocol):
+    """What the claim of requests for a session needs."""
+
+    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
+        """Return the first `limit` records of the queue, in the order of sending.
+
+        The read is consistent: it returns every request that was stored before it (decision 0020).
+        """
+
+    def remove_from_queue(self, entry: QueuedRequest) -> None:
+        """Remove an entry of the queue whose request has ended or does not exist."""
+
+
+class LoginStore(ClaimStore, UsageCounters, Protocol):
+    """What a login of the Web Connector needs."""
+
+
+class SessionStore(ClaimStore, Protocol):
+    """What the other calls of a session need."""
+
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
+        """Return records with their request XML, in one round trip, or two if a request is large."""
+
+
+class AdmissionStore(UsageCounters, Protocol):
+    """What admission at login needs."""
+
+    def live_sessions(self, shard: int, since: str) -> Mapping[str, int]:
+        """Return the numbers of live sessions of a shard by app. Reads an index.
+
+        A session counts if its last recorded call was in the minute of the timestamp or later.
+        """
+
+
+class ListStore(ConnectionReads, RequestReads, RecordReads, EntryReads, CountReads, Protocol):
+    """What lists and searches need.
+
+    Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel. Several
+    threads call `check_deadline` before each call of the database. If it raises an exception, the read ends.
+    """
 
     def count_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None
@@ -426,7 +370,145 @@ class Database(Protocol):
         Only records that were inserted `within` a range of time are meant.
         """
 
-    # --- Packing of search texts, so a search reads few large items (`domain.maintenance.search_packing`)
+
+class OverviewStore(ConnectionReads, OwnerReads, RequestReads, RecordReads, EntryReads, CountReads, Protocol):
+    """What the statistics of an app and of a connection need."""
+
+    def oldest_queued(self, connection_id: str) -> QueuedRequest | None:
+        """Return the request that has been in the queue for the longest time, by `inserted_at`, or None.
+
+        Of the requests with the same priority, this looks only at the one that is sent first.
+        """
+
+
+class ConnectionStore(Committing, ConnectionReads, OwnerReads, HeldReads, Protocol):
+    """What the use cases of a connection need."""
+
+
+class WebhookStore(Committing, ConnectionReads, OwnerReads, Protocol):
+    """What deliveries of webhooks need."""
+
+    def delivery(
+        self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int
+    ) -> Delivery | Tombstone | None:
+        """Return the current record, its bodies and the app's active webhook secrets, in one round trip.
+
+        `response_chunks` is the expected name of the chunks of the response. If the record names others, they are read.
+        Raises Unavailable like `request_detail`.
+        """
+
+
+class FeedStore(ConnectionReads, RecordReads, EventReads, Protocol):
+    """What the feed needs."""
+
+
+class LogStore(Committing, OwnerReads, EventReads, Protocol):
+    """What appending to the log of events needs."""
+
+    def log_beginning(self, app_id: str) -> int | None:
+        """Return the position at which the app's log began, or None if no log of it has begun.
+
+        The log at this position may have been lost since.
+        """
+
+    def let_event_group_expire(self, group: EventGroup) -> None:
+        """Store the `expires_at` of a group, if the group still exists."""
+
+
+class QuotaStore(OwnerReads, RequestReads, CountReads, UsageCounters, Protocol):
+    """What quotas need."""
+
+
+class AppStore(Committing, OwnerReads, CountReads, Protocol):
+    """What the operator needs."""
+
+    def apps_by_age(self) -> Sequence[App]:
+        """Return every app, oldest first. Reads an index."""
+
+    def api_key(self, key_hash: str) -> ApiKey | None:
+        """Return the key with this hash, revoked or not."""
+
+    def api_keys_of(self, app_id: str) -> Sequence[ApiKey]:
+        """Return an app's keys, oldest first."""
+
+    def remove_app(self, app_id: str) -> None:
+        """Remove the log of events, the counters, the API keys and then the app, as far as they exist.
+
+        May be interrupted and repeated. The audit log stays until it expires.
+        """
+
+
+class AuditStore(Protocol):
+    """What the audit log needs."""
+
+    def audit_entries(
+        self,
+        app_id: str,
+        connection_id: str | None,
+        before: str | None,
+        limit: int,
+        *,
+        action: Action | None = None,
+        within: TimeRange = ANY_TIME,
+    ) -> tuple[Sequence[AuditEntry], str | None]:
+        """Look at the newest `limit` entries of the audit log of an app, or of a connection, newest first.
+
+        With `before`, only those at a lower position. Return the entries with this action in this range of time, and
+        the position before which there may be more, or None. The entries of a connection are read from an index.
+        """
+
+
+class SweepStore(Committing, ConnectionReads, RecordReads, HeldReads, Protocol):
+    """What the release of silent sessions and the removal of deleted connections need."""
+
+    def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
+        """Return live sessions with a last call before the timestamp, oldest call first. Reads an index."""
+
+    def deleted_connections(self, limit: int) -> Sequence[Connection]:
+        """Return the deleted connections that have not been removed yet."""
+
+    def remove_records(self, connection: Connection) -> Iterator[int]:
+        """Remove the records of a deleted connection with their bodies, in steps of about a second.
+
+        Yields the number of records that each step removed. The removal may stop after any step and start again.
+        Several removals may run at the same time. Raises TooManyRequests.
+        """
+
+    def remove_connection(self, connection: Connection) -> None:
+        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests.
+
+        Its events are removed from the log of its app.
+        """
+
+    def remove_late_responses(self, before: str) -> int:
+        """Remove what was stored of responses after their request was removed, and return the number of removals.
+
+        Looks at the requests that were removed before the timestamp.
+        """
+
+
+class OverdueStore(Committing, RequestReads, EntryReads, CountReads, Protocol):
+    """What planning of overdue webhooks needs."""
+
+    def app_ids(self) -> Sequence[str]:
+        """Return the id of every app, in no particular order. Reads an index."""
+
+
+class RecountStore(ConnectionReads, CountReads, Leases, Protocol):
+    """What a recount and the removal of old statistics need (`domain.maintenance.recount`)."""
+
+    def recount(self, connection_id: str) -> Mapping[CountKey, int]:
+        """Count the entries of a connection's listing indexes, and return these counts."""
+
+    def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
+        """Add `changes` to the counts. Raises TooManyRequests and Unavailable like `commit`."""
+
+    def remove_statistics(self, connection_id: str, day: str) -> None:
+        """Remove the statistics of a past day. Its counts stay."""
+
+
+class PackingStore(Protocol):
+    """What the packing of search texts needs (`domain.maintenance.search_packing`)."""
 
     def days_to_pack(self, before: str) -> Iterator[tuple[str, str]]:
         """Yield (connection, day) for the days before `before` that have not changed since `settle_days`.
@@ -446,3 +528,41 @@ class Database(Protocol):
         One run copies a text into a search block, and the next run removes it from the index. A day is done if a run
         has nothing to do.
         """
+
+
+class CanaryStore(Protocol):
+    """What the canaries of the streams need (`domain.maintenance.canaries`)."""
+
+    def canaries(self) -> Canaries:
+        """Return what is known about the canaries."""
+
+    def send_canaries(self, streams: Collection[str], consumers: Collection[str], now: str) -> None:
+        """Change one item in each of these tables. These consumers miss a canary from now on."""
+
+    def note_canary(self, consumer: str) -> None:
+        """Note that a consumer has processed a canary, and misses none."""
+
+
+class Database(
+    QueueStore,
+    WaitingStore,
+    LoginStore,
+    SessionStore,
+    AdmissionStore,
+    ListStore,
+    OverviewStore,
+    ConnectionStore,
+    WebhookStore,
+    FeedStore,
+    LogStore,
+    QuotaStore,
+    AppStore,
+    AuditStore,
+    SweepStore,
+    OverdueStore,
+    RecountStore,
+    PackingStore,
+    CanaryStore,
+    Protocol,
+):
+    """The whole database: what starts the services needs it, and no service."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from domain.apps.quotas import Quotas
 from domain.connections.turns import MAX_POSTPONEMENT_SECONDS
 from domain.errors import TooManyRequests, Unavailable
 from domain.records.session import MAX_EXECUTION_SECONDS
@@ -74,7 +75,7 @@ class WebConnector:
     ) -> None:
         admission = Admission(store, clock, budget, secrets, executor) if budget else None
         login = Login(store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds, admission=admission)
-        session = SessionService(store, clock, new_id, admission)
+        session = SessionService(store, clock, new_id, Quotas(store, clock, lambda: 0.0), admission)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
             "authenticate": login.authenticate,
             "sendRequestXML": session.send_request_xml,

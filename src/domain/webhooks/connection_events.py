@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from domain.records.connection import Connection
     from domain.records.event import EventOutcome
     from domain.records.webhook import WebhookAttempt
-    from domain.storage.ports import Database
+    from domain.storage.ports import WebhookStore
     from domain.webhooks.delivery import AttemptOutcome
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
@@ -59,7 +59,7 @@ class EventDeliverer:
     `event_body` returns the body of an event for its connection as it is now and the timestamp of the attempt.
     """
 
-    store: Database
+    store: WebhookStore
     event_body: Callable[[Connection, PlannedEvent, str], bytes]
     sender: WebhookSender
     retries: RetryQueue

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock
     from domain.records.request import StoredRequest
-    from domain.storage.ports import Database
+    from domain.storage.ports import WebhookStore
     from domain.webhooks.patience import Patience
     from domain.webhooks.ports import RetryQueue, WebhookSender
 
@@ -164,7 +164,7 @@ class Deliverer:
     `event_body` returns the body of the event for a record and the timestamp of the attempt.
     """
 
-    store: Database
+    store: WebhookStore
     event_body: Callable[[StoredRequest, str], bytes]
     sender: WebhookSender
     retries: RetryQueue

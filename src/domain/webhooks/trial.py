@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.ports import Clock, IdSource
-    from domain.storage.ports import Database
+    from domain.storage.ports import WebhookStore
     from domain.webhooks.addresses import UrlRules
     from domain.webhooks.ports import WebhookSender
 
@@ -56,7 +56,7 @@ class Trials:
     """Tests webhook receivers."""
 
     def __init__(
-        self, store: Database, sender: WebhookSender, clock: Clock, new_id: IdSource, url_rules: UrlRules
+        self, store: WebhookStore, sender: WebhookSender, clock: Clock, new_id: IdSource, url_rules: UrlRules
     ) -> None:
         self._store = store
         self._sender = sender

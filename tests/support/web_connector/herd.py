@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from domain.apps.quotas import Quotas
 from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS
 from domain.records.request import QUEUED, QueuedRequest
 from domain.records.session import Session
@@ -168,7 +169,7 @@ class Process:
         random = Random(f"{herd.seed}/{number}")
         admission = Admission(store, clock, herd.budget, random.randbytes) if herd.budget else None
         login = Login(store, clock, random.randbytes, dormant_seconds=MAX_POSTPONEMENT_SECONDS, admission=admission)
-        session = SessionService(store, clock, lambda: "", admission)
+        session = SessionService(store, clock, lambda: "", Quotas(store, clock, lambda: 0.0), admission)
         self.methods: dict[str, Callable[[Call], Any]] = {
             "authenticate": login.authenticate,
             "sendRequestXML": session.send_request_xml,

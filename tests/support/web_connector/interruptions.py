@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tests.support.builders import FixedClock
     from tests.support.web_connector.connector import Connector
 
-PORT_METHODS = frozenset(name for name in vars(Database) if name[0] != "_")
+PORT_METHODS = frozenset(name for name in dir(Database) if name[0] != "_")
 """Every method of the store."""
 
 BUDGETS = {"authenticate": 5, "sendRequestXML": 6, "receiveResponseXML": 3, "closeConnection": 5}

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock, SecretSource
     from domain.records.session import Session
-    from domain.storage.ports import Database
+    from domain.storage.ports import AdmissionStore
 
 CALLS_OF_A_FAST_SESSION = 10
 """The calls a second of a session without a pace: two calls for each request, with 100 ms between two calls."""
@@ -202,7 +202,12 @@ class Admission:
     """
 
     def __init__(
-        self, store: Database, clock: Clock, budget: Budget, random: SecretSource, executor: Executor | None = None
+        self,
+        store: AdmissionStore,
+        clock: Clock,
+        budget: Budget,
+        random: SecretSource,
+        executor: Executor | None = None,
     ) -> None:
         self.budget = budget
         self._store = store

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from domain.records.request import MessageSet
     from domain.storage.changes import Change
-    from domain.storage.ports import Database
+    from domain.storage.ports import ClaimStore
     from domain.web_connector.protocol.methods import Reply
 
 FRONTS = (10, 100, 1_000)
@@ -40,7 +40,7 @@ read can be between them. DynamoDB takes milliseconds, and rarely seconds."""
 class Claims:
     """What a call of a session reads from the queue of its connection, and what it commits."""
 
-    store: Database
+    store: ClaimStore
     connection_id: str
     session_id: str
     now: datetime

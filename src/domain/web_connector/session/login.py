@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, SecretSource
     from domain.records.connection import Connection
     from domain.storage.changes import Change, ChangeRequest
-    from domain.storage.ports import Database
+    from domain.storage.ports import LoginStore
     from domain.web_connector.protocol.soap import Call
     from domain.web_connector.session.admission import Admission, Reading
 
@@ -260,7 +260,7 @@ class Login:
 
     def __init__(
         self,
-        store: Database,
+        store: LoginStore,
         clock: Clock,
         secrets: SecretSource,
         execution_seconds: int = MAX_EXECUTION_SECONDS,
@@ -402,7 +402,7 @@ def is_working(former: Session, held: QueuedRequest, now: datetime, execution_se
 
 
 def releases_without_session(
-    store: Database, connection: Connection, now: datetime, limits: Limits
+    store: LoginStore, connection: Connection, now: datetime, limits: Limits
 ) -> list[ChangeRequest]:
     """Return the releases of the requests that the connection's missing session holds.
 

@@ -25,7 +25,7 @@ from domain.web_connector.session.admission import UNDISTURBED
 
 if TYPE_CHECKING:
     from domain.records.connection import Connection
-    from domain.storage.ports import Database
+    from domain.storage.ports import UsageCounters
     from domain.web_connector.session.admission import Reading
 
 LINE = "sessions_reserved_until"
@@ -46,7 +46,7 @@ def interval(reading: Reading, app_id: str) -> timedelta:
     return UNDISTURBED * reading.apps_with(app_id) / reading.budget.sessions
 
 
-def reserved(store: Database, reading: Reading, connection: Connection, now: datetime) -> str:
+def reserved(store: UsageCounters, reading: Reading, connection: Connection, now: datetime) -> str:
     """Return the time of a connection's reservation. Takes the next one with one or two calls if it has none."""
     if connection.reserved_at and connection.reserved_at > timestamp(now):
         return connection.reserved_at

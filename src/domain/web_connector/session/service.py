@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from domain.apps.quotas import Quotas
 from domain.records.session import NO_SESSION, HeldRequest, session_id
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
@@ -22,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
 
+    from domain.apps.quotas import Quotas
     from domain.ports import Clock, IdSource
     from domain.records.session import Session
-    from domain.storage.ports import Database
+    from domain.storage.ports import SessionStore
     from domain.web_connector.protocol.methods import Result
     from domain.web_connector.protocol.soap import Call
     from domain.web_connector.session.admission import Admission
@@ -47,17 +47,19 @@ class Skipped:
 
 
 class SessionService:
-    """The use cases of a Web Connector session. The pages of an iterated query count against the quotas of an app.
+    """The use cases of a Web Connector session. The pages of an iterated query count against the `quotas` of an app.
 
     `admission` paces sessions, and ends those that have run for long while others wait; None does neither.
     """
 
-    def __init__(self, store: Database, clock: Clock, new_id: IdSource, admission: Admission | None = None) -> None:
+    def __init__(
+        self, store: SessionStore, clock: Clock, new_id: IdSource, quotas: Quotas, admission: Admission | None = None
+    ) -> None:
         self._store = store
         self._clock = clock
         self._new_id = new_id
         self._admission = admission
-        self._quotas = Quotas(store, clock, lambda: 0.0)
+        self._quotas = quotas
 
     def send_request_xml(self, call: Call) -> Reply:
         """Reply with the QBXML of the request in flight, '' if there is none or none may be sent, or `NoOp`.
