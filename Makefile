@@ -184,8 +184,11 @@ test-browser: .venv/.installed ## Run the console's tests in a browser (Chromium
 screenshots: .venv/.installed ## Write screenshots of every view, light, dark and phone, to .local/screenshots (Chromium; PICTURES=on replaces docs/images)
 	$(BIN)/python -m tests.browser.screenshots $(if $(filter on,$(PICTURES)),--pictures) .local/screenshots
 
-# The end-to-end tests whose results depend on the database. `make test-programs` and `make deploy-local` run all of them.
-DATABASE_RUNS := $(addprefix tests/e2e/test_,main_job.py kept_data.py batches.py fault_script.py retention.py)
+# The end-to-end tests whose results depend on the database. `make test-programs` runs all of them.
+DATABASE_RUNS := $(addprefix tests/e2e/test_,main_job.py kept_data.py retention.py)
+
+# Those that start a stack of their own, which a deployed one does not change.
+OWN_STACKS := $(addprefix tests/e2e/test_,documented_examples.py fault_script.py kept_data.py nightly_sync.py retention.py)
 
 .PHONY: test-dynamodb
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
@@ -270,7 +273,7 @@ test-sam-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.inst
 
 .PHONY: deploy-local
 deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Build and deploy into an AWS emulator on this machine, and run its tests and the end-to-end tests on it
-	$(BIN)/python -m local.deploy_local $(TOOLS) $(BIN)/python -m pytest -q tests/deployment tests/e2e
+	$(BIN)/python -m local.deploy_local $(TOOLS) $(BIN)/python -m pytest -q tests/deployment tests/e2e $(addprefix --ignore=,$(OWN_STACKS))
 
 .PHONY: test-runtime
 test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed $(TOOLS)/runtime/.installed ## Build, and run every function under Lambda's own runtime; shows cold starts
