@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from typing import TypeAlias
 
-PACKAGE = "domain.web_connector"
-FOLDERS = ("outcomes", "session")
+FOLDERS = ("domain.batches", "domain.web_connector.outcomes", "domain.web_connector.session")
+SERVICE = "domain.web_connector.session.service"
 WAYS = {"sending": "SessionService._send", "receiving": "SessionService._receive"}
 
 Stop: TypeAlias = tuple[str, str]
@@ -31,8 +31,8 @@ class Rooms:
         self._imported: dict[Stop, str] = {}
         self._types: dict[Stop, str] = {}
         for folder in FOLDERS:
-            for path in source.joinpath(*PACKAGE.split("."), folder).glob("*.py"):
-                self._read(f"{PACKAGE}.{folder}.{path.stem}", ast.parse(path.read_text(encoding="utf-8")))
+            for path in source.joinpath(*folder.split(".")).glob("*.py"):
+                self._read(f"{folder}.{path.stem}", ast.parse(path.read_text(encoding="utf-8")))
 
     def _read(self, module: str, tree: ast.Module) -> None:
         for node in ast.walk(tree):
@@ -83,7 +83,7 @@ def main(root: Path) -> None:
     """Print a line for each way."""
     rooms = Rooms(root / "src")
     for way, entry in WAYS.items():
-        stops = rooms.reached((f"{PACKAGE}.session.service", entry))
+        stops = rooms.reached((SERVICE, entry))
         files = {module for module, _ in stops}
         print(f"{way}: {len(stops)} stops, {len(files)} rooms, {sum(map(rooms.returns, stops))} returns")
 
