@@ -70,7 +70,7 @@ def test_a_request_behind_bad_writes_is_sent_after_three_sessions_for_each(numbe
     assert books.failing_calls <= 3 * number
 
 
-@pytest.mark.parametrize("number", [2, 11, MAX_FAILURES - 1, MAX_FAILURES + 10])
+@pytest.mark.parametrize("number", [2, 11, MAX_FAILURES + 10])
 def test_a_request_behind_writes_that_cannot_be_recovered_waits_for_two_sessions_for_each(number: int) -> None:
     books = FailingBooks()
     for _ in range(number):
@@ -142,7 +142,7 @@ def test_requests_behind_the_others_take_turns() -> None:
 @pytest.mark.parametrize("hresult", [UNKNOWN_CAUSE, MODAL_DIALOG, "0x800706BE"])
 def test_a_quickbooks_that_is_down_for_days_costs_no_request_and_is_not_flooded(hresult: str) -> None:
     books = FailingBooks()
-    requests = [books.qbwc.queue() if number % 3 else books.qbwc.write() for number in range(40)]
+    requests = [books.qbwc.queue() if number % 3 else books.qbwc.write() for number in range(12)]
     books.is_down = hresult
 
     books.run_for(timedelta(days=1))
