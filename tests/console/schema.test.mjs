@@ -86,6 +86,13 @@ test("JSON keeps the order of elements, also of the same name between others", (
   }
 });
 
+test("a version in JSON is a text or a number", () => {
+  const read = (version) => fromJson(JSON.stringify({ version, CompanyQueryRq: {} })).version;
+
+  assert.deepEqual(["16.0", 13, 2.1, null, undefined].map(read), ["16.0", "13.0", "2.1", undefined, undefined]);
+  for (const version of [true, {}, ["13.0"]]) assert.throws(() => read(version), /^Error: The version must be a text/);
+});
+
 test("every choice of the schema says what it is for", () => {
   const choices = (part) => {
     if (part.kind === "element") return part.content ? choices(part.content) : [];

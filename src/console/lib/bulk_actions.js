@@ -14,7 +14,11 @@ export const ACTIONS = {
   },
 };
 
-/** Returns the names of the actions that the filters of a list leave. */
+/**
+ * Returns the names of the actions that the filters of a list leave.
+ *
+ * @param {{state?: string, webhook_state?: string}} filters
+ */
 export const possible = ({ state, webhook_state: webhook }) =>
   Object.entries(ACTIONS)
     .filter(

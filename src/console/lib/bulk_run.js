@@ -16,6 +16,11 @@ const MAX_RESULTS = 1000;
 /**
  * Makes a call. One that has begun is not cut off, so its numbers are known. If a limit of the app is used up, it waits
  * for as long as the service asks, and calls again. Returns null if the work was stopped meanwhile.
+ *
+ * @template Answer
+ * @param {() => Promise<Answer>} make
+ * @param {AbortSignal} signal
+ * @param {(seconds: number) => void} waits
  */
 export async function patiently(make, signal, waits) {
   for (;;) {
@@ -40,13 +45,22 @@ export async function patiently(make, signal, waits) {
   }
 }
 
+/**
+ * @param {Record<string, number>} sums
+ * @param {Record<string, number>} more
+ */
 export const added = (sums, more) =>
   Object.fromEntries(Object.entries(more).map(([name, value]) => [name, (sums[name] ?? 0) + value]));
 
+/** @param {Record<string, unknown>} conditions */
 const filled = (conditions) =>
   Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== undefined && value !== ""));
 
-/** Returns the filters of the list as conditions of the API. */
+/**
+ * Returns the filters of the list as conditions of the API.
+ *
+ * @param {Record<string, any>} query
+ */
 const conditionsOf = ({ state, webhook_state: webhook, from, to, time, sort }) =>
   filled({ state, ...(webhook ? webhookConditions(webhook) : {}), ...rangeConditions({ from, to, time, sort }) });
 
@@ -99,6 +113,7 @@ async function results(id, { state, webhook_state: webhook, search, sort, from, 
   }
 }
 
+/** @param {string} text */
 export function timeOf(text) {
   const moment = new Date(text);
   return text && !Number.isNaN(moment.getTime()) ? moment : null;

@@ -1,11 +1,18 @@
 // Turns XML and JSON into indented lines for the document viewer. Long texts are read in
 // slices, so that the tab stays responsive.
 
+/** @typedef {{texts: string[], depths: number[]}} Lines Each line without its indentation, and its depth. */
+
 const SLICE_MILLISECONDS = 12;
 const TOKENS =
   /<!\[CDATA\[[\s\S]*?\]\]>|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<\/[^>]*>|<(?:[^>"']|"[^"]*"|'[^']*')*>|[^<]+|</g;
 
-/** Returns `{texts, depths}`: each line without its indentation, and its depth. */
+/**
+ * Returns `{texts, depths}`: each line without its indentation, and its depth.
+ *
+ * @param {string} xml
+ * @returns {Promise<Lines | null>}
+ */
 export async function xmlLines(xml, isStale = () => false) {
   const texts = [];
   const depths = [];
@@ -50,20 +57,34 @@ export async function xmlLines(xml, isStale = () => false) {
   return { texts, depths };
 }
 
+/**
+ * @param {unknown} value
+ * @returns {Lines}
+ */
 export function jsonLines(value) {
   const texts = JSON.stringify(value, null, 1).split("\n");
   const depths = texts.map((line) => line.length - line.trimStart().length);
   return { texts: texts.map((line) => line.trimStart()), depths };
 }
 
-/** Lines of code keep their indentation, which is part of the code. Two spaces are one level. */
+/**
+ * Lines of code keep their indentation, which is part of the code. Two spaces are one level.
+ *
+ * @param {string} code
+ * @returns {Lines}
+ */
 export function codeLines(code) {
   const texts = code.trimEnd().split("\n");
   const depths = texts.map((line) => Math.floor((line.length - line.trimStart().length) / 2));
   return { texts: texts.map((line, n) => line.slice(2 * depths[n])), depths };
 }
 
-/** Returns the line after the last one that folding line `at` hides, or `at + 1` when it hides none. */
+/**
+ * Returns the line after the last one that folding line `at` hides, or `at + 1` when it hides none.
+ *
+ * @param {Lines} lines
+ * @param {number} at
+ */
 export function foldEnd({ texts, depths }, at) {
   let end = at + 1;
   while (end < texts.length && depths[end] > depths[at]) end += 1;
@@ -76,8 +97,15 @@ const XML_PARTS = /(<\/?|<\?)([\w:.-]+)|([\w:.-]+)(=)("[^"]*"|'[^']*')|(\/?>|\?>
 const JSON_PARTS = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d[\d.eE+-]*|true|false|null)|([^"\d-]+|.)/g;
 const MAXIMUM_LINE = 2000;
 
-/** Returns `[class, text]` pairs that colour a line. */
+/**
+ * Returns `[class, text]` pairs that colour a line.
+ *
+ * @param {string} line
+ * @param {string} kind
+ * @returns {[string, string][]}
+ */
 export function coloured(line, kind) {
+  /** @type {[string, string][]} */
   const parts = [];
   const shown = line.length > MAXIMUM_LINE ? line.slice(0, MAXIMUM_LINE) : line;
   if (kind === "xml" && /^[<]/.test(shown)) {

@@ -179,6 +179,8 @@ export function matching(offers, typed) {
 /**
  * Returns the text beside a name in a list. A name with characters that are invisible or change the direction is
  * spelled out.
+ *
+ * @param {{name: string, hint: string}} offer
  */
 export function hintOf({ name, hint }) {
   const parts = withoutControls(name);

@@ -7,6 +7,10 @@ export const TOKEN = location.hash.slice(1);
 /** How far the service's clock is ahead of this computer's. */
 export let clockOffset = 0;
 
+/**
+ * @param {string} method
+ * @param {string} path
+ */
 export async function call(method, path) {
   let response;
   try {
@@ -30,10 +34,19 @@ export async function call(method, path) {
   return body.data;
 }
 
-/** Returns the milliseconds since a time of the service. */
+/**
+ * Returns the milliseconds since a time of the service.
+ *
+ * @param {string} iso
+ */
 export const timeSince = (iso) => Date.now() + clockOffset - Date.parse(iso);
 
-/** Returns where the app wants the customer to go, or null. Only web addresses are followed. */
+/**
+ * Returns where the app wants the customer to go, or null. Only web addresses are followed.
+ *
+ * @param {string | null | undefined} redirectUrl
+ * @param {string} state
+ */
 export function destination(redirectUrl, state) {
   if (!redirectUrl) return null;
   const address = new URL(redirectUrl);

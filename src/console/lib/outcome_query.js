@@ -14,7 +14,9 @@ const NOT_FOUND = new Set([1, 500]);
 const childOf = (tree, name) => tree?.children?.find((child) => child.name === name);
 const textOf = (tree, ...path) => path.reduce(childOf, tree)?.text;
 const same = (one, other) => one?.trim().toLowerCase() === other?.trim().toLowerCase();
+/** @param {string} noun */
 const a = (noun) => `${/^(?!uni)[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+/** @param {string} noun */
 const many = (noun) =>
   /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : /(s|x|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`;
 
@@ -22,6 +24,8 @@ const many = (noun) =>
  * Returns how a record's outcome can be found out, or null if no query can tell: `{xml, question, judge}`. `judge`
  * returns `{verdict, text}` for the objects that QuickBooks returned. A verdict is "done", "not_done", or "look": a
  * person must compare.
+ *
+ * @param {{request_xml: string, inserted_at: string}} record
  */
 export async function outcomeQuery(record) {
   const { tree, version } = fromXml(record.request_xml);

@@ -4,7 +4,11 @@ import { url } from "./router.js";
 import { isRead } from "./text.js";
 import { declarations } from "./versions.js";
 
-/** Whether a request is a write of which nobody knows whether QuickBooks executed it. */
+/**
+ * Whether a request is a write of which nobody knows whether QuickBooks executed it.
+ *
+ * @param {any} record
+ */
 export const isUnsettled = (record) => record.error?.code === "outcome_unknown" && !isRead(record.request_name);
 
 /**
@@ -23,6 +27,9 @@ export function contentOf({ id, request_xml: xml, request_json: { version }, web
 /**
  * Queues a copy of a record and returns the new record. With the same `key`, it is queued once. Of a write whose
  * outcome is unknown, all people together queue one copy in a day.
+ *
+ * @param {any} record
+ * @param {string} key
  */
 export async function queueAgain(record, key) {
   const headers = { "Idempotency-Key": isUnsettled(record) ? `again-${record.id}` : key };

@@ -9,24 +9,44 @@ import { firstVersion } from "./versions.js";
 import { fromXml, toXml } from "./xml.js";
 
 /**
- * Returns the ways to edit a request: `[[mode, name]]`. Three types have a form for people beside that of the schema.
+ * @import { RequestType } from "./schema.js"
+ * @import { Tree } from "./trees.js"
+ * @typedef {"simple" | "form" | "xml" | "json"} Mode
+ * @typedef {object} Draft
+ * @property {Mode} mode
+ * @property {Tree} tree
+ * @property {string} version
+ * @property {string} text The XML or JSON, in these modes.
+ * @property {string | null} webhook A URL, "" for that of the connection, or null for none.
+ * @property {string} [label]
+ * @property {Record<string, string>} [metadata]
  */
-export const modesOf = (type) => [
-  ...(SIMPLE_FORMS[type]
-    ? [
-        ["simple", "Form"],
-        ["form", "All fields"],
-      ]
-    : [["form", "Form"]]),
-  ["xml", "XML"],
-  ["json", "JSON"],
-];
 
+/**
+ * Returns the ways to edit a request: `[[mode, name]]`. Three types have a form for people beside that of the schema.
+ *
+ * @param {string} type
+ * @returns {[Mode, string][]}
+ */
+export function modesOf(type) {
+  /** @type {[Mode, string][]} */
+  const texts = [
+    ["xml", "XML"],
+    ["json", "JSON"],
+  ];
+  return SIMPLE_FORMS[type] ? [["simple", "Form"], ["form", "All fields"], ...texts] : [["form", "Form"], ...texts];
+}
+
+/** @param {Mode} mode */
 export const isForm = (mode) => mode === "simple" || mode === "form";
 
 /**
  * Returns a new draft: an empty form, or the content of an earlier request. `supported` is the version of the
  * connection. The webhook is a URL, "" for that of the connection, or null for none.
+ *
+ * @param {RequestType} type
+ * @param {any} source
+ * @param {string | null | undefined} supported
  */
 export function beginning(type, source, supported) {
   const [[mode]] = modesOf(type.name);
@@ -40,14 +60,25 @@ export function beginning(type, source, supported) {
   return fits ? { ...copy, tree: inForm(type, mode, tree) } : { ...copy, mode: "xml", text: xml };
 }
 
-/** Returns a tree as a form edits it. The form of the schema does not show all empty fields of the form for people. */
+/**
+ * Returns a tree as a form edits it. The form of the schema does not show all empty fields of the form for people.
+ *
+ * @param {RequestType} type
+ * @param {Mode} mode
+ * @param {Tree} tree
+ */
 export function inForm(type, mode, tree) {
   const form = SIMPLE_FORMS[type.name];
   if (!form || !isForm(mode)) return tree;
   return mode === "simple" ? openedTree(form, type, tree) : withoutUnused(tree);
 }
 
-/** Fills in today's date where the reader is. The form shows it, and it can be changed. */
+/**
+ * Fills in today's date where the reader is. The form shows it, and it can be changed.
+ *
+ * @param {RequestType} type
+ * @param {Tree} tree
+ */
 function dated(type, tree) {
   const form = SIMPLE_FORMS[type.name];
   const dates = form ? fieldsOf(form).filter(({ isToday }) => isToday) : [];
@@ -67,6 +98,10 @@ export function today(now = new Date()) {
 /**
  * Returns the tree and the version of a draft. A text without a version has the `assumed` one, that of the connection.
  * Throws Error with a sentence if the text cannot be read.
+ *
+ * @param {Draft} draft
+ * @param {string} assumed
+ * @returns {{tree: Tree, version: string}}
  */
 export function read({ mode, tree, version, text }, assumed) {
   if (isForm(mode)) return { tree, version };
@@ -77,6 +112,9 @@ export function read({ mode, tree, version, text }, assumed) {
 /**
  * Returns the tree and the version that a draft queues, or null if its text cannot be read. Only a form leaves out
  * empty elements.
+ *
+ * @param {Draft} draft
+ * @param {string} assumed
  */
 export function requestOf(draft, assumed) {
   try {
@@ -87,15 +125,29 @@ export function requestOf(draft, assumed) {
   }
 }
 
+/**
+ * @param {string} version
+ * @param {string} assumed
+ */
 const unlessAssumed = (version, assumed) => (version === assumed ? undefined : version);
 
-/** Returns a tree as a text of XML or JSON. The text names the version unless it is the `assumed` one. */
+/**
+ * Returns a tree as a text of XML or JSON. The text names the version unless it is the `assumed` one.
+ *
+ * @param {string} form
+ * @param {{tree: Tree, version: string}} request
+ * @param {string} assumed
+ */
 export function written(form, { tree, version }, assumed) {
   const named = unlessAssumed(version, assumed);
   return form === "xml" ? toXml(tree, named) : JSON.stringify(shortForm(tree, named), null, 2);
 }
 
-/** Returns the body that queues a draft. Throws SyntaxError if its JSON is broken. */
+/**
+ * Returns the body that queues a draft. Throws SyntaxError if its JSON is broken.
+ *
+ * @param {Draft} draft
+ */
 export function bodyOf(draft) {
   const { mode, tree, version, text } = draft;
   const content =
@@ -105,12 +157,20 @@ export function bodyOf(draft) {
   return { ...content, ...settingsOf(draft) };
 }
 
-/** Whether only XML can hold a draft. */
+/**
+ * Whether only XML can hold a draft.
+ *
+ * @param {Draft} draft
+ */
 export const isOnlyXml = ({ mode, text }) => mode === "xml" && !fitsInJson(text);
 
 /**
  * Returns a body that queues the same request, in the short form. The first two arguments are a draft and its
  * `requestOf`.
+ *
+ * @param {Draft} draft
+ * @param {{tree: Tree, version: string}} request
+ * @param {string} assumed
  */
 export function sampleBodyOf(draft, { tree, version }, assumed) {
   return {
@@ -121,6 +181,7 @@ export function sampleBodyOf(draft, { tree, version }, assumed) {
   };
 }
 
+/** @param {Draft} draft */
 function settingsOf({ webhook, label, metadata }) {
   const url = webhook?.trim() ?? null;
   return {

@@ -4,20 +4,36 @@
 
 const MESSAGE_SET = "QBXMLMsgsRq";
 
-/** Whether JSON can hold the request of a QBXML document. It has no place for other attributes of the message set. */
+/**
+ * Whether JSON can hold the request of a QBXML document. It has no place for other attributes of the message set.
+ *
+ * @param {string} xml
+ */
 export const fitsInJson = (xml) => /<QBXMLMsgsRq\s+onError\s*=\s*["']stopOnError["']\s*>/.test(xml);
 
 // --- Writing -----------------------------------------------------------------------------------------------------
 
-/** Returns a tree in the short form, or as nodes if the short form would lose the order of its elements. */
+/**
+ * Returns a tree in the short form, or as nodes if the short form would lose the order of its elements.
+ *
+ * @param {import("./trees.js").Tree} tree
+ * @param {string} [version]
+ * @returns {Record<string, any>}
+ */
 export function shortForm(tree, version) {
   return isOrdered(tree)
     ? { ...versionMember(version), [tree.name]: content({ children: [], ...tree }) }
     : toJson(tree, version);
 }
 
-/** Returns a tree as nodes. */
+/**
+ * Returns a tree as nodes.
+ *
+ * @param {import("./trees.js").Tree} tree
+ * @param {string} [version]
+ */
 export function toJson(tree, version) {
+  /** @type {(tree: import("./trees.js").Tree) => Record<string, unknown>} */
   const node = ({ name, attributes, text, children }) => ({
     name,
     ...(filled(attributes).length ? { attributes: Object.fromEntries(filled(attributes)) } : {}),
@@ -26,13 +42,20 @@ export function toJson(tree, version) {
   return { ...versionMember(version), request: node(tree) };
 }
 
+/** @param {string | undefined} version */
 const versionMember = (version) => (version ? { version } : {});
+
+/** @param {Record<string, string>} attributes */
 const filled = (attributes = {}) => Object.entries(attributes).filter(([, value]) => value !== "");
 
 /**
  * Returns the text of an element, or an object of its attributes and children. Children of one name become an array.
+ *
+ * @param {Omit<import("./trees.js").Tree, "name">} tree
+ * @returns {any}
  */
 function content({ attributes, text, children }) {
+  /** @type {Map<string, any>} */
   const members = new Map(
     filled(attributes).map(([name, value]) => [`@${name === "request_id" ? "requestID" : name}`, value]),
   );
@@ -48,7 +71,12 @@ function content({ attributes, text, children }) {
   return Object.fromEntries(members);
 }
 
-/** Whether elements of the same name stand together everywhere, as they do in an array. */
+/**
+ * Whether elements of the same name stand together everywhere, as they do in an array.
+ *
+ * @param {import("./trees.js").Tree} tree
+ * @returns {boolean}
+ */
 function isOrdered({ children = [] }) {
   const runs = children.filter((child, n) => child.name !== children[n - 1]?.name).map(({ name }) => name);
   return new Set(runs).size === runs.length && children.every(isOrdered);
@@ -58,6 +86,8 @@ function isOrdered({ children = [] }) {
 
 /**
  * Reads both forms. Returns `{tree, version}`, without a version if the text has none; throws Error with a sentence.
+ *
+ * @param {string} text
  */
 export function fromJson(text) {
   let value;
@@ -82,9 +112,20 @@ export function fromJson(text) {
   return { tree: { name: tree.name, attributes, children }, version: versionOf(value.version) };
 }
 
-const versionOf = (value) => (typeof value === "number" ? value.toFixed(1) : (value ?? undefined));
+/** @param {unknown} value */
+function versionOf(value) {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "number") return value.toFixed(1);
+  if (typeof value === "string") return value;
+  throw new Error('The version must be a text, such as "13.0".');
+}
 
-/** Reads a node: `{name, attributes, text | children}`. */
+/**
+ * Reads a node: `{name, attributes, text | children}`.
+ *
+ * @param {any} node
+ * @returns {import("./trees.js").Tree}
+ */
 function ofNode(node) {
   const { name, attributes, text, children } = node ?? {};
   if (typeof name !== "string") throw new Error('A node needs a "name".');
@@ -94,10 +135,17 @@ function ofNode(node) {
   return element(name, Object.entries(attributes ?? {}), own);
 }
 
-/** Reads a member of the short form: a text, or an object of attributes and children. */
+/**
+ * Reads a member of the short form: a text, or an object of attributes and children.
+ *
+ * @param {string} name
+ * @param {any} value
+ * @returns {import("./trees.js").Tree}
+ */
 export function ofMember(name, value) {
   if (value === null || typeof value !== "object") return { name, text: textOf(value, name) };
   if (Array.isArray(value)) throw new Error(`${name} is an array where one element is needed.`);
+  /** @type {[string, unknown][]} */
   const attributes = [];
   const children = [];
   for (const [key, member] of Object.entries(value)) {
@@ -111,7 +159,13 @@ export function ofMember(name, value) {
   return element(name, attributes, hasText ? { text } : { children });
 }
 
-/** An attribute that is null is like one that is absent. */
+/**
+ * An attribute that is null is like one that is absent.
+ *
+ * @param {string} name
+ * @param {[string, unknown][]} attributes
+ * @param {{text?: string, children?: import("./trees.js").Tree[]}} own
+ */
 function element(name, attributes, own) {
   const given = attributes
     .filter(([, value]) => value !== null)
@@ -119,7 +173,12 @@ function element(name, attributes, own) {
   return { name, ...(given.length ? { attributes: Object.fromEntries(given) } : {}), ...own };
 }
 
-/** Null is not a value: an empty text clears a field. */
+/**
+ * Null is not a value: an empty text clears a field.
+ *
+ * @param {unknown} value
+ * @param {string} name
+ */
 function textOf(value, name) {
   if (value === null) throw new Error(`${name} must not be null. Leave it out, or write "" to clear it.`);
   if (typeof value === "object") throw new Error(`${name} must be a text, a number or a boolean.`);

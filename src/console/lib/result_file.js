@@ -12,7 +12,11 @@ const SLICE_MILLISECONDS = 12;
 export const MAX_MEGABYTES = 50;
 const MAX_NAME = 100;
 
-/** Saves a result as a file. Returns false, and saves nothing, if the file would be too large. */
+/**
+ * Saves a result as a file. Returns false, and saves nothing, if the file would be too large.
+ *
+ * @param {[string, any[]]} result
+ */
 export async function saveResult(result) {
   const text = await resultCsv(result);
   if (text === null) return false;
@@ -28,7 +32,11 @@ export async function saveResult(result) {
   return true;
 }
 
-/** Returns the text of the file, or null if it would be too large. */
+/**
+ * Returns the text of the file, or null if it would be too large.
+ *
+ * @param {[string, any[]]} result
+ */
 export async function resultCsv(result) {
   const { columns, rows } = await fileOf(result);
   const lines = [`\ufeff${csvLine(columns)}`];

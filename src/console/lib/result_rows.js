@@ -24,8 +24,21 @@ const NUMBER_TYPE = /^(AMT|INT|PERCENT|PRICE|QUAN)TYPE$/;
 /** The rows that decide whether a column of objects has amounts. */
 const SAMPLE = 20;
 
+/**
+ * @param {unknown} value
+ * @returns {value is Record<string, any>}
+ */
 export const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
 export const isLines = (name, value) => LINES.test(name) && listOf(value).some(isObject);
+/**
+ * @template One
+ * @param {One | One[] | undefined} value
+ * @returns {One[]}
+ */
 export const listOf = (value) => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
 
 /** Returns `[[name, rows]…]`: the objects of a response by kind, and each report as the only row of its own. */
@@ -49,7 +62,12 @@ export function resultsOf(responseJson) {
 /** Returns the name of a result for people: the kind of its objects, or the title of its report. */
 export const resultTitle = ([name, rows]) => (name === REPORT && leafText(rows[0].ReportTitle)) || name;
 
-/** Returns the text of a value without parts. */
+/**
+ * Returns the text of a value without parts.
+ *
+ * @param {unknown} value
+ * @returns {string}
+ */
 export function leafText(value) {
   if (value === undefined || value === null) return "";
   if (typeof value === "boolean") return value ? "Yes" : "No";
@@ -88,10 +106,18 @@ function objectTable(rows) {
   };
 }
 
-/** Sorts names of columns, which can be paths: "InvoiceLineRet.Quantity". */
+/**
+ * Sorts names of columns, which can be paths: "InvoiceLineRet.Quantity".
+ *
+ * @param {Iterable<string>} paths
+ */
 export const inOrder = (paths) => [...paths].sort((one, other) => rank(one) - rank(other));
 
-/** Lines come after the fields that identify an object, and then addresses and flags. Technical fields come last. */
+/**
+ * Lines come after the fields that identify an object, and then addresses and flags. Technical fields come last.
+ *
+ * @param {string} path
+ */
 function rank(path) {
   const names = path.split(".");
   if (names.some((name) => TECHNICAL.has(name))) return 3;
@@ -99,6 +125,10 @@ function rank(path) {
   return LINES.test(names[0]) ? 1 : 0;
 }
 
+/**
+ * @param {unknown} value
+ * @returns {string}
+ */
 function screenText(value) {
   if (Array.isArray(value))
     return isObject(value[0]) ? plural(value.length, "entry", "entries") : value.map(leafText).join(", ");

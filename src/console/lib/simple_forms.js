@@ -191,23 +191,36 @@ export const SIMPLE_FORMS = {
   },
 };
 
-/** All fields of a form that are outside its lines. */
+/**
+ * All fields of a form that are outside its lines.
+ *
+ * @param {SimpleForm} form
+ */
 export const fieldsOf = (form) => form.sections.flatMap(({ fields }) => fields);
+/** @param {SimpleForm} form */
 export const lineFieldsOf = (form) =>
   form.lines ? [...form.lines.columns, ...(form.lines.below ? [form.lines.below] : [])] : [];
 
-/** Returns the names for people of a form's elements: `CustomerRef` is "Customer". */
+/**
+ * Returns the names for people of a form's elements: `CustomerRef` is "Customer".
+ *
+ * @param {SimpleForm} form
+ */
 export function labelsOf(form) {
   /** @type {[string, string][]} */
   const labels = [...fieldsOf(form), ...lineFieldsOf(form)].map(({ path, label }) => [
-    /^(\w+Ref)\/FullName$/.exec(path)?.[1] ?? path.split("/").at(-1),
+    /^(\w+Ref)\/FullName$/.exec(path)?.[1] ?? path.replace(/.*\//, ""),
     label,
   ]);
   const { instead } = form.lines ?? {};
   return new Map(instead ? [...labels, [instead.path, instead.label]] : labels);
 }
 
-/** Returns which names a form offers: ["customers", "items"]. */
+/**
+ * Returns which names a form offers: ["customers", "items"].
+ *
+ * @param {SimpleForm} form
+ */
 export const offersIn = (form) => [
   ...new Set([...fieldsOf(form), ...lineFieldsOf(form)].flatMap(({ offers }) => offers ?? [])),
 ];

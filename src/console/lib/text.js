@@ -1,6 +1,11 @@
 // Words and numbers for people: dates in the reader's time zone, plurals, names of states.
 
-/** Makes a formatter when it is first used: each takes a millisecond or more. */
+/**
+ * Makes a formatter when it is first used: each takes a millisecond or more.
+ *
+ * @template Made
+ * @param {() => Made} make
+ */
 const lazy = (make) => {
   let made;
   return () => (made ??= make());
@@ -43,15 +48,33 @@ const UNITS = [
   ["minute", 60],
 ];
 
+/** @param {number} value */
 export const count = (value) => (value < 1000 ? String(value) : number().format(value));
+/**
+ * @param {number} value
+ * @param {string} one
+ * @param {string} many
+ */
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
-/** Returns a moment in the reader's time zone, with the name of the zone. */
-export const fullTime = (iso) => dateTime().format(new Date(iso));
+/**
+ * Returns a moment in the reader's time zone, with the name of the zone.
+ *
+ * @param {string | number} moment
+ */
+export const fullTime = (moment) => dateTime().format(new Date(moment));
 
-/** Returns a moment of this year for narrow columns: "Nov 22, 2:02 PM EST". */
+/**
+ * Returns a moment of this year for narrow columns: "Nov 22, 2:02 PM EST".
+ *
+ * @param {string} iso
+ */
 export const shortTime = (iso) => minuteTime().format(new Date(iso));
 
-/** Returns the time of day with its zone: "02:02 PM EST". */
+/**
+ * Returns the time of day with its zone: "02:02 PM EST".
+ *
+ * @param {string | number} moment
+ */
 export const clock = (moment) => timeOfDay().format(new Date(moment));
 
 /** Returns the reader's time zone: "America/New_York (EDT)", or "UTC". */
@@ -69,7 +92,11 @@ export function localZone() {
  */
 export const millisecondsBetween = (first, last) => new Date(last).getTime() - new Date(first).getTime();
 
-/** Returns a length of time in its largest units: "0.3 s", "47 s", "3 min 12 s", "2 h 5 min", "4 days". */
+/**
+ * Returns a length of time in its largest units: "0.3 s", "47 s", "3 min 12 s", "2 h 5 min", "4 days".
+ *
+ * @param {number} milliseconds
+ */
 export function duration(milliseconds) {
   const seconds = Math.max(milliseconds, 0) / 1000;
   if (seconds < 0.05) return "<0.1 s";
@@ -96,15 +123,32 @@ export function duration(milliseconds) {
 
 const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
-/** Returns a message of the service with its moments in the reader's time zone. */
+/**
+ * Returns a message of the service with its moments in the reader's time zone.
+ *
+ * @param {string | undefined} message
+ */
 export const withLocalTimes = (message) => message?.replace(ISO_MOMENT, fullTime);
 
-/** Returns how long ago or how far ahead a moment is: "3 minutes ago", "in 3 minutes". */
+/**
+ * Returns how long ago or how far ahead a moment is: "3 minutes ago", "in 3 minutes".
+ *
+ * @param {string} iso
+ */
 export const ago = (iso, now = Date.now()) => agoWith(relative(), iso, now);
 
-/** The same for narrow columns: "3 min ago". */
+/**
+ * The same for narrow columns: "3 min ago".
+ *
+ * @param {string} iso
+ */
 export const agoShort = (iso, now = Date.now()) => agoWith(relativeShort(), iso, now).replace(". ", " ");
 
+/**
+ * @param {Intl.RelativeTimeFormat} format
+ * @param {string} iso
+ * @param {number} now
+ */
 function agoWith(format, iso, now) {
   const seconds = (new Date(iso).getTime() - now) / 1000;
   if (Math.abs(seconds) < 10) return "just now";
@@ -115,13 +159,18 @@ function agoWith(format, iso, now) {
   return "";
 }
 
+/** @param {number} size */
 export function bytes(size) {
   if (size < 1024) return plural(size, "byte");
   if (size < 1024 * 1024) return `${(size / 1024).toFixed(size < 10_240 ? 1 : 0)} KB`;
   return `${(size / 1024 / 1024).toFixed(1)} MB`;
 }
 
-/** "CustomerQueryRq" → "Customer query". */
+/**
+ * "CustomerQueryRq" → "Customer query".
+ *
+ * @param {string} name
+ */
 export function requestTitle(name) {
   const words = name
     .replace(/R[qs]$/, "")
@@ -130,7 +179,11 @@ export function requestTitle(name) {
   return words.replace(/ (?![A-Z]{2})(.)/g, (_, letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** A read can be repeated without harm. Every other request is a write and must reach QuickBooks once. */
+/**
+ * A read can be repeated without harm. Every other request is a write and must reach QuickBooks once.
+ *
+ * @param {string} name
+ */
 export const isRead = (name) => name.endsWith("QueryRq");
 
 const VERBS = { Add: "Add", Mod: "Change", Del: "Delete", Void: "Void", Merge: "Merge" };
@@ -147,7 +200,11 @@ export function partsOf({ name, children }) {
   return { verb, subject: type || kind };
 }
 
-/** Returns what a request does: "Add customer", "Delete invoice", "Queue customer query". */
+/**
+ * Returns what a request does: "Add customer", "Delete invoice", "Queue customer query".
+ *
+ * @param {import("./trees.js").Tree} tree
+ */
 export function actionTitle(tree) {
   const { verb, subject } = partsOf(tree);
   const noun =
@@ -159,7 +216,11 @@ export function actionTitle(tree) {
     : `${VERBS[verb] ?? "Execute"} ${noun}`;
 }
 
-/** Lower case at the beginning, except of an abbreviation: "Customer" → "customer", "AR refund" stays. */
+/**
+ * Lower case at the beginning, except of an abbreviation: "Customer" → "customer", "AR refund" stays.
+ *
+ * @param {string} text
+ */
 const inSentence = (text) => (/^[A-Z][A-Z0-9]/.test(text) ? text : text[0].toLowerCase() + text.slice(1));
 
 export const STATES = {
@@ -183,10 +244,18 @@ export const WEBHOOK_STATES = {
 /** The choices of a filter by webhook: its states, and those of a webhook whose last attempt failed together. */
 export const WEBHOOK_FILTERS = { ...WEBHOOK_STATES, failing: { name: "Failed or retrying" } };
 
-/** Returns the key of WEBHOOK_STATES for a request. A webhook that failed and is tried again is not just pending. */
+/**
+ * Returns the key of WEBHOOK_STATES for a request. A webhook that failed and is tried again is not just pending.
+ *
+ * @param {{webhook_state: string, webhook_retrying?: boolean}} request
+ */
 export const webhookState = (request) => (request.webhook_retrying ? "retrying" : request.webhook_state);
 
-/** Returns the conditions of the API for a key of WEBHOOK_FILTERS. */
+/**
+ * Returns the conditions of the API for a key of WEBHOOK_FILTERS.
+ *
+ * @param {string | undefined} key
+ */
 export function webhookConditions(key) {
   if (key === "failing") return { webhook_failing: true };
   if (key === "retrying") return { webhook_retrying: true };
@@ -209,20 +278,33 @@ const HINTS = {
   outside_sync_window: "To send sooner, change the sync window in the settings of the connection.",
 };
 
-/** Returns what to do about a waiting reason or the last error of a connection, or null. */
+/**
+ * Returns what to do about a waiting reason or the last error of a connection, or null.
+ *
+ * @param {{code: string, hint?: string | null}} reason
+ * @param {{hint?: string | null} | null} [lastError]
+ */
 export function hintOf(reason, lastError) {
   const hint = HINTS[reason.code];
   if (!hint) return reason.hint;
   return reason.code === "quickbooks_failing" && lastError?.hint ? `${lastError.hint} ${hint}` : hint;
 }
 
-/** Returns how many requests wait to be sent. */
+/**
+ * Returns how many requests wait to be sent.
+ *
+ * @param {{waiting: number, retryable: number}} counts
+ */
 export const waiting = (counts) => counts.waiting + counts.retryable;
 
 export const UNFINISHED = new Set(["waiting", "ticketed", "sent", "retryable"]);
 export const ENDED = new Set(["response_received", "error", "discarded"]);
 
-/** Returns the health of a connection: a name, a tone and a sentence. */
+/**
+ * Returns the health of a connection: a name, a tone and a sentence.
+ *
+ * @param {Record<string, any>} connection
+ */
 export function health(connection) {
   const reason = connection.waiting_reason;
   if (connection.paused_at) return { name: "Paused", tone: "amber" };

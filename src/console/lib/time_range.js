@@ -16,12 +16,17 @@ const RANGES = {
   month: ["Last 30 days", () => [dayBegin(-29)]],
 };
 
+/** @param {number} days */
 function dayBegin(days, hour = 0) {
   const now = new Date();
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
 }
 
-/** Returns one of the ranges as parameters of a list: `{range, from, to}`. */
+/**
+ * Returns one of the ranges as parameters of a list: `{range, from, to}`.
+ *
+ * @param {string} key
+ */
 export function rangeOf(key) {
   const [from, to] = RANGES[key]?.[1]() ?? [];
   return { range: key, from: from?.toISOString(), to: to?.toISOString() };
@@ -30,6 +35,8 @@ export function rangeOf(key) {
 /**
  * Returns the range of a list as filters of the API. `time` is "sent" for the time of sending; otherwise the range is
  * of the time that the list is sorted by.
+ *
+ * @param {{from?: string, to?: string, time?: string, sort?: string}} range
  */
 export function rangeConditions({ from, to, time, sort }) {
   if (time === "sent") return { sent_since: from, sent_before: to };
@@ -99,11 +106,20 @@ export function RangeBar({ what, from, to, range, change, children }) {
   `;
 }
 
-/** Returns a range as words: "from … to before …". */
+/**
+ * Returns a range as words: "from … to before …".
+ *
+ * @param {string | undefined} from
+ * @param {string | undefined} to
+ */
 export const inWords = (from, to) =>
   [from && `from ${fullTime(from)}`, to && `${from ? "to " : ""}before ${fullTime(to)}`].filter(Boolean).join(" ");
 
-/** Returns a moment in the form of `datetime-local`, in the reader's time zone. */
+/**
+ * Returns a moment in the form of `datetime-local`, in the reader's time zone.
+ *
+ * @param {string | number} moment
+ */
 export function localInput(moment) {
   const one = new Date(moment);
   return new Date(one.getTime() - one.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
