@@ -12,11 +12,18 @@ if TYPE_CHECKING:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Search for no cycles while many objects without cycles are made."""
+    """Search for no cycles while many objects without cycles are made, nor among them right after.
+
+    Freezing and thawing them makes them old objects. In a program that has frozen objects itself they stay young,
+    because thawing would thaw those too.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         if was_enabled:
             gc.enable()

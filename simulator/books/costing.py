@@ -28,13 +28,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
 ZERO = Decimal()
 CENT = Decimal("0.01")
@@ -58,8 +57,7 @@ class Role(Enum):
     """The value is that of the components."""
 
 
-@dataclass(frozen=True, slots=True)
-class StockMove:
+class StockMove(NamedTuple):
     """A change of an inventory item's quantity on hand.
 
     `amount` is the value if the transaction sets it, and None if the average cost does. `purchase_cost` values units
@@ -179,8 +177,9 @@ class Costing:
         self._positions[txn_id] = [(date, number, txn_id, index) for index in range(len(moves))]
         for move, position in zip(moves, self._positions[txn_id], strict=True):
             history = self._histories[move.item]
-            index = bisect_left(history.positions, position)
-            history.positions.insert(index, position)
+            positions = history.positions
+            index = len(positions) if not positions or position > positions[-1] else bisect_left(positions, position)
+            positions.insert(index, position)
             history.stocks.insert(index, None)
             self._mark(move.item, position)
 
@@ -226,13 +225,17 @@ class Costing:
         The item with the earliest change comes first. A build whose components changed changes its product.
         """
         while self._changed:
-            item = min(self._changed, key=lambda name: self._changed[name][0])
-            first, last = self._changed.pop(item)
-            yield from self._replay_item(item, first, last)
+            for item in sorted(self._changed, key=lambda name: self._changed[name][0]):
+                first, last = self._changed.pop(item)
+                changes_products = yield from self._replay_item(item, first, last)
+                if changes_products:
+                    break
 
     def _replay_item(
         self, item: str, first: Position, last: Position
-    ) -> Iterator[tuple[str, StockMove, Valued | None, Valued]]:
+    ) -> Generator[tuple[str, StockMove, Valued | None, Valued], None, bool]:
+        """Replay the movements of an item. Return whether the history of a product changed."""
+        changes_products = False
         history = self._histories[item]
         positions, stocks = history.positions, history.stocks
         start = bisect_left(positions, first)
@@ -250,10 +253,12 @@ class Costing:
                 self._valued[txn_id][number] = valued
                 if move.role is Role.COMPONENT:
                     self._mark_product(txn_id)
+                    changes_products = True
                 yield txn_id, move, former, valued
             if stock == stocks[index] and position > last:
-                return  # from here on nothing changes
+                break  # from here on nothing changes
             stocks[index] = stock
+        return changes_products
 
     def _cost_of_components(self, txn_id: str) -> Decimal:
         pairs = zip(self._moves[txn_id], self._valued[txn_id], strict=True)
@@ -265,8 +270,11 @@ class Costing:
                 self._mark(move.item, position)
 
     def _mark(self, item: str, position: Position) -> None:
-        first, last = self._changed.get(item, (position, position))
-        self._changed[item] = (min(first, position), max(last, position))
+        if item in self._changed:
+            first, last = self._changed[item]
+            self._changed[item] = (min(first, position), max(last, position))
+        else:
+            self._changed[item] = (position, position)
 
 
 _LAST_NUMBER = 10**18

@@ -8,9 +8,8 @@ Balances are sums that are kept up to date, so reading one is a lookup.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simulator.books.costing import Costing, Role, postings_of
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 ZERO = Decimal()
 
 
-@dataclass(frozen=True, slots=True)
-class Posting:
+class Posting(NamedTuple):
     """One line of the ledger. `amount` is positive for a debit, negative for a credit. An id that does not apply is ''.
 
     The postings of a transaction add up to zero. `is_open` marks postings to accounts receivable and payable: they stay
@@ -46,8 +44,7 @@ BY_QUANTITY = "QUANTYPE"
 DEPOSITED = "DEPOSIT"
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """A connection from one transaction to another: a payment to an invoice, an invoice to its sales order.
 
     `kind` is `SETTLES`, `BY_QUANTITY` (an order and a transaction that fulfils it) or `DEPOSITED` (a deposit and a
@@ -63,8 +60,7 @@ class Link:
     """The transaction that records the link, when it is neither of the two: a payment that applies a credit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Effects:
+class Effects(NamedTuple):
     """The effects of a transaction on the books."""
 
     postings: tuple[Posting, ...] = ()
@@ -118,14 +114,19 @@ class Ledger:
 
     def put(self, txn_id: str, effects: Effects, date: str = "", number: int = 0) -> None:
         """Replace the effects of a transaction. Raises `ValueError` for postings that do not balance."""
-        total = sum((posting.amount for posting in effects.postings), ZERO)
+        total = due = ZERO
+        for posting in effects.postings:
+            total += posting.amount
+            if posting.is_open:
+                due += posting.amount
         if total:
             raise ValueError(f"the postings of {txn_id} do not balance: {total}")
-        self.remove(txn_id)
+        if txn_id in self.effects:
+            self.remove(txn_id)
         self.effects[txn_id] = effects
         self._add(effects.postings, 1)
         self._costing.enter(txn_id, effects.stock, date, number)
-        self._due[txn_id] = sum((posting.amount for posting in effects.postings if posting.is_open), ZERO)
+        self._due[txn_id] = due
         for link in effects.links:
             self._links[link.source].append(link)
             self._links[link.target].append(link)
@@ -144,14 +145,18 @@ class Ledger:
 
     def postings(self, txn_id: str) -> tuple[Posting, ...]:
         """Return the postings of a transaction, with those of the costs of stock."""
-        self.bring_up_to_date()
         effects = self.effects.get(txn_id, NOTHING)
         if not effects.stock:
             return effects.postings
+        self.bring_up_to_date()
         postings = self._postings.get(txn_id)
         if postings is None:
             postings = self._postings[txn_id] = (*effects.postings, *_cost_postings(self._costing.moves(txn_id)))
         return postings
+
+    def open_postings(self, txn_id: str) -> Iterator[Posting]:
+        """Yield the postings of a transaction to accounts receivable and payable. Costs of stock are never open."""
+        return (posting for posting in self.effects.get(txn_id, NOTHING).postings if posting.is_open)
 
     def moves(self, txn_id: str) -> list[tuple[StockMove, Valued]]:
         """Return the movements of stock of a transaction with their values."""
@@ -210,10 +215,12 @@ class Ledger:
             self._add_cost(move, valued, 1)
 
     def _add(self, postings: Iterable[Posting], sign: int) -> None:
+        accounts, entities = self._accounts, self._entities
         for posting in postings:
-            self._accounts[posting.account] += sign * posting.amount
+            amount = posting.amount if sign > 0 else -posting.amount
+            accounts[posting.account] += amount
             if posting.entity:
-                self._entities[posting.entity, posting.account] += sign * posting.amount
+                entities[posting.entity, posting.account] += amount
 
     def _add_cost(self, move: StockMove, valued: Valued, sign: int) -> None:
         for account, amount in postings_of(move, valued):

@@ -37,6 +37,11 @@ class Record:
     edit_sequence: int
     number: int = 0
     full_name: str = ""
+    _reference: Fields = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the reference to a list object once, because thousands of transactions can contain it."""
+        self._reference = {"ListID": self.id} if self.kind.is_list else {}
 
     @property
     def is_active(self) -> bool:
@@ -54,8 +59,8 @@ class Record:
         return Record(self.kind, self.id, self.fields, *times, self.number, self.full_name)
 
     def reference(self) -> Fields:
-        """Return a reference to this record."""
-        return {"ListID": self.id}
+        """Return a reference to this list object. Records share it, and nobody writes into it."""
+        return self._reference
 
     def lines(self) -> Iterator[tuple[str, Fields]]:
         """Yield the lines in their order on the form, with their element names."""
@@ -69,9 +74,12 @@ def lines_of(kind: Kind, fields: Fields) -> Iterator[tuple[str, Fields]]:
         if value is None:
             continue
         if alternates:
-            yield from ((name, line) for name, line in value)
+            yield from value
+        elif isinstance(value, list):
+            for line in value:
+                yield key, line
         else:
-            yield from ((key, line) for line in (value if isinstance(value, list) else [value]))
+            yield key, value
 
 
 @dataclass(slots=True)
@@ -99,4 +107,6 @@ class Draft:
 
 def reference_id(fields: Fields, name: str) -> str:
     """Return the ListID in a reference field, '' without one."""
-    return str((fields.get(name) or {}).get("ListID", ""))
+    reference = fields.get(name)
+    list_id: str = reference.get("ListID", "") if reference else ""
+    return list_id

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from simulator.basics.errors import RequestError
 from simulator.books.kinds import GROUPS, KINDS, TRANSACTIONS, Kind
@@ -54,7 +55,11 @@ class Table:
 
     def add(self, record: Record) -> None:
         """Insert a record at its position."""
-        insort(self._keys, _order(record))
+        key = _order(record)
+        if self._keys and key < self._keys[-1]:
+            insort(self._keys, key)
+        else:
+            self._keys.append(key)
         self._records[record.id] = record
 
     def copy(self, records: Mapping[str, Record]) -> Table:
@@ -132,7 +137,9 @@ class Books:
     """The RefNumber that was used last in each series."""
     _tables: dict[str, Table] = field(default_factory=lambda: {name: Table() for name in KINDS})
     _names: dict[tuple[str, str], Record] = field(default_factory=dict)
-    _uses: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    _uses: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+    _new_uses: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The users that are not in `_uses` yet, in order."""
     _numbers: dict[str, dict[str, list[str]]] = field(default_factory=lambda: {name: {} for name in KINDS})
     _undo: list[Callable[[], None]] | None = None
 
@@ -142,6 +149,7 @@ class Books:
         The copies share what never changes: the fields of records and the effects of transactions. A change replaces
         them.
         """
+        self.bring_up_to_date()
         lists, transactions = (
             {record_id: record.copy() for record_id, record in records.items()}
             for records in (self.lists, self.transactions)
@@ -160,10 +168,17 @@ class Books:
             },
             _names={name: lists[record.id] for name, record in self._names.items()},
             _uses=defaultdict(dict, {target: uses.copy() for target, uses in self._uses.items()}),
+            _new_uses=defaultdict(list),
             _numbers={
                 kind: {number: ids.copy() for number, ids in numbers.items()} for kind, numbers in self._numbers.items()
             },
         )
+
+    def bring_up_to_date(self) -> None:
+        """Compute what waits for the first read. After that, reading changes nothing until the next change."""
+        self.ledger.bring_up_to_date()
+        for target in list(self._new_uses):
+            self._users(target)
 
     def __getitem__(self, kind: str) -> Table:
         return self._tables[kind]
@@ -187,8 +202,9 @@ class Books:
 
     def named(self, full_name: str, kinds: tuple[str, ...]) -> Record | None:
         """Find a list object of one of these kinds by its full name. Upper and lower case are equal."""
-        for namespace in dict.fromkeys(KINDS[kind].namespace for kind in kinds):
-            record = self._names.get((namespace, full_name.lower()))
+        name = full_name.lower()
+        for namespace in _namespaces(kinds):
+            record = self._names.get((namespace, name))
             if record is not None and record.kind.name in kinds:
                 return record
         return None
@@ -209,11 +225,11 @@ class Books:
 
     def is_used(self, record_id: str) -> bool:
         """Return whether another record refers to this one."""
-        return bool(self._uses.get(record_id))
+        return bool(self._users(record_id))
 
     def users(self, record_id: str) -> list[str]:
         """Return the ids of the records that refer to this one."""
-        return list(self._uses.get(record_id, ()))
+        return list(self._users(record_id))
 
     def children(self, record: Record) -> list[Record]:
         """Return the records directly below this one, in their list's order."""
@@ -222,7 +238,7 @@ class Books:
 
     @contextmanager
     def atomic(self) -> Iterator[None]:
-        """Undo all changes if the block raises an exception."""
+        """Undo all changes if the block raises an exception. Transactions that are too large raise one in it."""
         counters = self.last_list_number, self.last_txn_number, self.last_line_number
         settings = deepcopy((self.preferences, self.custom_fields, self.last_numbers))
         steps = self._undo = []
@@ -241,8 +257,9 @@ class Books:
         """Store a new record and enter its effects. `at` is its time in Unix seconds, by default now."""
         record = self.unsaved(kind, fields, at=at)
         self.insert(record)
-        self._on_failure(lambda: self._take_out(record))
-        self._check_size(record)
+        if self._undo is not None:
+            self._undo.append(lambda: self._take_out(record))
+            self._check_size(record)
         self._note_number(record)
         return record
 
@@ -270,8 +287,9 @@ class Books:
         def undo() -> None:
             record.modified, record.edit_sequence = times
 
-        self._on_failure(undo)
-        self._check_size(record)
+        if self._undo is not None:
+            self._undo.append(undo)
+            self._check_size(record)
         if fields.get("RefNumber") != former.get("RefNumber"):
             self._note_number(record)
 
@@ -279,7 +297,8 @@ class Books:
         """Replace the fields of a record. It keeps its TimeModified and its EditSequence."""
         former = record.fields
         self._replace(record, fields)
-        self._on_failure(lambda: self._replace(record, former))
+        if self._undo is not None:
+            self._undo.append(lambda: self._replace(record, former))
 
     def touch(self, record: Record) -> None:
         """Record a change: TimeModified becomes now, and the EditSequence a new one."""
@@ -297,7 +316,8 @@ class Books:
             self.insert(record)
             self.deletions.remove(deletion)
 
-        self._on_failure(undo)
+        if self._undo is not None:
+            self._undo.append(undo)
 
     def next_number(self, series: str, first: str) -> str:
         """Return the number after the one that was used last in a series. A number that is in use is passed over.
@@ -338,10 +358,6 @@ class Books:
         name = str(fields.get(kind.name_field, ""))
         parent = self.lists.get((fields.get("ParentRef") or {}).get("ListID", ""))
         return f"{parent.full_name}:{name}" if parent else name
-
-    def _on_failure(self, step: Callable[[], None]) -> None:
-        if self._undo is not None:
-            self._undo.append(step)
 
     def _check_size(self, record: Record) -> None:
         """Refuse a transaction whose amounts are too large. Raises `RequestError` 3210."""
@@ -389,20 +405,22 @@ class Books:
         if record.full_name:
             self._names[record.kind.namespace, record.full_name.lower()] = record
         for target in references(record.fields):
-            uses = self._uses[target]
-            uses[record.id] = uses.get(record.id, 0) + 1
+            self._new_uses[target].append(record.id)
         if "RefNumber" in record.fields:
             self._numbers[record.kind.name].setdefault(record.fields["RefNumber"].lower(), []).append(record.id)
+
+    def _users(self, record_id: str) -> dict[str, None]:
+        """Return the ids of the users of a record. New ones are entered all at once, which is faster."""
+        if record_id in self._new_uses:
+            self._uses[record_id].update(dict.fromkeys(self._new_uses.pop(record_id)))
+        return self._uses.get(record_id, {})
 
     def _unindex(self, record: Record) -> None:
         self._tables[record.kind.name].remove(record)
         if record.full_name:
             del self._names[record.kind.namespace, record.full_name.lower()]
         for target in references(record.fields):
-            uses = self._uses[target]
-            uses[record.id] -= 1
-            if not uses[record.id]:
-                del uses[record.id]
+            del self._users(target)[record.id]
         if "RefNumber" in record.fields:
             self._numbers[record.kind.name][record.fields["RefNumber"].lower()].remove(record.id)
         if not record.kind.is_list:
@@ -419,20 +437,25 @@ def following(number: str) -> str:
     return text if len(text) <= _MAX_NUMBER_LENGTH else ""
 
 
-def references(value: object) -> list[str]:
-    """Return the ListID of every reference in a record's fields."""
-    found: list[str] = []
-    pending = [value]
-    while pending:
-        holder = pending.pop()
-        if isinstance(holder, dict):
-            if len(holder) == 1 and "ListID" in holder:
-                found.append(holder["ListID"])
-                continue
-            holder = holder.values()
-        elif not isinstance(holder, list):
-            continue
-        pending += [member for member in holder if not isinstance(member, str)]
+@cache
+def _namespaces(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(KINDS[kind].namespace for kind in kinds))
+
+
+def references(fields: Fields) -> set[str]:
+    """Return the ListIDs in the references of a record's fields."""
+    found: set[str] = set()
+    pending: list[Any] = [fields]
+    for holder in pending:
+        for member in holder.values() if type(holder) is dict else holder:
+            kind = type(member)
+            if kind is dict:
+                if len(member) == 1 and "ListID" in member:
+                    found.add(member["ListID"])
+                else:
+                    pending.append(member)
+            elif kind is list:
+                pending.append(member)
     return found
 
 

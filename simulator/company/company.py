@@ -132,7 +132,7 @@ class Company:
         self._bring_up_to_date()
 
     def _bring_up_to_date(self) -> None:
-        self.books.ledger.bring_up_to_date()
+        self.books.bring_up_to_date()
 
     @classmethod
     def generated(
@@ -174,7 +174,7 @@ class Company:
 
     @classmethod
     def large(cls, *, seed: int = 1, **fields: Any) -> Company:
-        """Make a wholesale company with 50,000 transactions. It takes about ten seconds."""
+        """Make a wholesale company with 50,000 transactions. It takes about five seconds."""
         return cls.generated(seed=seed, customers=LARGE_CUSTOMERS, sales_orders=LARGE_SALES_ORDERS, **fields)
 
     @classmethod

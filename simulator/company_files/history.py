@@ -1,6 +1,6 @@
 """One year of transactions, day by day: sales, purchases, receipts and payments.
 
-Every transaction goes through the rules that requests go through, so the books add up. Later steps of a business
+The rules for requests complete and post every transaction, so the books add up. Later steps of a business
 process are planned for their day: a sales order is shipped and invoiced, an invoice is paid, payments are deposited on
 Fridays. Steps that are planned for a day after the end of the year do not happen.
 """
@@ -11,8 +11,6 @@ from collections import defaultdict
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from heapq import heappop, heappush
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from simulator.books.records import reference_id
@@ -61,15 +59,14 @@ class Year:
         self._lists = lists
         self._random = random
         self._sales_orders = sales_orders
-        self._plan: list[tuple[date, int, Callable[[], object]]] = []
-        self._planned = count()
+        self._plan: defaultdict[date, list[Callable[[], object]]] = defaultdict(list)
         self._numbers: defaultdict[str, int] = defaultdict(int)
         self._to_deposit: list[Record] = []
         self._bills: list[tuple[str, Record]] = []
         self._buyers = [customer for customer in lists.customers if customer.is_active] or lists.customers
         self._on_order: set[str] = set()
         self._credits: defaultdict[str, list[Record]] = defaultdict(list)
-        self._today = FIRST_DAY
+        self._today, self._date = FIRST_DAY, FIRST_DAY.isoformat()
 
     def play(self) -> None:
         """Add the transactions of the year."""
@@ -82,15 +79,16 @@ class Year:
                 self._at(self._some_day(), lambda: self._invoice(self._buyer(), self._sales_lines("Invoice")))
             if self._random.random() < 0.2:  # noqa: PLR2004 - one cash sale for five orders
                 self._at(self._some_day(), self._cash_sale)
-        for offset in range((LAST_DAY - FIRST_DAY).days + 1):
-            day = FIRST_DAY + timedelta(days=offset)
+        days = [FIRST_DAY + timedelta(days=offset) for offset in range((LAST_DAY - FIRST_DAY).days + 1)]
+        for day in days:
             self._plan_routine(day)
-        while self._plan:
-            day, _, action = heappop(self._plan)
-            if self._today != day or day == FIRST_DAY:
-                self._today = day
-                self._maker.open_day(day)
-            action()
+        for day in days:
+            self._today, self._date = day, day.isoformat()
+            self._maker.open_day(day)
+            for action in self._plan[day]:  # an action can plan another one for the same day
+                action()
+                if day == FIRST_DAY:
+                    self._maker.open_day(day)  # the books begin with transactions of one time
 
     # The calendar
 
@@ -99,7 +97,7 @@ class Year:
         while day.weekday() >= SATURDAY:
             day += timedelta(days=1)
         if day <= LAST_DAY:
-            heappush(self._plan, (day, next(self._planned), action))
+            self._plan[day].append(action)
 
     def _after(self, days: int, action: Callable[[], object]) -> None:
         self._at(self._today + timedelta(days=days), action)
@@ -132,7 +130,7 @@ class Year:
     # Helpers
 
     def _add(self, kind: str, fields: Fields, **extra: object) -> Record:
-        return self._maker.add(kind, {"TxnDate": self._today.isoformat(), **fields}, **extra)
+        return self._maker.add(kind, {"TxnDate": self._date, **fields}, **extra)
 
     def _number(self, name: str, start: int) -> str:
         self._numbers[name] += 1

@@ -296,7 +296,7 @@ class Wholesale:
         lists = self.lists
         parents: list[Record] = []
         # Customers join in the course of 2024, the year before the transactions.
-        step = timedelta(days=330) / max(count, 1)
+        step = timedelta(days=330) / max(count, 1) // timedelta(microseconds=1)
         for number in range(1, count + 1):
             self._maker.now += step
             # One in six is a job below a customer, as in most companies that use jobs.

@@ -8,7 +8,6 @@ day.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -45,7 +44,7 @@ def cash_postings(books: Books, record: Record, income_accounts: set[str]) -> It
             balance += posting.amount
             yield day, posting
     if balance:
-        yield day, replace(balancing, amount=-balance)
+        yield day, balancing._replace(amount=-balance)
     totals = [ZERO] * len(waiting)
     paid = ZERO
     for when, amounts in groupby(_settlements(books, record, day), key=lambda settlement: settlement[0]):
@@ -60,9 +59,9 @@ def cash_postings(books: Books, record: Record, income_accounts: set[str]) -> It
                 recognized += amount
                 quantity = posting.quantity and posting.quantity * amount / posting.amount
                 is_whole = amount == posting.amount
-                yield when, posting if is_whole else replace(posting, amount=amount, quantity=quantity)
+                yield when, posting if is_whole else posting._replace(amount=amount, quantity=quantity)
         if recognized:
-            yield when, replace(balancing, amount=-recognized)
+            yield when, balancing._replace(amount=-recognized)
 
 
 def _settlements(books: Books, record: Record, day: str) -> list[tuple[str, Decimal]]:

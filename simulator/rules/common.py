@@ -143,11 +143,10 @@ def find_transaction(books: Books, txn_id: str, kinds: tuple[str, ...]) -> Recor
 def flat_lines(holder: Draft | Record) -> Iterator[Fields]:
     """Yield the lines in their order. A group line is replaced by the lines within the group."""
     for name, line in holder.lines():
-        inner = group_lines(name, line)
-        if inner is None:
-            yield line
+        if name in _INNER_LINES:
+            yield from line.setdefault(_INNER_LINES[name], [])
         else:
-            yield from inner
+            yield line
 
 
 def group_lines(name: str, line: Fields) -> list[Fields] | None:
@@ -206,15 +205,15 @@ class TransactionRules(Rules):
     def complete(self, books: Books, draft: Draft) -> None:
         """Date the transaction today, number it and its lines."""
         fields, model = draft.fields, draft.kind.fields
-        if "TxnDate" in model:
-            fields.setdefault("TxnDate", books.clock.today().isoformat())
+        if "TxnDate" not in fields and "TxnDate" in model:
+            fields["TxnDate"] = books.clock.today().isoformat()
         self.check_closing_date(books, draft)
         complete_rate(books, draft)
-        if "RefNumber" in model and draft.before is None:
-            fields.setdefault("RefNumber", self.next_ref_number(books, draft))
-        if draft.kind.name in _TEMPLATES and draft.before is None and "TemplateRef" not in fields:
+        if "RefNumber" not in fields and "RefNumber" in model and draft.before is None:
+            fields["RefNumber"] = self.next_ref_number(books, draft)
+        if "TemplateRef" not in fields and draft.kind.name in _TEMPLATES and draft.before is None:
             fields["TemplateRef"] = built_in_template(books, draft.kind.name)
-        if "ExternalGUID" in model and fields.get("ExternalGUID") == "0":
+        if fields.get("ExternalGUID") == "0":
             del fields["ExternalGUID"]
         for name, line in draft.lines():
             line.setdefault("TxnLineID", books.new_line_id())

@@ -71,6 +71,14 @@ def purchase_facts(item: Record) -> Fields:
     return {name: value for name, value in facts.items() if value}
 
 
+def purchase_price(item: Record) -> Decimal:
+    """Return the Price of `purchase_facts`."""
+    fields = item.fields
+    if "SalesOrPurchase" in fields:
+        return decimal(fields["SalesOrPurchase"], "Price")
+    return decimal(fields.get("SalesAndPurchase", fields), "PurchaseCost")
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """A unit of measure: its name, and how many base units it is."""
@@ -127,9 +135,9 @@ _COMPUTED = ("Desc", "UnitOfMeasure", "Rate", "RatePercent", "Cost", "Amount", "
 
 def note_computed(line: Fields, former: set[str]) -> None:
     """Record the values that come from a line's item: those of fields that are not in `former`, the earlier fields."""
-    line["Computed"] = {name: line[name] for name in _COMPUTED if name in line and name not in former} | {
-        "ItemRef": line["ItemRef"]
-    }
+    computed = {name: line[name] for name in _COMPUTED if name in line and name not in former}
+    computed["ItemRef"] = line["ItemRef"]
+    line["Computed"] = computed
 
 
 def forget_computed(line: Fields) -> None:
@@ -138,7 +146,9 @@ def forget_computed(line: Fields) -> None:
     The amount is always computed again, the price after a change of the amount, and all values after a change of the
     item.
     """
-    computed = line.pop("Computed", {})
+    if "Computed" not in line:
+        return
+    computed = line.pop("Computed")
     same_item = computed.get("ItemRef") == line.get("ItemRef")
     amount_was_set = "Amount" in line and line["Amount"] != computed.get("Amount")
     for name, value in computed.items():
@@ -164,7 +174,7 @@ def price_with_level(books: Books, item: Record, price: Decimal, level_id: str) 
 def average_cost(books: Books, item: Record) -> Decimal:
     """Return the average cost of one base unit, or the purchase cost of an item without movements."""
     average = books.ledger.stock(item.id).average
-    return decimal(purchase_facts(item), "Price") if average is None else average.quantize(UNIT_PRICE)
+    return purchase_price(item) if average is None else average.quantize(UNIT_PRICE)
 
 
 def stock_of(books: Books, item: Record, quantity: str) -> Fields:
@@ -175,7 +185,7 @@ def stock_of(books: Books, item: Record, quantity: str) -> Fields:
     return {
         "ItemRef": item.reference(),
         "Quantity": quantity,
-        "PurchaseCost": number_text(decimal(purchase_facts(item), "Price"), 2),
+        "PurchaseCost": number_text(purchase_price(item), 2),
         "AssetAccountRef": asset_account(books, item),
         "COGSAccountRef": cost_account(books, item),
     }

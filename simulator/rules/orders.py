@@ -12,6 +12,7 @@ from simulator.rules.common import decimal, find_transaction, flat_lines, no_tra
 from simulator.schema.values import number_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from decimal import Decimal
 
     from simulator.books.records import Draft, Fields, Record
@@ -97,8 +98,10 @@ def link_lines(books: Books, draft: Draft, kinds: tuple[str, ...], line_name: st
             order = find_transaction(books, line["LinkToTxn"]["TxnID"], kinds)
             _check_party(draft, order)
             _complete_linked(books, draft, line, order, model)
+    orders = draft.extra.get("LinkToTxnID")
+    if not orders:
+        return
     key = next(("|".join(names) for names in draft.kind.fields.mixed if line_name in names), line_name)
-    orders = draft.extra.get("LinkToTxnID", ())
     for txn_id in orders:
         order = find_transaction(books, txn_id, kinds)
         _check_party(draft, order)
@@ -109,8 +112,7 @@ def link_lines(books: Books, draft: Draft, kinds: tuple[str, ...], line_name: st
             copied: Fields = {}
             copy_line(copied, origin, order, quantity, model)
             draft.fields.setdefault(key, []).append([line_name, copied])
-    if orders:
-        draft.fields["LinkToTxnID"] = list(orders)
+    draft.fields["LinkToTxnID"] = list(orders)
 
 
 def _complete_linked(books: Books, draft: Draft, line: Fields, order: Record, model: Aggregate) -> None:
@@ -146,11 +148,10 @@ def _closed(order: Record) -> RequestError:
     return RequestError(LINK_CLOSED, f'Unable to link to transaction "{order.id}" because it has already been closed.')
 
 
-def order_links(record: Record) -> tuple[Link, ...]:
-    """Return a link to each order that a transaction fulfils."""
-    orders = dict.fromkeys(record.fields.get("LinkToTxnID", ()))
-    amounts: dict[str, Decimal] = dict.fromkeys(orders, ZERO)
-    for line in flat_lines(record):
+def order_links(record: Record, lines: Iterable[Fields]) -> tuple[Link, ...]:
+    """Return a link to each order that a transaction with these lines fulfils."""
+    amounts: dict[str, Decimal] = dict.fromkeys(record.fields.get("LinkToTxnID", ()), ZERO)
+    for line in lines:
         if "LinkToTxn" in line:
             order = line["LinkToTxn"]["TxnID"]
             amounts[order] = amounts.get(order, ZERO) + decimal(line, "Amount")

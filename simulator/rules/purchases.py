@@ -196,7 +196,8 @@ class PurchaseRules(TransactionRules):
         account = reference_id(fields, self.account)
         postings = [Posting(account, -self.sign * total, entity, memo=fields.get("Memo", ""), is_open=is_open)]
         moves = []
-        for line in flat_lines(record):
+        lines = list(flat_lines(record))
+        for line in lines:
             if "AccountRef" not in line:
                 continue
             amount = self.sign * decimal(line, "Amount")
@@ -222,7 +223,7 @@ class PurchaseRules(TransactionRules):
             Link(record.id, allocation["TxnID"], amount=decimal(allocation, "Amount"), owner=record.id)
             for allocation in fields.get("ApplyCheckToTxnAdd", ())
         )
-        return Effects(tuple(postings), (*order_links(record), *settled, *credit_links(record)), tuple(moves))
+        return Effects(tuple(postings), (*order_links(record, lines), *settled, *credit_links(record)), tuple(moves))
 
 
 class PurchaseOrderRules(PurchaseRules):

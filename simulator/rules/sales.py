@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from simulator.basics.errors import RequestError
 from simulator.books.costing import Role
+from simulator.books.kinds import KINDS
 from simulator.books.ledger import NOTHING, ZERO, Effects, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import (
@@ -42,11 +44,13 @@ from simulator.rules.tax import compute_tax, default_tax_item, is_taxable, tax_p
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from simulator.books.costing import StockMove
     from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
+
+    Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 _FLAGS = {
     "IsActive": "true",
@@ -65,6 +69,22 @@ _FROM_CUSTOMER = {
     "CustomerSalesTaxCodeRef": "SalesTaxCodeRef",
 }
 """The fields that a form copies from its customer, by their names on the form."""
+
+
+@cache
+def _defaults(kind_name: str) -> tuple[Pairs, Pairs]:
+    """Return the flags of a form and the fields that it copies from its customer."""
+    model = KINDS[kind_name].fields
+    flags, copied = (
+        tuple((name, value) for name, value in table.items() if name in model) for table in (_FLAGS, _FROM_CUSTOMER)
+    )
+    return flags, copied
+
+
+@cache
+def _has_open_lines(kind_name: str) -> bool:
+    """Return whether a user can close a line of a form."""
+    return "IsManuallyClosed" in KINDS[kind_name].fields[f"{kind_name}LineRet"].content
 
 
 @dataclass(slots=True)
@@ -107,12 +127,12 @@ class SalesRules(TransactionRules):
         fields, model = draft.fields, draft.kind.fields
         customer = books.lists.get(draft.reference("CustomerRef"))
         if draft.before is None:
-            for name, value in _FLAGS.items():
-                if name in model:
-                    fields.setdefault(name, value)
-            for name, source in _FROM_CUSTOMER.items():
-                if customer is not None and name in model and customer.fields.get(source):
-                    fields.setdefault(name, customer.fields[source])
+            flags, copied = _defaults(draft.kind.name)
+            for name, value in flags:
+                fields.setdefault(name, value)
+            for name, source in copied:
+                if customer is not None and name not in fields and customer.fields.get(source):
+                    fields[name] = customer.fields[source]
             tax_item = default_tax_item(books, customer.fields if customer is not None else {})
             if tax_item:
                 fields.setdefault("ItemSalesTaxRef", tax_item)
@@ -177,8 +197,7 @@ class SalesRules(TransactionRules):
         else:
             line.pop("Stock", None)
         note_computed(line, former)
-        model = draft.kind.fields[f"{draft.kind.name}LineRet"].content
-        if "IsManuallyClosed" in model:
+        if _has_open_lines(draft.kind.name):
             line.setdefault("IsManuallyClosed", "false")
 
     def price(self, books: Books, draft: Draft, line: Fields, item: Record, above: Decimal) -> None:
@@ -200,9 +219,9 @@ class SalesRules(TransactionRules):
             ratio = unit.ratio
         else:
             ratio = Decimal(1)
-        quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
         if "Rate" not in line:
             if "Amount" in line:
+                quantity = decimal(line, "Quantity") if "Quantity" in line else Decimal(1)
                 if quantity:
                     line["Rate"] = number_text((decimal(line, "Amount") / quantity).quantize(UNIT_PRICE), 2)
             else:
@@ -216,6 +235,8 @@ class SalesRules(TransactionRules):
             line["Amount"] = money(-abs(decimal(line, "Amount")))
 
     def _with_markup(self, line: Fields, amount: Decimal) -> Decimal:
+        if "MarkupRate" not in line and "MarkupRatePercent" not in line:
+            return amount
         return amount + decimal(line, "MarkupRate") + percent_of(amount, decimal(line, "MarkupRatePercent"))
 
     def _customer_level(self, books: Books, draft: Draft) -> str:
@@ -253,7 +274,9 @@ class SalesRules(TransactionRules):
         """Add up the lines and the tax."""
         fields, model = draft.fields, draft.kind.fields
         lines = [line for line in flat_lines(draft) if "AccountRef" in line]
-        subtotal = sum((decimal(line, "Amount") for line in lines), ZERO)
+        subtotal = ZERO
+        for line in lines:
+            subtotal += decimal(line, "Amount")
         tax = compute_tax(books, draft, lines)
         fields["Subtotal"] = money(subtotal)
         fields["SalesTaxTotal"] = money(tax)
@@ -262,11 +285,11 @@ class SalesRules(TransactionRules):
             rate = tax_rate(books, draft.reference("ItemSalesTaxRef"))
             fields["SalesTaxPercentage"] = number_text(rate, 2)
 
-    def income(self, record: Record) -> Iterator[Posting]:
+    def income(self, record: Record, lines: Iterable[Fields]) -> Iterator[Posting]:
         """Yield the postings of the lines and the tax."""
         fields, sign = record.fields, self.sign
         customer, class_id = reference_id(fields, "CustomerRef"), reference_id(fields, "ClassRef")
-        for line in flat_lines(record):
+        for line in lines:
             if "AccountRef" not in line:
                 continue
             yield Posting(
@@ -281,8 +304,8 @@ class SalesRules(TransactionRules):
             )
         yield from tax_postings(record, sign)
 
-    def stock(self, record: Record) -> tuple[StockMove, ...]:
-        """Return the stock moves of the form."""
+    def stock(self, record: Record, lines: Iterable[Fields]) -> tuple[StockMove, ...]:
+        """Return the stock moves of the lines."""
         customer, class_id = reference_id(record.fields, "CustomerRef"), reference_id(record.fields, "ClassRef")
         return tuple(
             stock_move(
@@ -292,7 +315,7 @@ class SalesRules(TransactionRules):
                 entity=customer,
                 class_id=reference_id(line, "ClassRef") or class_id,
             )
-            for line in flat_lines(record)
+            for line in lines
             if "Stock" in line
         )
 
@@ -355,10 +378,11 @@ class InvoiceRules(SalesRules):
         """Debit receivables with the total, credit income with each line, and move the stock."""
         if record.fields.get("IsPending") == "true":
             return NOTHING
+        lines = list(flat_lines(record))
         return Effects(
-            (receivable(record, 1), *self.income(record)),
-            (*order_links(record), *credit_links(record)),
-            self.stock(record),
+            (receivable(record, 1), *self.income(record, lines)),
+            (*order_links(record, lines), *credit_links(record)),
+            self.stock(record, lines),
         )
 
     def derived(self, books: Books, record: Record) -> Fields:
@@ -403,7 +427,8 @@ class SalesReceiptRules(SalesRules):
             return NOTHING
         total, customer = decimal(fields, "TotalAmount"), reference_id(fields, "CustomerRef")
         money_in = Posting(reference_id(fields, "DepositToAccountRef"), total, customer, memo=fields.get("Memo", ""))
-        return Effects((money_in, *self.income(record)), (), self.stock(record))
+        lines = list(flat_lines(record))
+        return Effects((money_in, *self.income(record, lines)), (), self.stock(record, lines))
 
 
 class CreditMemoRules(SalesRules):
@@ -420,7 +445,8 @@ class CreditMemoRules(SalesRules):
         """Credit receivables with the total, debit income with each line, and put the stock back."""
         if record.fields.get("IsPending") == "true":
             return NOTHING
-        return Effects((receivable(record, -1), *self.income(record)), (), self.stock(record))
+        lines = list(flat_lines(record))
+        return Effects((receivable(record, -1), *self.income(record, lines)), (), self.stock(record, lines))
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return what is left of the credit."""

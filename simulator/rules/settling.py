@@ -115,7 +115,7 @@ def _check_parties(books: Books, link: Link) -> None:
     if (ledger.due(link.source) > 0) == (ledger.due(link.target) > 0):
         raise refused("TxnID", link.target, "A debt can be settled by a payment or a credit only.")
     source, target = (
-        {(posting.account, top_of(books, posting.entity)) for posting in ledger.postings(txn_id) if posting.is_open}
+        {(posting.account, top_of(books, posting.entity)) for posting in ledger.open_postings(txn_id)}
         for txn_id in (link.source, link.target)
     )
     if not source & target:
@@ -190,7 +190,7 @@ def top_of(books: Books, entity: str) -> str:
 
 def open_entity(books: Books, record: Record) -> str:
     """Return the customer or vendor of a transaction's open amount."""
-    return next((posting.entity for posting in books.ledger.postings(record.id) if posting.is_open), "")
+    return next((posting.entity for posting in books.ledger.open_postings(record.id)), "")
 
 
 def open_transactions(books: Books, entity: str, kinds: tuple[str, ...], own: str = "") -> list[tuple[Record, Decimal]]:

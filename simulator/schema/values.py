@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
@@ -100,6 +101,7 @@ def canonical(text: str, kind: Simple, zone: tzinfo) -> str:
     return text
 
 
+@lru_cache(maxsize=1 << 12)
 def number_text(number: Decimal, decimals: int) -> str:
     """Write a number with at least so many decimals, and no more zeros at its end than that."""
     text = f"{number.normalize():f}"

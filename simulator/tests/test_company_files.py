@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
+import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -17,14 +20,16 @@ import simulator
 from simulator import Company
 from simulator.books.kinds import ITEMS
 from simulator.books.ledger import ZERO
+from simulator.company_files.generator import generate
 from simulator.company_files.storage import write_books
 from simulator.requests.facts import Product
 from simulator.requests.shown import shown
+from simulator.rules.entry import enter
 from simulator.rules.items import STOCK_KINDS
 from simulator.tests.support import NOW, ask
 
 if TYPE_CHECKING:
-    from simulator.books import Books
+    from simulator.books import Books, Draft, Record
 
 FOLDER = Path(simulator.__file__ or "").parent
 TRANSACTIONS = (  # noqa: SIM905 - a list of words
@@ -103,6 +108,55 @@ def test_the_same_seed_gives_the_same_bytes_in_every_process_and_at_any_time(tmp
     }
 
     assert len(digests) == 1
+
+
+@pytest.mark.parametrize("country", ["US", "CA", "UK", "AU"])
+def test_the_checks_of_requests_find_nothing_in_a_generated_company(country: str) -> None:
+    company = Company.generated(customers=60, product=Product(country=country), now=lambda: NOW)
+
+    entered = Counter[str]()
+
+    def checked(books: Books, draft: Draft) -> Record:
+        entered[draft.kind.name] += 1
+        with books.atomic():
+            return enter(books, draft)
+
+    books = generate(1, 60, 60, company.clock, country, enter=checked)
+    books.bring_up_to_date()
+
+    assert entered["Invoice"] == len(company.books["Invoice"])
+    assert write_books(books) == write_books(company.books)
+    assert books.ledger.effects == company.books.ledger.effects
+    assert books.ledger.accounts == company.books.ledger.accounts
+    assert books.ledger.entities == company.books.ledger.entities
+
+
+def test_the_users_of_a_record_are_the_records_that_refer_to_it(wholesale: Company) -> None:
+    books = wholesale.books
+    users: dict[str, list[str]] = {record_id: [] for record_id in books.lists}
+    for record in (*books.lists.values(), *books.transactions.values()):
+        for target in set(re.findall(r'{"ListID": "([^"]*)"}', json.dumps(record.fields))):
+            users[target].append(record.id)
+
+    assert {record_id: sorted(books.users(record_id)) for record_id in books.lists} == {
+        record_id: sorted(ids) for record_id, ids in users.items()
+    }
+
+
+def test_making_a_company_leaves_garbage_collection_as_it_was() -> None:
+    Company.generated(customers=5)
+    assert (gc.isenabled(), gc.get_freeze_count()) == (True, 0)
+
+    try:
+        gc.disable()
+        gc.freeze()
+        frozen = gc.get_freeze_count()
+        Company.generated(customers=5)
+        assert not gc.isenabled()
+        assert frozen - 1_000 < gc.get_freeze_count() <= frozen  # some of the frozen objects end meanwhile
+    finally:
+        gc.unfreeze()
+        gc.enable()
 
 
 def test_another_seed_gives_another_company() -> None:
