@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 OPERATIONS: Mapping[str, frozenset[str]] = {
     "dynamodb": frozenset(
         {
+            "BatchExecuteStatement",
             "BatchGetItem",
             "BatchWriteItem",
             "DeleteItem",

@@ -10,6 +10,8 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from local.emulated_dynamodb.partiql import UpdateStatement
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -41,6 +43,10 @@ class Capacity:
                     yield self._target(action, 2)
             case "PutItem" | "UpdateItem" | "DeleteItem":
                 yield self._target(parameters, 1)
+            case "BatchExecuteStatement":
+                for entry in parameters["Statements"]:
+                    statement = UpdateStatement.of(entry)
+                    yield self._target({"TableName": statement.table, "Key": statement.equal}, 1)
             case "BatchWriteItem":
                 for table, requests in parameters["RequestItems"].items():
                     for request in requests:

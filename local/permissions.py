@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from botocore.exceptions import ClientError
 
+from local.emulated_dynamodb.partiql import UpdateStatement
 from local.template import PSEUDO_PARAMETERS, TemplateError
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def permissions_for(service: str, operation: str, parameters: Mapping[str, Any])
                 for item in parameters["TransactItems"]
                 for kind, entry in item.items()
             ]
+        case "dynamodb", "BatchExecuteStatement":
+            calls = [("PartiQLUpdate", UpdateStatement.of(entry).table) for entry in parameters["Statements"]]
         case "dynamodb", "BatchGetItem" | "BatchWriteItem":
             calls = [(operation, table) for table in parameters["RequestItems"]]
         case "dynamodb", "Query" if "IndexName" in parameters:

@@ -36,6 +36,9 @@ APP_NAME = "make smoke"
 TOO_LARGE = 7 * 1024 * 1024
 """Bytes: more than Lambda takes (6 MB), and less than API Gateway does (10 MB)."""
 
+OTHER_READS = 5
+"""A session begins with one request, so these are enough for message sets of several."""
+
 WEBHOOK_SECONDS = 90
 LOG_SECONDS = 30
 """How long a webhook attempt may take, and after how much time CloudWatch Logs returns a line."""
@@ -309,10 +312,14 @@ def qwc_file(smoke: Smoke) -> str:
 
 
 def request_to_webhook(smoke: Smoke) -> str:
-    """Queue a request, run the simulated Web Connector, and wait for the webhook attempt.
+    """Queue requests, run the simulated Web Connector, and wait for the webhook attempt of the last one.
 
-    The webhook goes to the service itself, which refuses it: the attempt and its recording are what counts.
+    Reads travel in message sets, whose responses are stored in a batch. The webhook goes to the service itself, which
+    refuses it: the attempt and its recording are what counts.
     """
+    for _ in range(OTHER_READS):
+        read = {"request_json": {"CustomerQueryRq": {"MaxReturned": 1}}}
+        smoke.api.call("POST", f"{smoke.connection}/queued_requests", read)
     body = {"request_json": {"CustomerQueryRq": {"MaxReturned": 2}}, "webhook_url": f"{smoke.base_url}/support"}
     request_id = smoke.api.call("POST", f"{smoke.connection}/queued_requests", body)["data"]["id"]
     with tempfile.TemporaryDirectory() as folder:
@@ -359,6 +366,10 @@ def log_lines(smoke: Smoke) -> str:
             continue
         if not RFC_3339.fullmatch(str(entry.get("timestamp"))):
             raise SmokeError(f"a timestamp does not follow RFC 3339: {line[:200]}")
+        if entry.get("message") == "database.statement_refused":
+            raise SmokeError(
+                f"DynamoDB refuses to store the responses of a message set in a batch: {entry.get('code')}"
+            )
         levels[entry["level"]] = levels.get(entry["level"], 0) + 1
     return ", ".join(f"{number} {level}" for level, number in sorted(levels.items()))
 

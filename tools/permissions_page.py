@@ -22,6 +22,7 @@ LETTERS: Mapping[str, str] = {
     "ConditionCheckItem": "c",
     "PutItem": "p",
     "UpdateItem": "u",
+    "PartiQLUpdate": "u",
     "DeleteItem": "d",
     "BatchWriteItem": "b",
     "SendMessage": "s",

@@ -14,6 +14,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from local.emulated_dynamodb.expressions import Placeholders, condition, project, projection, update
+from local.emulated_dynamodb.partiql import UpdateStatement
 from local.emulated_dynamodb.tables import SHARD_ID, Table
 from local.emulated_dynamodb.values import DynamoDBError, copy_of, invalid, size_of
 
@@ -31,6 +32,7 @@ MAX_PAGE_BYTES = 1024 * 1024
 MAX_BATCH_BYTES = 16 * 1024 * 1024
 MAX_BATCH_KEYS = 100
 MAX_BATCH_WRITES = 25
+"""The writes or the statements of a batch."""
 MAX_TRANSACTION_ITEMS = 100
 MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
 MAX_TOKENS = 10_000
@@ -45,6 +47,7 @@ class EmulatedDynamoDB:
         self._tokens: dict[str, bytes] = {}
         self._lock = threading.RLock()
         self._operations: dict[str, Callable[[Request], Response]] = {
+            "BatchExecuteStatement": self.batch_execute_statement,
             "BatchGetItem": self.batch_get_item,
             "BatchWriteItem": self.batch_write_item,
             "CreateTable": self.create_table,
@@ -218,6 +221,16 @@ class EmulatedDynamoDB:
             write.apply()
         return {"UnprocessedItems": {}}
 
+    def batch_execute_statement(self, request: Request) -> Response:
+        """Carry out updates of existing items, each on its own condition."""
+        statements = [UpdateStatement.of(entry) for entry in request["Statements"]]
+        if len(statements) > MAX_BATCH_WRITES:
+            raise invalid("BatchWriteItem cannot write more than 25 items")
+        updates = [(self._table({"TableName": statement.table}), statement) for statement in statements]
+        if len({(table.name, table.key_in(dict(statement.equal))) for table, statement in updates}) < len(updates):
+            raise invalid("Provided list of item keys contains duplicates")
+        return {"Responses": [_executed(table, statement) for table, statement in updates]}
+
     def transact_write_items(self, request: Request) -> Response:
         """Carry out all writes if all conditions hold, else none. A repeated token changes nothing."""
         token = request.get("ClientRequestToken")
@@ -358,6 +371,17 @@ class _Write:
     def apply(self) -> None:
         """Carry out the write."""
         self._table.replace(self._key, self.new)
+
+
+def _executed(table: Table, statement: UpdateStatement) -> Response:
+    """Carry out a statement, and return its response. An error of one statement concerns no other."""
+    key = {name: statement.equal[name] for name in table.key_names}
+    try:
+        _Write.of("Update", table, {**statement.parameters, "Key": key}).apply()
+    except DynamoDBError as error:
+        code = error.code.removesuffix("Exception").replace("Validation", "ValidationError")
+        return {"TableName": table.name, "Error": {"Code": code, "Message": str(error)}}
+    return {"TableName": table.name}
 
 
 def _key_of(table: Table, request: Request) -> Key:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import suppress
 from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.batch_deletes import BatchDeletes
+from adapters.dynamodb.bodies import unpack
+from adapters.dynamodb.client import DynamoDB
+from adapters.dynamodb.response_chunks import ResponseChunks
+from adapters.dynamodb.responses import MAX_BATCH_BYTES, Responses
 from domain.errors import Conflict, Unavailable
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
@@ -25,7 +31,7 @@ from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
-from tests.contract.conftest import dynamodb_client
+from tests.contract.conftest import IMPLEMENTATIONS, dynamodb_client, sized
 from tests.contract.stores import LATER as LATER_MOMENT
 from tests.contract.stores import stored_request
 from tests.support.builders import (
@@ -39,16 +45,20 @@ from tests.support.builders import (
 )
 from tests.support.unreliable_dynamodb import (
     ANSWER_LOST,
+    BATCH_FAULTS,
     CONFLICT,
     IN_PROGRESS,
     LATE,
+    REFUSED,
     SERVER_ERROR,
     UPDATE_FAULTS,
     UnreliableDynamoDB,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from adapters.dynamodb.responses import StoredResponse
 
 _numbers = count()
 FIRST, SECOND = "<a>first</a>", "<a>second</a>"
@@ -62,9 +72,15 @@ def text_of(record: QueuedRequest) -> str:
 
 
 class Bench:
-    """Requests over an unreliable client."""
+    """Requests over an unreliable client.
 
-    def __init__(self, client: Any) -> None:
+    Each response is stored alone, or with those of `companions` other requests of its message set.
+    """
+
+    def __init__(self, client: Any, companions: int = 0) -> None:
+        self.companions: dict[str, QueuedRequest] = {}
+        self._companions = companions
+        self.write = "batch_execute_statement" if companions else "update_item"
         self.client = UnreliableDynamoDB(client)
         self.client.holds_late_calls = True
         self.tables = make_tables(client, f"responses{next(_numbers)}-")
@@ -81,10 +97,25 @@ class Bench:
         return record
 
     def end(self, record: QueuedRequest, response: str) -> None:
-        """Store a response."""
-        after = record.moved(State.RESPONSE_RECEIVED, LATER_MOMENT)
-        text = f"{response}\n{text_of(record)}"
-        self.store.commit(ChangeRequest(record, after, response_xml=response, search_text=text))
+        """Store a response, in one commit with those of new companions."""
+        fault, self.client.fault = self.client.fault, lambda _: None
+        companions = [self.sent() for _ in range(self._companions)]
+        self.client.fault = fault
+        self.companions |= {companion.id: companion for companion in companions}
+        ends = [(record, response), *((companion, companion.id) for companion in companions)]
+        self.store.commit(
+            *(
+                ChangeRequest(
+                    before,
+                    before.moved(State.RESPONSE_RECEIVED, LATER_MOMENT),
+                    response_xml=text,
+                    search_text=f"{text}\n{text_of(before)}",
+                )
+                for before, text in ends
+            )
+        )
+        for companion in companions:
+            assert self.response(companion) == companion.id
 
     def release(self, record: QueuedRequest) -> QueuedRequest:
         """Put a sent request back into the queue, and let another session send it; return it as it is then."""
@@ -109,7 +140,7 @@ class Bench:
 
     def write_late(self, record: QueuedRequest, response: str = FIRST) -> None:
         """Let a function send the write of a response, and end before it arrives."""
-        self.client.fault = {"update_item": LATE, "transact_write_items": SERVER_ERROR}.get
+        self.client.fault = {self.write: LATE, "transact_write_items": SERVER_ERROR}.get
         with pytest.raises(Unavailable):
             self.end(record, response)
         self.fail("", None)
@@ -135,12 +166,12 @@ class Bench:
         query = ListQuery(CONNECTION_ID, search_phrase=phrase)
         few, many = ({item.record.id for item in lists.page(APP_ID, query).items} for lists in self.lists)
         assert few == many
-        return few
+        return few - self.companions.keys()
 
     def bodies(self) -> list[dict[str, Any]]:
-        """Return every stored part except the markers of removed records."""
+        """Return every stored part except the markers of removed records, and the parts of companions."""
         items: list[dict[str, Any]] = self.client.client.scan(TableName=self.tables.payloads)["Items"]
-        return [item for item in items if "removed" not in item]
+        return [item for item in items if "removed" not in item and item["request_id"]["S"] not in self.companions]
 
 
 @pytest.fixture(scope="module")
@@ -150,10 +181,10 @@ def client() -> Iterator[Any]:
         yield dynamodb_client()
 
 
-@pytest.fixture
-def bench(client: Any) -> Bench:
+@pytest.fixture(params=[0, 2], ids=["alone", "in a set"])
+def bench(client: Any, request: pytest.FixtureRequest) -> Bench:
     """Return requests over empty tables."""
-    return Bench(client)
+    return Bench(client, request.param)
 
 
 def test_a_response_is_stored_with_one_plain_write_and_its_transaction_leaves_the_body_alone(bench: Bench) -> None:
@@ -162,7 +193,7 @@ def test_a_response_is_stored_with_one_plain_write_and_its_transaction_leaves_th
     transact = bench.client.client.transact_write_items
 
     def recorded(**request: Any) -> Any:
-        tables.extend(write["TableName"] for entry in request["TransactItems"] for write in entry.values())
+        tables[:] = [write["TableName"] for entry in request["TransactItems"] for write in entry.values()]
         return transact(**request)
 
     bench.client.transact_write_items = recorded  # type: ignore[method-assign]
@@ -189,11 +220,22 @@ def test_a_response_without_its_transaction_is_not_shown_and_the_next_one_is_sto
 @pytest.mark.parametrize("fault", UPDATE_FAULTS)
 def test_a_response_whose_write_fails_is_stored_all_the_same(bench: Bench, fault: str) -> None:
     record = bench.sent()
-    bench.fail("update_item", fault)
+    bench.fail(bench.write, fault)
 
     bench.end(record, FIRST)
     bench.client.deliver_late_calls()
 
+    assert bench.response(record) == FIRST
+
+
+def test_the_responses_of_a_set_are_stored_also_if_dynamodb_throttles_some_of_them(client: Any) -> None:
+    bench = Bench(client, companions=4)
+    record = bench.sent()
+    bench.fail(bench.write, REFUSED)
+
+    bench.end(record, FIRST)
+
+    assert bench.client.happened == [REFUSED]
     assert bench.response(record) == FIRST
 
 
@@ -265,7 +307,7 @@ def remove(bench: Bench, record: QueuedRequest, how: str) -> None:
         assert connection
         removed = connection.removed(timestamp(bench.clock()))
         bench.store.commit(Put(connection, removed))
-        assert sum(bench.store.remove_records(removed)) == 1
+        assert sum(bench.store.remove_records(removed)) == 1 + len(bench.companions)
 
 
 @pytest.mark.parametrize("how", ["deleted", "expired", "with its connection"])
@@ -285,16 +327,18 @@ RESPONSES = {"first": FIRST, "second": SECOND, "large": LARGE}
 
 @settings(max_examples=40, deadline=None)
 @given(
-    writes=st.lists(st.sampled_from([None, *UPDATE_FAULTS]), max_size=4),
+    companions=st.sampled_from([0, 2]),
+    writes=st.lists(st.sampled_from([None, *BATCH_FAULTS]), max_size=4),
     faults=st.lists(st.sampled_from([None, ANSWER_LOST, IN_PROGRESS, SERVER_ERROR, CONFLICT]), max_size=4),
     steps=st.lists(st.sampled_from([*RESPONSES, "release"]), min_size=1, max_size=4),
 )
 def test_after_any_faults_the_response_that_was_committed_is_read_and_a_deletion_leaves_nothing(
-    client: Any, writes: list[str | None], faults: list[str | None], steps: list[str]
+    client: Any, companions: int, writes: list[str | None], faults: list[str | None], steps: list[str]
 ) -> None:
-    bench = Bench(client)
+    bench = Bench(client, companions)
     record = bench.sent()
-    coming = {"update_item": iter(writes), "transact_write_items": iter(faults)}
+    possible_writes = [None if fault == REFUSED and not companions else fault for fault in writes]
+    coming = {bench.write: iter(possible_writes), "transact_write_items": iter(faults)}
     bench.client.fault = lambda operation: next(coming.get(operation, iter(())), None)
     possible = set()
     for step in steps:
@@ -321,3 +365,132 @@ def test_after_any_faults_the_response_that_was_committed_is_read_and_a_deletion
     bench.clock.advance(seconds=(SETTLED_AFTER + timedelta(minutes=5)).total_seconds())
     sweep(bench.store, bench.clock, bench.clock() + timedelta(seconds=30))
     assert bench.bodies() == []
+
+
+BODIES: dict[str, dict[str, Any] | None] = {
+    "a request": {"request": {"B": b"r"}},
+    "a request in chunks": {"request_chunks": {"N": "2"}},
+    "another attempt": {"request": {"B": b"r"}, "response_attempt": {"S": "other"}},
+    "no attempt to come": {"request": {"B": b"r"}, "response_attempt": {"S": "none"}},
+    "a mark of removal": {"removed": {"BOOL": True}},
+    "a mark of removal and more": {"removed": {"BOOL": True}, "request": {"B": b"r"}},
+    "nothing, because it is missing": None,
+}
+"""What a body can have when a response arrives."""
+STORABLE = {"a request", "a request in chunks"}
+
+
+@pytest.fixture(params=IMPLEMENTATIONS[1:])
+def database(request: pytest.FixtureRequest) -> DynamoDBStore:
+    """Return a store on each database, empty."""
+    store: DynamoDBStore = request.getfixturevalue(request.param)
+    return store
+
+
+def ended(number: int, response: str = FIRST) -> ChangeRequest:
+    """Return the change of a request that ends with a response."""
+    record = a_record(id=f"{number}", state=State.SENT)
+    after = record.moved(State.RESPONSE_RECEIVED, LATER_MOMENT)
+    return ChangeRequest(record, after, response_xml=response, search_text=response)
+
+
+def stored_before(
+    store: DynamoDBStore, changes: Sequence[ChangeRequest], client: Any = None
+) -> Mapping[str, StoredResponse]:
+    """Store responses as a commit does it before its transaction."""
+    dynamodb = DynamoDB(client or store.client, store.tables, sleep=lambda _: None)
+    return Responses(dynamodb, ResponseChunks(dynamodb, BatchDeletes(dynamodb))).store(changes)
+
+
+def body_of(store: DynamoDBStore, request_id: str) -> dict[str, Any] | None:
+    """Return a body."""
+    key = {"request_id": {"S": request_id}, "part": {"S": "body"}}
+    body: dict[str, Any] | None = store.client.get_item(TableName=store.tables.payloads, Key=key).get("Item")
+    return body
+
+
+def put_body(store: DynamoDBStore, request_id: str, attributes: Mapping[str, Any]) -> None:
+    """Store a body."""
+    key = {"request_id": {"S": request_id}, "part": {"S": "body"}}
+    store.client.put_item(TableName=store.tables.payloads, Item=key | dict(attributes))
+
+
+@pytest.mark.parametrize("size", [1, 2, len(BODIES)])
+def test_each_response_is_stored_on_a_condition_of_its_own_which_is_the_same_alone_and_in_a_set(
+    database: DynamoDBStore, size: int
+) -> None:
+    """Nothing brings a removed body back, and nothing makes one."""
+    changes = [ended(number) for number in range(len(BODIES))]
+    for change, attributes in zip(changes, BODIES.values(), strict=True):
+        if attributes is not None:
+            put_body(database, change.after.id, attributes)
+    before = [body_of(database, change.after.id) for change in changes]
+
+    stored: dict[str, StoredResponse] = {}
+    for start in range(0, len(changes), size):
+        stored |= stored_before(database, changes[start : start + size])
+
+    for change, name, former in zip(changes, BODIES, before, strict=True):
+        body = body_of(database, change.after.id)
+        assert stored[change.after.id].in_body == (name in STORABLE), name
+        if name in STORABLE:
+            assert body is not None
+            assert unpack(body["response"]["B"]) == FIRST
+            assert body["response_attempt"] == {"S": stored[change.after.id].attempt}
+            assert body["search_text"] == {"S": FIRST}
+        else:
+            assert body == former, name
+
+
+def test_a_batch_writes_to_nothing_but_bodies(database: DynamoDBStore) -> None:
+    """Each has its request or the number of its chunks. DynamoDB's rule that PartiQL makes no item is not relied on."""
+    changes = [ended(number) for number in range(3)]
+    for change in changes:
+        put_body(database, change.after.id, {})
+
+    assert not any(response.in_body for response in stored_before(database, changes).values())
+    assert "response" not in (body_of(database, changes[0].after.id) or {})
+
+
+def test_a_batch_that_botocore_repeats_is_stored(database: DynamoDBStore) -> None:
+    """Its first answer was lost, so its own attempt is in the bodies."""
+    changes = [ended(number) for number in range(3)]
+    for change in changes:
+        put_body(database, change.after.id, {"request": {"B": b"r"}})
+    client = UnreliableDynamoDB(database.client)
+
+    def twice(**request: Any) -> Any:
+        database.client.batch_execute_statement(**request)
+        return database.client.batch_execute_statement(**request)
+
+    client.batch_execute_statement = twice  # type: ignore[method-assign]
+    assert all(response.in_body for response in stored_before(database, changes, client).values())
+
+
+@settings(max_examples=sized(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(sizes=[10] * 60, seed=0)
+@given(sizes=st.lists(st.sampled_from([10, 60_000, 130_000, 255_000]), min_size=2, max_size=60), seed=st.integers(0, 9))
+def test_the_responses_of_a_set_travel_in_batches_that_dynamodb_takes(
+    database: DynamoDBStore, sizes: list[int], seed: int
+) -> None:
+    chance = random.Random(seed)
+    changes = [ended(number, chance.randbytes(size // 2).hex()) for number, size in enumerate(sizes)]
+    for change in changes:
+        put_body(database, change.after.id, {"request": {"B": b"r"}})
+    batches: list[Sequence[Mapping[str, Any]]] = []
+    client = UnreliableDynamoDB(database.client)
+
+    def counted(**request: Any) -> Any:
+        batches.append(request["Statements"])
+        return database.client.batch_execute_statement(**request)
+
+    client.batch_execute_statement = counted  # type: ignore[method-assign]
+    stored = stored_before(database, changes, client)
+
+    assert all(response.in_body for response in stored.values())
+    assert stored.keys() == {change.after.id for change in changes}
+    for batch in batches:
+        contents = [content for entry in batch for value in entry["Parameters"] for content in value.values()]
+        assert 1 < len(batch) <= 25
+        assert sum(map(len, contents)) <= MAX_BATCH_BYTES + 100 * len(batch)  # the keys
+    assert len(batches) <= 1 + sum(sizes) // 400_000 + len(sizes) // 25

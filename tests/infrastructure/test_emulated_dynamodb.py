@@ -413,6 +413,65 @@ def test_a_transaction_that_dynamodb_refuses_changes_nothing(writes: list[dict[s
         assert database.scan(TableName="things")["Items"] == []
 
 
+OF_KEY = 'WHERE "owner" = ? AND "part" = ?'
+
+
+def statement(text: str, *parameters: str, where: str = OF_KEY) -> dict[str, Any]:
+    """Return a statement of a batch."""
+    return {"Statement": f"{text} {where}", "Parameters": [{"S": parameter} for parameter in parameters]}
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        ([statement('UPDATE "things" SET "note" = ?', "n", "ann", "1")] * 2, "contains duplicates"),
+        (
+            [statement('UPDATE "things" SET "note" = ?', "n", "ann", str(number)) for number in range(26)],
+            "cannot write more than 25 items",
+        ),
+        ([statement('UPDATE "others" SET "note" = ?', "n", "ann", "1")], "resource not found"),
+        ([statement('UPDATE "things" SET "note" = ?', "n", "ann", where='WHERE "owner" = ?')], "Missing the key part"),
+        ([statement('UPDATE "things" SET "note" = ?', "n", "ann")], "not supported by the emulation"),
+        ([statement('UPDATE "things" REMOVE "note"', "ann", "1")], "not supported by the emulation"),
+        ([statement('DELETE FROM "things"', "ann", "1")], "not supported by the emulation"),
+        (
+            [statement('UPDATE "things" SET "note" = ?', "n", "ann", "1", "2", where=f'{OF_KEY} AND size("note") = ?')],
+            "not supported by the emulation",
+        ),
+    ],
+)
+def test_a_batch_of_statements_that_dynamodb_refuses_or_the_emulation_does_not_support_is_refused(
+    statements: list[dict[str, Any]], message: str
+) -> None:
+    with emulated_dynamodb():
+        database = client("dynamodb")
+        database.create_table(**TABLE)
+
+        with pytest.raises(ClientError, match=message):
+            database.batch_execute_statement(Statements=statements)
+
+
+def test_each_statement_of_a_batch_succeeds_or_fails_alone() -> None:
+    with emulated_dynamodb():
+        database = client("dynamodb")
+        database.create_table(**TABLE)
+        for number in "123":
+            database.put_item(TableName="things", Item={"owner": {"S": "ann"}, "part": {"S": number}})
+        text = 'UPDATE "things" SET "note" = ? SET "at" = ?'
+        notes = {"1": "n", "2": "x" * 409_600, "3": "n", "missing": "n"}
+
+        response = database.batch_execute_statement(
+            Statements=[statement(text, note, "now", "ann", number) for number, note in notes.items()]
+        )
+
+        codes = [result.get("Error", {}).get("Code") for result in response["Responses"]]
+        assert codes == [None, "ValidationError", None, "ConditionalCheckFailed"]
+        stored = {
+            item["part"]["S"]: item.get("note", {}).get("S") for item in database.scan(TableName="things")["Items"]
+        }
+        assert stored == {"1": "n", "2": None, "3": "n"}
+
+
 def test_callers_and_the_database_share_no_objects() -> None:
     with emulated_dynamodb():
         database = client("dynamodb")

@@ -193,6 +193,7 @@ def test_the_key_is_revoked_if_the_app_cannot_be_deleted() -> None:
         (json.dumps(LINE | {"timestamp": "2026-11-22 12:00:00,000+0000"}), False),
         (json.dumps(LINE | {"timestamp": None}), False),
         ("web_connector.called START RequestId", False),
+        (json.dumps(LINE | {"message": "database.statement_refused", "of": "web_connector.called"}), False),
     ],
 )
 def test_log_lines_are_json_with_timestamps_that_lambda_reads(line: str, *, passes: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,20 @@ ENVELOPE = (
 LOGIN = f"<strUserName>{CONNECTION_ID}</strUserName><strPassword>wrong</strPassword>"
 
 
+@dataclass
 class Body:
     """The body of a response."""
 
+    text: bytes
+
     def stream(self) -> Iterator[bytes]:
         """Yield it."""
-        yield b'{"__type": "com.amazonaws.dynamodb.v20120810#ThrottlingException", "message": "Too fast"}'
+        yield self.text
+
+
+THROTTLED = b'{"__type": "com.amazonaws.dynamodb.v20120810#ThrottlingException", "message": "Too fast"}'
+CODES = (b"ThrottlingError", b"AccessDenied")
+STATEMENTS = b'{"Responses": [{"TableName": "T"}, {"Error": {"Code": "ConditionalCheckFailed"}}%s]}'
 
 
 class LateContext:
@@ -52,7 +61,10 @@ class LateContext:
 
 def throttle(request: Any, **_: Any) -> AWSResponse:
     """Answer like DynamoDB when a table is throttled."""
-    return AWSResponse(request.url, 400, {"x-amzn-errortype": "ThrottlingException"}, Body())
+    if b"BatchExecuteStatement" in request.headers["X-Amz-Target"]:
+        errors = [b', {"Error": {"Code": "%s"}}' % code for code in CODES if code in request.body]
+        return AWSResponse(request.url, 200, {}, Body(STATEMENTS % b"".join(errors)))
+    return AWSResponse(request.url, 400, {"x-amzn-errortype": "ThrottlingException"}, Body(THROTTLED))
 
 
 def main() -> None:
@@ -73,6 +85,8 @@ def main() -> None:
     client.meta.events.register("before-send.dynamodb", throttle)
     with suppress(client.exceptions.ThrottlingException):
         client.get_item(TableName="QueueTable", Key={"id": {"S": "1"}})
+    for statement in ("which only comes too late", *map(bytes.decode, CODES)):
+        client.batch_execute_statement(Statements=[{"Statement": statement}])
     logger = web_connector.logger
     logger.debug("a.detail")
     logger.warning("a.warning")

@@ -29,6 +29,7 @@ from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.admission import Budget
 from domain.webhooks.addresses import UrlRules
 from local.emulated_dynamodb import emulated_dynamodb
+from local.emulated_dynamodb.partiql import UpdateStatement
 from local.tables import make_tables
 from local.template import Template
 from tests.contract.conftest import dynamodb_client
@@ -37,7 +38,7 @@ from tests.support.queueing import command
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 WRITE_UNITS, READ_UNITS = 1_000, 3_000
 """DynamoDB: the units of a partition in a second."""
@@ -77,6 +78,8 @@ class Load:
                     self._write(kind, action, 2)
             case "PutItem" | "UpdateItem" | "DeleteItem":
                 self._write(model.name.removesuffix("Item"), params, 1)
+            case "BatchExecuteStatement":
+                self._execute(map(UpdateStatement.of, params["Statements"]))
             case "GetItem":
                 self._read(params["TableName"], params["Key"], consistent=params.get("ConsistentRead", False))
             case "BatchGetItem":
@@ -92,6 +95,10 @@ class Load:
                 self._add((params.get("IndexName", params["TableName"]), str(partition)), units / READ_UNITS)
             case other:
                 raise AssertionError(other)
+
+    def _execute(self, statements: Iterable[UpdateStatement]) -> None:
+        for statement in statements:
+            self._write("Update", {"TableName": statement.table, "Key": statement.equal}, 1)
 
     def _read(self, table: str, key: Mapping[str, Any], *, consistent: bool) -> None:
         self._add(self._partition(table, key), (1.0 if consistent else 0.5) / READ_UNITS)

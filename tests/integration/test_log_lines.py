@@ -61,11 +61,17 @@ def lines(level: str) -> list[dict[str, Any]]:
         ("NotProcessed", 2),
         ("OverdueWebhooks", 1),
         ("PackUnfinished", 1),
-        ("DatabaseThrottles", 3),
+        ("DatabaseThrottles", 4),
     ],
 )
 def test_what_alarms_count_is_written_at_every_level(lines: list[dict[str, Any]], metric: str, number: int) -> None:
     assert counted(metric, lines) == number
+
+
+def test_a_statement_that_dynamodb_refuses_for_another_reason_than_its_rate_is_logged(
+    lines: list[dict[str, Any]],
+) -> None:
+    assert [line["code"] for line in lines if line["message"] == "database.statement_refused"] == ["AccessDenied"]
 
 
 def test_powertools_alone_drops_lines_below_the_level(lines: list[dict[str, Any]], level: str) -> None:

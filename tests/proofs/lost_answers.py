@@ -23,6 +23,7 @@ from tests.contract.conftest import dynamodb_client
 from tests.proofs.interleavings import InMemory
 from tests.support.builders import AN_ACTOR
 from tests.support.unreliable_dynamodb import (
+    BATCH_FAULTS,
     CONDITIONAL_FAULTS,
     MINUTES_LATE,
     READ_FAULTS,
@@ -47,6 +48,7 @@ SHARES: dict[str, tuple[float, tuple[Fault, ...]]] = {
     "transact_write_items": (0.2, (*TRANSACTION_FAULTS, *MINUTES)),
     "put_if": (0.2, (*CONDITIONAL_FAULTS, *MINUTES)),
     "update_item": (0.3, (*UPDATE_FAULTS, *MINUTES)),
+    "batch_execute_statement": (0.3, (*BATCH_FAULTS, *MINUTES)),
     "put_item": (0.5, (REPEATED, REPEATED_MINUTES_LATER)),
     "batch_get_item": (0.3, (TORN,)),
 }

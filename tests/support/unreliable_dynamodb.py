@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError, ReadTimeoutError
 
+from local.emulated_dynamodb.partiql import UpdateStatement
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -42,6 +44,9 @@ CONDITIONAL_FAULTS = tuple(fault for fault in TRANSACTION_FAULTS if fault != IN_
 """The faults of a plain put with a condition. Only a transaction can be in progress."""
 UPDATE_FAULTS = (ANSWER_LOST, SERVER_ERROR, LATE, REPEATED)
 """The faults of the plain updates before a transaction."""
+REFUSED = "refused"
+"""Every other statement of a batch is throttled, and not done."""
+BATCH_FAULTS = (*UPDATE_FAULTS, REFUSED)
 WRITE_FAULTS = (ANSWER_LOST, LATE, REPEATED)
 
 NO_ANSWER = "no answer"
@@ -112,6 +117,24 @@ class UnreliableDynamoDB:
         self._keep_former([{"Update": request}])
         return self._write("update_item", request)
 
+    def batch_execute_statement(self, **request: Any) -> Any:
+        """Store the responses of a message set, or fail."""
+        statements = map(UpdateStatement.of, request["Statements"])
+        self._keep_former([{"Update": {"TableName": one.table, "Key": dict(one.equal)}} for one in statements])
+        fault = self._next_fault("batch_execute_statement")
+        return (
+            self._refuse_every_other(request)
+            if fault == REFUSED
+            else self._do("batch_execute_statement", request, fault)
+        )
+
+    def _refuse_every_other(self, request: dict[str, Any]) -> Any:
+        error = {"Error": {"Code": "ThrottlingError", "Message": "Throughput exceeds the current capacity."}}
+        done = self.client.batch_execute_statement(Statements=request["Statements"][::2])["Responses"]
+        return {
+            "Responses": [done.pop(0) if number % 2 == 0 else error for number in range(len(request["Statements"]))]
+        }
+
     def _before_commit(self, request: dict[str, Any]) -> None:
         """Do the calls that are late now. Raises ClientError for a conflict."""
         if self._cancels_next:
@@ -172,8 +195,11 @@ class UnreliableDynamoDB:
                 call()
 
     def _write(self, method: str, request: dict[str, Any], operation: str | None = None) -> Any:
+        return self._do(method, request, self._next_fault(operation or method))
+
+    def _do(self, method: str, request: dict[str, Any], fault: Fault | None) -> Any:
         call = partial(getattr(self.client, method), **request)
-        match self._next_fault(operation or method):
+        match fault:
             case "answer lost":
                 call()
                 raise timeout()
@@ -220,10 +246,9 @@ class UnreliableDynamoDB:
         for entry in entries:
             for write in entry.values():
                 table = write["TableName"]
-                key = write.get("Key") or {
-                    name: value for name, value in write["Item"].items() if name in {"request_id", "part"}
-                }
-                if set(key) == {"request_id", "part"}:
+                attributes = write.get("Key") or write["Item"]
+                key = {name: attributes[name] for name in ("request_id", "part") if name in attributes}
+                if len(key) == 2:
                     place = f"{table} {key}"
                     self._former[place] = self.client.get_item(TableName=table, Key=key).get("Item")
                     self._torn_reads[place] = MAX_TORN_READS

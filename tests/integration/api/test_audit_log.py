@@ -235,7 +235,7 @@ class CutsOff:
         self.happened = False
         self._done = done
         events = client.meta.events
-        for operation in ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"):
+        for operation in (*WRITES, "TransactWriteItems", "BatchExecuteStatement"):
             events.register(f"{'after' if done else 'before'}-call.dynamodb.{operation}", self._cut)
 
     def _cut(self, params: Any = None, **_: Any) -> None:

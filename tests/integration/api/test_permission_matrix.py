@@ -50,6 +50,7 @@ from tests.support.builders import (
     NOON,
     OTHER_APP_ID,
     REQUEST_XML,
+    RESPONSE_XML,
     FixedClock,
     a_connection,
     a_record,
@@ -292,6 +293,20 @@ def loses_a_large_response(recorder: Recorder) -> None:
         services().store.commit(ChangeRequest(record, late, response_xml=secrets.token_hex(200_000)))
 
 
+def receives_a_set(recorder: Recorder) -> None:
+    """Store the responses of two requests of a message set."""
+    records = [a_record(state=State.SENT) for _ in range(2)]
+    for record in records:
+        recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
+    with deployed_as(recorder, "web_connector"):
+        services().store.commit(
+            *(
+                ChangeRequest(record, record.moved(State.RESPONSE_RECEIVED, NOON), response_xml=RESPONSE_XML)
+                for record in records
+            )
+        )
+
+
 def packs_a_removed_text(recorder: Recorder) -> None:
     """Delete a packed text from the search blocks after its record was removed."""
     earlier = timestamp(NOON.replace(day=1))
@@ -410,6 +425,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         logs_in_after_a_session_was_removed,
         logs_in_while_the_app_has_its_share,
         loses_a_large_response,
+        receives_a_set,
     ),
     "operate": (operates,),
     "deliver_webhook": (gets_a_canary("deliver_webhook"),),

@@ -42,7 +42,7 @@ class _Interruptible:
         self._writes = writes
 
     def __getattr__(self, name: str) -> Any:
-        if name in {"batch_write_item", "update_item", "put_item", "transact_write_items"}:
+        if name in {"batch_write_item", "update_item", "put_item", "transact_write_items", "batch_execute_statement"}:
             self._writes -= 1
             if self._writes < 0:
                 raise Interrupted
