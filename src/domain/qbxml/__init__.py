@@ -28,7 +28,6 @@ from domain.qbxml.response.reader import (
     UnreadableResponse,
     named_responses,
     parse_response,
-    response_parts,
 )
 from domain.qbxml.response.to_json import response_to_json
 from domain.qbxml.search_text import search_text
@@ -64,7 +63,6 @@ __all__ = [
     "path_problem",
     "placed",
     "resolved",
-    "response_parts",
     "response_to_json",
     "search_text",
     "stored_request",

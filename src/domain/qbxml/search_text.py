@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MAX_RESPONSE_BYTES = 2 * 1024
 MAX_REQUEST_BYTES = 32 * 1024
 
+_BEGINNING = 64 * 1024
+"""The part of a response that is searched for texts first, in characters. It has those of 150 customers."""
+
 _SEARCHED_ENDINGS = ("Name", "ID", "Number")
 """Elements that name or identify something: FullName, CompanyName, ListID, TxnID, RefNumber, AccountNumber."""
 
@@ -33,11 +36,23 @@ def search_text(request: Request, response_xml: str | None = None) -> str:
             texts.add(text or "")
     lines = texts.lines
     if response_xml:
-        texts = _Texts(MAX_RESPONSE_BYTES)
-        with suppress(UnreadableResponse, _Full):
-            read_with_repair(partial(_read_response, texts), response_xml)
-        lines |= texts.lines
+        lines |= _lines_of_response(response_xml)
     return "\n".join(lines)
+
+
+def _lines_of_response(response_xml: str) -> dict[str, None]:
+    """Return the texts of a response. Nearly always its beginning has enough of them, and the rest is not parsed."""
+    for end in (_BEGINNING, len(response_xml)):
+        texts = _Texts(MAX_RESPONSE_BYTES)
+        try:
+            read_with_repair(partial(_read_response, texts), response_xml[:end])
+        except _Full:
+            break
+        except UnreadableResponse:
+            pass
+        if end >= len(response_xml):
+            break
+    return texts.lines
 
 
 _WORD_END = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.qbxml import UnreadableResponse, parse_response, response_parts
+from domain.qbxml import UnreadableResponse, parse_response
 
 HEAD = """<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs newMessageSetID='x' messageSetStatusCode="0">\n"""
 TAIL = "\n</QBXMLMsgsRs>\n</QBXML>\n"
@@ -31,7 +31,7 @@ def test_each_response_is_kept_as_quickbooks_wrote_it_with_the_label_of_the_user
         for number, content in enumerate(contents)
     ]
 
-    parts = response_parts(HEAD + "\n".join(written) + TAIL)
+    parts = parse_response(HEAD + "\n".join(written) + TAIL).parts()
 
     assert [part.request_label for part in parts] == [f"id{number}" for number in range(len(contents))]
     for number, part in enumerate(parts):
@@ -39,15 +39,16 @@ def test_each_response_is_kept_as_quickbooks_wrote_it_with_the_label_of_the_user
         assert document.startswith(HEAD)
         assert document.endswith(TAIL)
         assert [status.request_label for status in parse_response(document).statuses][:1] == [label]
+        assert part.response(label).statuses == parse_response(document).statuses
         before, after = written[number].split(f'requestID="id{number}"')
         assert document[len(HEAD) :].startswith(before)
         assert document.removesuffix(TAIL).endswith(after)
 
 
 def test_a_response_without_content_is_one_tag() -> None:
-    parts = response_parts(
+    parts = parse_response(
         f'{HEAD}<ARs requestID="1" {OK}/><ARs requestID="2" {OK} /><ARs requestID=\'3\' {OK}/>{TAIL}'
-    )
+    ).parts()
 
     assert [part.text for part in parts] == [
         f'<ARs requestID="1" {OK}/>',
@@ -61,16 +62,16 @@ def test_a_response_without_content_is_one_tag() -> None:
 def test_a_character_that_xml_forbids_does_not_hide_the_other_responses(character: str) -> None:
     text = f'{HEAD}<ARs requestID="1" {OK}><N>{character}</N></ARs>\n<ARs requestID="2" {OK}/>{TAIL}'
 
-    one, two = response_parts(text)
+    one, two = parse_response(text).parts()
 
     assert parse_response(one.document("x")).statuses
     assert two.text == f'<ARs requestID="2" {OK}/>'
 
 
 def test_a_message_set_without_responses_has_no_parts() -> None:
-    assert response_parts(HEAD + TAIL) == []
+    assert parse_response(HEAD + TAIL).parts() == []
 
 
 def test_a_response_that_is_cut_off_is_unreadable() -> None:
     with pytest.raises(UnreadableResponse):
-        response_parts(f'{HEAD}<ARs requestID="1" {OK}><Name>')
+        parse_response(f'{HEAD}<ARs requestID="1" {OK}><Name>')

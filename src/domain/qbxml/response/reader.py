@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from xml.parsers.expat import ExpatError, errors
 from xml.sax.saxutils import quoteattr
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml.parser import TooComplex, error_text, parse_events, spans
+from domain.qbxml.xml.parser import TooComplex, error_text, find_elements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from domain.qbxml.xml.parser import Span
 
 _Read = TypeVar("_Read")
 
 MESSAGE_SET = "QBXMLMsgsRs"
 _MESSAGE_SETS = "MsgsRs"
 """The end of the names of message sets."""
-
-_Elements: TypeAlias = "list[tuple[str, dict[str, str]]]"
 
 _MAX_RESPONSES = 100
 """The maximum number of message sets and responses in a document. The service sends up to 20 requests in a message set,
@@ -69,7 +69,8 @@ class ResponseStatus:
 class ResponsePart:
     """The response to one request in the response to a message set, as QuickBooks wrote it.
 
-    `head` and `tail` are the text before the first and behind the last response of the message set.
+    `head` and `tail` are the text before the first and behind the last response of the message set. `statuses` has one
+    status, unless responses are inside of each other.
     """
 
     name: str
@@ -77,39 +78,57 @@ class ResponsePart:
     text: str
     head: str
     tail: str
+    statuses: tuple[ResponseStatus, ...]
 
     def document(self, request_label: str) -> str:
         """Return a document with this response alone, as the response to a request with this label."""
         attribute = f" requestID={quoteattr(request_label)}"
         return f"{self.head}{_REQUEST_ID.sub(lambda _: attribute, self.text, count=1)}{self.tail}"
 
+    def response(self, request_label: str) -> Response:
+        """Return what `parse_response` returns for this document, but for the status of the message set."""
+        first, *others = self.statuses
+        own = replace(first, request_label=request_label) if self.request_label else first
+        return Response((own, *others))
+
 
 _REQUEST_ID = re.compile(r"""\srequestID\s*=\s*(?:"[^"]*"|'[^']*')""")
-
-
-def response_parts(text: str) -> list[ResponsePart]:
-    """Return the responses in the response to a message set, in its order. Raises UnreadableResponse."""
-    data, found = read_with_repair(lambda repaired: spans(repaired, depth=2), text)
-    if not found:
-        return []
-    head, tail = data[: found[0].start].decode(), data[found[-1].end :].decode()
-    return [
-        ResponsePart(
-            span.name, span.attributes.get("requestID") or None, data[span.start : span.end].decode(), head, tail
-        )
-        for span in found
-    ]
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
     """The statuses in a response, in the order of the requests.
 
-    `message_set_status` is `messageSetStatusCode`, which is set only with error recovery.
+    `message_set_status` is `messageSetStatusCode`, which is set only with error recovery. `_responses` are the elements
+    with these statuses in `_text`, which is UTF-8.
     """
 
     statuses: tuple[ResponseStatus, ...]
     message_set_status: int | None = None
+    _responses: Sequence[Span] = field(default=(), repr=False, compare=False)
+    _text: bytes = field(default=b"", repr=False, compare=False)
+
+    def parts(self) -> list[ResponsePart]:
+        """Return the responses of the message set, in its order."""
+        found = [span for span in self._responses if span.within.endswith(_MESSAGE_SETS)]
+        if not found:
+            return []
+        head, tail = self._text[: found[0].start].decode(), self._text[found[-1].end :].decode()
+        return [
+            ResponsePart(
+                span.name,
+                span.attributes.get("requestID") or None,
+                self._text[span.start : span.end].decode(),
+                head,
+                tail,
+                tuple(
+                    status
+                    for status, place in zip(self.statuses, self._responses, strict=True)
+                    if span.start <= place.start < span.end
+                ),
+            )
+            for span in found
+        ]
 
 
 def parse_response(text: str) -> Response:
@@ -117,42 +136,44 @@ def parse_response(text: str) -> Response:
 
     Raises UnreadableResponse if the XML is malformed, has no message set, or has a status without a number.
     """
-    elements: _Elements = []
-    read_with_repair(partial(_read_elements, elements), text)
-    message_sets = [attributes for name, attributes in elements if name.endswith(_MESSAGE_SETS)]
+    elements: list[Span] = []
+    data = read_with_repair(partial(_read_elements, elements), text)
+    message_sets = [element for element in elements if _is_message_set(element)]
     if not message_sets:
         raise UnreadableResponse(f"The response has no {MESSAGE_SET}.")
-    codes = [_number(attributes, "messageSetStatusCode") for attributes in message_sets]
-    return Response(
-        tuple(_status(name, attributes) for name, attributes in elements if not name.endswith(_MESSAGE_SETS)),
-        next((code for code in codes if code is not None), None),
-    )
+    codes = [_number(element.attributes, "messageSetStatusCode") for element in message_sets]
+    responses = [element for element in elements if not _is_message_set(element)]
+    statuses = tuple(_status(response.name, response.attributes) for response in responses)
+    return Response(statuses, next((code for code in codes if code is not None), None), responses, data)
 
 
 def named_responses(text: str) -> tuple[ResponseName, ...]:
     """Return the names of the responses in `text`, up to the place at which it is unreadable or cut off."""
-    elements: _Elements = []
+    elements: list[Span] = []
     with suppress(UnreadableResponse):
         read_with_repair(partial(_read_elements, elements), text)
     return tuple(
-        ResponseName(name, attributes.get("requestID") or None)
-        for name, attributes in elements
-        if not name.endswith(_MESSAGE_SETS)
+        ResponseName(element.name, element.attributes.get("requestID") or None)
+        for element in elements
+        if not _is_message_set(element)
     )
 
 
-def _read_elements(elements: _Elements, text: str) -> None:
-    """Set `elements` to the message sets and the responses in them, with their attributes, as far as they are read."""
+def _is_message_set(element: Span) -> bool:
+    return element.name.endswith(_MESSAGE_SETS)
+
+
+def _read_elements(elements: list[Span], text: str) -> bytes:
+    """Set `elements` to the message sets and responses, as far as they are read. Return the text in UTF-8."""
     elements.clear()
 
-    def start(name: str, attributes: dict[str, str]) -> None:
+    def add(element: Span) -> None:
         # The names of objects in a response end in Ret, so the depth does not matter here.
-        if name.endswith("Rs"):
-            if len(elements) >= _MAX_RESPONSES:
-                raise UnreadableResponse(f"The document has more than {_MAX_RESPONSES} responses.")
-            elements.append((name, attributes))
+        if len(elements) >= _MAX_RESPONSES:
+            raise UnreadableResponse(f"The document has more than {_MAX_RESPONSES} responses.")
+        elements.append(element)
 
-    parse_events(text, start)
+    return find_elements(text, "Rs", add)
 
 
 def _status(name: str, attributes: dict[str, str]) -> ResponseStatus:

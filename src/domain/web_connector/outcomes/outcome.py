@@ -218,7 +218,7 @@ def of_response(session: Session, records: Sequence[QueuedRequest], text: str, n
         return combined(records, [not_understood(record, stored, message, now) for record, stored in whole], now)
     if not is_sent_as_set(records):
         return combined(records, [_of_own(session, records[0], text, response, now)], now)
-    if parts := qbxml.response_parts(text):
+    if parts := response.parts():
         return combined(records, _of_parts(session, records, text, parts, now), now)
     if records[0].is_read:
         return Answered([Requeued(record.divided(now)) for record in records])
@@ -264,7 +264,7 @@ def _of_part(session: Session, record: QueuedRequest, part: qbxml.ResponsePart |
     if part is not None:
         document = part.document(record.request_label)
         try:
-            found = _of_own(session, record, document, qbxml.parse_response(document), now)
+            found = _of_own(session, record, document, part.response(record.request_label), now)
         except Exception as error:  # noqa: BLE001 - an error in one request must not block the others
             return not_interpreted(record, document, error, now)
         if isinstance(found, PageReceived):
