@@ -268,6 +268,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("domain.web_connector.session.sets.MAX_RESPONSE_BYTES", "domain.web_connector.session.sets.MAX_SECONDS"),
         *("domain.storage.commit_size.MAX_ENTRIES", "domain.storage.commit_size.MIN_REQUEST_BYTES_OF_A_CHUNK"),
         *("domain.storage.commit_size.MAX_DELETED_CHUNKS", "handlers.sweep.MAX_LOGGED_FAILURES"),
+        "domain.qbxml.xml.parser.MAX_TAGS",
     },
     "bounds how often something is tried again": {
         *("domain.storage.retry.MAX_ATTEMPTS", "domain.events.log.MAX_TRIES", "domain.queueing.many.MAX_CONFLICTS"),
