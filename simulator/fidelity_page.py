@@ -53,8 +53,7 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield _HEAD
     for name, behaviour in BEHAVIOURS.items():
-        warns = name == TEXTS or behaviour.kinds or behaviour.covers
-        shown = f"**`{name}`**" if warns else f"`{name}`"
+        shown = f"**`{name}`**" if name == TEXTS or behaviour.warns else f"`{name}`"
         yield f"| {shown} | {behaviour.about} | {behaviour.basis} | {behaviour.source} |"
     yield _STATUSES
     for code, status in STATUSES.items():

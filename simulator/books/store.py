@@ -135,6 +135,8 @@ class Books:
     last_line_number: int = 0
     last_numbers: dict[str, str] = field(default_factory=dict)
     """The RefNumber that was used last in each series."""
+    assumptions: set[str] = field(default_factory=set)
+    """The rows of FIDELITY.md that the request in progress depends on, as its rules found in the books."""
     _tables: dict[str, Table] = field(default_factory=lambda: {name: Table() for name in KINDS})
     _names: dict[tuple[str, str], Record] = field(default_factory=dict)
     _uses: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
@@ -163,6 +165,7 @@ class Books:
             lists=lists,
             transactions=transactions,
             last_numbers=self.last_numbers.copy(),
+            assumptions=set(),
             _tables={
                 name: table.copy(lists if KINDS[name].is_list else transactions) for name, table in self._tables.items()
             },
@@ -173,6 +176,13 @@ class Books:
                 kind: {number: ids.copy() for number, ids in numbers.items()} for kind, numbers in self._numbers.items()
             },
         )
+
+    def assume(self, name: str) -> None:
+        """Note that the request in progress depends on a row of FIDELITY.md that no document confirms.
+
+        For what depends on the books: a row with `covers` finds what shows in the request.
+        """
+        self.assumptions.add(name)
 
     def bring_up_to_date(self) -> None:
         """Compute what waits for the first read. After that, reading changes nothing until the next change."""

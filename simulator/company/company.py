@@ -453,6 +453,7 @@ class CompanySession:
                 lines += _lines(message_set, request, response, renderer)
                 continue
             started = time.perf_counter()
+            self._company.books.assumptions.clear()
             with self._company.lock.shared() if request.tag.endswith("QueryRq") else nullcontext():
                 response = self._respond(request, macros, refusal)
                 response = representable(response, _response_model(request), requested)
@@ -477,7 +478,7 @@ class CompanySession:
         """Note what a request depends on that is not as in QuickBooks, and return the names."""
         if not self._company.strict:
             return ()
-        names = simplifications(request, schema().requests[request.tag], response)
+        names = simplifications(request, schema().requests[request.tag], response, self._company.books.assumptions)
         self._company.simplifications.update(names)
         return names
 

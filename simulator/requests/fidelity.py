@@ -20,7 +20,7 @@ from simulator.requests.coverage import Coverage
 from simulator.rules.preferences import PREFERENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from xml.etree.ElementTree import Element as Node
 
     from simulator.requests.responses import Response
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SCHEMA = "the schemas of qbXML 13.0 and 14.0, the request types and some responses of 16.0"
 REFERENCE = "Intuit, QuickBooks Desktop API Reference"
 GUIDE = "Intuit, QuickBooks Desktop Developer's Guide"
+RESTATED = "Conductor, QuickBooks Desktop API reference, which restates Intuit's"
 TEXTS = "texts_of_refusals"
 _REASON = "QuickBooks error message:"
 _QUICKBOOKS_REASONS = ("", "Invalid argument.  The specified record does not exist in the list.")
@@ -41,7 +42,8 @@ class Behaviour:
 
     `subjects` are the modules, classes and functions with the rule: `rules.sales`, `rules.sales:InvoiceRules`,
     `requests.delete:void`. `kinds` and `covers` are what a request uses when it depends on a simplification, in the
-    form of `Coverage.add`. A simplification without them does not depend on the request.
+    form of `Coverage.add`. With `is_noted`, the rule itself finds out whether a request depends on it, and calls
+    `Books.assume`. A simplification without any of them does not depend on the request.
     """
 
     about: str
@@ -50,6 +52,12 @@ class Behaviour:
     subjects: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     covers: tuple[str, ...] = ()
+    is_noted: bool = False
+
+    @property
+    def warns(self) -> bool:
+        """Return whether `--strict` warns of requests that depend on it."""
+        return bool(self.kinds or self.covers or self.is_noted)
 
 
 def _same(about: str, source: str, *subjects: str) -> Behaviour:
@@ -64,6 +72,10 @@ def _simple(
 
 def _own(about: str, *subjects: str, source: str = "") -> Behaviour:
     return Behaviour(about, Basis.OURS, source, subjects)
+
+
+def _noted(about: str, *subjects: str, source: str = "") -> Behaviour:
+    return Behaviour(about, Basis.SIMPLIFIED, source, subjects, is_noted=True)
 
 
 BEHAVIOURS: Mapping[str, Behaviour] = {
@@ -260,9 +272,15 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     ),
     "bills_due": _simple("A bill without terms is due after ten days.", "rules.purchases"),
     "orders": _same(
-        "A link copies the open lines of an order, and closes it when they are used up.",
-        REFERENCE,
+        "A link copies the open lines of an order, and closes it when they are used up. No request links to an order or"
+        " to a line of it twice. A line links to no estimate.",
+        f"{REFERENCE}; {RESTATED}",
         "rules.orders",
+    ),
+    "more_than_ordered": _noted(
+        "A linked line keeps a larger quantity than is open, and the order shows it as invoiced or received.",
+        "rules.orders",
+        source=f"{RESTATED}: a linked line can have any quantity. It does not say what the order shows then.",
     ),
     "payments": _same(
         "Payments settle debts oldest first or as requested, with discounts and credits, and never more than is due.",
@@ -281,6 +299,16 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
         "rules.banking:DepositRules",
         "rules.banking:TransferRules",
         "rules.banking:SalesTaxPaymentRules",
+    ),
+    "open_accounts": _same(
+        "An amount in receivables has a customer, one in payables a vendor, and a transaction posts to one such "
+        "account. Which status refuses the rest is our reading.",
+        f'{RESTATED}, for journal entries; QBGarage, "Journal entries to A/R and A/P accounts"',
+        "rules.requirements:check_open_postings",
+    ),
+    "open_lines_of_several_names": _noted(
+        "A transaction with amounts in receivables or payables of several customers or vendors is one open amount.",
+        "rules.requirements:check_open_postings",
     ),
     "journal": _own(
         "A journal entry balances, and has one line at most to receivables or payables, with a name.",
@@ -401,9 +429,12 @@ def _covered() -> Coverage:
     return covered
 
 
-def simplifications(request: Node, model: Element, response: Response) -> tuple[str, ...]:
-    """Return the names of the behaviours that a request depends on and that are not those of QuickBooks."""
-    names = dict.fromkeys(name for _, name in _covered().uses(request, model))
+def simplifications(request: Node, model: Element, response: Response, noted: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the behaviours that a request depends on and that are not those of QuickBooks.
+
+    `noted` are those that its rules noted.
+    """
+    names = dict.fromkeys((*(name for _, name in _covered().uses(request, model)), *sorted(noted)))
     if severity_of(response.code) == "Error" and not _is_text_of_quickbooks(response):
         names[TEXTS] = None
     return tuple(names)

@@ -11,8 +11,7 @@ from simulator.books.records import lines_of
 from simulator.requests.add import record_response
 from simulator.requests.reading import Reader, not_found
 from simulator.requests.responses import Response
-from simulator.rules.entry import prepare
-from simulator.rules.settling import check_links
+from simulator.rules.entry import check_stored, prepare
 
 if TYPE_CHECKING:
     from simulator.books import Books, Record
@@ -27,8 +26,7 @@ def mod(context: Context) -> Response:
     prepare(books, draft)
     former = record.fields
     books.change(record, draft.fields)
-    if not kind.is_list:
-        check_links(books, record, former)
+    check_stored(books, record, former)
     return record_response(context, record)
 
 

@@ -18,7 +18,6 @@ from simulator.rules.common import (
     refused,
     special_account,
 )
-from simulator.rules.requirements import check_owner
 from simulator.rules.settling import received
 from simulator.schema.values import money
 
@@ -69,7 +68,6 @@ class DepositRules(TransactionRules):
         if not payment_id:
             line.setdefault("Amount", "0.00")
             kind = account_type(books, reference_id(line, "AccountRef"))
-            check_owner(books, draft, kind, reference_id(line, "EntityRef"))
             line["IsOpen"] = "true" if kind in OPEN_TYPES else "false"
             return
         payment = find_transaction(books, payment_id, DEPOSITABLE)

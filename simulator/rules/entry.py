@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulator.rules.requirements import check_fields, check_signs
+from simulator.rules.requirements import check_fields, check_open_postings, check_signs
 from simulator.rules.settling import check_links
 
 if TYPE_CHECKING:
-    from simulator.books.records import Draft, Record
+    from simulator.books.records import Draft, Fields, Record
     from simulator.books.store import Books
 
 
@@ -26,10 +26,19 @@ def enter(books: Books, draft: Draft) -> Record:
     rules = books.rules_of(draft.kind)
     prepare(books, draft)
     record = rules.add(books, draft)
-    if not draft.kind.is_list:
-        check_links(books, record)
+    check_stored(books, record)
     rules.after_add(books, record, draft)
     return record
+
+
+def check_stored(books: Books, record: Record, former: Fields | None = None) -> None:
+    """Check the postings and the links of a transaction that was added or changed. `former` are the fields before.
+
+    Raises `RequestError`.
+    """
+    if not record.kind.is_list:
+        check_open_postings(books, record, is_new=former is None)
+        check_links(books, record, former)
 
 
 def prepare(books: Books, draft: Draft) -> None:

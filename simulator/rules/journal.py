@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simulator.books.ledger import ZERO, Effects, Posting
 from simulator.books.records import reference_id
 from simulator.rules.common import OPEN_TYPES, TransactionRules, account_type, decimal
-from simulator.rules.requirements import check_owner, not_saved
+from simulator.rules.requirements import not_saved
 from simulator.rules.settling import credit_links
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ class JournalEntryRules(TransactionRules):
             kind = account_type(books, reference_id(line, "AccountRef"))
             line["IsOpen"] = "true" if kind in OPEN_TYPES else "false"
             open_lines += kind in OPEN_TYPES
-            check_owner(books, draft, kind, reference_id(line, "EntityRef"))
             total += _SIGNS[name] * decimal(line, "Amount")
         if open_lines > 1:
             raise not_saved(draft, "Only one line can be to accounts receivable or accounts payable.")

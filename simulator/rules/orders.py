@@ -88,25 +88,38 @@ def copy_line(line: Fields, origin: Fields, order: Record, quantity: Decimal, mo
 def link_lines(books: Books, draft: Draft, kinds: tuple[str, ...], line_name: str) -> None:
     """Copy the orders that the request links to into lines, and complete the lines that link by themselves.
 
+    A line links to a sales order or a purchase order, and LinkToTxnID also to an estimate. "You can use both as long
+    as they do not link to the same transaction", and an order that is empty or closed is an error (Intuit's API
+    Reference, as Conductor's restates it). That an order or a line of it is not linked twice follows.
+
     Raises `RequestError` 3120 for an order or a line that does not exist, 3210 for an order of another customer or
-    vendor and for an item beside a link, and 570 for an order or a line that is closed.
+    vendor, for one that is linked twice and for an item beside a link, and 570 for an order or a line that is closed.
     """
     model = draft.kind.fields[line_name].content
-    without = draft.before.id if draft.before is not None else ""
+    linked: set[str] = set()
+    lines: set[tuple[str, str]] = set()
     for line in flat_lines(draft):
-        if line.get("LinkToTxn"):
-            order = find_transaction(books, line["LinkToTxn"]["TxnID"], kinds)
-            _check_party(draft, order)
-            _complete_linked(books, draft, line, order, model)
+        link = line.get("LinkToTxn")
+        if not link:
+            continue
+        place = link["TxnID"], link["TxnLineID"]
+        if place in lines:
+            raise refused("LinkToTxn", place[1], "Another line links to the same line of the order.")
+        lines.add(place)
+        linked.add(place[0])
+        _complete_linked(books, draft, line, tuple(kind for kind in kinds if kind != "Estimate"), model)
     orders = draft.extra.get("LinkToTxnID")
     if not orders:
         return
     key = next(("|".join(names) for names in draft.kind.fields.mixed if line_name in names), line_name)
     for txn_id in orders:
+        if txn_id in linked:
+            raise refused("LinkToTxnID", txn_id, "The request links to the same transaction twice.")
+        linked.add(txn_id)
         order = find_transaction(books, txn_id, kinds)
         _check_party(draft, order)
-        open_ = open_lines(books, order, without=without)
-        if not open_ and any("ItemRef" in line for line in flat_lines(order)):
+        open_ = open_lines(books, order)
+        if not open_:
             raise _closed(order)
         for origin, quantity in open_:
             copied: Fields = {}
@@ -115,21 +128,36 @@ def link_lines(books: Books, draft: Draft, kinds: tuple[str, ...], line_name: st
     draft.fields["LinkToTxnID"] = list(orders)
 
 
-def _complete_linked(books: Books, draft: Draft, line: Fields, order: Record, model: Aggregate) -> None:
+def _complete_linked(books: Books, draft: Draft, line: Fields, kinds: tuple[str, ...], model: Aggregate) -> None:
     """Fill in a line from the order line that it names. A line that a Mod keeps has its values already."""
-    if "ItemRef" in line:
-        if draft.before is None:
-            raise refused("LinkToTxn", order.id, "The line has an item already, and the link would set it.")
+    txn_id, line_id = line["LinkToTxn"]["TxnID"], line["LinkToTxn"]["TxnLineID"]
+    if draft.before is not None and "ItemRef" in line:
+        kept = books.transactions.get(txn_id)
+        if kept is not None:
+            _check_party(draft, kept)
+            _note_more(books, draft, kept, line)
         return
-    line_id = line["LinkToTxn"]["TxnLineID"]
+    order = find_transaction(books, txn_id, kinds)
+    _check_party(draft, order)
+    if "ItemRef" in line:
+        raise refused("LinkToTxn", order.id, "The line has an item already, and the link would set it.")
     origin = next((order_line for order_line in flat_lines(order) if order_line["TxnLineID"] == line_id), None)
     if origin is None:
         raise no_transaction(line_id)
-    without = draft.before.id if draft.before is not None else ""
-    rest = next((left for order_line, left in open_lines(books, order, without=without) if order_line is origin), None)
+    rest = next((left for order_line, left in open_lines(books, order) if order_line is origin), None)
     if rest is None and "ItemRef" in origin:
         raise _closed(order)
     copy_line(line, origin, order, rest or ZERO, model)
+    _note_more(books, draft, order, line)
+
+
+def _note_more(books: Books, draft: Draft, order: Record, line: Fields) -> None:
+    """Note a linked line with a larger quantity than is open. It is kept, but no document says what the order shows."""
+    without = draft.before.id if draft.before is not None else ""
+    line_id = line["LinkToTxn"]["TxnLineID"]
+    rests = (left for origin, left in open_lines(books, order, without=without) if origin["TxnLineID"] == line_id)
+    if decimal(line, "Quantity") > next(rests, ZERO):
+        books.assume("more_than_ordered")
 
 
 _PARTIES = ("CustomerRef", "VendorRef", "PayeeEntityRef")

@@ -12,20 +12,30 @@ from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
 from simulator.books.kinds import TRANSACTIONS
-from simulator.books.ledger import ZERO
+from simulator.books.ledger import BY_QUANTITY, ZERO
+from simulator.rules.common import account_type, flat_lines
 from simulator.rules.items import STOCK_KINDS
+from simulator.rules.requirements import OWNERS
 from simulator.rules.settling import check_link, check_settled
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simulator.books.records import Record
     from simulator.books.store import Books
 
 
 def book_problems(books: Books) -> list[str]:
     """Return a sentence for each violated rule."""
-    return [*_unbalanced(books), *_wrong_stock(books), *_impossible_links(books), *_repeated_numbers(books)]
+    return [
+        *_unbalanced(books),
+        *_wrong_stock(books),
+        *_nameless_balances(books),
+        *_impossible_links(books),
+        *_wrong_orders(books),
+        *_repeated_numbers(books),
+    ]
 
 
 def _unbalanced(books: Books) -> Iterator[str]:
@@ -50,6 +60,41 @@ def _wrong_stock(books: Books) -> Iterator[str]:
         yield f"The stock is worth {money(total)}, but its movements add up to {money(sum(values.values(), ZERO))}."
 
 
+def _nameless_balances(books: Books) -> Iterator[str]:
+    """Compare each account for receivables and payables with the balances of its customers or vendors."""
+    theirs: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for (entity, account), balance in books.ledger.entities.items():
+        owner = OWNERS.get(account_type(books, account))
+        if owner is not None and books.lists[entity].kind.name == owner:
+            theirs[account] += balance
+    for record in books["Account"]:
+        owner = OWNERS.get(record.fields["AccountType"])
+        total = books.ledger.accounts.get(record.id, ZERO)
+        if owner is not None and theirs[record.id] != total:
+            balances = f"the balances of its {owner.lower()}s add up to {money(theirs[record.id])}"
+            yield f"The balance of {record.full_name} is {money(total)}, but {balances}."
+
+
+def _wrong_orders(books: Books) -> Iterator[str]:
+    """Find transactions that fulfil a line of an order twice, or one that the order does not have."""
+    for txn_id, effects in books.ledger.effects.items():
+        if not any(link.kind == BY_QUANTITY for link in effects.links):
+            continue
+        record = books.transactions[txn_id]
+        links = [line["LinkToTxn"] for line in flat_lines(record) if line.get("LinkToTxn")]
+        counts = Counter((link["TxnID"], link["TxnLineID"]) for link in links)
+        for (order_id, line_id), count in counts.items():
+            order = books.transactions.get(order_id)
+            if count > 1:
+                yield f"{_named(record)} fulfils the line {line_id} of an order {count} times."
+            elif order is not None and not any(line["TxnLineID"] == line_id for line in flat_lines(order)):
+                yield f"{_named(record)} fulfils the line {line_id}, which {_named(order)} does not have."
+
+
+def _named(record: Record) -> str:
+    return f"{record.kind.name} {record.fields.get('RefNumber') or record.id}"
+
+
 def _impossible_links(books: Books) -> Iterator[str]:
     for txn_id, effects in books.ledger.effects.items():
         record = books.transactions[txn_id]
@@ -59,7 +104,7 @@ def _impossible_links(books: Books) -> Iterator[str]:
             if books.ledger.links(txn_id):
                 check_settled(books, txn_id)
         except RequestError as error:
-            yield f"{record.kind.name} {record.fields.get('RefNumber') or record.id}: {error.message}"
+            yield f"{_named(record)}: {error.message}"
 
 
 def _repeated_numbers(books: Books) -> Iterator[str]:

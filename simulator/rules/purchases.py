@@ -39,7 +39,6 @@ from simulator.rules.items import (
     unit_of,
 )
 from simulator.rules.orders import fulfilled, is_fulfilled, link_lines, order_links
-from simulator.rules.requirements import check_owner
 from simulator.rules.sales import shown_lines
 from simulator.rules.settling import CREDITS, credit_links, settle_any
 from simulator.schema.values import money, number_text
@@ -83,7 +82,7 @@ class PurchaseRules(TransactionRules):
                 self.complete_group(books, draft, name, line)
                 amount = decimal(line, "TotalAmount")
             elif name == "ExpenseLineRet":
-                amount = self.complete_expense(books, draft, line)
+                amount = self.complete_expense(books, line)
             else:
                 amount = self.complete_line(books, draft, line, above)
             total += amount
@@ -109,12 +108,11 @@ class PurchaseRules(TransactionRules):
         """Return a number for the forms that QuickBooks numbers."""
         return super().next_ref_number(books, draft) if self.is_numbered else ""
 
-    def complete_expense(self, books: Books, draft: Draft, line: Fields) -> Decimal:
-        """Fill in an expense line and return its amount. Raises `RequestError` 3180."""
+    def complete_expense(self, books: Books, line: Fields) -> Decimal:
+        """Fill in an expense line and return its amount."""
         line.setdefault("Amount", "0.00")
         line.setdefault("AccountRef", special_account(books, "UncategorizedExpenses"))
         kind = account_type(books, reference_id(line, "AccountRef"))
-        check_owner(books, draft, kind, reference_id(line, "CustomerRef") or draft.reference(self.entity))
         line["IsOpen"] = "true" if kind in OPEN_TYPES else "false"
         return decimal(line, "Amount")
 

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
 from simulator.basics.statuses import STATUSES
-from simulator.books.ledger import ZERO
+from simulator.books.ledger import NOTHING, ZERO
 from simulator.books.records import reference_id
-from simulator.rules.common import check_account_type, decimal, refused
+from simulator.rules.common import OPEN_TYPES, check_account_type, decimal, refused
+from simulator.rules.settling import top_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simulator.books.records import Draft
+    from simulator.books.kinds import Kind
+    from simulator.books.records import Draft, Record
     from simulator.books.store import Books
 
 BANK = ("Bank",)
@@ -67,7 +69,7 @@ ACCOUNT_TYPES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "DepositLineRet/AccountRef": POSTING,
         "CashBackInfoRet/AccountRef": POSTING,
     },
-    "InventoryAdjustment": {"AccountRef": POSTING},
+    "InventoryAdjustment": {"AccountRef": tuple(kind for kind in POSTING if kind not in OPEN_TYPES)},
     "Invoice": {"ARAccountRef": RECEIVABLE},
     "ItemInventory": _STOCK,
     "ItemInventoryAssembly": _STOCK,
@@ -95,7 +97,7 @@ PARTIES: Mapping[str, tuple[str, str]] = {
 """The fields that could name any customer, vendor, employee or other name, and take one kind only."""
 
 OWNERS: Mapping[str, str] = {"AccountsReceivable": "Customer", "AccountsPayable": "Vendor"}
-"""The kind of the name on a line to an open account, by account type."""
+"""The kind of the name on an amount in an open account, by account type."""
 
 _NEEDS_ACCOUNT = {
     "CashBackInfoRet",
@@ -162,19 +164,41 @@ def check_signs(draft: Draft) -> None:
         raise not_saved(draft, "The total of the transaction cannot be negative.")
 
 
-def check_owner(books: Books, draft: Draft, account_type: str, entity_id: str) -> None:
-    """Check that a line to receivables has a customer and one to payables a vendor. Raises `RequestError` 3180."""
-    owner, entity = OWNERS.get(account_type), books.lists.get(entity_id)
-    if owner and (entity is None or entity.kind.name != owner):
-        raise not_saved(draft, f"A line to an account of type {account_type} needs a {owner.lower()}.")
+def check_open_postings(books: Books, record: Record, *, is_new: bool) -> None:
+    """Check what a transaction of any kind posts to receivables and payables. Raises `RequestError` 3170 or 3180.
+
+    Each amount belongs to a customer or to a vendor, and stays open until it is settled: so the balances of customers
+    add up to accounts receivable. A transaction posts to one such account, because its amount could not be settled
+    otherwise. QuickBooks demands both of journal entries (QBGarage, "Journal entries to A/R and A/P accounts").
+    """
+    effects = books.ledger.effects.get(record.id, NOTHING)
+    open_accounts, parties = set(), set()
+    for posting in effects.postings:
+        account = books.lists[posting.account]
+        owner = OWNERS.get(account.fields["AccountType"])
+        if owner is None:
+            continue
+        entity = books.lists.get(posting.entity)
+        if entity is None or entity.kind.name != owner:
+            raise _not_saved(record.kind, f"An amount in {account.full_name} needs a {owner.lower()}.", is_new=is_new)
+        if not posting.is_open:
+            raise _not_saved(record.kind, f"An item cannot post to {account.full_name}.", is_new=is_new)
+        open_accounts.add(account.id)
+        parties.add(top_of(books, entity.id))
+    if len(open_accounts) > 1:
+        raise _not_saved(record.kind, "It can have only one account for receivables or payables.", is_new=is_new)
+    if len(parties) > 1:
+        books.assume("open_lines_of_several_names")
 
 
 def not_saved(draft: Draft, reason: str) -> RequestError:
     """Return the error for a transaction that QuickBooks refuses to save."""
-    code, verb = (3180, "saving") if draft.before is None else (3170, "modifying")
-    return RequestError(
-        code, f"There was an error when {verb} a {draft.kind.name}.  QuickBooks error message: {reason}"
-    )
+    return _not_saved(draft.kind, reason, is_new=draft.before is None)
+
+
+def _not_saved(kind: Kind, reason: str, *, is_new: bool) -> RequestError:
+    code, verb = (3180, "saving") if is_new else (3170, "modifying")
+    return RequestError(code, f"There was an error when {verb} a {kind.name}.  QuickBooks error message: {reason}")
 
 
 def no_account() -> RequestError:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from simulator.books.ledger import BY_QUANTITY, DEPOSITED, NOTHING, SETTLES, ZERO, Link
 from simulator.books.records import reference_id
-from simulator.rules.common import decimal, find_transaction, refused
+from simulator.rules.common import decimal, find_transaction, flat_lines, refused
+from simulator.rules.orders import fulfilled
 from simulator.schema.values import money
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def check_links(books: Books, record: Record, former: Fields | None = None) -> N
     * No transaction is settled by more than its amount.
     * A credit settles a debt, of the same customer with its jobs or the same vendor, in the same account.
     * A deposit contains a payment with its whole amount.
-    * An order keeps its customer or vendor once it is fulfilled in part. `former` are the fields before the change.
+    * An order keeps its customer or vendor and its fulfilled lines. `former` are the fields before the change.
 
     Simplified: QuickBooks releases some of these links after it has asked the user.
     """
@@ -85,9 +86,20 @@ def check_links(books: Books, record: Record, former: Fields | None = None) -> N
     for txn_id in {txn_id for link in links for txn_id in (link.source, link.target)}:
         check_settled(books, txn_id)
     if former is not None and any(link.kind == BY_QUANTITY and link.target == record.id for link in links):
-        for name in ("CustomerRef", "VendorRef"):
-            if record.fields.get(name) != former.get(name):
-                raise refused(name, reference_id(record.fields, name), "The order is linked to other transactions.")
+        _check_order(books, record, former)
+
+
+def _check_order(books: Books, order: Record, former: Fields) -> None:
+    """Check that a changed order that is fulfilled in part still has its party and its fulfilled lines."""
+    for name in ("CustomerRef", "VendorRef"):
+        if order.fields.get(name) != former.get(name):
+            raise refused(name, reference_id(order.fields, name), "The order is linked to other transactions.")
+    ordered = {line["TxnLineID"]: decimal(line, "Quantity") for line in flat_lines(order)}
+    for line_id, quantity in fulfilled(books, order).items():
+        if line_id not in ordered:
+            raise refused("TxnLineID", line_id, "Another transaction fulfils the line, so it cannot be removed.")
+        if quantity > ordered[line_id]:
+            books.assume("more_than_ordered")
 
 
 def check_link(books: Books, link: Link) -> None:

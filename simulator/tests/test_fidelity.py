@@ -75,6 +75,16 @@ def test_every_subject_exists() -> None:
         assert not name or name in defined, subject
 
 
+def test_what_a_rule_notes_has_a_row_and_the_other_way_round() -> None:
+    noted = {
+        name
+        for path in (ROOT / "rules").glob("*.py")
+        for name in re.findall(r'\.assume\("(\w+)"\)', path.read_text(encoding="utf-8"))
+    }
+
+    assert noted == {name for name, row in BEHAVIOURS.items() if row.is_noted}
+
+
 def test_what_is_as_in_quickbooks_has_a_source() -> None:
     for name, behaviour in BEHAVIOURS.items():
         assert behaviour.about.endswith("."), name

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simulator.books.ledger import SETTLES, ZERO
+from simulator.rules.problems import book_problems
 from simulator.tests.bookkeeping import Bookkeeper
 
 if TYPE_CHECKING:
@@ -511,6 +512,169 @@ def test_a_purchase_order_of_another_vendor_or_that_is_received_is_refused(clerk
     assert clerk.refusal("Bill", VendorRef="Tax Agency", LinkToTxnID=[key(purchase)])[0] == "3210"
     clerk.add("Bill", VendorRef="Supplier", LinkToTxnID=[key(purchase)])
     assert clerk.refusal("Bill", VendorRef="Supplier", LinkToTxnID=[key(purchase)])[0] == "570"
+
+
+# No order line twice
+
+
+def purchase_order(clerk: Clerk) -> Element:
+    line = {"ItemRef": "Hinge", "Quantity": 5, "Rate": "10"}
+    return clerk.add("PurchaseOrder", VendorRef="Supplier", PurchaseOrderLineAdd=[line])
+
+
+def received_line(order: Element) -> dict[str, Any]:
+    link = {"TxnID": key(order), "TxnLineID": order.findtext("PurchaseOrderLineRet/TxnLineID")}
+    return {"Quantity": 1, "LinkToTxn": link}
+
+
+@pytest.mark.parametrize("way", ["both", "order twice", "line twice"])
+def test_no_request_links_to_an_order_twice(clerk: Clerk, way: str) -> None:
+    sales_order, purchase = order(clerk), purchase_order(clerk)
+
+    def fields(order: Element, name: str, line: dict[str, Any]) -> dict[str, Any]:
+        both: dict[str, Any] = {"LinkToTxnID": [key(order)], name: [line]}
+        return {"both": both, "order twice": {"LinkToTxnID": [key(order)] * 2}, "line twice": {name: [line, line]}}[way]
+
+    invoiced = fields(sales_order, "InvoiceLineAdd", invoice_line(sales_order, 1))
+    assert clerk.refusal("Invoice", CustomerRef="Ada", **invoiced)[0] == "3210"
+    for kind in ("Bill", "ItemReceipt"):
+        received = fields(purchase, "ItemLineAdd", received_line(purchase))
+        assert clerk.refusal(kind, VendorRef="Supplier", **received)[0] == "3210"
+
+
+def test_two_orders_are_invoiced_together_in_both_ways(clerk: Clerk) -> None:
+    first, second = order(clerk), order(clerk)
+
+    invoice = clerk.add(
+        "Invoice", CustomerRef="Ada", LinkToTxnID=[key(first)], InvoiceLineAdd=[invoice_line(second, 2)]
+    )
+
+    assert invoice.findtext("Subtotal") == "60.00"
+
+
+def test_an_order_without_lines_takes_no_invoice(clerk: Clerk) -> None:
+    empty = clerk.add("SalesOrder", CustomerRef="Ada", SalesOrderLineAdd=[{"Desc": "To be agreed"}])
+
+    assert try_to_invoice(clerk, LinkToTxnID=[key(empty)]) == "570"
+
+
+def test_a_line_does_not_link_to_an_estimate(clerk: Clerk) -> None:
+    estimate = clerk.add("Estimate", CustomerRef="Ada", EstimateLineAdd=[{"ItemRef": "Work"}])
+    link = {"TxnID": key(estimate), "TxnLineID": estimate.findtext("EstimateLineRet/TxnLineID")}
+
+    assert try_to_invoice(clerk, InvoiceLineAdd=[{"LinkToTxn": link}]) == "3120"
+    assert try_to_invoice(clerk, LinkToTxnID=[key(estimate)]) == "0"
+
+
+def test_a_larger_quantity_on_a_linked_line_is_kept_and_noted(clerk: Clerk) -> None:
+    clerk.company.strict = True
+    sales_order = order(clerk)
+
+    clerk.add("Invoice", CustomerRef="Ada", InvoiceLineAdd=[invoice_line(sales_order, 10)])
+    assert not clerk.company.simplifications
+    other = order(clerk)
+    invoice = clerk.add("Invoice", CustomerRef="Ada", InvoiceLineAdd=[invoice_line(other, 11)])
+
+    assert invoice.findtext("InvoiceLineRet/Quantity") == "11"
+    assert clerk.company.simplifications == {"more_than_ordered": 1}
+
+
+def test_an_order_keeps_the_lines_that_are_invoiced(clerk: Clerk) -> None:
+    lines = [{"ItemRef": item, "Quantity": 2} for item in ("Work", "Paint")]
+    sales_order = clerk.add("SalesOrder", CustomerRef="Ada", SalesOrderLineAdd=lines)
+    first, second = (line.findtext("TxnLineID") for line in sales_order.iter("SalesOrderLineRet"))
+    clerk.add("Invoice", CustomerRef="Ada", InvoiceLineAdd=[invoice_line(sales_order, 1)])
+
+    assert clerk.change(sales_order, SalesOrderLineMod=[{"TxnLineID": second}]) == "3210"
+    assert clerk.change(sales_order, SalesOrderLineMod=[{"TxnLineID": first}]) == "0"
+
+
+def test_an_invoice_outlives_the_order_that_it_fulfils(clerk: Clerk) -> None:
+    sales_order = order(clerk)
+    invoice = clerk.add("Invoice", CustomerRef="Ada", LinkToTxnID=[key(sales_order)])
+    clerk.delete(sales_order)
+
+    assert clerk.change(invoice, Memo="Delivered") == "0"
+
+
+class OrderClerk:
+    """Orders and invoices at random, in every way that a request can link."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.clerk = Clerk()
+        self.orders: list[Element] = []
+        self.invoices: list[Element] = []
+        self.statuses: set[str | None] = set()
+
+    def step(self) -> None:
+        chance = self.random
+        action = chance.choice((self.order, self.invoice, self.invoice, self.invoice, self.change, self.remove))
+        (self.order if not self.orders else action)()
+
+    def order(self) -> None:
+        lines = [
+            {"ItemRef": chance, "Quantity": self.random.randint(1, 9)} for chance in self.random.choices(ITEMS, k=3)
+        ]
+        self.orders.append(self.clerk.add("SalesOrder", CustomerRef="Ada", SalesOrderLineAdd=lines))
+
+    def invoice(self) -> None:
+        chance = self.random
+        orders = chance.choices(self.orders[-4:], k=2)
+        fields: dict[str, Any] = {"LinkToTxnID": [key(order) for order in orders[: chance.randint(0, 2)]]}
+        fields["InvoiceLineAdd"] = [
+            {
+                "Quantity": chance.randint(1, 5),
+                "LinkToTxn": {"TxnID": key(order), "TxnLineID": chance.choice(order.findall(".//TxnLineID")).text},
+            }
+            for order in orders[: chance.randint(0, 2)]
+        ]
+        response = self.clerk.try_to_add("Invoice", CustomerRef="Ada", **fields)
+        self.statuses.add(response.get("statusCode"))
+        assert self.statuses <= {"0", "570", "3120", "3210"}, response.get("statusMessage")
+        self.invoices += list(response)
+
+    def change(self) -> None:
+        record = self.random.choice([*self.orders, *self.invoices])
+        lines = [line.findtext("TxnLineID") for line in record if line.tag.endswith("LineRet")]
+        kept = [{"TxnLineID": line, "Quantity": self.random.randint(1, 9)} for line in lines]
+        chosen = kept[self.random.randint(0, 1) :] or kept
+        self.clerk.change(record, **{f"{record.tag.removesuffix('Ret')}LineMod": chosen} if chosen else {"Memo": "x"})
+
+    def remove(self) -> None:
+        if self.invoices:
+            invoice = self.invoices.pop(self.random.randrange(len(self.invoices)))
+            (self.clerk.delete if self.random.random() < 0.5 else self.clerk.void)(invoice)
+
+    def check(self) -> None:
+        """Compare what orders say is invoiced with what invoices say."""
+        books = self.clerk.books
+        invoiced: dict[str, Decimal] = {}
+        for invoice in books["Invoice"]:
+            lines = [line for _, line in invoice.lines() if "LinkToTxn" in line and not invoice.is_void]
+            ids = [line["LinkToTxn"]["TxnLineID"] for line in lines]
+            assert len(set(ids)) == len(ids)
+            for line_id, line in zip(ids, lines, strict=True):
+                invoiced[line_id] = invoiced.get(line_id, ZERO) + Decimal(line.get("Quantity", "1"))
+        for order in books["SalesOrder"]:
+            shown = books.rules_of(order.kind).derived(books, order)["SalesOrderLineRet|SalesOrderLineGroupRet"]
+            for _, line in shown:
+                assert Decimal(line["Invoiced"]) == invoiced.pop(line["TxnLineID"], ZERO)
+        assert not invoiced
+        assert book_problems(books) == []
+
+
+ITEMS = ("Work", "Paint", "Hinge")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_orders_and_invoices_say_the_same_after_any_sequence_of_requests(seed: int) -> None:
+    clerk = OrderClerk(seed)
+    for _ in range(40):
+        clerk.step()
+        clerk.check()
+
+    assert {"0", "3210"} <= clerk.statuses
 
 
 # Random histories

@@ -47,6 +47,40 @@ def test_a_payment_for_an_invoice_of_another_customer_is_a_problem(keeper: Bookk
     assert any("another customer" in problem for problem in book_problems(keeper.books))
 
 
+def test_a_balance_of_receivables_without_a_customer_is_a_problem(keeper: Bookkeeper) -> None:
+    keeper.add("Transfer", TransferFromAccountRef="Checking", TransferToAccountRef="Card", Amount="5.00")
+    account = keeper.books.named("Accounts Receivable", ("Account",))
+    assert account is not None
+    edit(keeper, "Transfer", TransferToAccountRef=account.reference())
+
+    assert book_problems(keeper.books) == [
+        "The balance of Accounts Receivable is 45.00, but the balances of its customers add up to 40.00."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line_ids", "problem"),
+    [(("1", "1"), "fulfils the line 1 of an order 2 times."), (("2",), "which SalesOrder 1001 does not have.")],
+)
+def test_an_order_line_that_is_fulfilled_twice_or_unknown_is_a_problem(
+    keeper: Bookkeeper, line_ids: tuple[str, ...], problem: str
+) -> None:
+    order = keeper.add("SalesOrder", CustomerRef="Ada", SalesOrderLineAdd=[{"ItemRef": "Work", "Quantity": 5}])
+    txn_id = order.findtext("TxnID", "")
+    key = "SalesOrderLineRet|SalesOrderLineGroupRet"
+    line = {**next(iter(keeper.books["SalesOrder"])).fields[key][0][1], "TxnLineID": "1"}
+    edit(keeper, "SalesOrder", **{key: [["SalesOrderLineRet", line]]})
+    lines = [
+        ["InvoiceLineRet", {"TxnLineID": str(place), "LinkToTxn": {"TxnID": txn_id, "TxnLineID": line_id}}]
+        for place, line_id in enumerate(line_ids)
+    ]
+    invoice = next(iter(keeper.books["Invoice"]))
+    before = invoice.fields["InvoiceLineRet|InvoiceLineGroupRet"]
+    edit(keeper, "Invoice", **{"InvoiceLineRet|InvoiceLineGroupRet": [*before, *lines]})
+
+    assert [message for message in book_problems(keeper.books) if problem in message]
+
+
 def test_a_number_that_two_invoices_have_is_a_problem(keeper: Bookkeeper) -> None:
     keeper.invoice(RefNumber="1001")
 

@@ -103,6 +103,78 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         entry({"AccountRef": "Accounts Receivable"}, {"AccountRef": "Sales"}),
         "3180",
     ),
+    "a transfer out of receivables": (
+        "Transfer",
+        {"TransferFromAccountRef": "Accounts Receivable", "TransferToAccountRef": "Checking", "Amount": "5.00"},
+        "3180",
+    ),
+    "a transfer to payables": (
+        "Transfer",
+        {"TransferFromAccountRef": "Checking", "TransferToAccountRef": "Accounts Payable", "Amount": "5.00"},
+        "3180",
+    ),
+    "cash back to receivables": (
+        "Deposit",
+        {
+            "DepositToAccountRef": "Checking",
+            "CashBackInfoAdd": {"AccountRef": "Accounts Receivable", "Amount": "5.00"},
+            "DepositLineAdd": [{"AccountRef": "Sales", "Amount": "9.00"}],
+        },
+        "3180",
+    ),
+    "a deposit from receivables of a vendor": (
+        "Deposit",
+        {
+            "DepositToAccountRef": "Checking",
+            "DepositLineAdd": [{"EntityRef": "Supplier", "AccountRef": "Accounts Receivable", "Amount": "5.00"}],
+        },
+        "3180",
+    ),
+    "a check to receivables without a name": (
+        "Check",
+        {"AccountRef": "Checking", "ExpenseLineAdd": [{**RENT, "AccountRef": "Accounts Receivable"}]},
+        "3180",
+    ),
+    "a card charge to payables of a customer": (
+        "CreditCardCharge",
+        {
+            "AccountRef": "Card",
+            "PayeeEntityRef": "Ada",
+            "ExpenseLineAdd": [{**RENT, "AccountRef": "Accounts Payable"}],
+        },
+        "3180",
+    ),
+    "a check with an item in receivables": (
+        "Check",
+        {
+            "AccountRef": "Checking",
+            "PayeeEntityRef": "Ada",
+            "ItemLineAdd": [{"ItemRef": "Work", "Amount": "5.00", "OverrideItemAccountRef": "Accounts Receivable"}],
+        },
+        "3180",
+    ),
+    "a statement charge with income in receivables": (
+        "Charge",
+        {"CustomerRef": "Ada", "ItemRef": "Work", "OverrideItemAccountRef": "Accounts Receivable"},
+        "3180",
+    ),
+    "an adjustment of stock in receivables": (
+        "InventoryAdjustment",
+        {
+            "AccountRef": "Accounts Receivable",
+            "CustomerRef": "Ada",
+            "InventoryAdjustmentLineAdd": [{"ItemRef": "Hinge", "QuantityAdjustment": {"QuantityDifference": 1}}],
+        },
+        "3210",
+    ),
+    "a bill with an expense in receivables": (
+        "Bill",
+        {
+            "VendorRef": "Supplier",
+            "ExpenseLineAdd": [{**RENT, "AccountRef": "Accounts Receivable", "CustomerRef": "Ada"}],
+        },
+        "3180",
+    ),
     "an invoice below zero": (
         "Invoice",
         {"CustomerRef": "Ada", "InvoiceLineAdd": [{"ItemRef": "Work", "Rate": "-5"}]},
@@ -183,6 +255,21 @@ def test_a_record_that_violates_a_rule_is_refused(keeper: Bookkeeper, name: str)
     [
         ("JournalEntry", entry(OF_ADA, {"AccountRef": "Sales"})),
         ("JournalEntry", entry({"AccountRef": "Rent"}, OF_SUPPLIER)),
+        (
+            "Deposit",
+            {
+                "DepositToAccountRef": "Checking",
+                "DepositLineAdd": [{"EntityRef": "Ada", "AccountRef": "Accounts Receivable", "Amount": "5.00"}],
+            },
+        ),
+        (
+            "Check",
+            {
+                "AccountRef": "Checking",
+                "PayeeEntityRef": "Supplier",
+                "ExpenseLineAdd": [{**RENT, "AccountRef": "Accounts Payable"}],
+            },
+        ),
         ("Transfer", {"TransferFromAccountRef": "Checking", "TransferToAccountRef": "Card", "Amount": "5.00"}),
         ("Bill", {"VendorRef": "Supplier", "ExpenseLineAdd": [RENT, {**BACK, "Amount": "-4.00"}]}),
         (
@@ -210,6 +297,32 @@ def test_a_mod_keeps_the_rules_too(keeper: Bookkeeper) -> None:
     response = keeper.ask("TransferModRq", {"TransferMod": {**identity, "TransferToAccountRef": "Sales"}})
 
     assert response.get("statusCode") == "3210"
+
+
+def test_a_mod_moves_no_money_to_receivables_without_a_name(keeper: Bookkeeper) -> None:
+    transfer = keeper.add(
+        "Transfer", TransferFromAccountRef="Checking", TransferToAccountRef="Card", Amount="5.00"
+    )  # fmt: skip
+    identity = {"TxnID": transfer.findtext("TxnID"), "EditSequence": transfer.findtext("EditSequence")}
+
+    response = keeper.ask("TransferModRq", {"TransferMod": {**identity, "TransferToAccountRef": "Accounts Receivable"}})
+
+    assert response.get("statusCode") == "3170"
+    assert keeper.balance("Accounts Receivable") == keeper.balance_of("Ada")
+
+
+def test_amounts_of_two_customers_in_one_deposit_are_noted(keeper: Bookkeeper) -> None:
+    keeper.company.strict = True
+    lines = [
+        {"EntityRef": name, "AccountRef": "Accounts Receivable", "Amount": "5.00"} for name in ("Ada", "Ada:Kitchen")
+    ]
+    keeper.add("Deposit", DepositToAccountRef="Checking", DepositLineAdd=lines)
+    assert not keeper.company.simplifications
+
+    lines[1]["EntityRef"] = "Bruno"
+    keeper.add("Deposit", DepositToAccountRef="Checking", DepositLineAdd=lines)
+
+    assert keeper.company.simplifications == {"open_lines_of_several_names": 1}
 
 
 @pytest.mark.parametrize("kind", ACCOUNT_TYPES)
