@@ -100,13 +100,13 @@ def test_a_dependant_is_not_in_the_queue_until_its_dependency_has_ended(store: A
     record = record_of(store, second)
     session = a_session(in_flight=InFlight((second,)))
     store.commit(ChangeRequest(record, record.claimed(session.id, LATER)))
-    (held,), _ = store.held_requests(session)
-    assert held.request_xml
-    assert "<ListID>a&amp;b</ListID>" in held.request_xml
+    (sent,), _ = store.requests_in_flight(session)
+    assert sent.request_xml
+    assert "<ListID>a&amp;b</ListID>" in sent.request_xml
     check_counts(store, [first, second])
 
 
-def test_a_request_whose_value_is_missing_is_never_held_with_its_body(store: AnyStore) -> None:
+def test_the_body_of_a_request_whose_value_is_missing_is_not_read(store: AnyStore) -> None:
     """Such a request is in the queue only after a table was restored alone."""
     _, second = queue(store, root(), dependant("r0"))
     record = record_of(store, second)
@@ -114,9 +114,9 @@ def test_a_request_whose_value_is_missing_is_never_held_with_its_body(store: Any
     claimed = record.without_dependency(0, LATER).claimed(session.id, LATER).as_change_of(record)
     store.commit(ChangeRequest(record, claimed))
 
-    (held,), _ = store.held_requests(session)
+    (claimed_now,), _ = store.requests_in_flight(session)
 
-    assert held.request_xml is None
+    assert claimed_now.request_xml is None
 
 
 @pytest.mark.parametrize("state", [State.RESPONSE_RECEIVED, State.ERROR])

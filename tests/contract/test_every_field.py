@@ -114,7 +114,7 @@ def the_session(store: AnyStore) -> tuple[object, object]:
     filled = filled_entity(Session)
     assert filled.in_flight
     # The ids of requests are UUIDs, which are stored in a shorter form.
-    ids = tuple(str(uuid4()) for _ in filled.held_ids)
+    ids = tuple(str(uuid4()) for _ in filled.ids_in_flight)
     session = replace(filled, in_flight=replace(filled.in_flight, request_ids=ids))
     store.commit(Put(None, session))
     return session, store.session(session.id)

@@ -18,7 +18,7 @@ from domain.records.request import (
     StoredRequest,
     Tombstone,
 )
-from domain.records.session import HeldRequest, InFlight
+from domain.records.session import InFlight, RequestInFlight
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import IndexEntry, RequestDetail
 from domain.timestamps import timestamp
@@ -69,9 +69,9 @@ def test_the_requests_in_flight_of_a_session_are_read_with_their_xml_and_the_fro
         add(store, record)
     session = a_session(in_flight=InFlight((sent.id, of_another_session.id, returned.id, "missing")))
 
-    assert store.held_requests(session) == ([HeldRequest(sent, REQUEST_XML)], ())
-    held, queue = store.held_requests(session, 10)
-    assert ([request.record for request in held], list(queue)) == ([sent], [returned])
+    assert store.requests_in_flight(session) == ([RequestInFlight(sent, REQUEST_XML)], ())
+    requests, queue = store.requests_in_flight(session, 10)
+    assert ([request.record for request in requests], list(queue)) == ([sent], [returned])
 
 
 def test_a_request_returned_with_another_priority_is_queued_once(store: AnyStore) -> None:

@@ -26,7 +26,7 @@ from domain.maintenance.retention import forget_record
 from domain.maintenance.sweep import SETTLED_AFTER, sweep
 from domain.queueing.service import RequestService
 from domain.records.request import ErrorCode, QueuedRequest, State, StoredRequest
-from domain.records.session import HeldRequest
+from domain.records.session import RequestInFlight
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 from local.emulated_dynamodb import emulated_dynamodb
@@ -68,7 +68,7 @@ PHRASE_OF_REQUEST = "customerquery"
 
 def text_of(record: QueuedRequest) -> str:
     """Return the search text of a request without a response."""
-    return HeldRequest(record, REQUEST_XML).search_text
+    return RequestInFlight(record, REQUEST_XML).search_text
 
 
 class Bench:

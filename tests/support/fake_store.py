@@ -26,7 +26,7 @@ from domain.records.request import (
     Tombstone,
 )
 from domain.records.retention import expires_at
-from domain.records.session import HeldRequest, Session
+from domain.records.session import RequestInFlight, Session
 from domain.storage.changes import (
     AddRequest,
     AppendEvents,
@@ -386,21 +386,23 @@ class FakeStore:
         records = self._records_of(connection_id, "in_flight")
         return list(dict.fromkeys(record.id for record in records if record.state in IN_FLIGHT))
 
-    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
         """Return records with their request XML."""
         return [
-            HeldRequest(record, bodies.request_to_send, bodies.metadata)
+            RequestInFlight(record, bodies.request_to_send, bodies.metadata)
             if (bodies := self.bodies.get(record.id))
-            else HeldRequest(record)
+            else RequestInFlight(record)
             for record in records
         ]
 
-    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+    def requests_in_flight(
+        self, session: Session, front: int = 0
+    ) -> tuple[Sequence[RequestInFlight], Sequence[QueuedRequest]]:
         """Return the requests in flight of a session, and the front of its queue."""
         held = [
             record
-            for request_id in session.held_ids
-            if isinstance(record := self.records.get(request_id), QueuedRequest) and session.holds(record)
+            for request_id in session.ids_in_flight
+            if isinstance(record := self.records.get(request_id), QueuedRequest) and session.has_in_flight(record)
         ]
         return self.with_request_xml(held), self.queue_front(session.connection_id, front) if front else ()
 

@@ -16,7 +16,7 @@ from adapters.dynamodb.records import request_from_item
 from adapters.dynamodb.torn_reads import TORN_READ, PartMissing, consistently
 from domain.errors import TooManyRequests
 from domain.records.request import QueuedRequest, Tombstone
-from domain.records.session import HeldRequest
+from domain.records.session import RequestInFlight
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:
@@ -180,44 +180,46 @@ class Requests:
         found = map(request_from_item, items[self._dynamodb.tables.queued_requests])
         return [record for record in found if isinstance(record, QueuedRequest)]
 
-    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+    def requests_in_flight(
+        self, session: Session, front: int = 0
+    ) -> tuple[Sequence[RequestInFlight], Sequence[QueuedRequest]]:
         """Return the requests in flight of a session with one read, and in parallel the front of its queue.
 
         Another read fetches the chunks of large requests.
         """
         if not front:
-            return self._held_requests(session), ()
+            return self._requests_in_flight(session), ()
         with ThreadPoolExecutor(1) as reader:
             queue_read = reader.submit(self._queue.queue_front, session.connection_id, front)
-            return self._held_requests(session), queue_read.result()
+            return self._requests_in_flight(session), queue_read.result()
 
-    def _held_requests(self, session: Session) -> list[HeldRequest]:
+    def _requests_in_flight(self, session: Session) -> list[RequestInFlight]:
         tables = self._dynamodb.tables
         items = self._dynamodb.batch_get(
             {
-                tables.queued_requests: [keys.id_key(request_id) for request_id in session.held_ids],
-                tables.payloads: [keys.payload_key(request_id) for request_id in session.held_ids],
+                tables.queued_requests: [keys.id_key(request_id) for request_id in session.ids_in_flight],
+                tables.payloads: [keys.payload_key(request_id) for request_id in session.ids_in_flight],
             }
         )
         records = {record.id: record for record in map(request_from_item, items[tables.queued_requests])}
-        held = [
+        records_in_flight = [
             record
-            for request_id in session.held_ids
-            if isinstance(record := records.get(request_id), QueuedRequest) and session.holds(record)
+            for request_id in session.ids_in_flight
+            if isinstance(record := records.get(request_id), QueuedRequest) and session.has_in_flight(record)
         ]
-        return self._with_bodies(held, items[tables.payloads])
+        return self._with_bodies(records_in_flight, items[tables.payloads])
 
-    def with_request_xml(self, records: Sequence[QueuedRequest]) -> list[HeldRequest]:
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> list[RequestInFlight]:
         """Return records with their request XML, with one read, or two reads if a request is in chunks."""
         return self._with_bodies(records, self._payloads([keys.payload_key(record.id) for record in records]))
 
-    def _with_bodies(self, records: Sequence[QueuedRequest], items: Sequence[Item]) -> list[HeldRequest]:
+    def _with_bodies(self, records: Sequence[QueuedRequest], items: Sequence[Item]) -> list[RequestInFlight]:
         """Return records with the requests in these body items. Reads the chunks of large ones."""
         bodies = {item[keys.REQUEST_ID]["S"]: body for item in items if (body := Bodies.of([item]))}
         chunks = [key for request_id, body in bodies.items() for key in body.missing_chunks(request_id)]
         for chunk in self._payloads(chunks):
             bodies[chunk[keys.REQUEST_ID]["S"]] |= [chunk]
-        return [_held(record, bodies.get(record.id)) for record in records]
+        return [_in_flight(record, bodies.get(record.id)) for record in records]
 
     def _complete(self, bodies: Bodies, request_id: str, response_chunks: str = "") -> Bodies:
         """Return the bodies with the chunks of the request and the response that are still missing."""
@@ -269,20 +271,20 @@ def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
     return bodies is None or bodies.is_older_than(record)
 
 
-def _held(record: QueuedRequest, bodies: Bodies | None) -> HeldRequest:
+def _in_flight(record: QueuedRequest, bodies: Bodies | None) -> RequestInFlight:
     """Return a record with the request in these bodies, which is None if it is missing.
 
     It also counts as missing while a reference in it has no value, so that such a request is never sent. A request in
     the queue has all its values, unless a table was restored alone.
     """
     if bodies is None:
-        return HeldRequest(record)
+        return RequestInFlight(record)
     if any(reference.value is None for reference in bodies.references):
-        return HeldRequest(record, None, bodies.metadata)
+        return RequestInFlight(record, None, bodies.metadata)
     try:
-        return HeldRequest(record, bodies.request_xml, bodies.metadata)
+        return RequestInFlight(record, bodies.request_xml, bodies.metadata)
     except PartMissing:
-        return HeldRequest(record, None, bodies.metadata)
+        return RequestInFlight(record, None, bodies.metadata)
 
 
 def _connection(items: Sequence[Item]) -> Connection | None:

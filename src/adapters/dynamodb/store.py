@@ -77,7 +77,7 @@ class DynamoDBStore:
         self.request_batch = requests.request_batch
         self.records_by_id = requests.records_by_id
         self.with_request_xml = requests.with_request_xml
-        self.held_requests = requests.held_requests
+        self.requests_in_flight = requests.requests_in_flight
         self.delivery = requests.delivery
 
         connections = Connections(dynamodb)

@@ -16,7 +16,7 @@ from domain import qbxml
 from domain.records.batch import MAX_REQUESTS, id_at, position_of
 from domain.records.request import ENDED, ErrorCode, State
 from domain.records.search_text import MAX_TEXT_BYTES
-from domain.records.session import HeldRequest
+from domain.records.session import RequestInFlight
 from domain.storage.changes import ChangeRequest, RemoveRequest
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class _Dependants:
     def _failed(self, dependant: _Dependant, code: ErrorCode, message: str, details: dict[str, str]) -> _End:
         after = dependant.record.failed(self.now, code, message, details).as_change_of(dependant.before)
         self._known[after.id] = replace(dependant, record=after)
-        text = HeldRequest(dependant.before, dependant.request_xml).search_text
+        text = RequestInFlight(dependant.before, dependant.request_xml).search_text
         lines = dict.fromkeys([code.casefold(), message.casefold(), *text.split("\n")])
         search_text = "\n".join(lines)[:MAX_TEXT_BYTES] if text else None
         self.changes[after.id] = ChangeRequest(dependant.before, after, search_text=search_text)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from domain.records.audit import AuditEntry
     from domain.records.connection import OnboardingLink
     from domain.storage.changes import Change
-    from domain.storage.ports import ConnectionStore, HeldReads
+    from domain.storage.ports import ConnectionStore, InFlightReads
 
     EntryOf = Callable[[Connection, Connection], AuditEntry]
     """Returns the entry of a change, from the connection before and after it."""
@@ -247,7 +247,7 @@ def _entries(action: Action, actor: Actor) -> EntryOf:
     return lambda _, after: _entry(action, actor, after)
 
 
-def live_session(store: HeldReads, connection: Connection) -> Session | None:
+def live_session(store: InFlightReads, connection: Connection) -> Session | None:
     """Return the session of the connection, or None if there is none or it has ended."""
     session = store.session(connection.session_id) if connection.session_id else None
     return session if session and not session.ended else None

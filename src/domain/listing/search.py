@@ -29,7 +29,7 @@ from domain.listing.query import ListQuery
 from domain.qbxml.request.limits import MAX_WIRE_BYTES
 from domain.records.request import State
 from domain.records.search_text import normalized_phrase
-from domain.records.session import HeldRequest
+from domain.records.session import RequestInFlight
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group, IndexDays, IndexEntry
 
@@ -189,7 +189,7 @@ class Search:
         batch = self._store.request_batch(ids)
         stray = [record for record in batch.records if batch.has_stray_response(record)]
         listed = batch.with_bodies(stray, max_response_bytes=0, max_total_bytes=MAX_WIRE_BYTES * len(ids))
-        texts = ((item.record, HeldRequest(item.record, item.request_xml).search_text) for item in listed)
+        texts = ((item.record, RequestInFlight(item.record, item.request_xml).search_text) for item in listed)
         return {(record.inserted_at, record.id) for record, text in texts if phrase not in text}
 
     def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:

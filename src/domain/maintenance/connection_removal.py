@@ -40,7 +40,7 @@ def remove_connection(store: SweepStore, clock: Clock, app_id: str, connection_i
         if session := live_session(store, connection):
             _refuse_while_live(session, now)
             # The removal itself frees the connection.
-            changes += end_of_session(session, store.held_requests(session)[0], None, now, REASON)
+            changes += end_of_session(session, store.requests_in_flight(session)[0], None, now, REASON)
         removed = connection.removed(timestamp(now))
         subject = Subject(app_id, removed.id, removed.revision, removed.id)
         entry = audit_entry(Action.CONNECTION_DELETED, actor, subject, removed.updated_at)

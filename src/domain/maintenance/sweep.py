@@ -82,7 +82,7 @@ def _release_sessions(store: SweepStore, clock: Clock, until: datetime, on_failu
 def _release(store: SweepStore, session: Session, now: datetime) -> bool:
     connection = store.connection(session.connection_id)
     try:
-        changes = end_of_session(session, store.held_requests(session)[0], connection, now, SILENT)
+        changes = end_of_session(session, store.requests_in_flight(session)[0], connection, now, SILENT)
         store.commit(*with_dependants(store, changes, now))
     except (Conflict, TooManyRequests, Unavailable):
         # The session has just received a call, or its connection is being changed. The next sweep tries again.

@@ -158,7 +158,7 @@ class Walk:
     def _in_flight(self) -> Sequence[QueuedRequest]:
         connection = self.store.connection(self.connection_id)
         session = self.store.session(connection.session_id) if connection and connection.session_id else None
-        return self.store.records_by_id(session.held_ids) if session and session.held_ids else ()
+        return self.store.records_by_id(session.ids_in_flight) if session and session.ids_in_flight else ()
 
     def _queued_since(self, moment: str) -> Iterator[QueuedRequest]:
         """Yield the requests that entered the queue since a timestamp."""

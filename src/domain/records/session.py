@@ -32,7 +32,7 @@ MAX_LINGER_SECONDS = 25 * 60
 
 KEPT_SECONDS = 24 * 60 * 60
 """How long an ended session is kept to reply to late calls. Then DynamoDB's TTL removes it. A live session is never
-removed, because only the session shows which request it holds: the next login, the sweep or the removal of its
+removed, because only the session shows which request it has in flight: the next login, the sweep or the removal of its
 connection ends it."""
 
 
@@ -50,7 +50,7 @@ def session_id(ticket: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRequest:
+class RequestInFlight:
     """A request that a session has claimed or sent, as it is stored. No other caller changes it in these states.
 
     `request_xml` is None, and `metadata` empty, if the body is missing or was not read.
@@ -206,11 +206,11 @@ class Session:
         return self.in_flight is not None and self.in_flight.is_next_page and not self.ended
 
     @property
-    def held_ids(self) -> tuple[str, ...]:
+    def ids_in_flight(self) -> tuple[str, ...]:
         """The ids of the requests in flight."""
         return self.in_flight.request_ids if self.in_flight else ()
 
-    def holds(self, record: QueuedRequest) -> bool:
+    def has_in_flight(self, record: QueuedRequest) -> bool:
         """Whether a stored record is in flight in this session.
 
         A record that the session names can be missing or different only after a table was changed from outside the

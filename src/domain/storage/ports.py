@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
-    from domain.records.session import HeldRequest, Session
+    from domain.records.session import RequestInFlight, Session
     from domain.storage.changes import Change
     from domain.storage.counts import CountKey, DayCounts
 
@@ -208,16 +208,18 @@ class RecordReads(Protocol):
         """Read the existing records with their compressed bodies."""
 
 
-class HeldReads(Protocol):
+class InFlightReads(Protocol):
     """Reads of a session and its requests in flight."""
 
     def session(self, session_id: str) -> Session | None:
         """Return a session, open or ended."""
 
-    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+    def requests_in_flight(
+        self, session: Session, front: int = 0
+    ) -> tuple[Sequence[RequestInFlight], Sequence[QueuedRequest]]:
         """Return the requests in flight of a session, and the first `front` records of its queue, in one round trip.
 
-        A request that the session names but no longer holds is left out.
+        A request that the session names but no longer has in flight is left out.
         """
 
 
@@ -285,7 +287,7 @@ class EventReads(Protocol):
         """
 
 
-class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, HeldReads, Protocol):
+class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, Protocol):
     """What queueing, discarding and queueing again need."""
 
     def request_detail(
@@ -311,7 +313,7 @@ class WaitingStore(RequestReads, EntryReads, Leases, Protocol):
     """What waiting calls need."""
 
 
-class ClaimStore(Committing, ConnectionReads, RequestReads, RecordReads, HeldReads, Protocol):
+class ClaimStore(Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, Protocol):
     """What the claim of requests for a session needs."""
 
     def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
@@ -331,7 +333,7 @@ class LoginStore(ClaimStore, UsageCounters, Protocol):
 class SessionStore(ClaimStore, Protocol):
     """What the other calls of a session need."""
 
-    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
         """Return records with their request XML, in one round trip, or two if a request is large."""
 
 
@@ -381,7 +383,7 @@ class OverviewStore(ConnectionReads, OwnerReads, RequestReads, RecordReads, Entr
         """
 
 
-class ConnectionStore(Committing, ConnectionReads, OwnerReads, HeldReads, Protocol):
+class ConnectionStore(Committing, ConnectionReads, OwnerReads, InFlightReads, Protocol):
     """What the use cases of a connection need."""
 
 
@@ -458,7 +460,7 @@ class AuditStore(Protocol):
         """
 
 
-class SweepStore(Committing, ConnectionReads, RecordReads, HeldReads, Protocol):
+class SweepStore(Committing, ConnectionReads, RecordReads, InFlightReads, Protocol):
     """What the release of silent sessions and the removal of deleted connections need."""
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:

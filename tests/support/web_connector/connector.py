@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from domain.ports import IdSource
     from domain.queueing.new_request import NewRequest
-    from domain.records.session import HeldRequest
+    from domain.records.session import RequestInFlight
     from domain.storage.changes import Change
     from tests.support.index_lag import IndexLag
 
@@ -52,7 +52,7 @@ PASSWORD_HASH = f"scrypt$2$1$1${base64.b64encode(b'salt').decode()}${base64.b64e
 PORTS = {
     "request",
     "with_request_xml",
-    "held_requests",
+    "requests_in_flight",
     "queue_front",
     "remove_from_queue",
     "records_by_id",
@@ -83,10 +83,12 @@ class CountingStore(FakeStore):
         assert len(items) == len(set(items)), items
         super().commit(*changes)
 
-    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+    def requests_in_flight(
+        self, session: Session, front: int = 0
+    ) -> tuple[Sequence[RequestInFlight], Sequence[QueuedRequest]]:
         """Return the requests of a session. The queue is read in the same round trip."""
         calls = self.calls.copy()
-        result = super().held_requests(session, front)
+        result = super().requests_in_flight(session, front)
         self.calls = calls
         return result
 
@@ -267,7 +269,7 @@ class Connector:
     @property
     def in_flight(self) -> list[QueuedRequest]:
         """Return the records in flight of the session of the last ticket."""
-        return [self.record(request_id) for request_id in self.session.held_ids]
+        return [self.record(request_id) for request_id in self.session.ids_in_flight]
 
     # --- Calls of the Web Connector
 

@@ -276,7 +276,7 @@ class Interleavings(StreamRules):
             system.soap("closeConnection", ticket, trouble=trouble)
             return
         session = self.session(ticket)
-        is_in_flight = session is not None and any(request_id in request for request_id in session.held_ids)
+        is_in_flight = session is not None and any(request_id in request for request_id in session.ids_in_flight)
         if hresult and is_in_flight:
             system.receive(ticket, "", hresult, trouble)
 
@@ -347,7 +347,7 @@ class Interleavings(StreamRules):
         elif any(other[0] == ticket and other[2] != request for other in self.on_their_way):
             return  # an HRESULT does not name a request, and this one means that nothing was executed
         session = self.session(ticket)
-        if session is not None and any(request_id not in request for request_id in session.held_ids):
+        if session is not None and any(request_id not in request for request_id in session.ids_in_flight):
             return
         self.system.receive(ticket, "", hresult, trouble)
 

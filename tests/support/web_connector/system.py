@@ -282,7 +282,7 @@ class System:
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
             # A session finishes only work that QuickBooks has begun: a lost response or the next page.
-            records = [self.store.request(request_id) for request_id in session.held_ids]
+            records = [self.store.request(request_id) for request_id in session.ids_in_flight]
             assert all(record.state is State.SENT or record.paging.page > 1 for record in records)
         return request
 
@@ -508,9 +508,9 @@ class System:
         assert [session.id for session in mine] == ([ticket] if ticket else [])
         in_flight = [record for record in records if record.state in IN_FLIGHT]
         assert [record.id for record in in_flight] == [
-            request_id for session in mine for request_id in session.held_ids
+            request_id for session in mine for request_id in session.ids_in_flight
         ]
-        assert all(session.holds(record) for session in mine for record in in_flight)
+        assert all(session.has_in_flight(record) for session in mine for record in in_flight)
         assert all(session.limits.paused == (connection.paused_at is not None) for session in mine)
 
     def _check_dependencies(self, record: QueuedRequest) -> None:

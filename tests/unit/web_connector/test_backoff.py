@@ -279,7 +279,7 @@ def test_the_answer_to_a_status_check_ends_the_backoff_only_if_it_has_the_stored
     work_until_backoff(qbwc)
     qbwc.clock.advance(minutes=1)
     check = qbwc.begin()
-    request = f'{check}<CustomerAddRq requestID="{qbwc.session.held_ids[0]}"'
+    request = f'{check}<CustomerAddRq requestID="{qbwc.session.ids_in_flight[0]}"'
     qbwc.receive(stored_response(request) if stored else nothing_stored(check))
     qbwc.close()
 

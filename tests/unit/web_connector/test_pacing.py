@@ -115,7 +115,7 @@ def test_a_wait_costs_three_reads_and_no_write() -> None:
     while (request := qbwc.send()) != "NoOp":
         qbwc.receive(response_to(request))
 
-    assert qbwc.store.calls == {"session": 1, "held_requests": 1}
+    assert qbwc.store.calls == {"session": 1, "requests_in_flight": 1}
     assert (qbwc.last_error(), qbwc.store.calls) == ("NoOp", {"session": 1})
 
 

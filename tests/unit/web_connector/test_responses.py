@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from domain.records.request import QueuedRequest
-    from domain.records.session import HeldRequest, Session
+    from domain.records.session import RequestInFlight, Session
 
 
 def test_the_response_is_stored_exactly_and_can_be_searched_for(qbwc: Connector) -> None:
@@ -265,11 +265,13 @@ class OvertakenStore(CountingStore):
         super().__init__()
         self.others: list[Callable[[], object]] = []
 
-    def held_requests(self, session: Session, front: int = 0) -> tuple[Sequence[HeldRequest], Sequence[QueuedRequest]]:
+    def requests_in_flight(
+        self, session: Session, front: int = 0
+    ) -> tuple[Sequence[RequestInFlight], Sequence[QueuedRequest]]:
         """Return the requests of a session after the other caller has changed them."""
         while self.others:
             self.others.pop()()
-        return super().held_requests(session, front)
+        return super().requests_in_flight(session, front)
 
 
 def test_a_response_that_arrives_twice_at_once_does_not_end_the_session_while_requests_wait() -> None:

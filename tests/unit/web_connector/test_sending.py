@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.records.request import Paging, State
-from domain.records.session import HeldRequest
+from domain.records.session import RequestInFlight
 from domain.storage.changes import AddRequest, Put
 from tests.support.builders import CONNECTION_ID, a_record
 from tests.support.web_connector.quickbooks import hcp, response_to
@@ -171,8 +171,8 @@ def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connecto
     request_without_body, good = qbwc.queue(), qbwc.queue()
     real = qbwc.store.with_request_xml
 
-    def with_request_xml(records: Sequence[QueuedRequest]) -> Sequence[HeldRequest]:
-        return [HeldRequest(it.record, it.request_xml if it.record.id == good else None) for it in real(records)]
+    def with_request_xml(records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
+        return [RequestInFlight(it.record, it.request_xml if it.record.id == good else None) for it in real(records)]
 
     qbwc.store.with_request_xml = with_request_xml  # type: ignore[method-assign]
 
@@ -205,10 +205,10 @@ def test_a_fault_of_the_store_does_not_end_a_request(qbwc: Connector) -> None:
     request_id = qbwc.queue()
     qbwc.authenticate()
 
-    def held_requests(session: Session, front: int = 0) -> NoReturn:  # noqa: ARG001 - it always fails
+    def requests_in_flight(session: Session, front: int = 0) -> NoReturn:  # noqa: ARG001 - it always fails
         raise OSError("the connection was reset")
 
-    qbwc.store.held_requests = held_requests  # type: ignore[method-assign]
+    qbwc.store.requests_in_flight = requests_in_flight  # type: ignore[method-assign]
 
     with pytest.raises(OSError, match="reset"):
         qbwc.send(hcp())

@@ -11,7 +11,7 @@ import pytest
 from domain.errors import MayBeExecuted
 from domain.queueing.service import RequestService
 from domain.records.request import Attempts, State
-from domain.records.session import MAX_EXECUTION_SECONDS, HeldRequest
+from domain.records.session import MAX_EXECUTION_SECONDS, RequestInFlight
 from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.web_connector.outcomes.outcome import Answered
 from domain.web_connector.protocol.soap import Call
@@ -95,10 +95,10 @@ def test_an_error_of_the_service_ends_all_requests_of_a_set_and_the_first_has_th
     batch: Connector, text: str
 ) -> None:
     send_set(batch)
-    held, _ = batch.store.held_requests(batch.session)
+    requests, _ = batch.store.requests_in_flight(batch.session)
 
     call = Call("receiveResponseXML", Failing(response=text))
-    answer = receiving.answer(batch.session, [request.record for request in held], call, batch.clock.now)
+    answer = receiving.answer(batch.session, [request.record for request in requests], call, batch.clock.now)
 
     assert isinstance(answer, Answered)
     found = answer.outcomes
@@ -429,7 +429,7 @@ def test_a_pause_returns_all_requests_of_a_claimed_set(batch: Connector, size: i
     first, *others = map(batch.record, ids)
     claimed = (first, *(record.claimed(session.id, now) for record in others))
 
-    items = tuple(sending.DispatchItem(HeldRequest(record), record) for record in claimed)
+    items = tuple(sending.DispatchItem(RequestInFlight(record), record) for record in claimed)
     decision = sending.before_sending(sending.Dispatch(session, now, items), page_is_allowed=True)
 
     assert isinstance(decision, Decision)

@@ -62,7 +62,7 @@ def test_a_busy_login_makes_three_calls_to_the_store_and_writes_nothing(qbwc: Co
 
     assert qbwc.authenticate() == "busy"
 
-    assert qbwc.store.calls == {"connection": 1, "session": 1, "held_requests": 1}
+    assert qbwc.store.calls == {"connection": 1, "session": 1, "requests_in_flight": 1}
 
 
 def test_a_claimed_request_and_a_lingering_session_are_taken_over_at_once() -> None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
-    from domain.records.session import HeldRequest, LastResponse, Session
+    from domain.records.session import LastResponse, RequestInFlight, Session
     from domain.storage.changes import AddRequest
 
 
@@ -56,13 +56,13 @@ class RequestUpdate:
     after: QueuedRequest
     response_xml: str | None = None
 
-    def change(self, held: HeldRequest) -> ChangeRequest:
+    def change(self, stored: RequestInFlight) -> ChangeRequest:
         """Return the change of the request in flight. Several transitions are stored as one change."""
-        once = self.after.as_change_of(held.record)
+        once = self.after.as_change_of(stored.record)
         after = replace(once, responded_at=once.updated_at) if self.response_xml else once
-        return ChangeRequest(held.record, after, self.response_xml, self._search_text(held))
+        return ChangeRequest(stored.record, after, self.response_xml, self._search_text(stored))
 
-    def _search_text(self, held: HeldRequest) -> str | None:
+    def _search_text(self, stored: RequestInFlight) -> str | None:
         """Return the search text to store, or None to keep the stored text.
 
         The text of the request comes last, so a long request does not displace the response. A request that was sent
@@ -70,8 +70,8 @@ class RequestUpdate:
         (docs/decisions/0065).
         """
         error = self.after.error
-        may_differ = error is not None or self.response_xml is not None or held.record.state is State.SENT
-        if not may_differ or not (request_text := held.search_text):
+        may_differ = error is not None or self.response_xml is not None or stored.record.state is State.SENT
+        if not may_differ or not (request_text := stored.search_text):
             return None
         lines = [error.code, error.message] if error else []
         if self.response_xml is not None:

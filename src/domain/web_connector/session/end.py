@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
-    from domain.records.session import HeldRequest, Limits, Session
+    from domain.records.session import Limits, RequestInFlight, Session
     from domain.storage.changes import Change
     from domain.web_connector.protocol.soap import Call
 
@@ -45,11 +45,11 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
     return Put(session, replace(after, connection_error=None, last_error=reason or session.last_error))
 
 
-def release(held: HeldRequest, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
+def release(stored: RequestInFlight, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
     """Return the change that requeues or ends a request of a session with these limits."""
-    record = held.record
+    record = stored.record
     after = after_session_end(record, now, ending, running_until=limits.running_until(record))
-    return RequestUpdate(after).change(held)
+    return RequestUpdate(after).change(stored)
 
 
 def connection_fields(session: Session) -> dict[str, Any]:
@@ -68,18 +68,18 @@ def connection_fields(session: Session) -> dict[str, Any]:
 
 def end_of_session(
     session: Session,
-    held: Sequence[HeldRequest],
+    requests: Sequence[RequestInFlight],
     connection: Connection | None,
     now: datetime,
     reason: str | None = None,
     **fields: Any,
 ) -> list[Change]:
-    """Return the changes that end a session, release the requests that it holds and free its connection.
+    """Return the changes that end a session, release its requests in flight and free its connection.
 
     `fields` are fields of the connection to change in the same commit.
     """
     changes: list[Change] = [session_end(session, now, reason)]
-    changes += [release(request, now, Ending.OTHER, session.limits) for request in held]
+    changes += [release(request, now, Ending.OTHER, session.limits) for request in requests]
     if connection and connection.session_id == session.id:
         fields = connection_fields(session) | fields
     if connection and fields:
@@ -107,11 +107,11 @@ def use_open_file(session: Session, call: Call, now: datetime) -> Decision:
 
 
 def after_connection_error(
-    session: Session, held: Sequence[HeldRequest], connection: Connection | None, call: Call, now: datetime
+    session: Session, requests: Sequence[RequestInFlight], connection: Connection | None, call: Call, now: datetime
 ) -> Decision:
     """Return the decision to end the session because QuickBooks could not be reached."""
     error = connection_error(call["hresult"], call["message"], now)
-    changes = end_of_session(session, held, connection, now, error_message(error), last_error=error)
+    changes = end_of_session(session, requests, connection, now, error_message(error), last_error=error)
     return Decision(Reply(DONE, session.connection_id), changes)
 
 

@@ -21,10 +21,10 @@ from domain.records.session import (
     LIVE_SHARDS,
     MAX_EXECUTION_SECONDS,
     NO_SESSION,
-    HeldRequest,
     InFlight,
     Limits,
     OnboardingCheck,
+    RequestInFlight,
     Session,
     session_id,
 )
@@ -95,10 +95,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A session of the connection is live. `held` are its requests in flight."""
+    """A session of the connection is live. `requests` are in flight."""
 
     session: Session
-    held: Sequence[HeldRequest]
+    requests: Sequence[RequestInFlight]
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,10 +315,10 @@ class Login:
         limits = limits_of(connection, now, self._execution_seconds)
         former = self._former(connection)
         match former:
-            case Live(session, held):
-                if any(is_working(session, request.record, now, self._execution_seconds) for request in held):
+            case Live(session, requests):
+                if any(is_working(session, request.record, now, self._execution_seconds) for request in requests):
                     return Reply((NO_SESSION, BUSY), connection.id)
-                live, releases = session, [release(one, now, Ending.TAKEN_OVER, session.limits) for one in held]
+                live, releases = session, [release(one, now, Ending.TAKEN_OVER, session.limits) for one in requests]
             case Missing():
                 releases = releases_without_session(self._store, connection, now, limits)
             case Ended():
@@ -346,7 +346,7 @@ class Login:
             return Missing()
         if session.ended:
             return Ended()
-        return Live(session, self._store.held_requests(session)[0] if session.in_flight else ())
+        return Live(session, self._store.requests_in_flight(session)[0] if session.in_flight else ())
 
     def _opened(self, opening: Opening, releases: Sequence[ChangeRequest], conflict: Conflict | None) -> Reply:
         """Return the reply of a login that is not refused. `releases` end the work of the former session."""
@@ -393,18 +393,18 @@ def is_being_set_up(connection: Connection, now: datetime) -> bool:
     return connection.last_connected_at is None or (link is not None and link.expires_at > timestamp(now))
 
 
-def is_working(former: Session, held: QueuedRequest, now: datetime, execution_seconds: int) -> bool:
+def is_working(former: Session, record: QueuedRequest, now: datetime, execution_seconds: int) -> bool:
     """Whether QuickBooks is probably working on a request of the live former session, which must not be taken over."""
-    if former.is_revoked or held.state is not State.SENT:
+    if former.is_revoked or record.state is not State.SENT:
         return False
-    seconds = BUSY_SECONDS_OF_A_READ if held.is_read or held.recovering else BUSY_SECONDS_OF_A_WRITE
-    return held.updated_at > timestamp(now - timedelta(seconds=min(seconds, execution_seconds)))
+    seconds = BUSY_SECONDS_OF_A_READ if record.is_read or record.recovering else BUSY_SECONDS_OF_A_WRITE
+    return record.updated_at > timestamp(now - timedelta(seconds=min(seconds, execution_seconds)))
 
 
 def releases_without_session(
     store: LoginStore, connection: Connection, now: datetime, limits: Limits
 ) -> list[ChangeRequest]:
-    """Return the releases of the requests that the connection's missing session holds.
+    """Return the releases of the requests that are in flight in the missing session of the connection.
 
     A session is missing if the table of the sessions was lost or restored. Its requests are found by an index. A write
     that was sent is recovered, because a missing session does not show whether QuickBooks has executed it. `limits` are
@@ -412,7 +412,7 @@ def releases_without_session(
     """
     records = map(store.request, store.in_flight_ids(connection.id))
     return [
-        release(HeldRequest(record), now, Ending.OTHER, limits)
+        release(RequestInFlight(record), now, Ending.OTHER, limits)
         for record in records
         # The index lags, so the request may have ended.
         if isinstance(record, QueuedRequest)

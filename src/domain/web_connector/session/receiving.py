@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.request import State
-from domain.records.session import HeldRequest, InFlight, LastResponse
+from domain.records.session import InFlight, LastResponse, RequestInFlight
 from domain.storage.changes import Put
 from domain.web_connector.outcomes.error_reasons import error_message
 from domain.web_connector.outcomes.lost_response import MAX_IGNORED
@@ -65,13 +65,13 @@ def nothing_in_flight(session: Session) -> Decision:
 
 
 def decision(
-    session: Session, held: Sequence[HeldRequest], call: Call, page_id: str, now: datetime
+    session: Session, requests: Sequence[RequestInFlight], call: Call, page_id: str, now: datetime
 ) -> Decision | Claiming:
     """Return the decision after a call. A duplicate call gets the same reply as before and changes no request.
 
     If the call has a page that others follow, the record of the next page gets the id `page_id`.
     """
-    records, in_flight = [request.record for request in held], session.in_flight or InFlight(())
+    records, in_flight = [request.record for request in requests], session.in_flight or InFlight(())
     match answer(session, records, call, now):
         case Ignored():
             return _unanswered(session, _after_ignored(in_flight, records[0], call), now)
@@ -80,9 +80,9 @@ def decision(
         case Repeated(remaining):
             return _unanswered(session, replace(in_flight, repeated_remaining=remaining), now)
         case Answered([PageReceived(has_next_page=True) as page]):
-            return _continue(session, held, [_with_next_page(page, held[0], page_id, now)], call, now)
+            return _continue(session, requests, [_with_next_page(page, requests[0], page_id, now)], call, now)
         case Answered(outcomes):
-            return _continue(session, held, outcomes, call, now)
+            return _continue(session, requests, outcomes, call, now)
 
 
 def answer(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Answer:
@@ -101,12 +101,12 @@ def answer(session: Session, records: Sequence[QueuedRequest], call: Call, now: 
         return combined(records, [not_interpreted(record, part, error, now) for record, part in stored], now)
 
 
-def _with_next_page(page: PageReceived, held: HeldRequest, page_id: str, now: datetime) -> Outcome:
+def _with_next_page(page: PageReceived, stored: RequestInFlight, page_id: str, now: datetime) -> Outcome:
     """Return the outcome of a page that others follow, with the next page. The new record gets the id `page_id`."""
-    record = held.record
+    record = stored.record
     try:
-        request = qbxml.stored_request(held.request_xml or "", record.qbxml_version)
-        following = next_page(record, request, page.iterator_id, page_id, now, metadata=held.metadata)
+        request = qbxml.stored_request(stored.request_xml or "", record.qbxml_version)
+        following = next_page(record, request, page.iterator_id, page_id, now, metadata=stored.metadata)
     except Exception as error:  # noqa: BLE001 - as in `answer`
         return not_interpreted(record, page.response_xml, error, now)
     if following is None:
@@ -138,15 +138,15 @@ def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> In
 
 
 def _continue(
-    session: Session, held: Sequence[HeldRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
+    session: Session, requests: Sequence[RequestInFlight], outcomes: Sequence[Outcome], call: Call, now: datetime
 ) -> Decision | Claiming:
     """Return the decision how the session continues.
 
     It sends the same requests again, continues with the next page, claims nothing more, or claims the next request.
     """
-    record, first = held[0].record, outcomes[0]
-    after = _session_after(session, [request.record for request in held], outcomes, call, now)
-    releases = [outcome.change(request) for outcome, request in zip(outcomes, held, strict=True)]
+    record, first = requests[0].record, outcomes[0]
+    after = _session_after(session, [request.record for request in requests], outcomes, call, now)
+    releases = [outcome.change(request) for outcome, request in zip(outcomes, requests, strict=True)]
 
     def with_request(following: InFlight | None, progress: int, *changes: Change) -> Decision:
         last = after.last_response and replace(after.last_response, progress=progress)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.errors import InvalidRequest
 from domain.records.request import ErrorCode, MessageSet, State, message_set_id
-from domain.records.session import HeldRequest, InFlight
+from domain.records.session import InFlight, RequestInFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.attribution import is_sent_as_set, label_in_set
@@ -56,7 +56,7 @@ class DispatchItem:
     The record is the stored one, or the claimed one if the session claims a queued request and sends it in one commit.
     """
 
-    stored: HeldRequest
+    stored: RequestInFlight
     record: QueuedRequest
 
     @property
@@ -79,7 +79,7 @@ class Dispatch:
 
     @classmethod
     def of(
-        cls, session: Session, stored: Sequence[HeldRequest], queue: Sequence[QueuedRequest], now: datetime
+        cls, session: Session, stored: Sequence[RequestInFlight], queue: Sequence[QueuedRequest], now: datetime
     ) -> Dispatch:
         """Return the dispatch of the requests in flight. If there are none, the session has nothing in flight."""
         known = session if stored else replace(session, in_flight=None)
@@ -110,7 +110,7 @@ class Dispatch:
         """Whether the request is a page after the first that was not sent. Such a page counts as a new request."""
         return bool(self.items) and self.record.state is State.TICKETED and self.record.paging.page > 1
 
-    def joined_by(self, read: Iterable[HeldRequest]) -> Dispatch:
+    def joined_by(self, read: Iterable[RequestInFlight]) -> Dispatch:
         """Return the dispatch with requests as they were read, in the order of their message set if it was sent.
 
         Those that the dispatch does not have are claimed.
@@ -147,7 +147,7 @@ class Dispatch:
 
 def may_be_extended(session: Session) -> bool:
     """Whether other requests may be sent with the one in flight, as far as the session shows."""
-    return session.set_size > 1 and len(session.held_ids) == 1 and not session.has_page_to_send
+    return session.set_size > 1 and len(session.ids_in_flight) == 1 and not session.has_page_to_send
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,13 +310,13 @@ def _not_writable(dispatch: Dispatch, problem: _NotWritable) -> Claiming:
     return _released(ended, [record.failed(dispatch.now, code, message, details) for record in ended.records])
 
 
-def _writable(stored: Sequence[HeldRequest]) -> Iterator[qbxml.Request]:
+def _writable(stored: Sequence[RequestInFlight]) -> Iterator[qbxml.Request]:
     """Yield the requests to send, up to the first one that cannot be written as QBXML."""
     with suppress(_NotWritable):
         yield from map(_request, stored)
 
 
-def _request(stored: HeldRequest) -> qbxml.Request:
+def _request(stored: RequestInFlight) -> qbxml.Request:
     """Return the request to send. Raises _NotWritable if its body is missing or cannot be written as QBXML."""
     if stored.request_xml is None:
         raise _NotWritable("its body is missing")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from domain.records.session import NO_SESSION, HeldRequest, session_id
+from domain.records.session import NO_SESSION, RequestInFlight, session_id
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import end, onboarding_check, receiving, sending
@@ -98,8 +98,8 @@ class SessionService:
         def step(session: Session, call: Call, claims: Claims) -> Reply:
             if end.may_use_open_file(session, call):
                 return claims.commit(end.use_open_file(session, call, claims.now))
-            held, connection = self._held(session), self._store.connection(session.connection_id)
-            return claims.commit(end.after_connection_error(session, held, connection, call, claims.now))
+            requests, connection = self._in_flight(session), self._store.connection(session.connection_id)
+            return claims.commit(end.after_connection_error(session, requests, connection, call, claims.now))
 
         return self._in_session(call, end.DONE, step)
 
@@ -116,7 +116,7 @@ class SessionService:
 
         def step(session: Session, _call: Call, claims: Claims) -> Reply:
             connection = self._store.connection(session.connection_id)
-            changes = end.end_of_session(session, self._held(session), connection, claims.now)
+            changes = end.end_of_session(session, self._in_flight(session), connection, claims.now)
             writes = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
             if returned := end.returned(session, writes, claims.now):
                 # With a set in flight, one commit would be too large. The end is repeated if it fails.
@@ -144,12 +144,12 @@ class SessionService:
     def _dispatch(self, session: Session, claims: Claims) -> Dispatch:
         """Return the requests in flight, or a claim of the first one in the queue if the session lingers."""
         front = max(FRONTS[0], session.set_size) if sending.may_be_extended(session) else 0
-        held, queue = self._store.held_requests(session, front) if session.in_flight else ((), ())
-        dispatch = sending.Dispatch.of(session, held, queue, claims.now)
+        requests, queue = self._store.requests_in_flight(session, front) if session.in_flight else ((), ())
+        dispatch = sending.Dispatch.of(session, requests, queue, claims.now)
         if not dispatch.may_claim:
             return dispatch
         claimable = claims.front()
-        return replace(dispatch.joined_by(map(HeldRequest, claimable[:1])), queue=claimable)
+        return replace(dispatch.joined_by(map(RequestInFlight, claimable[:1])), queue=claimable)
 
     def _sent(self, dispatch: Dispatch, call: Call, claims: Claims) -> Decision | Claiming:
         check = self._company_file_check(dispatch.session, call, claims.now)
@@ -194,17 +194,17 @@ class SessionService:
         if session.in_flight is None:
             return claims.commit(receiving.nothing_in_flight(session))
         limited = self._admission.limited(session, now) if self._admission else session
-        held, queue = self._store.held_requests(limited, FRONTS[0] if receiving.may_claim(limited, now) else 0)
-        if not held:
+        requests, queue = self._store.requests_in_flight(limited, FRONTS[0] if receiving.may_claim(limited, now) else 0)
+        if not requests:
             # A copy of this call may have been answered since the session was read.
             return claims.commit(receiving.nothing_in_flight(self._store.session(session.id) or session))
-        return claims.commit(receiving.decision(limited, held, call, self._new_id(), now), queue)
+        return claims.commit(receiving.decision(limited, requests, call, self._new_id(), now), queue)
 
     # --- All calls
 
-    def _held(self, session: Session) -> Sequence[HeldRequest]:
+    def _in_flight(self, session: Session) -> Sequence[RequestInFlight]:
         """Return the requests in flight."""
-        return self._store.held_requests(session)[0] if session.in_flight else ()
+        return self._store.requests_in_flight(session)[0] if session.in_flight else ()
 
     def _in_session(self, call: Call, without_session: Result, step: Callable[[Session, Call, Claims], R]) -> R | Reply:
         """Return the reply of `step` for the live session of the call. Repeats `step` after a conflict.
