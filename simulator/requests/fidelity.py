@@ -254,6 +254,12 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
         ' message "Missing posting account" (3270) is answered for lines that name accounts themselves.',
         "rules.items",
     ),
+    "discount_over_mixed_tax": _noted(
+        "A taxable discount over lines of which only a part is taxable reduces what is taxed in proportion. Intuit "
+        "says so of amounts, other sources say that they apply to the line above, and none says it of percentages.",
+        "rules.tax",
+        source='Intuit, "Use discount and subtotal items on an invoice"',
+    ),
     "sales_tax": _simple(
         "The tax of a form is the sum of its items' percentages of the taxable lines, rounded half up for each item."
         " Intuit does not say how QuickBooks rounds it.",

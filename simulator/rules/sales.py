@@ -273,10 +273,11 @@ class SalesRules(TransactionRules):
     def complete_totals(self, books: Books, draft: Draft) -> None:
         """Add up the lines and the tax."""
         fields, model = draft.fields, draft.kind.fields
-        lines = [line for line in flat_lines(draft) if "AccountRef" in line]
+        lines = list(flat_lines(draft))
         subtotal = ZERO
         for line in lines:
-            subtotal += decimal(line, "Amount")
+            if "AccountRef" in line:
+                subtotal += decimal(line, "Amount")
         tax = compute_tax(books, draft, lines)
         fields["Subtotal"] = money(subtotal)
         fields["SalesTaxTotal"] = money(tax)

@@ -1,12 +1,19 @@
-"""Sales tax of the US edition: the tax on a form's taxable lines, for each tax agency."""
+"""Sales tax of the US edition: the tax on a form's taxable lines, for each tax agency.
+
+A taxable discount reduces what is taxed. If it is an amount, QuickBooks applies it to the lines above it
+"proportionally (item amount as a fraction of the overall invoice total)"; below a subtotal, to the lines of the
+subtotal (Intuit, "Use discount and subtotal items on an invoice"). A percentage applies to the line above it or to the
+subtotal, and no document says how it is taxed if only a part of them is. Here it is in proportion, too. Strict mode
+names each such form, because other sources say that a discount of any kind applies to the line above it alone.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simulator.books.ledger import ZERO, Posting
 from simulator.books.records import reference_id
-from simulator.rules.common import decimal, percent_of, special_account
+from simulator.rules.common import decimal, percent_of, rounded, special_account
 from simulator.rules.lists import default_tax_codes
 from simulator.rules.preferences import is_on
 from simulator.schema.values import money
@@ -68,14 +75,7 @@ def compute_tax(books: Books, draft: Draft, lines: Iterable[Fields]) -> Decimal:
     if not item_id or (customer_code and not is_taxable(books, customer_code)):
         draft.fields["Taxes"] = []
         return ZERO
-    codes: dict[str, bool] = {}
-    taxable = ZERO
-    for line in lines:
-        code = reference_id(line, "SalesTaxCodeRef")
-        if code not in codes:
-            codes[code] = is_taxable(books, code)
-        if codes[code]:
-            taxable += decimal(line, "Amount")
+    taxable = _taxable_amount(books, lines)
     taxes = []
     for item in tax_items(books, item_id):
         amount = percent_of(taxable, decimal(item.fields, "TaxRate"))
@@ -91,6 +91,55 @@ def compute_tax(books: Books, draft: Draft, lines: Iterable[Fields]) -> Decimal:
             taxes.append(tax)
     draft.fields["Taxes"] = taxes
     return sum((decimal(tax, "Amount") for tax in taxes), ZERO)
+
+
+class _Base(NamedTuple):
+    """Lines that a discount applies to: their sum, and the taxable part of it."""
+
+    amount: Decimal = ZERO
+    taxable: Decimal = ZERO
+
+    def plus(self, other: _Base) -> _Base:
+        return _Base(self.amount + other.amount, self.taxable + other.taxable)
+
+
+_NOTHING = _Base()
+
+
+def _taxable_amount(books: Books, lines: Iterable[Fields]) -> Decimal:
+    """Return the part of a form's lines that is taxed."""
+    codes: dict[str, bool] = {}
+    total = since_subtotal = _NOTHING
+    discounted: _Base | None = None
+    """The lines that a discount on the next line applies to: None for all lines above, if it is an amount."""
+    above = _NOTHING
+    for line in lines:
+        item = books.lists.get(reference_id(line, "ItemRef"))
+        kind = item.kind.name if item is not None else ""
+        if kind == "ItemSubtotal":
+            discounted = above = since_subtotal
+            since_subtotal = _NOTHING
+            continue
+        if kind == "ItemPayment":
+            continue
+        code = reference_id(line, "SalesTaxCodeRef")
+        if code not in codes:
+            codes[code] = is_taxable(books, code)
+        amount = decimal(line, "Amount")
+        part = _Base(amount, amount if codes[code] else ZERO)
+        if kind == "ItemDiscount" and codes[code]:
+            base = above if "RatePercent" in line else discounted or total
+            part = _Base(amount, _taxable_part(books, amount, base))
+        total, since_subtotal, above, discounted = total.plus(part), since_subtotal.plus(part), part, None
+    return total.taxable
+
+
+def _taxable_part(books: Books, discount: Decimal, base: _Base) -> Decimal:
+    """Return the part of a taxable discount that reduces what is taxed."""
+    if base.taxable == base.amount:
+        return discount
+    books.assume("discount_over_mixed_tax")
+    return rounded(discount * base.taxable / base.amount) if base.amount else ZERO
 
 
 def tax_postings(record: Record, sign: int) -> Iterator[Posting]:

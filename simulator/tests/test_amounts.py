@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+import random
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -60,6 +61,77 @@ def test_discounts_apply_to_the_line_or_the_subtotal_above(keeper: Bookkeeper) -
     assert invoice.findtext("Subtotal") == "84.50"
     assert keeper.balance("Accounts Receivable") == Decimal("84.50")
     assert (keeper.balance("Sales"), keeper.balance("Discounts")) == (Decimal("185.00"), Decimal("-100.50"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("discount", [{"ItemRef": "Off"}, {"ItemRef": "Ten off"}], ids=["amount", "percentage"])
+def test_a_taxable_discount_reduces_what_is_taxed_in_proportion(
+    keeper: Bookkeeper, seed: int, discount: dict[str, Any]
+) -> None:
+    chance = random.Random(seed)
+    off = f"{chance.randint(100, 900) / 100:.2f}"
+    keeper.add("ItemDiscount", Name="Off", SalesTaxCodeRef="Tax", DiscountRate=off, AccountRef="Discounts")
+    keeper.company.strict = True
+    has_subtotal = discount["ItemRef"] == "Ten off" or chance.random() < 0.5
+    above = [
+        (chance.choice(("Paint", "Work")), Decimal(chance.randint(100, 9999)) / 100)
+        for _ in range(chance.randint(1, 4))
+    ]
+
+    invoice = keeper.invoice(
+        ItemSalesTaxRef="State",
+        InvoiceLineAdd=lines(
+            *({"ItemRef": item, "Rate": f"{amount:.2f}"} for item, amount in above),
+            *([{"ItemRef": "Subtotal"}] if has_subtotal else []),
+            discount,
+        ),
+    )
+
+    total, taxable = (
+        sum((amount for item, amount in above if item in items), Decimal()) for items in (("Paint", "Work"), ("Paint",))
+    )
+    reduction = Decimal(off) if discount["ItemRef"] == "Off" else cents(total / 10)
+    base = taxable - cents(reduction * taxable / total)
+    assert invoice.findtext("Subtotal") == f"{total - reduction:.2f}"
+    assert invoice.findtext("SalesTaxTotal") == f"{cents(base * 6 / 100):.2f}"
+    assert ("discount_over_mixed_tax" in keeper.company.simplifications) == (taxable != total)
+
+
+def cents(amount: Decimal) -> Decimal:
+    return amount.quantize(Decimal("0.01"), ROUND_HALF_UP)
+
+
+@pytest.mark.parametrize(
+    ("above", "tax"),
+    [
+        # 10.00 off 100.00 taxable and 100.00 not, at 6 %
+        (("Paint", "Work"), "5.70"),
+        (("Work", "Paint"), "5.70"),
+        (("Paint", "Work", "Subtotal"), "5.70"),
+        # a subtotal of the taxable line, or of the other one, limits the discount to it
+        (("Work", "Subtotal", "Paint", "Subtotal"), "5.40"),
+        (("Paint", "Subtotal", "Work", "Subtotal"), "6.00"),
+        (("Paint", "Paint"), "11.40"),
+        (("Work", "Work"), "0.00"),
+    ],
+)
+def test_an_amount_off_mixed_lines_reduces_the_tax_by_their_share(
+    keeper: Bookkeeper, above: tuple[str, ...], tax: str
+) -> None:
+    keeper.add("ItemDiscount", Name="Off", SalesTaxCodeRef="Tax", DiscountRate="10", AccountRef="Discounts")
+    items = [{"ItemRef": item, **({"Rate": "100"} if item in {"Paint", "Work"} else {})} for item in (*above, "Off")]
+
+    assert keeper.invoice(ItemSalesTaxRef="State", InvoiceLineAdd=items).findtext("SalesTaxTotal") == tax
+
+
+def test_a_discount_that_is_not_taxable_leaves_the_tax_as_it_is(keeper: Bookkeeper) -> None:
+    keeper.add("ItemDiscount", Name="Off", SalesTaxCodeRef="Non", DiscountRate="10", AccountRef="Discounts")
+
+    invoice = keeper.invoice(
+        ItemSalesTaxRef="State", InvoiceLineAdd=lines({"ItemRef": "Paint", "Rate": "100"}, {"ItemRef": "Off"})
+    )
+
+    assert (invoice.findtext("Subtotal"), invoice.findtext("SalesTaxTotal")) == ("90.00", "6.00")
 
 
 def test_a_payment_item_reduces_the_invoice_by_the_payment(keeper: Bookkeeper) -> None:
