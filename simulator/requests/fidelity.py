@@ -219,6 +219,17 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
         "rules.lists:AccountRules",
         "rules.entry",
     ),
+    "types_of_accounts": _same(
+        "No account changes to or from receivables, payables or NonPosting; none with subaccounts, that QuickBooks "
+        "made, or whose transactions and items need the former type. Which status refuses it is our reading.",
+        'Intuit, "Change an account type"; Solarsys, "Change of account type in QuickBooks Desktop"; Conductor',
+        "rules.requirements",
+    ),
+    "used_account_of_another_type": _noted(
+        "An account with transactions changes its type, and they are in other sections of the reports from then on. No "
+        "document lists what QuickBooks allows, but for costs and expenses.",
+        "rules.requirements",
+    ),
     "opening_balances": _same(
         "OpenBalance makes an invoice, a bill or a journal entry; QuantityOnHand makes an adjustment.",
         REFERENCE,

@@ -274,21 +274,23 @@ _CASH_FLOWS = {
     "OtherCurrentAsset": "Operating",
     "OtherCurrentLiability": "Operating",
 }
-"""The part of the cash flow statement by account type. Income and expenses are in none."""
+"""The part of the cash flow statement by account type, from captured responses. Income and expenses are in none.
+
+Undeposited funds are money, as in a bank.
+"""
 
 
 class AccountRules(ListRules):
     """Accounts."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Name the tax line, and the part of the cash flow statement that the account's type belongs to."""
+        """Name the tax line."""
         super().complete(books, draft)
         fields, line = draft.fields, draft.extra.get("TaxLineID")
         if line:
             if int(line) not in TAX_LINES:
                 raise RequestError(3210, f'The "TaxLineID" field has an invalid value "{line}".')
             fields["TaxLineInfoRet"] = {"TaxLineID": line, "TaxLineName": TAX_LINES[int(line)]}
-        fields.setdefault("CashFlowClassification", _CASH_FLOWS.get(fields.get("AccountType", ""), "None"))
 
     def check(self, books: Books, draft: Draft) -> None:
         """Check that the account has the type of the account above it. Raises `RequestError` 3130."""
@@ -322,8 +324,9 @@ class AccountRules(ListRules):
         add_transaction(books, "JournalEntry", fields, record.created)
 
     def derived(self, books: Books, record: Record) -> Fields:
-        """Return the balance of the account itself, and the one with its subaccounts."""
-        sign = -1 if record.fields.get("AccountType") in _CREDIT_TYPES else 1
+        """Return the balances with and without subaccounts, and the part of the cash flow statement."""
+        kind = record.fields.get("AccountType", "")
+        sign = -1 if kind in _CREDIT_TYPES else 1
         own = books.ledger.accounts.get(record.id, ZERO)
         total = own
         pending = books.children(record)
@@ -331,4 +334,9 @@ class AccountRules(ListRules):
             child = pending.pop()
             total += books.ledger.accounts.get(child.id, ZERO)
             pending += books.children(child)
-        return {"Balance": money(sign * own), "TotalBalance": money(sign * total)}
+        is_money = record.fields.get("SpecialAccountType") == "UndepositedFunds"
+        return {
+            "Balance": money(sign * own),
+            "TotalBalance": money(sign * total),
+            "CashFlowClassification": _CASH_FLOWS["Bank"] if is_money else _CASH_FLOWS.get(kind, "None"),
+        }

@@ -123,6 +123,10 @@ NOT_NEGATIVE: Mapping[str, str] = {
 """The total that cannot be below zero, by kind."""
 
 
+FIXED_TYPES = (*RECEIVABLE, *PAYABLE, "NonPosting")
+"""The types that no account changes to or from. NonPosting accounts are made by QuickBooks alone."""
+
+
 def check_fields(books: Books, draft: Draft) -> None:
     """Check the accounts and the party of a record, and that billable lines have a customer.
 
@@ -141,8 +145,57 @@ def check_fields(books: Books, draft: Draft) -> None:
         entity = books.lists.get(reference_id(draft.fields, field))
         if entity is not None and entity.kind.name != party:
             raise refused(field, entity.full_name, f"The name must be one of a {party.lower()}.")
+    if kind == "Account":
+        _check_type(books, draft)
     if not draft.kind.is_list:
         _check_lines(books, draft, types)
+
+
+def _check_type(books: Books, draft: Draft) -> None:
+    """Check the type of a new account, or a change of it. Raises `RequestError` 3210.
+
+    QuickBooks changes no type to or from A/R or A/P, none of an account that it made itself or that has subaccounts
+    (Intuit, "Change an account type"), and none from Bank to Expense, but Cost of Goods Sold to Expense (Solarsys,
+    "Change of account type in QuickBooks Desktop"). A request adds no NonPosting account (Conductor). That an account
+    keeps the type which its transactions and items need follows from `ACCOUNT_TYPES`.
+    """
+    new = str(draft.fields.get("AccountType"))
+    account = draft.before
+    if account is None:
+        if new == "NonPosting" and "SpecialAccountType" not in draft.fields:
+            raise refused("AccountType", new, "QuickBooks makes these accounts itself.")
+        return
+    former = str(account.fields.get("AccountType"))
+    if new == former:
+        return
+    fixed = next((kind for kind in (former, new) if kind in FIXED_TYPES), "")
+    if fixed:
+        raise refused("AccountType", new, f"No account can change to or from the type {fixed}.")
+    if account.fields.get("SpecialAccountType"):
+        raise refused("AccountType", new, "The type of an account that QuickBooks made cannot be changed.")
+    if books.children(account):
+        raise refused("AccountType", new, "The type of an account with subaccounts cannot be changed.")
+    users = [books.lists.get(user) or books.transactions[user] for user in books.users(account.id)]
+    other = next((user for user in users if not _takes(user, account, new)), None)
+    is_used = any(not user.kind.is_list for user in users)
+    if other is not None or (is_used and former in (*BANK, *CARD) and new not in BALANCE_SHEET):
+        kind = other.kind.name if other is not None else "transaction"
+        raise refused("AccountType", new, f"A {kind} needs an account of its present type, {former}.")
+    if is_used and not {former, new} <= {*INCOME, *COST}:
+        books.assume("used_account_of_another_type")
+
+
+def _takes(user: Record, account: Record, account_type: str) -> bool:
+    """Return whether a record that refers to an account could do so if the account were of a type."""
+    holders = [("", user.fields), *((f"{name}/", line) for name, line in user.lines())]
+    return not any(
+        field.startswith(prefix)
+        and reference_id(holder, field.removeprefix(prefix)) == account.id
+        and account_type not in allowed
+        for field, allowed in ACCOUNT_TYPES.get(user.kind.name, {}).items()
+        for prefix, holder in holders
+        if ("/" in field) == bool(prefix)
+    )
 
 
 def _check_lines(books: Books, draft: Draft, types: Mapping[str, tuple[str, ...]]) -> None:

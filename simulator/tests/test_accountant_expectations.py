@@ -38,7 +38,7 @@ class Shop:
         self.keeper.add("Account", Name="Accounts Payable", AccountType="AccountsPayable")
         self.keeper.ask("SpecialAccountAddRq", {"SpecialAccountAdd": {"SpecialAccountType": "UndepositedFunds"}})
         self.keeper.add("Account", Name="Savings", AccountType="Bank")
-        self.keeper.add("Account", Name="Quotes", AccountType="NonPosting")
+        self.keeper.ask("SpecialAccountAddRq", {"SpecialAccountAdd": {"SpecialAccountType": "Estimates"}})
         self.keeper.add("Account", Name="Second receivables", AccountType="AccountsReceivable")
         self.documents: dict[str, Element] = {}
         self.status = "0"
@@ -524,7 +524,7 @@ def a_journal_entry_has_no_negative_amounts(shop: Shop) -> None:
 
 @expect(refused="yes")
 def a_journal_entry_names_no_account_that_is_not_posted_to(shop: Shop) -> None:
-    shop.journal(("Quotes", "10.00", ""), ("Checking", "10.00", ""))
+    shop.journal(("Estimates", "10.00", ""), ("Checking", "10.00", ""))
 
 
 @expect(refused="yes")

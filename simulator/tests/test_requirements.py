@@ -226,6 +226,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"Name": "Lock", "IncomeAccountRef": "Sales", "COGSAccountRef": "Cost of Goods Sold"},
         "3150",
     ),
+    "an account that nothing posts to": ("Account", {"Name": "Quotes", "AccountType": "NonPosting"}, "3210"),
     "a subaccount of another type": (
         "Account",
         {"Name": "Petty", "AccountType": "Expense", "ParentRef": "Checking"},
@@ -237,7 +238,7 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
 @pytest.fixture
 def keeper() -> Bookkeeper:
     keeper = Bookkeeper()
-    keeper.add("Account", Name="Estimates", AccountType="NonPosting")
+    keeper.ask("SpecialAccountAddRq", {"SpecialAccountAdd": {"SpecialAccountType": "Estimates"}})
     keeper.invoice()
     keeper.add("Bill", VendorRef="Supplier", ExpenseLineAdd=[RENT])
     return keeper
@@ -323,6 +324,57 @@ def test_amounts_of_two_customers_in_one_deposit_are_noted(keeper: Bookkeeper) -
     keeper.add("Deposit", DepositToAccountRef="Checking", DepositLineAdd=lines)
 
     assert keeper.company.simplifications == {"open_lines_of_several_names": 1}
+
+
+TYPE_CHANGES: list[tuple[str, str, str]] = [
+    # account, new type, status or what strict mode names
+    ("Accounts Receivable", "OtherCurrentAsset", "3210"),
+    ("Accounts Payable", "OtherCurrentLiability", "3210"),
+    ("Rent", "AccountsReceivable", "3210"),
+    ("Unused", "AccountsPayable", "3210"),
+    ("Unused", "NonPosting", "3210"),
+    ("Estimates", "Expense", "3210"),
+    ("Undeposited Funds", "Bank", "3210"),
+    ("Checking", "Expense", "3210"),  # with a check
+    ("Checking", "OtherCurrentAsset", "3210"),
+    ("Savings", "Expense", "3210"),  # with a journal entry
+    ("Card", "OtherCurrentLiability", "0"),  # without a transaction
+    ("Sales", "Expense", "3210"),  # of items in stock
+    ("Inventory Asset", "Expense", "3210"),
+    ("Parent", "OtherExpense", "3210"),  # with a subaccount
+    ("Parent:Child", "OtherExpense", "3130"),
+    ("Unused", "Income", "0"),
+    ("Unused", "Bank", "0"),
+    ("Rent", "CostOfGoodsSold", "0"),
+    ("Rent", "OtherExpense", "0"),
+    ("Rent", "Equity", "used_account_of_another_type"),
+    ("Loan", "LongTermLiability", "used_account_of_another_type"),
+    ("Loan", "Income", "used_account_of_another_type"),
+]
+
+
+@pytest.mark.parametrize(("name", "account_type", "expected"), TYPE_CHANGES)
+def test_an_account_changes_its_type_where_quickbooks_allows_it(
+    keeper: Bookkeeper, name: str, account_type: str, expected: str
+) -> None:
+    for account, kind in (("Unused", "Expense"), ("Savings", "Bank"), ("Parent", "Expense"), ("Loan", "Equity")):
+        keeper.add("Account", Name=account, AccountType=kind)
+    keeper.add("Account", Name="Child", AccountType="Expense", ParentRef="Parent")
+    keeper.ask("SpecialAccountAddRq", {"SpecialAccountAdd": {"SpecialAccountType": "UndepositedFunds"}})
+    keeper.add("Check", AccountRef="Checking", ExpenseLineAdd=[RENT])
+    keeper.add("JournalEntry", **entry({"AccountRef": "Savings"}, {"AccountRef": "Loan"}))
+    record = keeper.get(name, "Account")
+    keeper.company.strict = True
+    identity = {"ListID": record.findtext("ListID"), "EditSequence": record.findtext("EditSequence")}
+
+    response = keeper.ask("AccountModRq", {"AccountMod": {**identity, "AccountType": account_type}})
+
+    noted = "used_account_of_another_type" in keeper.company.simplifications
+    assert (response.get("statusCode"), noted) == (("0", True) if expected.startswith("used") else (expected, False)), (
+        response.get("statusMessage")
+    )
+    if len(response):
+        assert response.findtext("AccountRet/AccountType") == account_type
 
 
 @pytest.mark.parametrize("kind", ACCOUNT_TYPES)
