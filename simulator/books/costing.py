@@ -152,6 +152,10 @@ class Costing:
         self._valued: dict[str, list[Valued | None]] = {}
         self._changed: dict[str, tuple[Position, Position]] = {}
         """The first and the last changed position by item."""
+        self._builds: defaultdict[str, set[str]] = defaultdict(set)
+        """The transactions that take an item as a component."""
+        self.moved: set[str] = set()
+        """The components whose quantity changed since somebody emptied the set."""
 
     def copy(self) -> Costing:
         """Return equal stock. It shares the movements, which never change."""
@@ -161,6 +165,7 @@ class Costing:
         costing._positions = self._positions.copy()
         costing._valued = {txn_id: valued.copy() for txn_id, valued in self._valued.items()}
         costing._changed = self._changed.copy()
+        costing._builds.update({item: builds.copy() for item, builds in self._builds.items()})
         return costing
 
     @property
@@ -182,6 +187,10 @@ class Costing:
             positions.insert(index, position)
             history.stocks.insert(index, None)
             self._mark(move.item, position)
+            if move.role is Role.COMPONENT:
+                self._builds[move.item].add(txn_id)
+            if move.item in self._builds:
+                self.moved.add(move.item)
 
     def leave(self, txn_id: str) -> list[tuple[StockMove, Valued]]:
         """Remove the movements of a transaction. Return those that had a value."""
@@ -193,7 +202,14 @@ class Costing:
             del history.positions[index]
             del history.stocks[index]
             self._mark(move.item, position)
+            if move.item in self._builds:
+                self._builds[move.item].discard(txn_id)
+                self.moved.add(move.item)
         return [(move, value) for move, value in zip(moves, valued, strict=True) if value is not None]
+
+    def builds(self, item: str) -> set[str]:
+        """Return the transactions that take an item as a component."""
+        return self._builds.get(item, set())
 
     def moves(self, txn_id: str) -> list[tuple[StockMove, Valued]]:
         """Return the movements of a transaction with their values."""

@@ -178,6 +178,12 @@ class Ledger:
         self.bring_up_to_date()
         return self._costing.stock_on(item, day)
 
+    def moved_components(self) -> dict[str, set[str]]:
+        """Return the builds of each component whose quantity changed since the last call, by item."""
+        moved = {item: self._costing.builds(item).copy() for item in self._costing.moved}
+        self._costing.moved.clear()
+        return moved
+
     def links(self, txn_id: str) -> list[Link]:
         """Return the links from and to a transaction, oldest first."""
         return self._links.get(txn_id, [])

@@ -16,6 +16,7 @@ from simulator.requests.macros import expanded
 from simulator.requests.preferences import check_preferences
 from simulator.requests.query import QUERIES, next_page, query
 from simulator.requests.responses import Response
+from simulator.rules.inventory import hold_short_builds
 from simulator.schema import schema
 from simulator.schema.values import check_values
 
@@ -92,7 +93,9 @@ def respond(context: Context) -> Response:
         if context.node.get("iterator") in {"Continue", "Stop"}:
             return next_page(context)
         with context.books.atomic():
+            context.books.ledger.moved_components()
             result = HANDLERS[context.name](context)
+            hold_short_builds(context.books)
     except RequestError as error:
         return Response.error(error.code, error.message)
     if unsupported and result.code == 0:

@@ -367,7 +367,7 @@ class Year:
     def _build(self) -> None:
         assembly = self._maker.reference("ItemInventoryAssembly", "Base unit")
         record = self._books.lists[assembly["ListID"]]
-        quantity = min(int(can_build(self._books, record)), 5)
+        quantity = min(int(can_build(self._books, record, self._date)), 5)
         if quantity:
             self._add("BuildAssembly", {"ItemInventoryAssemblyRef": assembly, "QuantityToBuild": str(quantity)})
 

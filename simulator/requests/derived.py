@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.books import KINDS
@@ -14,6 +14,7 @@ from simulator.requests.query import included, listed_records, not_found, rows_r
 from simulator.requests.reading import Reader
 from simulator.requests.responses import Response
 from simulator.requests.shown import shown
+from simulator.rules.inventory import can_build
 from simulator.schema import schema
 from simulator.schema.values import money, number_text
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _PARTY_FIELDS = ("CustomerRef", "VendorRef", "PayeeEntityRef", "EntityRef", "EmployeeRef")
 _TOTALS = ("TotalAmount", "AmountDue", "Amount", "CreditAmount", "Subtotal")
-_COMPONENTS = "ItemInventoryAssemblyLine"
 
 
 def transactions(context: Context) -> Response:
@@ -171,19 +171,14 @@ def sales_tax_payable(context: Context) -> Response:
 
 
 def assemblies_that_can_be_built(context: Context) -> Response:
-    """Answer ItemAssembliesCanBuildQueryRq: as many as the components on hand allow."""
+    """Answer ItemAssembliesCanBuildQueryRq: as many as the components on hand on a day allow."""
     request, books = context.node, context.books
     reference = Reader(books, KINDS["BuildAssembly"]).reference_in(request, "ItemInventoryAssemblyRef")
-    quantities = [
-        (reference_id(line, "ItemInventoryRef"), Decimal(line.get("Quantity") or "1"))
-        for line in books.lists[reference["ListID"]].fields.get(_COMPONENTS, ())
-    ]
-    counts = [_on_hand(books, item) / quantity for item, quantity in quantities if quantity > 0 and item in books.lists]
-    possible = max(min(counts, default=ZERO), ZERO).to_integral_value(ROUND_FLOOR)
+    day = request.findtext("TxnDate") or books.clock.today().isoformat()
     row = {
         "ItemInventoryAssemblyRef": reference,
         "TxnDate": request.findtext("TxnDate", ""),
-        "QuantityCanBuild": number_text(possible, 0),
+        "QuantityCanBuild": number_text(can_build(books, books.lists[reference["ListID"]], day), 0),
     }
     return Response(rows=[("ItemAssembliesCanBuildRet", row)])
 
@@ -226,12 +221,6 @@ def _site_row(books: Books, item: Record) -> Fields:
         "QuantityOnPurchaseOrders": fields.get("QuantityOnOrder", ""),
         "QuantityOnSalesOrders": fields.get("QuantityOnSalesOrder", ""),
     }
-
-
-def _on_hand(books: Books, item_id: str) -> Decimal:
-    item = books.lists[item_id]
-    fields = {**item.fields, **books.rules_of(item.kind).derived(books, item)}
-    return Decimal(fields.get("QuantityOnHand") or "0")
 
 
 def bar_codes(context: Context) -> Response:

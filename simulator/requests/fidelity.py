@@ -344,6 +344,22 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
         "rules.inventory:InventoryAdjustmentRules",
         "rules.inventory:BuildAssemblyRules",
     ),
+    "builds": _same(
+        "A build takes the stock of its date. Without enough it is refused or pending, and pending until RemovePending."
+        " A build whose components go missing becomes pending.",
+        f'Intuit, "Pending build"; {RESTATED}; C. Russell, QuickBooks and Beyond, on the dates of builds',
+        "rules.inventory:hold_short_builds",
+    ),
+    "several_short_builds": _noted(
+        "If a component of several builds goes missing, the build that was entered last becomes pending first.",
+        "rules.inventory:hold_short_builds",
+    ),
+    "build_of_a_changed_assembly": _noted(
+        "A changed build keeps the components with which it was entered, unless its quantity changes. QuickBooks asks "
+        "its user.",
+        "rules.inventory:BuildAssemblyRules",
+        source='Intuit, "Mark an inventory assembly build as pending"',
+    ),
     "negative_stock": _simple(
         "After units were sold before they were received, the average is the cost of the next receipt, even "
         "if it does not cover all of them. A return to the vendor takes units out at the average.",

@@ -104,12 +104,40 @@ def components(assembly: Record) -> list[tuple[str, Decimal]]:
     ]
 
 
-def can_build(books: Books, assembly: Record) -> Decimal:
-    """Return the number of assemblies that can be built from the components in stock."""
+def can_build(books: Books, assembly: Record, day: str, own: Record | None = None) -> Decimal:
+    """Return the number of assemblies that can be built from the components in stock at the end of a day.
+
+    A build sees the stock of its date (C. Russell, QuickBooks and Beyond, "Why won't QuickBooks let me build this
+    assembly?"). What the build `own` took is there again.
+    """
     counts = [
-        books.ledger.stock(item).quantity // quantity for item, quantity in components(assembly) if quantity > 0
+        _available(books, item, day, own) // quantity for item, quantity in components(assembly) if quantity > 0
     ]  # fmt: skip
     return max(min(counts, default=ZERO), ZERO)
+
+
+def _available(books: Books, item: str, day: str, own: Record | None) -> Decimal:
+    quantity = books.ledger.stock_on(item, day).quantity
+    if own is not None and own.fields["TxnDate"] <= day:
+        quantity -= sum((move.quantity for move, _ in books.ledger.moves(own.id) if move.item == item), ZERO)
+    return quantity
+
+
+def hold_short_builds(books: Books) -> None:
+    """Make builds pending whose components went missing.
+
+    "Finalized builds change to pending when the quantity of at least one component drops below the quantity needed on
+    the build transaction date" (Intuit, "Pending build"). No document says which one, if several take the component.
+    Here it is the one that was entered last.
+    """
+    while moved := books.ledger.moved_components():
+        for item, builds in moved.items():
+            records = sorted((books.transactions[txn_id] for txn_id in builds), key=lambda record: -record.number)
+            for record in records:
+                if books.ledger.stock_on(item, record.fields["TxnDate"]).quantity < 0:
+                    if len(records) > 1:
+                        books.assume("several_short_builds")
+                    books.change(record, {**record.fields, "IsPending": "true"})
 
 
 class BuildAssemblyRules(TransactionRules):
@@ -118,23 +146,27 @@ class BuildAssemblyRules(TransactionRules):
     def complete(self, books: Books, draft: Draft) -> None:
         """List the components. A build without enough of them is refused or pending.
 
-        Raises `RequestError` 3180.
+        A pending build stays pending until RemovePending, which fails as long as components are missing. Raises
+        `RequestError` 3180.
         """
         super().complete(books, draft)
-        fields = draft.fields
+        fields, former = draft.fields, draft.before
         assembly = books.lists[draft.reference("ItemInventoryAssemblyRef")]
         quantity = decimal(fields, "QuantityToBuild")
         if quantity <= 0:
             raise refused("QuantityToBuild", fields.get("QuantityToBuild", ""), "The quantity must be above zero.")
-        pending = False
-        if draft.before is None and quantity > can_build(books, assembly):
+        stays_pending = fields.get("IsPending") == "true" and draft.extra.get("RemovePending") != "true"
+        fields["IsPending"] = "true" if stays_pending else "false"
+        if not stays_pending and quantity > can_build(books, assembly, fields["TxnDate"], former):
             if draft.extra.get("MarkPendingIfRequired") != "true":
                 raise RequestError(3180, "You do not have sufficient quantities to build this assembly.")
-            pending = True
-        fields.setdefault("IsPending", "true" if pending else "false")
+            fields["IsPending"] = "true"
         fields["Stock"] = stock_of(books, assembly, fields["QuantityToBuild"])
-        if fields.get("BuiltQuantity") == fields["QuantityToBuild"]:
-            return
+        if former is not None and not former.is_void:
+            if _definition(former.fields) != components(assembly):
+                books.assume("build_of_a_changed_assembly")
+            if fields["BuiltQuantity"] == fields["QuantityToBuild"]:
+                return
         fields["BuiltQuantity"] = fields["QuantityToBuild"]
         lines = []
         for item_id, per_assembly in components(assembly):
@@ -168,7 +200,7 @@ class BuildAssemblyRules(TransactionRules):
             return number_text(books.ledger.stock(item_id).quantity, 0)
 
         return {
-            "QuantityCanBuild": number_text(can_build(books, assembly), 0),
+            "QuantityCanBuild": number_text(can_build(books, assembly, record.fields["TxnDate"]), 0),
             "QuantityOnHand": on_hand(assembly.id),
             "QuantityOnSalesOrder": number_text(open_order_quantity(books, assembly, "SalesOrder"), 0),
             "ComponentItemLineRet": [
@@ -176,6 +208,15 @@ class BuildAssemblyRules(TransactionRules):
                 for line in record.fields.get("ComponentItemLineRet", ())
             ],
         }
+
+
+def _definition(former: Fields) -> list[tuple[str, Decimal]]:
+    """Return the items of a build with their quantities in one assembly."""
+    built = decimal(former, "BuiltQuantity")
+    return [
+        (reference_id(line, "ItemRef"), decimal(line, "QuantityNeeded") / built)
+        for line in former.get("ComponentItemLineRet", ())
+    ]
 
 
 class TransferInventoryRules(TransactionRules):
