@@ -171,7 +171,7 @@ def _free_connections(database: Database, now: datetime, items: Iterator[Item], 
                 continue
             connection = store.connection(item[keys.ID]["S"])
             if connection and connection.session_id:
-                store.commit(Put(connection, connection.changed(timestamp(now), session_id=None)))
+                store.commit(Put(connection, replace(connection, session_id=None).changed(timestamp(now))))
                 freed += 1
             yield Row(item[keys.ID]["S"], CONNECTION, None)
 

@@ -119,7 +119,7 @@ def test_a_log_is_read_by_action_and_in_a_half_open_range_of_time(
 def test_an_entry_is_stored_only_with_its_change(store: AnyStore) -> None:
     connection = a_connection()
     store.commit(Put(None, connection))
-    changed = connection.changed(timestamp(NOON), name="New")
+    changed = replace(connection, name="New").changed(timestamp(NOON))
     store.commit(Put(connection, changed), Put(None, an_entry(0)))
 
     with pytest.raises(Conflict):

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 def test_a_change_of_a_connection_from_an_old_revision_conflicts(store: AnyStore) -> None:
     connection = a_connection()
     store.commit(Put(None, connection))
-    first_change = connection.changed(timestamp(LATER), name="first")
+    first_change = replace(connection, name="first").changed(timestamp(LATER))
     store.commit(Put(connection, first_change))
 
     with pytest.raises(Conflict) as conflict:
-        store.commit(Put(connection, connection.changed(timestamp(LATER), name="second")))
+        store.commit(Put(connection, replace(connection, name="second").changed(timestamp(LATER))))
 
     assert conflict.value.current == first_change
 
@@ -56,7 +56,7 @@ def test_an_app_lists_its_own_connections_page_by_page(store: AnyStore) -> None:
     ]
     for connection in (*mine, a_connection(app_id=OTHER_APP_ID, id="c0000000-0000-4000-8000-000000000099")):
         store.commit(Put(None, connection))
-    deleted_connection = mine[0].changed(timestamp(LATER), deleted_at=timestamp(LATER))
+    deleted_connection = replace(mine[0], deleted_at=timestamp(LATER)).changed(timestamp(LATER))
     store.commit(Put(mine[0], deleted_connection))
 
     page, total = store.connections_of(APP_ID, 1, 2)

@@ -174,11 +174,11 @@ def test_a_request_is_queued_once_when_the_connection_changes_between_the_calls(
     bench.queue()
     before = bench.store.connection(CONNECTION_ID)
     assert before
-    bench.store.commit(Put(before, after := before.changed(timestamp(NOON), webhook_url=None)))
+    bench.store.commit(Put(before, after := replace(before, webhook_url=None).changed(timestamp(NOON))))
     bench.fail(None, LATE)
 
     record = bench.queue()
-    bench.store.commit(Put(after, after.changed(timestamp(NOON), webhook_url=URL)))
+    bench.store.commit(Put(after, replace(after, webhook_url=URL).changed(timestamp(NOON))))
 
     assert record.webhook.url is None
     bench.check()
@@ -247,7 +247,7 @@ def test_a_change_of_one_item_is_made_once_with_plain_puts(bench: Bench, faults:
     assert before
     bench.fail(*faults)
 
-    bench.store.commit(Put(before, after := before.changed(timestamp(NOON), name="Acme")))
+    bench.store.commit(Put(before, after := replace(before, name="Acme").changed(timestamp(NOON))))
 
     bench.client.deliver_late_calls()
     assert bench.store.connection(CONNECTION_ID) == after
@@ -257,7 +257,7 @@ def test_a_change_of_one_item_is_made_once_with_plain_puts(bench: Bench, faults:
 def test_a_plain_put_does_not_take_an_equal_change_by_another_caller_for_its_own(bench: Bench) -> None:
     before = bench.store.connection(CONNECTION_ID)
     assert before
-    after = before.changed(timestamp(NOON), name="Acme")
+    after = replace(before, name="Acme").changed(timestamp(NOON))
     bench.store.commit(Put(before, after))
     bench.fail(ANSWER_LOST)
 
@@ -272,8 +272,8 @@ def test_a_late_plain_put_does_not_undo_a_later_change(bench: Bench) -> None:
     assert before
     bench.client.holds_late_calls = True
     bench.fail(LATE)
-    bench.store.commit(Put(before, after := before.changed(timestamp(NOON), name="Acme")))
-    bench.store.commit(Put(after, latest := after.changed(timestamp(NOON), name="Bolt")))
+    bench.store.commit(Put(before, after := replace(before, name="Acme").changed(timestamp(NOON))))
+    bench.store.commit(Put(after, latest := replace(after, name="Bolt").changed(timestamp(NOON))))
 
     bench.client.deliver_late_calls()
 
@@ -286,7 +286,7 @@ def test_a_plain_put_that_always_conflicts_is_refused(bench: Bench) -> None:
     bench.client.fault = lambda _: CONFLICT
 
     with pytest.raises(TooManyRequests):
-        bench.store.commit(Put(before, before.changed(timestamp(NOON), name="Acme")))
+        bench.store.commit(Put(before, replace(before, name="Acme").changed(timestamp(NOON))))
 
     assert bench.store.connection(CONNECTION_ID) == before
     assert len(bench.pauses) == CONTENTION.retries

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -67,7 +68,7 @@ def test_a_deleted_connection_has_no_password_no_session_and_no_list(store: AnyS
 def test_a_connection_that_was_changed_meanwhile_is_not_deleted(store: AnyStore) -> None:
     connection = a_connection()
     store.commit(Put(None, connection))
-    store.commit(Put(connection, first_change := connection.changed(timestamp(NOON), name="first")))
+    store.commit(Put(connection, first_change := replace(connection, name="first").changed(timestamp(NOON))))
 
     with pytest.raises(Conflict) as conflict:
         store.commit(Put(connection, connection.removed(timestamp(NOON))))

@@ -118,7 +118,7 @@ class Bench:
         """Change members of the connection."""
         before = self.store.connection(CONNECTION_ID)
         assert before
-        self.store.commit(Put(before, before.changed(timestamp(NOON), **fields)))
+        self.store.commit(Put(before, replace(before, **fields).changed(timestamp(NOON))))
         self.calls.take()
 
     def log_in(self) -> str:

@@ -353,7 +353,7 @@ def test_a_revoked_key_and_a_deleted_connection_do_not_fit(tmp_path: Path, clien
     store = DynamoDBStore(clients["dynamodb"], table_names())
     connection = store.connection(credentials.connection_id)
     assert connection is not None
-    store.commit(Put(connection, connection.changed(timestamp(NOON), deleted_at=timestamp(NOON))))
+    store.commit(Put(connection, replace(connection, deleted_at=timestamp(NOON)).changed(timestamp(NOON))))
     with pytest.raises(DoNotFit, match="connection was deleted"):
         of_earlier_run(tmp_path, clients["dynamodb"])
 

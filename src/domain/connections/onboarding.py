@@ -12,7 +12,7 @@ import hmac
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
 from domain.records.app import Contact
@@ -129,7 +129,7 @@ class Onboarding:
         connection = self.connection_for(token)
         token_hash = _hash(token)
 
-        def counted(before: Connection) -> dict[str, Any]:
+        def counted(before: Connection) -> Connection:
             link = before.onboarding
             if link is None or link.token_hash != token_hash:
                 raise NotFound("This link is not valid. A newer link has replaced it.")
@@ -140,11 +140,11 @@ class Onboarding:
                     f"This link has already set {MAX_PASSWORDS} passwords, which is the limit, so the password was not"
                     " changed. Ask whoever sent you the link for a new one."
                 )
-            return {"onboarding": replace(link, passwords_set=link.passwords_set + 1)}
+            return replace(before, onboarding=replace(link, passwords_set=link.passwords_set + 1))
 
         counted(connection)  # before the slow hashing of a password
         actor = Actor(ActorType.ONBOARDING_LINK, link_id(token_hash))
-        return self._connections.set_password(connection.app_id, connection.id, actor=actor, other_fields=counted)
+        return self._connections.set_password(connection.app_id, connection.id, actor=actor, change=counted)
 
 
 def _hash(token: str) -> str:

@@ -91,7 +91,7 @@ class ConnectionService:
             changed = tuple(sorted(name for name in settings if getattr(before, name) != getattr(after, name)))
             return _entry(Action.CONNECTION_CHANGED, actor, after, settings=changed)
 
-        return self._change(app_id, connection_id, entry_of, lambda _: settings)
+        return self._change(app_id, connection_id, entry_of, lambda before: replace(before, **settings))
 
     def set_onboarding_link(self, app_id: str, connection_id: str, link: OnboardingLink, *, actor: Actor) -> Connection:
         """Replace the onboarding link. Raises NotFound."""
@@ -99,7 +99,7 @@ class ConnectionService:
         def entry_of(_: Connection, after: Connection) -> AuditEntry:
             return _entry(Action.ONBOARDING_LINK_CREATED, actor, after, credential_id=link.id)
 
-        return self._change(app_id, connection_id, entry_of, lambda _: {"onboarding": link})
+        return self._change(app_id, connection_id, entry_of, lambda before: replace(before, onboarding=link))
 
     def pause(self, app_id: str, connection_id: str, *, actor: Actor) -> Connection:
         """Stop sending requests, even in a running session. Raises NotFound."""
@@ -108,7 +108,7 @@ class ConnectionService:
             app_id,
             connection_id,
             _entries(Action.CONNECTION_PAUSED, actor),
-            lambda before: {"paused_at": before.paused_at or now},
+            lambda before: replace(before, paused_at=before.paused_at or now),
             change_session=lambda live: live.with_pause(paused=True),
         )
 
@@ -116,9 +116,9 @@ class ConnectionService:
         """Send requests again. Ends the pause of a backoff, but not the backoff itself. Raises NotFound."""
         now = timestamp(self._clock())
 
-        def active(before: Connection) -> dict[str, Any]:
+        def active(before: Connection) -> Connection:
             backoff = before.backoff
-            return {"paused_at": None, "backoff": backoff and replace(backoff, until=min(now, backoff.until))}
+            return replace(before, paused_at=None, backoff=backoff and replace(backoff, until=min(now, backoff.until)))
 
         return self._change(
             app_id,
@@ -134,16 +134,17 @@ class ConnectionService:
         A live session continues with its open file (decision 0015). Raises NotFound.
         """
 
-        def without_pin(before: Connection) -> dict[str, Any]:
+        def without_pin(before: Connection) -> Connection:
             error = before.last_error
             held = error is not None and error["code"] in HELD_BY_COMPANY_FILE
-            return {
-                "file_pinned": False,
-                "company_file_paths": (),
-                "company_name": None,
-                "quickbooks_answered_at": None,
-                "last_error": None if held else error,
-            }
+            return replace(
+                before,
+                file_pinned=False,
+                company_file_paths=(),
+                company_name=None,
+                quickbooks_answered_at=None,
+                last_error=None if held else error,
+            )
 
         return self._change(app_id, connection_id, _entries(Action.COMPANY_FILE_RESET, actor), without_pin)
 
@@ -154,7 +155,7 @@ class ConnectionService:
         accepted.
         """
 
-        def with_path(before: Connection) -> dict[str, Any]:
+        def with_path(before: Connection) -> Connection:
             error = before.last_error or {}
             if error.get("code") != COMPANY_FILE_MOVED:
                 raise InvalidState(
@@ -168,7 +169,7 @@ class ConnectionService:
                     "POST …/reset_company_file.",
                     {"company_file_paths": list(before.company_file_paths)},
                 )
-            return {"company_file_paths": (*before.company_file_paths, error["path"]), "last_error": None}
+            return replace(before, company_file_paths=(*before.company_file_paths, error["path"]), last_error=None)
 
         return self._change(app_id, connection_id, _entries(Action.COMPANY_FILE_ACCEPTED, actor), with_path)
 
@@ -179,12 +180,12 @@ class ConnectionService:
         password: str | None = None,
         *,
         actor: Actor,
-        other_fields: Callable[[Connection], dict[str, Any]] = lambda _: {},
+        change: Callable[[Connection], Connection] = lambda before: before,
     ) -> str:
         """Set the Web Connector's password and return it. Generates one when `password` is None.
 
-        A live session gets no more requests; the next login, or the sweep, releases its request. `other_fields` returns
-        more fields to change in the stored connection. If it raises an error, nothing is changed.
+        A live session gets no more requests; the next login, or the sweep, releases its request. `change` changes
+        the stored connection further. If it raises an error, nothing is changed.
 
         Raises NotFound. Raises InvalidRequest if the password is weak or its length is not 12 to 128 characters.
         """
@@ -197,12 +198,15 @@ class ConnectionService:
         password = password or passwords.generate(self._secrets)
         password_hash = passwords.hash_password(password, self._secrets(passwords.SALT_BYTES))
         now = timestamp(self._clock())
-        fields = {"password_hash": password_hash, "password_changed_at": now, "login_failed_at": None}
+
+        def with_password(before: Connection) -> Connection:
+            return replace(change(before), password_hash=password_hash, password_changed_at=now, login_failed_at=None)
+
         self._change(
             app_id,
             connection_id,
             _entries(Action.PASSWORD_SET, actor),
-            lambda before: fields | other_fields(before),
+            with_password,
             change_session=Session.revoked,
         )
         return password
@@ -212,21 +216,20 @@ class ConnectionService:
         app_id: str,
         connection_id: str,
         entry_of: EntryOf,
-        fields_of: Callable[[Connection], dict[str, Any]],
+        change: Callable[[Connection], Connection],
         *,
         change_session: Callable[[Session], Session] | None = None,
     ) -> Connection:
-        """Change the fields that `fields_of` returns, and return the stored connection. An equal one is not stored.
+        """Store what `change` returns, unless it is equal, and return the stored connection.
 
         `change_session` is applied to the live session, which does not read its connection while it runs.
         """
 
         def attempt(_: Conflict | None) -> Connection:
             before = self.get(app_id, connection_id)
-            fields = fields_of(before)
-            if all(getattr(before, name) == value for name, value in fields.items()):
+            if (changed := change(before)) == before:
                 return before
-            after = before.changed(timestamp(self._clock()), **fields)
+            after = changed.changed(timestamp(self._clock()))
             changes: list[Change] = [Put(before, after), Put(None, entry_of(before, after))]
             if change_session and (session := live_session(self._store, before)):
                 changes.append(Put(session, change_session(session)))

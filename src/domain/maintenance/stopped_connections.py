@@ -7,6 +7,7 @@ day need a person: the customer's machine is off or was replaced, Auto-Run is no
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ class StoppedConnections:
                 # After a conflict, it is being used, or the next sweep looks again.
                 with suppress(Conflict, TooManyRequests, Unavailable):
                     moment = timestamp(now)
-                    self._store.commit(Put(connection, connection.changed(moment, stalled_at=moment)))
+                    self._store.commit(Put(connection, replace(connection, stalled_at=moment).changed(moment)))
 
 
 def has_stopped(connection: Connection, now: datetime) -> bool:

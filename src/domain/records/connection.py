@@ -175,10 +175,10 @@ class Connection:
             return False
         return self.last_call_at < timestamp(now - STOPPED_AFTER)
 
-    def changed(self, now: str, **fields: Any) -> Connection:
-        """Return the connection with `fields` changed, a new `updated_at` and the next `revision`."""
-        return replace(self, **fields, updated_at=now, revision=self.revision + 1)
+    def changed(self, now: str) -> Connection:
+        """Return the connection after a change of its fields, with a new `updated_at` and the next `revision`."""
+        return replace(self, updated_at=now, revision=self.revision + 1)
 
     def removed(self, now: str) -> Connection:
         """Return the deleted connection. It has no password and no session."""
-        return self.changed(now, deleted_at=now, password_hash=None, session_id=None)
+        return replace(self, deleted_at=now, password_hash=None, session_id=None).changed(now)

@@ -180,7 +180,7 @@ class Session:
     returned_writes: tuple[str, ...] = ()
     set_size: int = 1
     last_error: str | None = None
-    connection_error: Mapping[str, Any] | None = None
+    connection_error: dict[str, Any] | None = None
     is_revoked: bool = False
     onboarding_check: OnboardingCheck | None = None
     ended: bool = False

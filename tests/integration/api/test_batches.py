@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -107,7 +108,9 @@ def test_a_misspelled_field_of_a_request_is_recognised(deployment: Deployment, u
 
 def test_a_request_of_a_newer_version_is_refused_with_its_index(deployment: Deployment, url: str) -> None:
     connection = deployment.store.connections[CONNECTION_ID]
-    deployment.store.connections[CONNECTION_ID] = connection.changed(connection.updated_at, qbxml_version="13.0")
+    deployment.store.connections[CONNECTION_ID] = replace(connection, qbxml_version="13.0").changed(
+        connection.updated_at
+    )
     newer = {"request_json": {"version": "16.0", "request": {"name": "HostQueryRq"}}}
 
     response = deployment.api.call("POST", url, {"requests": [customer("Ann"), newer]})

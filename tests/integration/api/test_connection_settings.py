@@ -27,7 +27,7 @@ def open_session(deployment: Deployment, **fields: Any) -> Session:
     session = a_session(**fields)
     deployment.store.commit(
         Put(None, session),
-        Put(before, before.changed(session.last_call_at, session_id=session.id)),
+        Put(before, replace(before, session_id=session.id).changed(session.last_call_at)),
     )
     return session
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,7 +27,7 @@ def open_session(deployment: Deployment) -> None:
     session = a_session()
     deployment.store.commit(
         Put(None, session),
-        Put(before, before.changed(session.last_call_at, session_id=session.id)),
+        Put(before, replace(before, session_id=session.id).changed(session.last_call_at)),
     )
 
 
@@ -146,7 +147,7 @@ def test_a_reset_lifts_the_pin_and_clears_the_mismatch(deployment: Deployment) -
     before = deployment.store.connection(CONNECTION_ID)
     assert before
     error = {"code": "company_file_mismatch", "message": "another file", "at": before.updated_at}
-    deployment.store.commit(Put(before, before.changed(before.updated_at, last_error=error)))
+    deployment.store.commit(Put(before, replace(before, last_error=error).changed(before.updated_at)))
 
     first = deployment.api.call("POST", f"{URL}/reset_company_file")
     second = deployment.api.call("POST", f"{URL}/reset_company_file")
@@ -167,7 +168,7 @@ def test_a_company_file_at_another_path_is_accepted_by_a_call(deployment: Deploy
         "path": "D:\\acme.qbw",
         "at": before.updated_at,
     }
-    after = before.changed(before.updated_at, last_error=error, company_file_paths=("C:\\acme.qbw",))
+    after = replace(before, last_error=error, company_file_paths=("C:\\acme.qbw",)).changed(before.updated_at)
     store.commit(Put(before, after))
 
     first = deployment.api.call("POST", f"{URL}/accept_company_file")
@@ -320,6 +321,6 @@ def test_the_list_has_no_numbers_unless_they_are_asked_for(deployment: Deploymen
 def test_a_connection_that_is_deleted_while_it_is_counted_has_no_numbers(deployment: Deployment) -> None:
     before = deployment.store.connection(CONNECTION_ID)
     assert before
-    deployment.store.commit(Put(before, before.changed(before.updated_at, deleted_at=before.updated_at)))
+    deployment.store.commit(Put(before, replace(before, deleted_at=before.updated_at).changed(before.updated_at)))
 
     assert counts_of(deployment.store, [CONNECTION_ID]) == {}

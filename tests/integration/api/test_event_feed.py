@@ -318,9 +318,9 @@ class TestConnections:
         self, deployment: Deployment, before: dict[str, Any], after: dict[str, Any], event_type: str
     ) -> None:
         connection = deployment.store.connections[CONNECTION_ID]
-        first = connection.changed(timestamp(NOON), **before)
-        second = first.changed(timestamp(NOON), **after)
-        third = second.changed(timestamp(NOON), name="Bakery")
+        first = replace(connection, **before).changed(timestamp(NOON))
+        second = replace(first, **after).changed(timestamp(NOON))
+        third = replace(second, name="Bakery").changed(timestamp(NOON))
         deployment.store.connections[CONNECTION_ID] = third
 
         report(Put(first, second), Put(second, third))
@@ -332,7 +332,9 @@ class TestConnections:
 
     def test_a_change_without_an_event_is_not_marked(self) -> None:
         connection = a_connection(last_connected_at=timestamp(NOON), last_error={"code": "company_file_mismatch"})
-        again = connection.changed(timestamp(NOON), last_connected_at=timestamp(NOON + timedelta(hours=1)), name="x")
+        again = replace(connection, last_connected_at=timestamp(NOON + timedelta(hours=1)), name="x").changed(
+            timestamp(NOON)
+        )
 
         assert event_mark(Put(connection, again)) == {}
         assert event_mark(Put(None, a_connection())) == {}
@@ -340,7 +342,7 @@ class TestConnections:
 
     def test_the_event_of_a_deleted_connection_says_so(self, deployment: Deployment) -> None:
         connection = deployment.store.connections[CONNECTION_ID]
-        report(Put(connection, connection.changed(timestamp(NOON), password_changed_at=timestamp(NOON))))
+        report(Put(connection, replace(connection, password_changed_at=timestamp(NOON)).changed(timestamp(NOON))))
         deployment.api.call("DELETE", f"/api/v1/connections/{CONNECTION_ID}")
 
         (event,) = feed(deployment)["data"]
@@ -358,7 +360,7 @@ class TestConnections:
     def test_the_sweep_reports_a_web_connector_that_has_stalled_once(self, deployment: Deployment) -> None:
         deployment.queue()
         connection = deployment.store.connections[CONNECTION_ID]
-        connected = connection.changed(timestamp(NOON), last_connected_at=timestamp(NOON))
+        connected = replace(connection, last_connected_at=timestamp(NOON)).changed(timestamp(NOON))
         deployment.store.commit(Put(connection, connected))
         days = deployment.store.day_counts(CONNECTION_ID)
         deployment.clock.advance(days=2)

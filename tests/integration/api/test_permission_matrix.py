@@ -109,7 +109,7 @@ def silent_session_with_request(recorder: Recorder, sessions: int) -> None:
     ticket = secrets.token_hex(32)
     record = replace(a_record().claimed(ticket, NOON), attempts=Attempts(sessions)).moved(State.SENT, NOON)
     session = a_session(id=ticket, in_flight=InFlight((record.id,)))
-    restored = connection.changed(timestamp(NOON), deleted_at=None, session_id=session.id)
+    restored = replace(connection, deleted_at=None, session_id=session.id).changed(timestamp(NOON))
     store.commit(AddRequest(record, REQUEST_XML, "ann"), Put(None, session), Put(connection, restored))
 
 
@@ -131,7 +131,9 @@ def logs_in_after_a_session_was_removed(recorder: Recorder) -> None:
     silent_session_with_request(recorder, 1)
     connection = recorder.store.connection(CONNECTION_ID)
     assert connection
-    recorder.store.commit(Put(connection, connection.changed(timestamp(NOON), session_id=secrets.token_hex(32))))
+    recorder.store.commit(
+        Put(connection, replace(connection, session_id=secrets.token_hex(32)).changed(timestamp(NOON)))
+    )
     call_a_whole_session(recorder)
 
 
@@ -193,7 +195,7 @@ def sends_an_event_of_a_connection(recorder: Recorder) -> None:
     """Send an event of a connection to its webhook."""
     connection = recorder.store.connection(CONNECTION_ID)
     assert connection
-    asking = connection.changed(timestamp(NOON), webhook_url=HOOK, webhook_events=(ALL_EVENTS,))
+    asking = replace(connection, webhook_url=HOOK, webhook_events=(ALL_EVENTS,)).changed(timestamp(NOON))
     recorder.store.commit(Put(connection, asking))
     (planned_event,) = first_attempts(asking, [EventOutcome.STALLED], NOON)
     message = {"messageId": "1", "body": message_of(planned_event)}

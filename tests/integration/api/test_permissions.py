@@ -174,7 +174,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
         pack_days(store, FixedClock(), NOON + timedelta(hours=1))
     if function == "sweep":
         ticketed_record = record.claimed(silent.id, NOON)
-        connection_in_session = connection.changed(timestamp(NOON), session_id=silent.id)
+        connection_in_session = replace(connection, session_id=silent.id).changed(timestamp(NOON))
         store.commit(
             ChangeRequest(record, ticketed_record),
             Put(None, a_session(in_flight=InFlight((record.id,)))),
@@ -191,11 +191,11 @@ def fill(store: DynamoDBStore, function: str) -> None:
         store.commit(
             ChangeRequest(record, sent_record),
             Put(None, a_session(in_flight=InFlight((record.id,)))),
-            Put(connection, connection.changed(timestamp(NOON), session_id=silent.id)),
+            Put(connection, replace(connection, session_id=silent.id).changed(timestamp(NOON))),
         )
     if function in {"pause_connection", "resume_connection", "set_connection_password", "onboard_customer"}:
         paused_at = timestamp(NOON) if function == "resume_connection" else None
-        connection_in_session = connection.changed(timestamp(NOON), session_id=silent.id, paused_at=paused_at)
+        connection_in_session = replace(connection, session_id=silent.id, paused_at=paused_at).changed(timestamp(NOON))
         store.commit(Put(None, silent), Put(connection, connection_in_session))
     if function == "web_connector":
         connections = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -66,7 +67,7 @@ def test_characters_that_quickbooks_cannot_store_are_refused_or_replaced(deploym
 def test_a_version_that_the_connections_quickbooks_does_not_support_is_refused(deployment: Deployment) -> None:
     before = deployment.store.connection(CONNECTION_ID)
     assert before is not None
-    deployment.store.commit(Put(before, before.changed(before.updated_at, qbxml_version="12.0")))
+    deployment.store.commit(Put(before, replace(before, qbxml_version="12.0").changed(before.updated_at)))
 
     explicit = f'<?qbxml version="13.0"?>{REQUEST_XML}'
     response = deployment.api.call("POST", deployment.requests_url, {"request_xml": explicit})
@@ -79,7 +80,7 @@ def test_a_version_that_the_connections_quickbooks_does_not_support_is_refused(d
 def test_a_request_without_a_version_is_one_that_quickbooks_supports(deployment: Deployment, query: str) -> None:
     before = deployment.store.connection(CONNECTION_ID)
     assert before is not None
-    deployment.store.commit(Put(before, before.changed(before.updated_at, qbxml_version="12.0")))
+    deployment.store.commit(Put(before, replace(before, qbxml_version="12.0").changed(before.updated_at)))
 
     in_xml = deployment.api.call("POST", deployment.requests_url, {"request_xml": REQUEST_XML})
     in_json = deployment.api.call("POST", deployment.requests_url, {"request_json": {"CustomerQueryRq": {}}})

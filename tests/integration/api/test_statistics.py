@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -69,13 +70,13 @@ def test_the_health_of_a_connection_has_the_answer_of_quickbooks_and_the_silence
 ) -> None:
     stored = deployment.store.connection(CONNECTION_ID)
     assert stored
-    calls = stored.changed(timestamp(NOON), last_connected_at=timestamp(NOON))
+    calls = replace(stored, last_connected_at=timestamp(NOON)).changed(timestamp(NOON))
     deployment.store.commit(Put(stored, calls))
 
     (testing,) = statistics(deployment, OF_APP)["connections"]
 
     assert (testing["status"], testing["quickbooks_status"], testing["silent_since"]) == ("connected", "testing", None)
-    answered = calls.changed(timestamp(NOON), quickbooks_answered_at=timestamp(NOON))
+    answered = replace(calls, quickbooks_answered_at=timestamp(NOON)).changed(timestamp(NOON))
     deployment.store.commit(Put(calls, answered))
     deployment.clock.advance(hours=14)
     (silent,) = statistics(deployment, OF_APP)["connections"]

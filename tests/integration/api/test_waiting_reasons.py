@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.storage.changes import Put
@@ -27,7 +28,7 @@ def change_connection(deployment: Deployment, **fields: Any) -> None:
     """Change the connection behind the API's back."""
     before = deployment.store.connection(CONNECTION_ID)
     assert before
-    deployment.store.commit(Put(before, before.changed(before.updated_at, **fields)))
+    deployment.store.commit(Put(before, replace(before, **fields).changed(before.updated_at)))
 
 
 def test_a_waiting_request_has_its_reason_in_every_view(deployment: Deployment) -> None:

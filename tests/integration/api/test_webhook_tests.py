@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -93,7 +93,7 @@ def test_without_a_url_that_of_the_connection_is_tested(deployment: Deployment) 
     missing = deployment.api.call("POST", URL, {})
     connection = deployment.store.connection(CONNECTION_ID)
     assert connection
-    deployment.store.commit(Put(connection, connection.changed(connection.updated_at, webhook_url=HOOK)))
+    deployment.store.commit(Put(connection, replace(connection, webhook_url=HOOK).changed(connection.updated_at)))
     found = deployment.api.call("POST", URL, {})
 
     assert (missing.status, missing.problem["field"]) == (400, "webhook_url")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -166,8 +167,8 @@ def test_an_event_of_a_connection_is_repeated_through_the_queue_with_two_reads_e
         before = stack.store.connection(CONNECTION_ID)
         assert before
         url = f"http://127.0.0.1:{receiver.port}/hook"
-        asking = before.changed(timestamp(NOON), webhook_url=url, webhook_events=("connection.stalled",))
-        change = Put(asking, asking.changed(timestamp(NOON), stalled_at=timestamp(NOON)))
+        asking = replace(before, webhook_url=url, webhook_events=("connection.stalled",)).changed(timestamp(NOON))
+        change = Put(asking, replace(asking, stalled_at=timestamp(NOON)).changed(timestamp(NOON)))
         stack.store.commit(Put(before, asking))
         stack.store.commit(change)
         stack.calls.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.storage.changes import Put
@@ -117,7 +118,7 @@ def a_refused_dependency(qbwc: Connector) -> None:
 def an_onboarding(qbwc: Connector) -> None:
     """Nothing is queued, and a customer sets up the connection: the session makes the onboarding check."""
     before = qbwc.connection
-    after = before.changed(timestamp(qbwc.clock.now), onboarding=a_link(qbwc.clock.now))
+    after = replace(before, onboarding=a_link(qbwc.clock.now)).changed(timestamp(qbwc.clock.now))
     qbwc.store.commit(Put(before, after))
 
 

@@ -9,7 +9,7 @@ import random
 import re
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -166,7 +166,7 @@ class System:
         connection = self.connection_service.create(
             app_id, webhook_url=HOOK, batch_size=self.batch_size, actor=AN_ACTOR
         )
-        after = connection.changed(timestamp(self.clock()), password_hash=PASSWORD_HASH)
+        after = replace(connection, password_hash=PASSWORD_HASH).changed(timestamp(self.clock()))
         self.store.commit(Put(connection, after))
         return after
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -40,10 +41,10 @@ class World:
     def token(self) -> str:
         return self.onboarding.create_link(APP_ID, CONNECTION_ID, REDIRECT_URL, actor=AN_ACTOR)[1]
 
-    def change(self, **fields: object) -> None:
+    def change(self, **fields: Any) -> None:
         before = self.store.connection(CONNECTION_ID)
         assert before
-        self.store.commit(Put(before, before.changed(timestamp(self.clock()), **fields)))
+        self.store.commit(Put(before, replace(before, **fields).changed(timestamp(self.clock()))))
 
 
 @pytest.fixture

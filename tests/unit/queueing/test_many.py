@@ -568,7 +568,7 @@ def hold(bench: Bench, request_id: str, number: int) -> None:
     session_id = f"{number:064}"
     bench.store.commit(Put(None, a_session(id=session_id, in_flight=InFlight((request_id,)))))
     before = bench.store.connections[CONNECTION_ID]
-    bench.store.commit(Put(before, before.changed(timestamp(bench.clock()), session_id=session_id)))
+    bench.store.commit(Put(before, replace(before, session_id=session_id).changed(timestamp(bench.clock()))))
     record = bench.store.records[request_id]
     assert isinstance(record, QueuedRequest)
     bench.store.commit(ChangeRequest(record, record.claimed(session_id, bench.clock())))

@@ -145,7 +145,7 @@ class TestQueue:
 
     def test_the_default_webhook_url_of_the_connection_is_used_and_cached(self, requests: Requests) -> None:
         before = a_connection()
-        requests.store.commit(Put(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
+        requests.store.commit(Put(before, replace(before, webhook_url=HOOK).changed(timestamp(requests.clock()))))
         requests.store.commits = 0
 
         first = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
@@ -159,7 +159,7 @@ class TestQueue:
     def test_a_changed_default_webhook_url_is_read_from_the_conflict(self, requests: Requests) -> None:
         requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
         before = a_connection()
-        requests.store.commit(Put(before, before.changed(timestamp(requests.clock()), webhook_url=HOOK)))
+        requests.store.commit(Put(before, replace(before, webhook_url=HOOK).changed(timestamp(requests.clock()))))
         requests.store.commits = 0
 
         result = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
@@ -172,7 +172,7 @@ class TestQueue:
         with pytest.raises(NotFound):
             requests.queueing.queue(command(OTHER_APP_ID, CONNECTION_ID, REQUEST))
         before, now = a_connection(), timestamp(requests.clock())
-        requests.store.commit(Put(before, before.changed(now, deleted_at=now)))
+        requests.store.commit(Put(before, replace(before, deleted_at=now).changed(now)))
 
         with pytest.raises(NotFound):
             requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
@@ -181,11 +181,11 @@ class TestQueue:
 
     def test_a_version_is_refused_until_quickbooks_supports_it(self, requests: Requests) -> None:
         before = a_connection()
-        old = before.changed(timestamp(requests.clock()), qbxml_version="12.0")
+        old = replace(before, qbxml_version="12.0").changed(timestamp(requests.clock()))
         requests.store.commit(Put(before, old))
         with pytest.raises(UnsupportedByVersion):
             requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST))
-        requests.store.commit(Put(old, old.changed(timestamp(requests.clock()), qbxml_version="16.0")))
+        requests.store.commit(Put(old, replace(old, qbxml_version="16.0").changed(timestamp(requests.clock()))))
 
         assert requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST)).stored.record.qbxml_version == "13.0"
 
@@ -197,7 +197,7 @@ class TestQueue:
         requests.queueing.queue(command(APP_ID, CONNECTION_ID, newer))  # accepted: nothing is known about QuickBooks
         other_process = queueing_without_quotas(requests.store, requests.clock, SequentialIds(last=100))
         before = a_connection()
-        facts = before.changed(timestamp(requests.clock()), qbxml_version="13.0", country="CA")
+        facts = replace(before, qbxml_version="13.0", country="CA").changed(timestamp(requests.clock()))
         requests.store.commit(Put(before, facts))
 
         requests.clock.advance(seconds=61)

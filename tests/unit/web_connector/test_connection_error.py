@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from domain.records.request import State
@@ -153,7 +155,7 @@ def test_requests_are_executed_in_the_open_file_when_the_path_is_outdated() -> N
     qbwc = service.qbwc
     request_id = qbwc.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
     before = qbwc.connection
-    qbwc.store.commit(Put(before, before.changed(before.updated_at, company_file=r"C:\Old\moved.qbw")))
+    qbwc.store.commit(Put(before, replace(before, company_file=r"C:\Old\moved.qbw").changed(before.updated_at)))
     qbwc.simulator(service.company, transport=service).run_once()
 
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -232,9 +233,9 @@ class TestFailures:
         assert qbwc.send() == ""
 
     def test_each_end_has_its_webhook(self, qbwc: Connector) -> None:
-        qbwc.store.connections[qbwc.connection.id] = qbwc.connection.changed(
-            timestamp(qbwc.clock()), webhook_url="https://example.com/hook"
-        )
+        qbwc.store.connections[qbwc.connection.id] = replace(
+            qbwc.connection, webhook_url="https://example.com/hook"
+        ).changed(timestamp(qbwc.clock()))
         ids = qbwc.batch(customer(), job("j"), customer("Eve", None, "j"))
 
         qbwc.receive(response_to(qbwc.begin(), code=3100, severity="Error"))
@@ -262,7 +263,9 @@ class TestFailures:
 
 
 def test_a_request_with_dependants_is_sent_alone(qbwc: Connector) -> None:
-    qbwc.store.connections[qbwc.connection.id] = qbwc.connection.changed(timestamp(qbwc.clock()), batch_size=20)
+    qbwc.store.connections[qbwc.connection.id] = replace(qbwc.connection, batch_size=20).changed(
+        timestamp(qbwc.clock())
+    )
     qbwc.batch(*(customer(str(number), str(number)) for number in range(6)), job(source="3"))
     sizes: list[int] = []
     request = qbwc.begin()
@@ -279,7 +282,9 @@ def test_a_request_with_dependants_is_sent_alone(qbwc: Connector) -> None:
 @pytest.mark.parametrize("needed", [{0}, {3}, {3, 4}, {2, 3, 6}, {5, 6}, {0, 1, 2, 3, 4, 5, 6}], ids=str)
 def test_no_request_with_dependants_is_in_a_message_set_with_others(qbwc: Connector, needed: set[int]) -> None:
     """A commit ends at most one of them, because each can release many."""
-    qbwc.store.connections[qbwc.connection.id] = qbwc.connection.changed(timestamp(qbwc.clock()), batch_size=20)
+    qbwc.store.connections[qbwc.connection.id] = replace(qbwc.connection, batch_size=20).changed(
+        timestamp(qbwc.clock())
+    )
     dependants = [job(source=str(number)) for number in needed]
     ids = qbwc.batch(*(customer(str(number), str(number)) for number in range(7)), *dependants)
     sent: list[list[str]] = []
@@ -382,7 +387,9 @@ def test_the_end_of_a_request_with_dependants_takes_one_call_more(qbwc: Connecto
 
 
 def test_a_lingering_session_sends_the_dependants_of_its_last_request(qbwc: Connector) -> None:
-    qbwc.store.connections[qbwc.connection.id] = qbwc.connection.changed(timestamp(qbwc.clock()), linger_seconds=60)
+    qbwc.store.connections[qbwc.connection.id] = replace(qbwc.connection, linger_seconds=60).changed(
+        timestamp(qbwc.clock())
+    )
     _, second = qbwc.batch(customer(), job())
 
     qbwc.receive(response_to(qbwc.begin(), content=LIST_ID))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -41,7 +42,7 @@ def test_a_wrong_password_is_refused_and_only_the_time_of_the_failure_is_stored(
     assert qbwc.authenticate("wrong") == "nvu"
 
     now = timestamp(qbwc.clock.now)
-    assert qbwc.connection == before.changed(now, login_failed_at=now)
+    assert qbwc.connection == replace(before, login_failed_at=now).changed(now)
     assert qbwc.states() == ["waiting"]
     assert qbwc.close() == "OK"
 
@@ -203,7 +204,7 @@ def test_a_password_changed_during_the_login_takes_effect(qbwc: Connector) -> No
 
     def changing(connection_id: str, limit: int) -> Any:
         if qbwc.connection.revision == 1:
-            after = qbwc.connection.changed("2026-03-14T12:00:00.000000Z", password_hash=None)
+            after = replace(qbwc.connection, password_hash=None).changed("2026-03-14T12:00:00.000000Z")
             qbwc.store.commit(Put(qbwc.connection, after))
         return real(connection_id, limit)
 
@@ -285,7 +286,7 @@ def test_a_read_that_was_taken_over_three_times_is_too_large_and_the_hint_names_
 
 
 def test_a_login_works_if_the_former_session_was_removed(qbwc: Connector) -> None:
-    qbwc.store.commit(Put(qbwc.connection, qbwc.connection.changed("x", session_id="gone")))
+    qbwc.store.commit(Put(qbwc.connection, replace(qbwc.connection, session_id="gone").changed("x")))
     qbwc.queue()
 
     assert qbwc.authenticate() == ""

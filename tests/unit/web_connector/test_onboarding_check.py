@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -39,7 +40,7 @@ def a_connector(**fields: Any) -> Connector:
 def change(qbwc: Connector, **fields: Any) -> None:
     """Change the connection."""
     before = qbwc.connection
-    qbwc.store.commit(Put(before, before.changed(timestamp(qbwc.clock.now), **fields)))
+    qbwc.store.commit(Put(before, replace(before, **fields).changed(timestamp(qbwc.clock.now))))
 
 
 def check(qbwc: Connector, facts: str = "", **arguments: Any) -> str:

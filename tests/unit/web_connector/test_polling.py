@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_polls_without_work_are_recorded_every_ten_minutes() -> None:
 def test_the_first_poll_after_a_change_of_the_connection_is_recorded(qbwc: Connector, fields: dict[str, Any]) -> None:
     qbwc.authenticate()
     before = qbwc.connection
-    qbwc.store.commit(Put(before, before.changed(timestamp(qbwc.clock.advance(seconds=1)), **fields)))
+    qbwc.store.commit(Put(before, replace(before, **fields).changed(timestamp(qbwc.clock.advance(seconds=1)))))
 
     qbwc.authenticate()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
@@ -127,7 +128,7 @@ def test_a_write_is_not_repeated_if_the_connection_is_renamed_while_the_write_re
     write = qbwc.write()
     lost = qbwc.simulator(company, transport=service, faults=[Fault.parse("receiveResponseXML:1:lose-request")])
     lost.run_once()
-    connection = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Another name")
+    connection = replace(qbwc.connection, name="Another name").changed(timestamp(qbwc.clock.now))
     qbwc.store.commit(Put(qbwc.connection, connection))
 
     qbwc.clock.advance(minutes=5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -104,7 +105,7 @@ def test_a_version_of_the_request_processor_that_is_not_a_number_is_not_stored(
 def test_facts_are_stored_although_the_connection_changed_meanwhile(qbwc: Connector) -> None:
     qbwc.queue()
     qbwc.authenticate()
-    qbwc.store.commit(Put(qbwc.connection, qbwc.connection.changed("x", name="New name")))
+    qbwc.store.commit(Put(qbwc.connection, replace(qbwc.connection, name="New name").changed("x")))
 
     assert qbwc.send(hcp()) != ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -222,7 +223,7 @@ def test_a_session_does_not_contain_the_password_hash(qbwc: Connector) -> None:
 def test_a_connection_that_changes_before_the_first_request_keeps_the_change(qbwc: Connector) -> None:
     qbwc.queue()
     qbwc.authenticate()
-    connection = qbwc.connection.changed(timestamp(qbwc.clock.now), name="Renamed", password_hash="another")
+    connection = replace(qbwc.connection, name="Renamed", password_hash="another").changed(timestamp(qbwc.clock.now))
     qbwc.store.commit(Put(qbwc.connection, connection))
 
     assert qbwc.send(hcp()) != ""

@@ -127,8 +127,8 @@ def sizes(qbwc: Connector) -> list[int]:
 def test_the_size_doubles_up_to_the_setting(
     qbwc: Connector, kind: Callable[[Connector], str], batch_size: int, expected: list[int]
 ) -> None:
-    qbwc.store.connections[qbwc.connection.id] = qbwc.connection.changed(
-        qbwc.connection.updated_at, batch_size=batch_size
+    qbwc.store.connections[qbwc.connection.id] = replace(qbwc.connection, batch_size=batch_size).changed(
+        qbwc.connection.updated_at
     )
     ids = [kind(qbwc) for _ in range(12)]
 

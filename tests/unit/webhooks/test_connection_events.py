@@ -78,7 +78,7 @@ class Setup:
     def change(self, **fields: Any) -> Put[Connection]:
         """Change the connection."""
         before = self.connection
-        change = Put(before, before.changed(timestamp(self.clock()), **fields))
+        change = Put(before, replace(before, **fields).changed(timestamp(self.clock())))
         self.store.commit(change)
         return change
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import PureWindowsPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.errors import shortened
@@ -128,50 +129,58 @@ class CompanyFileCheck:
             message += f" The connection's file was last seen at {accepted}."
         return f"{message} Open the right file and update again."
 
-    def learned(self) -> dict[str, Any]:
-        """Return the fields of the connection that change. Clears its last error, because QuickBooks was reached."""
-        fields = self._quickbooks() | {"last_error": None}
-        if name := self._facts.company_name:
-            fields["company_name"] = shortened(name, MAX_FACT_CHARACTERS)
-        if self._answered_at and self._facts.product_name and not self.connection.is_onboarded:
-            fields["quickbooks_answered_at"] = self._answered_at
+    def learned(self) -> Connection:
+        """Return the connection with what the check found, and no last error, because QuickBooks was reached."""
+        after = replace(
+            self._with_quickbooks(self.connection),
+            last_error=None,
+            company_name=fact(self._facts.company_name) or self.connection.company_name,
+        )
+        if self._answered_at and self._facts.product_name and not after.is_onboarded:
+            after = replace(after, quickbooks_answered_at=self._answered_at)
         if self.mark is not None:
             accepted = () if self.has_other_mark else tuple(self._accepted)
             paths = accepted if self._is_accepted or not self._path else (self._path,)
-            fields |= {"file_id_seen": self.mark, "company_file_paths": paths}
-        if self.mark is not None and not self.connection.file_pinned:
+            after = replace(after, file_id_seen=self.mark, company_file_paths=paths)
+        if self.mark is not None and not after.file_pinned:
             # Later .qwc files must contain the mark that QuickBooks keeps. Otherwise QBWC1039 is reported.
-            fields |= {"file_id": self.mark, "file_pinned": True}
-        return {name: value for name, value in fields.items() if getattr(self.connection, name) != value}
+            after = replace(after, file_id=self.mark, file_pinned=True)
+        return after
 
     def changes(self, session: Session, now: datetime) -> list[Change]:
         """Return the change of the connection. The session's copy has nothing to learn."""
-        if self.connection is session.connection or not (fields := self.learned()):
+        if self.connection is session.connection or (after := self.learned()) == self.connection:
             return []
-        return [Put(self.connection, self.connection.changed(timestamp(now), **fields))]
+        return [Put(self.connection, after.changed(timestamp(now)))]
 
-    def mismatch(self, now: datetime) -> dict[str, Any]:
-        """Return the connection's changed fields: the error for its owner, and the facts about QuickBooks."""
+    def mismatched(self, connection: Connection, now: datetime) -> Connection:
+        """Return the connection with the error for its owner and the facts about QuickBooks."""
         error = {
             "code": self.problem,
             "message": self.mismatch_message,
             **reason_details(Reason(self.problem), file_id=self.mark, path=self._path, at=timestamp(now)),
-            "company_name": shortened(self._facts.company_name or "", MAX_FACT_CHARACTERS) or None,
+            "company_name": fact(self._facts.company_name),
         }
-        return self._quickbooks() | {"last_error": error}
+        return replace(self._with_quickbooks(connection), last_error=error)
 
-    def _quickbooks(self) -> dict[str, Any]:
-        fields = {
-            "quickbooks_product_name": self._facts.product_name,
-            "quickbooks_version": self._facts.version,
-            "country": self._facts.country or self._call["qbXMLCountry"],
-            "qbxml_version": self._facts.qbxml_version or self._processor_version(),
-        }
-        return {name: shortened(value, MAX_FACT_CHARACTERS) for name, value in fields.items() if value}
+    def _with_quickbooks(self, connection: Connection) -> Connection:
+        facts = self._facts
+        return replace(
+            connection,
+            quickbooks_product_name=fact(facts.product_name) or connection.quickbooks_product_name,
+            quickbooks_version=fact(facts.version) or connection.quickbooks_version,
+            country=fact(facts.country or self._call["qbXMLCountry"]) or connection.country,
+            qbxml_version=fact(facts.qbxml_version or self._processor_version()) or connection.qbxml_version,
+        )
 
     def _processor_version(self) -> str:
         major, minor = self._call["qbXMLMajorVers"].strip(), self._call["qbXMLMinorVers"].strip()
         return f"{major}.{minor}" if major.isdigit() and minor.isdigit() else ""
+
+
+def fact(text: str | None) -> str | None:
+    """Return a text from QuickBooks as it is stored, or None if there is none."""
+    return shortened(text, MAX_FACT_CHARACTERS) if text else None
 
 
 def _guid(text: str) -> str:

@@ -6,7 +6,7 @@ It is used by `closeConnection`, `connectionError`, the next `authenticate`, the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.request import State
@@ -22,7 +22,7 @@ from domain.web_connector.session.company_file_check import CURRENT_COMPANY_FILE
 from domain.web_connector.session.decision import Decision
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from domain.records.connection import Connection
@@ -52,18 +52,16 @@ def release(stored: RequestInFlight, now: datetime, ending: Ending, limits: Limi
     return RequestUpdate(after).change(stored)
 
 
-def connection_fields(session: Session) -> dict[str, Any]:
-    """Return the fields of the connection that change when its session ends."""
-    fields: dict[str, Any] = {
-        "session_id": None,
-        "message_set_to_forget": session.message_set_to_forget,
-        "backoff": at_end(session),
-    }
-    if session.connection_error:
-        fields["last_error"] = session.connection_error
-    if session.responses:
-        fields["last_worked_at"] = session.last_call_at
-    return fields
+def freed(connection: Connection, session: Session) -> Connection:
+    """Return the connection after the end of its session."""
+    return replace(
+        connection,
+        session_id=None,
+        message_set_to_forget=session.message_set_to_forget,
+        backoff=at_end(session),
+        last_error=session.connection_error or connection.last_error,
+        last_worked_at=session.last_call_at if session.responses else connection.last_worked_at,
+    )
 
 
 def end_of_session(
@@ -72,18 +70,21 @@ def end_of_session(
     connection: Connection | None,
     now: datetime,
     reason: str | None = None,
-    **fields: Any,
+    *,
+    change: Callable[[Connection], Connection] | None = None,
 ) -> list[Change]:
     """Return the changes that end a session, release its requests in flight and free its connection.
 
-    `fields` are fields of the connection to change in the same commit.
+    `change` changes the connection further in the same commit.
     """
     changes: list[Change] = [session_end(session, now, reason)]
     changes += [release(request, now, Ending.OTHER, session.limits) for request in requests]
-    if connection and connection.session_id == session.id:
-        fields = connection_fields(session) | fields
-    if connection and fields:
-        changes.append(Put(connection, connection.changed(timestamp(now), **fields)))
+    if connection:
+        after = freed(connection, session) if connection.session_id == session.id else connection
+        if change:
+            after = change(after)
+        if after is not connection:
+            changes.append(Put(connection, after.changed(timestamp(now))))
     return changes
 
 
@@ -111,7 +112,9 @@ def after_connection_error(
 ) -> Decision:
     """Return the decision to end the session because QuickBooks could not be reached."""
     error = connection_error(call["hresult"], call["message"], now)
-    changes = end_of_session(session, requests, connection, now, error_message(error), last_error=error)
+    changes = end_of_session(
+        session, requests, connection, now, error_message(error), change=lambda after: replace(after, last_error=error)
+    )
     return Decision(Reply(DONE, session.connection_id), changes)
 
 

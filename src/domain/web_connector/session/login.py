@@ -39,7 +39,7 @@ from domain.web_connector.session.claims import Claims
 from domain.web_connector.session.company_file_check import company_file
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import (
-    connection_fields,
+    freed,
     release,
     session_end,
 )
@@ -147,7 +147,7 @@ class Opening:
     @property
     def _free(self) -> Connection:
         """The connection after the end of its former session."""
-        return replace(self.connection, **connection_fields(self.former)) if self.former else self.connection
+        return freed(self.connection, self.former) if self.former else self.connection
 
     @property
     def is_to_be_checked(self) -> bool:
@@ -166,8 +166,8 @@ class Opening:
         """
         connection, moment = self.connection, timestamp(self.now)
         seconds = polling.postponement_if_turned_away(connection, datetime.fromisoformat(reserved_at), self.now)
-        after = self._free.changed(
-            moment,
+        after = replace(
+            self._free,
             last_connected_at=moment,
             login_failed_at=None,
             stalled_at=None,
@@ -175,7 +175,7 @@ class Opening:
             postponed_seconds=seconds,
             turned_away=connection.turned_away + 1,
             reserved_at=reserved_at,
-        )
+        ).changed(moment)
         reply = Reply((NO_SESSION, NOTHING_TO_DO, str(seconds), MIN_INTERVAL), connection.id, problem=TURNED_AWAY)
         return Decision(reply, [Put(connection, after), *self._end_of_former(), *releases])
 
@@ -202,8 +202,8 @@ class Opening:
         checks = first is None and self.is_to_be_checked
         opens = first is not None or checks
         postponed_seconds = 0 if opens else polling.postponement(free, self.now, self.dormant_seconds)
-        after = free.changed(
-            moment,
+        after = replace(
+            free,
             last_connected_at=moment,
             last_worked_at=moment if first else free.last_worked_at,
             login_failed_at=None,
@@ -213,7 +213,7 @@ class Opening:
             postponed_seconds=postponed_seconds,
             turned_away=0,
             reserved_at=free.reserved_at if free.reserved_at and free.reserved_at > moment else None,
-        )
+        ).changed(moment)
         changes: list[Change] = [] if self._is_recorded(after) else [Put(connection, after)]
         changes += self._end_of_former()
         if not opens:
@@ -374,7 +374,7 @@ class Login:
         moment = timestamp(now)
         # After a conflict, the next failure is recorded instead.
         with suppress(Conflict):
-            self._store.commit(Put(connection, connection.changed(moment, login_failed_at=moment)))
+            self._store.commit(Put(connection, replace(connection, login_failed_at=moment).changed(moment)))
 
 
 def limits_of(connection: Connection, now: datetime, execution_seconds: int) -> Limits:

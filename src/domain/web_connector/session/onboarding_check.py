@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.connections.onboarding import is_connected
-from domain.errors import shortened
-from domain.records.request import MAX_FACT_CHARACTERS
 from domain.records.session import OnboardingCheck
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
@@ -31,6 +30,7 @@ from domain.web_connector.outcomes.error_reasons import (
 )
 from domain.web_connector.outcomes.processor_exception import is_exception
 from domain.web_connector.protocol.methods import Reply
+from domain.web_connector.session.company_file_check import fact
 from domain.web_connector.session.decision import Decision
 from domain.web_connector.session.end import end_of_session
 from domain.web_connector.session.polling import PAUSED
@@ -87,7 +87,8 @@ def sent(session: Session, check: CompanyFileCheck | None, now: datetime) -> Dec
     if check is None:
         return Decision(Reply(QUESTION, session.connection_id))
     if check.is_other_company_file:
-        ending = end_of_session(session, (), check.connection, now, check.mismatch_message, **check.mismatch(now))
+        change = partial(check.mismatched, now=now)
+        ending = end_of_session(session, (), check.connection, now, check.mismatch_message, change=change)
         return Decision(Reply("", session.connection_id, problem=check.problem), ending)
     to_forget = None if check.has_other_mark else session.message_set_to_forget
     company_file = replace(session.company_file, key=check.key)
@@ -124,21 +125,22 @@ def received(session: Session, connection: Connection | None, call: Call, now: d
         return _failed(session, connection, message, error, now)
     changes: list[Change] = [Put(session, replace(session, onboarding_check=None).called(now))]
     if connection:
-        learned = {
-            "quickbooks_product_name": facts.product_name,
-            "quickbooks_version": facts.version,
-            "company_name": facts.company_name,
-        }
-        fields: dict[str, Any] = {
-            name: shortened(value, MAX_FACT_CHARACTERS) for name, value in learned.items() if value
-        }
-        after = connection.changed(timestamp(now), **fields, quickbooks_answered_at=timestamp(now), last_error=None)
-        changes.append(Put(connection, after))
+        after = replace(
+            connection,
+            quickbooks_product_name=fact(facts.product_name) or connection.quickbooks_product_name,
+            quickbooks_version=fact(facts.version) or connection.quickbooks_version,
+            company_name=fact(facts.company_name) or connection.company_name,
+            quickbooks_answered_at=timestamp(now),
+            last_error=None,
+        )
+        changes.append(Put(connection, after.changed(timestamp(now))))
     return Decision(Reply(FINISHED, session.connection_id), changes)
 
 
 def _failed(
     session: Session, connection: Connection | None, message: str, error: dict[str, Any], now: datetime
 ) -> Decision:
-    changes = end_of_session(session, (), connection, now, message, last_error=error)
+    changes = end_of_session(
+        session, (), connection, now, message, change=lambda after: replace(after, last_error=error)
+    )
     return Decision(Reply(SESSION_OVER, session.connection_id, problem=error["code"]), changes)

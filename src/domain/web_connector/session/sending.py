@@ -9,6 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -203,7 +204,8 @@ def _before_sending_again(dispatch: Dispatch) -> Decision | Claiming | MaySend:
 def wrong_company_file(dispatch: Dispatch, check: CompanyFileCheck) -> Decision:
     """Return the decision to end the session, because the open company file is not the connection's."""
     session, now, stored = dispatch.session, dispatch.now, [item.stored for item in dispatch.items]
-    changes = end_of_session(session, stored, check.connection, now, check.mismatch_message, **check.mismatch(now))
+    change = partial(check.mismatched, now=now)
+    changes = end_of_session(session, stored, check.connection, now, check.mismatch_message, change=change)
     return Decision(Reply("", session.connection_id, problem=check.problem), changes)
 
 

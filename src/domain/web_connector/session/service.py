@@ -179,7 +179,7 @@ class SessionService:
         if session.connection is None:
             return None
         check = CompanyFileCheck.of_session(session, call, session.connection, now)
-        if not (check.learned() or check.is_other_company_file):
+        if check.learned() == check.connection and not check.is_other_company_file:
             return check
         connection = self._store.connection(session.connection_id) or session.connection
         return CompanyFileCheck.of_session(session, call, connection, now)
