@@ -15,7 +15,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, TextIO
 
-from simulator.requests.fidelity import BEHAVIOURS
+from simulator.fidelity.strict import about
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -94,7 +94,7 @@ class Terminal(logging.Filter):
         for name in event.simplified:
             if name not in self._simplified:
                 self._simplified.add(name)
-                self._line("Warning", f"not as in QuickBooks: {name}", BEHAVIOURS[name].about, YELLOW)
+                self._line("Warning", f"not known to be as in QuickBooks: {name}", about(name), YELLOW)
 
     def session(self, requests: int, status: str, *, is_error: bool) -> None:
         """Show a session that ended with an error, the same error only once, or that had several requests."""

@@ -18,9 +18,9 @@ from simulator.company import GENERATED, Company
 from simulator.company_files.words import PLACES
 from simulator.faults import Fault
 from simulator.faults.forms import FORMS
+from simulator.fidelity.strict import about
 from simulator.inspection import serving
 from simulator.requests.facts import OFFERED_VERSIONS, Product
-from simulator.requests.fidelity import BEHAVIOURS
 from simulator.runs.scenario import Expectations
 from simulator.runs.script import Script
 from simulator.terminal import JSON, QUIET, TEXT, Terminal
@@ -213,7 +213,7 @@ def _fidelity(company: Company) -> int:
     """Print the behaviours that requests depended on and that are not QuickBooks' (`--strict`). Return an exit code."""
     for name, count in company.simplifications.items():
         requests = "1 request" if count == 1 else f"{count} requests"
-        print(f"simulator: not as in QuickBooks: {name} ({requests}): {BEHAVIOURS[name].about}", file=sys.stderr)
+        print(f"simulator: not known to be as in QuickBooks: {name} ({requests}): {about(name)}", file=sys.stderr)
     return EXIT_SIMPLIFIED if company.simplifications else EXIT_OK
 
 

@@ -14,8 +14,8 @@ import pytest
 from simulator.basics.xml_trees import read_tree
 from simulator.books import KINDS
 from simulator.company import Company
+from simulator.fidelity.strict import about
 from simulator.inspection import serving, views
-from simulator.requests.fidelity import BEHAVIOURS
 from simulator.runs.scheduler import Simulator
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def quickbooks(quickbooks_company: Company, pytestconfig: pytest.Config) -> Iter
     quickbooks_company.restore(before)
     quickbooks_company.open_error = None
     for name in simplified:
-        warnings.warn(f"not as in QuickBooks: {name}. {BEHAVIOURS[name].about}", FidelityWarning, stacklevel=1)
+        warnings.warn(f"not known to be as in QuickBooks: {name}. {about(name)}", FidelityWarning, stacklevel=1)
 
 
 class FidelityWarning(UserWarning):

@@ -11,7 +11,7 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TextIO
 
-from simulator.requests.fidelity import BEHAVIOURS
+from simulator.fidelity.strict import about
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -79,10 +79,9 @@ class Terminal:
         """Show a behaviour that is not QuickBooks' when the first request depends on it (`--strict`)."""
         if name not in self._simplified:
             self._simplified.add(name)
-            about = BEHAVIOURS[name].about
             self._show(
-                {"event": "simplification", "name": name, "about": about, "type": request},
-                self._painted(f"Not as in QuickBooks: {name}. {about}", YELLOW),
+                {"event": "simplification", "name": name, "about": about(name), "type": request},
+                self._painted(f"Not known to be as in QuickBooks: {name}. {about(name)}", YELLOW),
             )
 
     def session(self, result: SessionResult) -> None:

@@ -1,6 +1,6 @@
 """The status codes of responses: their texts, where the texts come from, and what gets a request each of them.
 
-The README shows this table, and a test sends a request for each row. A code without a cause is answered only by the
+FIDELITY.md shows this table, and a test sends a request for each row. A code without a cause is answered only by the
 fault `status`, because QuickBooks' reason for it is not documented or lies outside of the simulator.
 """
 
@@ -8,21 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class Basis(StrEnum):
-    """How far a behaviour or a text is that of QuickBooks."""
-
-    QUICKBOOKS = "as in QuickBooks"
-    SIMPLIFIED = "simplified"
-    OURS = "our own"
-
-
-INTUIT = 'Intuit, "Status codes in response messages"'
-CAPTURED = "captured responses"
-REPORTED = "messages that integrators report"
-NOT_VERIFIED = "no document at hand has the text"
+from simulator.basics.sources import CAPTURED, INTUIT, NOT_VERIFIED, REPORTED, Source
 
 LINK_CLOSED = 570
 """A link to a closed order. The number is that of a warning, but QuickBooks stores nothing."""
@@ -40,8 +27,7 @@ class Status:
     """
 
     text: str
-    basis: Basis
-    source: str
+    source: Source
     cause: str = ""
     why_not: str = ""
     reason: str = ""
@@ -63,12 +49,12 @@ def example_of(code: int, kind: str) -> str:
     return text.format_map(defaultdict(lambda: "…", object=kind)) + reason
 
 
-def _same(text: str, source: str, cause: str = "", why_not: str = "", reason: str = "") -> Status:
-    return Status(text, Basis.QUICKBOOKS, source, cause, why_not, reason)
+def _same(text: str, source: Source, cause: str = "", why_not: str = "", reason: str = "") -> Status:
+    return Status(text, source, cause, why_not, reason)
 
 
 def _own(text: str, cause: str = "", why_not: str = "") -> Status:
-    return Status(text, Basis.OURS, NOT_VERIFIED, cause, why_not)
+    return Status(text, NOT_VERIFIED, cause, why_not)
 
 
 _CONVERTING = 'There was an error when converting the {kind} "{{value}}" in the field "{{field}}".'

@@ -28,10 +28,10 @@ from simulator.company.lock import CompanyLock
 from simulator.company.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
 from simulator.company_files import storage
 from simulator.company_files.generator import LARGE_CUSTOMERS, LARGE_SALES_ORDERS, empty, generate
+from simulator.fidelity.strict import Watch
 from simulator.requests.context import Context, OpenIterator
 from simulator.requests.events import RequestEvent, event_of
 from simulator.requests.facts import Product
-from simulator.requests.fidelity import simplifications
 from simulator.requests.responses import Renderer, Response, opening_tag, representable, response_lines
 from simulator.rules import preferences
 from simulator.schema import schema
@@ -101,9 +101,9 @@ class Company:
 
     `private_fields` maps an OwnerID to the fields that its application stored in the company: FileID and AppLock.
     `details` are fields of CompanyRet and sections of PreferencesRet that differ from the defaults. The value ""
-    omits one. With `strict`, `simplifications` counts the requests that depend on each behaviour of `FIDELITY.md`
-    that is not QuickBooks'. `on_request` is called after each request that is executed, while the company is
-    locked. One lock makes the company safe to use from several sessions in several threads. Others can read while a
+    omits one. With `strict`, `simplifications` counts the requests that depend on each assumption, and on each fact
+    that no rule of `FIDELITY.md` covers. `on_request` is called after each request that is executed, while the company
+    is locked. One lock makes the company safe to use from several sessions in several threads. Others can read while a
     query is answered.
     """
 
@@ -452,13 +452,15 @@ class CompanySession:
                 response = Response(3231, "Error", "The request has not been processed.")
                 lines += _lines(message_set, request, response, renderer)
                 continue
+            watch = self._watch(request)
             started = time.perf_counter()
             self._company.books.assumptions.clear()
             with self._company.lock.shared() if request.tag.endswith("QueryRq") else nullcontext():
                 response = self._respond(request, macros, refusal)
                 response = representable(response, _response_model(request), requested)
                 lines += _lines(message_set, request, response, renderer)
-            simplified = self._simplifications(request, response)
+            simplified = () if watch is None else watch.warnings(response)
+            self._company.simplifications.update(simplified)
             if self._company.on_request is not None:
                 self._company.on_request(event_of(request, response, time.perf_counter() - started, simplified))
             self._company.executed.append(
@@ -474,13 +476,12 @@ class CompanySession:
             stopped = response.severity == "Error" and message_set.get("onError") != "continueOnError"
         return lines
 
-    def _simplifications(self, request: Element, response: Response) -> tuple[str, ...]:
-        """Note what a request depends on that is not as in QuickBooks, and return the names."""
+    def _watch(self, request: Element) -> Watch | None:
+        """Return what notes whether a request depends on more than is known about QuickBooks, if somebody asked."""
         if not self._company.strict:
-            return ()
-        names = simplifications(request, schema().requests[request.tag], response, self._company.books.assumptions)
-        self._company.simplifications.update(names)
-        return names
+            return None
+        company = self._company
+        return Watch(request, schema().requests[request.tag], company.books, company.product.edition)
 
     def _respond(self, request: Element, macros: dict[str, str], refusal: RequestError | None) -> Response:
         if refusal is not None and severity_of(refusal.code) == "Error":

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import HresultError
+from simulator.basics.statuses import severity_of
 from simulator.basics.xml_trees import read_tree
 from simulator.company import Company
 from simulator.corpus.facts import Score, compared, facts_of
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from xml.etree.ElementTree import Element
 
+    from simulator.requests.events import RequestEvent
+
 NOW = 1_767_268_800
 """Noon (UTC) of 2026-01-01: the time of all replays, so that they are the same each time."""
 _PLACE = re.compile(r"\{(\d+)\.(id|sequence)\}")
@@ -27,10 +30,14 @@ _IDS = ("ListID", "TxnID")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A pair and its score."""
+    """A pair, its score, and what strict mode says about its requests."""
 
     pair: Pair
     score: Score
+    accepted: int = 0
+    """The number of requests that were executed."""
+    warnings: tuple[str, ...] = ()
+    """The warnings of strict mode, one for each executed request that has some: `InvoiceAddRq: numbers`."""
 
     @property
     def agrees(self) -> bool:
@@ -62,6 +69,8 @@ def replayed(pair: Pair) -> Result:
             if response.get("statusCode") != "0":
                 score.count(False, f"the set-up failed: {response.tag}: {response.get('statusMessage')}")
             records += list(response)[:1]
+    events: list[RequestEvent] = []
+    company.strict, company.on_request = True, events.append
     try:
         own = _answers(company, _filled(pair.request, records), pair.version)
     except HresultError as error:
@@ -76,7 +85,9 @@ def replayed(pair: Pair) -> Result:
         score.agreed += part.agreed
         score.total += part.total
         score.differences += part.differences
-    return Result(pair, score)
+    accepted = [event for event in events if severity_of(event.status) != "Error"]
+    warnings = (f"{event.name}: {', '.join(event.simplified)}" for event in accepted if event.simplified)
+    return Result(pair, score, len(accepted), tuple(warnings))
 
 
 def report(results: Iterable[Result], *, verbose: bool = False) -> Iterator[str]:
@@ -93,6 +104,10 @@ def report(results: Iterable[Result], *, verbose: bool = False) -> Iterator[str]
     yield _line("all", results, width)
     for origin in ("recorded", "reconstructed"):
         yield _line(f"request {origin}", [result for result in results if result.pair.origin == origin], width)
+    warnings = [f"{result.pair.name}: {warning}" for result in results for warning in result.warnings]
+    yield f"strict mode warns of {len(warnings)} of {sum(result.accepted for result in results)} accepted requests"
+    if verbose:
+        yield from (f"  {warning}" for warning in warnings)
     for result in results:
         if not result.agrees and (verbose or not result.pair.known):
             yield f"{result.pair.name} ({result.pair.product}): {result.pair.known or 'not explained'}"

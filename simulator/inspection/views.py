@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.books import KINDS
 from simulator.books.kinds import LISTS, TRANSACTIONS
 from simulator.books.ledger import ZERO
-from simulator.requests.fidelity import BEHAVIOURS
+from simulator.fidelity.strict import about, basis
 from simulator.requests.shown import shown
 from simulator.rules.problems import book_problems
 from simulator.schema import Aggregate
@@ -207,7 +207,7 @@ def executed(company: Company, *, writes: bool) -> list[Json]:
 def simplifications(company: Company) -> list[Json]:
     """Return the behaviours that are not QuickBooks' and that requests depended on, if the company is strict."""
     return [
-        {"name": name, "about": BEHAVIOURS[name].about, "basis": str(BEHAVIOURS[name].basis), "requests": count}
+        {"name": name, "about": about(name), "basis": basis(name), "requests": count}
         for name, count in company.simplifications.items()
     ]
 

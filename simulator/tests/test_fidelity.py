@@ -1,4 +1,4 @@
-"""The provenance of behaviours and messages: nothing without a row, nothing claimed without a source, and --strict."""
+"""The sources of rules and messages: nothing without a row, nothing claimed without a source, and assumptions warn."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ import defusedxml.ElementTree
 import pytest
 
 import simulator
-from simulator.basics.statuses import OTHER_TEXTS, STATUSES, Basis
+from simulator.basics.sources import CAPTURED, Basis
+from simulator.basics.statuses import OTHER_TEXTS, STATUSES
 from simulator.company.dispatch import HANDLERS
+from simulator.corpus.replay import shipped_pairs
+from simulator.fidelity.rules import RULES as KNOWN
+from simulator.fidelity.rules import TEXTS
 from simulator.inspection import serving
-from simulator.requests.fidelity import BEHAVIOURS, TEXTS
 from simulator.rules.table import RULES
 from simulator.schema import schema
 from simulator.tests.bookkeeping import Bookkeeper
@@ -28,9 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(simulator.__file__ or "").parent
-SUBJECTS = {subject for behaviour in BEHAVIOURS.values() for subject in behaviour.subjects}
+SUBJECTS = {subject for rule in KNOWN.values() for subject in rule.subjects}
 WITHOUT_RULES = {
-    "requests": {"__init__", "context", "coverage", "events", "fidelity", "preferences", "add", "mod", "delete"}
+    "requests": {"__init__", "context", "coverage", "events", "preferences", "add", "mod", "delete"}
     | {"derived", "company", "special", "data_extensions"},
     "rules": {"__init__", "table", "sales", "charges", "journal", "payments", "banking", "rates"},
     "reports": {"__init__"},
@@ -82,14 +85,19 @@ def test_what_a_rule_notes_has_a_row_and_the_other_way_round() -> None:
         for name in re.findall(r'\.assume\("(\w+)"\)', path.read_text(encoding="utf-8"))
     }
 
-    assert noted == {name for name, row in BEHAVIOURS.items() if row.is_noted}
+    assert noted == {name for name, row in KNOWN.items() if row.is_noted}
 
 
-def test_what_is_as_in_quickbooks_has_a_source() -> None:
-    for name, behaviour in BEHAVIOURS.items():
-        assert behaviour.about.endswith("."), name
-        assert behaviour.source or behaviour.basis is not Basis.QUICKBOOKS, name
-        assert behaviour.basis is Basis.SIMPLIFIED or not (behaviour.kinds or behaviour.covers), name
+def test_every_rule_has_a_source() -> None:
+    pairs = {pair.name for pair in shipped_pairs()}
+    for name, rule in KNOWN.items():
+        assert rule.about.endswith("."), name
+        assert rule.sources, name
+        assert rule.is_assumed or not (rule.kinds or rule.covers), name
+        for source in rule.sources:
+            assert source.text or not source.is_known, name
+            if source.basis is Basis.CAPTURE and source != CAPTURED:
+                assert source.text in pairs, name
 
 
 def test_what_a_row_covers_is_in_the_schema() -> None:
@@ -97,8 +105,8 @@ def test_what_a_row_covers_is_in_the_schema() -> None:
     names = {model.name for model in models}
     values = {f"{model.name}={value}" for model in models for value in model.values}
 
-    for behaviour in BEHAVIOURS.values():
-        for place in behaviour.covers:
+    for rule in KNOWN.values():
+        for place in rule.covers:
             entry = place.rpartition("/")[2]
             ending = entry.removeprefix("*")
             assert entry in names | values | schema().requests.keys() or any(name.endswith(ending) for name in names)
@@ -148,7 +156,7 @@ def test_the_messages_of_the_source_are_found() -> None:
 @pytest.mark.parametrize(("where", "code", "text"), ALL_MESSAGES)
 def test_every_message_begins_as_its_status_does_or_is_marked_as_our_own(where: str, code: int, text: str) -> None:
     assert (
-        text.startswith((FRAMES[code], "…")) or STATUSES[code].basis is Basis.OURS or text in OTHER_TEXTS.get(code, ())
+        text.startswith((FRAMES[code], "…")) or not STATUSES[code].source.is_known or text in OTHER_TEXTS.get(code, ())
     ), where
 
 
@@ -160,15 +168,15 @@ def strict(keeper: Bookkeeper) -> Bookkeeper:
     return keeper
 
 
-@pytest.mark.parametrize("name", [name for name, row in BEHAVIOURS.items() if row.kinds or row.covers])
+@pytest.mark.parametrize("name", [name for name, row in KNOWN.items() if row.kinds or row.covers])
 def test_a_request_that_uses_what_is_simplified_is_noted_and_no_other_is(name: str) -> None:
     company = a_company(customers=10)
     company.strict = True
     chance = random.Random(3)
-    behaviour = BEHAVIOURS[name]
-    tags = {entry.rpartition("/")[2].partition("=")[0] for entry in behaviour.covers}
-    parents = {f"{entry.rpartition('/')[0]}{verb}Rq" for entry in behaviour.covers for verb in ("Add", "Mod")}
-    requests = {f"{kind}{verb}Rq" for kind in behaviour.kinds for verb in ("Add", "Mod", "Query")}
+    rule = KNOWN[name]
+    tags = {entry.rpartition("/")[2].partition("=")[0] for entry in rule.covers}
+    parents = {f"{entry.rpartition('/')[0]}{verb}Rq" for entry in rule.covers for verb in ("Add", "Mod")}
+    requests = {f"{kind}{verb}Rq" for kind in rule.kinds for verb in ("Add", "Mod", "Query")}
     removals = {"ListDelRq", "ListMergeRq", "TxnDelRq", "TxnVoidRq"}
 
     for model in schema().requests.values():
@@ -179,10 +187,10 @@ def test_a_request_that_uses_what_is_simplified_is_noted_and_no_other_is(name: s
         used = bool({node.tag for node in request.iter()} & tags) or request.tag in requests
         amounts = [node.tag for node in request.iter() if node.tag.endswith("InHomeCurrency")]
         used = used or bool(name == "multi_currency" and amounts)
-        used = used and (request.tag in parents or "/" not in "".join(behaviour.covers))
+        used = used and (request.tag in parents or "/" not in "".join(rule.covers))
         if not used:
             assert name not in company.simplifications or request.tag in removals, text
-        elif not any("=" in entry for entry in behaviour.covers):
+        elif not any("=" in entry for entry in rule.covers):
             assert company.simplifications[name] == 1, text
 
 
@@ -230,8 +238,8 @@ def test_the_inspection_api_and_events_have_the_simplifications() -> None:
             "data": [
                 {
                     "name": "stock_by_site",
-                    "about": BEHAVIOURS["stock_by_site"].about,
-                    "basis": "simplified",
+                    "about": KNOWN["stock_by_site"].about,
+                    "basis": "assumed",
                     "requests": 2,
                 }
             ],

@@ -256,8 +256,11 @@ def test_a_strict_run_warns_of_simplifications_and_exits_with_4(
     assert run(files, "--once", "--strict", "--report", str(report), service=service) == 4
 
     output, errors = capsys.readouterr()
-    assert output.count("Not as in QuickBooks: stock_by_site. Stock is not counted by site") == 1
-    assert "simulator: not as in QuickBooks: stock_by_site (2 requests): Stock is not counted by site" in errors
+    assert output.count("Not known to be as in QuickBooks: stock_by_site. Stock is not counted by site") == 1
+    assert (
+        "simulator: not known to be as in QuickBooks: stock_by_site (2 requests): Stock is not counted by site"
+        in errors
+    )
     assert json.loads(report.read_text())["simplifications"] == {"stock_by_site": 2}
 
 

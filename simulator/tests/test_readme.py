@@ -12,7 +12,7 @@ import simulator
 from simulator import Script
 from simulator.faults import Fault
 from simulator.faults.forms import FORMS, KINDS, OPEN_ERRORS
-from simulator.fidelity_page import page
+from simulator.fidelity.__main__ import page
 from simulator.rules.preferences import PREFERENCES
 
 README = (Path(simulator.__file__ or "").parent / "README.md").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ def test_every_preference_is_in_its_table_with_its_default() -> None:
 def test_the_page_about_fidelity_is_up_to_date() -> None:
     path = Path(simulator.__file__ or "").with_name("FIDELITY.md")
 
-    assert path.read_text(encoding="utf-8") == page(), "run python -m simulator.fidelity_page > simulator/FIDELITY.md"
+    assert path.read_text(encoding="utf-8") == page(), "run python -m simulator.fidelity > simulator/FIDELITY.md"
 
 
 def test_the_script_that_is_shown_can_be_run() -> None:

@@ -11,7 +11,8 @@ import defusedxml.ElementTree
 import pytest
 
 import simulator
-from simulator.basics.statuses import LINK_CLOSED, NOT_RETURNED, NOTES_LOST, STATUSES, Basis, example_of, severity_of
+from simulator.basics.sources import NOT_VERIFIED
+from simulator.basics.statuses import LINK_CLOSED, NOT_RETURNED, NOTES_LOST, STATUSES, example_of, severity_of
 from simulator.company.message_sets import DIFFERENT_CONTENT, NOT_FOUND, NOT_STORED, NOTHING_STORED, TOO_LONG
 from simulator.faults import Fault, FaultPlan
 from simulator.faults.company import FaultyCompany
@@ -280,8 +281,8 @@ def test_every_code_in_the_source_is_in_the_table() -> None:
 
 def test_a_text_of_quickbooks_has_a_source() -> None:
     for status in STATUSES.values():
-        assert status.source
-        assert (status.basis is Basis.OURS) == (status.source == "no document at hand has the text")
+        assert status.source.text
+        assert status.source.is_known or status.source == NOT_VERIFIED
 
 
 def change(keeper: Bookkeeper, sequence: str) -> str:
