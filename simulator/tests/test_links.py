@@ -571,12 +571,12 @@ def test_a_larger_quantity_on_a_linked_line_is_kept_and_noted(clerk: Clerk) -> N
     sales_order = order(clerk)
 
     clerk.add("Invoice", CustomerRef="Ada", InvoiceLineAdd=[invoice_line(sales_order, 10)])
-    assert not clerk.company.simplifications
+    assert "more_than_ordered" not in clerk.company.simplifications
     other = order(clerk)
     invoice = clerk.add("Invoice", CustomerRef="Ada", InvoiceLineAdd=[invoice_line(other, 11)])
 
     assert invoice.findtext("InvoiceLineRet/Quantity") == "11"
-    assert clerk.company.simplifications == {"more_than_ordered": 1}
+    assert clerk.company.simplifications["more_than_ordered"] == 1
 
 
 def test_an_order_keeps_the_lines_that_are_invoiced(clerk: Clerk) -> None:
