@@ -155,9 +155,13 @@ test: .venv/.installed ## Run the tests of the service; make test-simulator, tes
 test-changed: .venv/.installed ## Run the tests that a change since main can affect, by imports
 	@files=$$($(BIN)/python -m tests.changed); [ -z "$$files" ] || $(PYTEST) $$files
 
+# Tests of the typed clients and of the programs that use them.
+CLIENTS_TESTS := $(addprefix tests/examples/test_,clients.py receivers.py shop.py)
+
 .PHONY: test-programs
 test-programs: .venv/.installed ## Run the tests that start programs: local ones, end to end, the guides and examples, releases
-	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/e2e tests/examples tests/programs tests/releases
+	$(PYTEST) --dist loadfile --no-loadscope-reorder tests/e2e tests/examples tests/programs tests/releases \
+		$(addprefix --ignore=,$(CLIENTS_TESTS))
 
 .PHONY: test-fresh
 test-fresh: .venv/.installed ## Run the README's commands in a minimal Debian with Python 3.11 and 3.14 (Docker; skipped without it; ARGS="--python 3.14 --system")
@@ -199,7 +203,7 @@ test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the te
 .PHONY: test-benchmarks
 test-benchmarks: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run every benchmark with a tiny size (Java, Maven)
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local 0 \
-		$(BIN)/python -m pytest -q --numprocesses auto tests/benchmarks
+		$(BIN)/python -m pytest -q --numprocesses auto tests/benchmarks -k test_a_benchmark_runs
 
 .PHONY: prove
 prove: .venv/.installed ## Run the long proofs: two interruptions of a session, random steps, 20 connectors at once (ARGS="interleavings connectors", DYNAMODB_ENDPOINT=…)
@@ -226,7 +230,7 @@ test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Test the typed cli
 	cd clients/python && ../../$(TOOLS)/clients/bin/python generate.py && ../../$(TOOLS)/clients/bin/python -m pytest -q
 	@if command -v npm >/dev/null; then cd clients/typescript && node generate.mjs && node --test tests/; \
 	else echo "Without Node and npm, the TypeScript client is not tested."; fi
-	$(BIN)/python -m pytest -q tests/examples/test_clients.py tests/examples/test_receivers.py tests/examples/test_shop.py
+	$(BIN)/python -m pytest -q $(CLIENTS_TESTS)
 
 .PHONY: test-openapi-clients
 test-openapi-clients: .venv/.installed $(if $(shell command -v mvn),$(TOOLS)/openapi-generator/.installed) ## Test clients for Java, Go and Python that openapi-generator makes of src/console/openapi-3.0.json (Java, Maven, Go; skipped without them)

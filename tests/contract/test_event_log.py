@@ -617,9 +617,11 @@ class Run:
         while any(self.shards):
             for shard in range(SHARDS):
                 self.deliver(shard, 0)
-        for _ in range(60):
-            for reader in range(len(self.readers)):
-                self.read(reader, 7)
+        for number, reader in enumerate(self.readers):
+            former = None
+            while former != (reader.log, reader.cursor, len(reader.listed)):
+                former = (reader.log, reader.cursor, len(reader.listed))
+                self.read(number, 7)
 
 
 MILLISECONDS = st.sampled_from([-1_200_000, -1_000, -5, -1, 0, 1, 5, 1_000, 1_200_000])
