@@ -190,7 +190,8 @@ RULES: Mapping[str, Rule] = {
         ("Special{Account,Item}AddRq", "Special{Account,Item}/Special{Account,Item}Type=*"),
     ),
     "company_facts": Rule(
-        "HostQuery, CompanyQuery and PreferencesQuery have the fields of captured first calls of a session.",
+        "HostQuery, CompanyQuery and PreferencesQuery have the fields of captured first calls of a session, with the"
+        " same 16 services.",
         (CAPTURED,),
         (
             "requests.company:host",
@@ -361,6 +362,13 @@ RULES: Mapping[str, Rule] = {
             "ItemInventoryAssembly: SalesPrice? PurchaseCost? BuildPoint? Max? QuantityOnHand TotalValue?",
             "{ItemInventory,ItemInventoryAssembly}/{QuantityOnHand of zero,TotalValue of zero,InventoryDate}",
         ),
+    ),
+    "sales_tax_codes": Rule(
+        "A code that a transaction has, and the two codes that a file begins with, stay taxable or not. A tax is paid"
+        " to its own agency. Which status refuses the rest is our reading.",
+        (_document('Intuit, "Change sales tax code information"'), RESTATED),
+        ("rules.lists:SalesTaxCodeRules",),
+        ("change of SalesTaxCode/IsTaxable from *",),
     ),
     "rates": Rule(
         "Price levels and billing rates change a price by percentage or by item.",
@@ -694,8 +702,9 @@ RULES: Mapping[str, Rule] = {
         covers=("VendorCredit/ItemLineAdd", "VendorCredit/ItemLineMod"),
     ),
     "time_and_mileage": Rule(
-        "Time and mileage post nothing.",
-        (REFERENCE,),
+        "Time and mileage post nothing. Time is of an employee, a vendor or another name. Billable time has a customer"
+        " and a service item. Seconds of a duration are not kept.",
+        (REFERENCE, RESTATED),
         ("rules.inventory:TimeTrackingRules", "rules.inventory:VehicleMileageRules"),
         (
             "TimeTracking{Add,Mod}Rq",
@@ -703,6 +712,7 @@ RULES: Mapping[str, Rule] = {
             "TimeTracking/EntityRef={Employee,Vendor,OtherName}",
             "TimeTracking/{CustomerRef=Customer,ItemServiceRef=ItemService,BillableStatus=*}",
             "billable TimeTracking with CustomerRef ItemServiceRef",
+            "TimeTracking/Duration with seconds",
             "TimeTracking:",
             "VehicleMileage/{VehicleRef=Vehicle,CustomerRef=Customer}",
             "VehicleMileage: TotalMiles",
@@ -772,6 +782,12 @@ RULES: Mapping[str, Rule] = {
         ("requests.shown:address_block",),
     ),
     # reports
+    "retained_earnings": Rule(
+        "Every new file has the account for retained earnings. On the balance sheet it shows the earnings of former"
+        " years, under the name that it has.",
+        (_capture("account-query-apotema-1"), _capture("balance-sheet")),
+        ("reports.statements:retained_earnings",),
+    ),
     "balance_sheet": Rule(
         "The headings, totals and column title of the balance sheet, and the places of retained earnings and income.",
         (_capture("balance-sheet"),),

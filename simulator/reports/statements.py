@@ -21,11 +21,12 @@ from simulator.reports.summary import (
     write_tree,
 )
 from simulator.reports.table import LABEL, Table, amount_column
+from simulator.rules.lists import RETAINED_EARNINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulator.books import Record
+    from simulator.books import Books, Record
     from simulator.books.ledger import Posting
 
 
@@ -172,10 +173,17 @@ def _balances(selection: Selection, *, by: str = "", period: Period | None = Non
     return divide(selection, row_of, by=by, period=period, is_cumulative=True)
 
 
+def retained_earnings(books: Books) -> Record | None:
+    """Return the account for the earnings of former years, by its SpecialAccountType or else by its name."""
+    special = (account for account in books["Account"] if account.fields.get("SpecialAccountType") == RETAINED_EARNINGS)
+    account = next(special, None) or books.named(_RETAINED_NAME, ("Account",))
+    return account if account is not None and account.fields.get("AccountType") == "Equity" else None
+
+
 def _retained_earnings(selection: Selection) -> str:
-    """Return the id of the account for the earnings of former years, `_RETAINED` in a company without it."""
-    account = selection.books.named(_RETAINED_NAME, ("Account",))
-    return account.id if account is not None and account.fields.get("AccountType") == "Equity" else _RETAINED
+    """Return the id of the account for retained earnings, `_RETAINED` in books without it."""
+    account = retained_earnings(selection.books)
+    return account.id if account is not None else _RETAINED
 
 
 def _year_before(selection: Selection) -> str:

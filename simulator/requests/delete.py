@@ -101,6 +101,7 @@ def merge(context: Context) -> Response:
         raise RequestError(3210, f'The "MergeTo" field has an invalid value "{target.id}": it is the object to merge.')
     if source.fields.get("AccountType") != target.fields.get("AccountType"):
         raise RequestError(3210, 'The "MergeTo" field has an invalid value: the accounts are not of the same type.')
+    books.rules_of(source.kind).check_delete(books, source)
     for user_id in books.users(source.id):
         user = books.lists.get(user_id) or books.transactions[user_id]
         if user is target:

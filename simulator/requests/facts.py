@@ -23,7 +23,26 @@ OFFERED_VERSIONS = SUPPORTED_VERSIONS[SUPPORTED_VERSIONS.index("2.0") : SUPPORTE
 _EDITIONS = {"CA": "QBCA", "UK": "QBUK", "AU": "QBAU"}
 _PREFIXES = ("CA", "UK")
 _PREFIXED_VERSIONS = ("2.0", "3.0")
-_SERVICES = {"Online Banking": "banking.qb", "Payroll Service": "payroll.qb", "Merchant Account Service": "mas.qbn"}
+_SERVICES = {
+    "QuickBooks Online Banking": "banking.qb",
+    "QuickBooks Online Billing": "billing.qb",
+    "QuickBooks Online Billing Level 1 Service": "qbob1.qbn",
+    "QuickBooks Online Billing Level 2 Service": "qbob2.qbn",
+    "QuickBooks Online Billing Payment Service": "qbobpay.qbn",
+    "QuickBooks Bill Payment": "billpay.qb",
+    "QuickBooks Online Billing Paper Mailing Service": "qbobpaper.qbn",
+    "QuickBooks Payroll Service": "payroll.qb",
+    "QuickBooks Basic Payroll Service": "payrollbsc.qb",
+    "QuickBooks Basic Disk Payroll Service": "payrollbscdisk.qb",
+    "QuickBooks Deluxe Payroll Service": "payrolldlx.qb",
+    "QuickBooks Premier Payroll Service": "payrollprm.qb",
+    "Basic Plus Federal": "basic_plus_fed.qb",
+    "Basic Plus Federal and State": "basic_plus_fed_state.qb",
+    "Basic Plus Direct Deposit": "basic_plus_dd.qb",
+    "Merchant Account Service": "mas.qbn",
+}
+"""The services that a file of QuickBooks Pro 2014 lists without using one (a captured first call): domains by name."""
+_ADDRESS = {"Addr1": "1 Test Way", "City": "Bayfield", "State": "CA", "PostalCode": "94001", "Country": "US"}
 _MONTHS = "January February March April May June July August September October November December".split()
 _LISTS = (
     "Account BillingRate Class CustomerMsg CustomerType Entity Item JobType PaymentMethod PayrollItem PriceLevel "
@@ -113,9 +132,9 @@ def company(facts: CompanyFacts) -> Fields:
         "IsSampleCompany": "false",
         "CompanyName": name,
         "LegalCompanyName": f"{name}, Inc.",
-        "Address": {"Addr1": "1 Test Way", "City": "Bayfield", "State": "CA", "PostalCode": "94001", "Country": "US"},
+        "Address": _ADDRESS,
         "AddressBlock": {"Addr1": "1 Test Way", "Addr2": "Bayfield, CA 94001"},
-        "LegalAddress": {"Addr1": "1 Test Way", "City": "Bayfield", "State": "CA", "PostalCode": "94001"},
+        "LegalAddress": _ADDRESS,
         "Phone": "555-0100",
         "Email": "books@example.com",
         "FirstMonthFiscalYear": month,
@@ -125,8 +144,7 @@ def company(facts: CompanyFacts) -> Fields:
         "TaxForm": "Form1120",
         "SubscribedServices": {
             "Service": [
-                {"Name": f"QuickBooks {service}", "Domain": domain, "ServiceStatus": "Never"}
-                for service, domain in _SERVICES.items()
+                {"Name": service, "Domain": domain, "ServiceStatus": "Never"} for service, domain in _SERVICES.items()
             ]
         },
         "AccountantCopy": {"AccountantCopyExists": "false"},

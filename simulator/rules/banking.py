@@ -169,7 +169,10 @@ class SalesTaxPaymentRules(TransactionRules):
         return check_series(fields, "BankAccountRef")
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Add up the lines."""
+        """Add up the lines. A tax is paid to its own agency. Raises `RequestError` 3150 or 3210.
+
+        The payee "must match the tax vendor associated with the sales-tax items in the payment lines" (Conductor).
+        """
         super().complete(books, draft)
         fields = draft.fields
         lines = fields.get("SalesTaxPaymentCheckLineRet", ())
@@ -177,6 +180,9 @@ class SalesTaxPaymentRules(TransactionRules):
             raise RequestError(3150, 'There is a missing element: "SalesTaxPaymentCheckLineAdd".')
         for line in lines:
             line["AccountRef"] = special_account(books, "SalesTaxPayable")
+            tax = books.lists.get(reference_id(line, "ItemSalesTaxRef"))
+            if tax is not None and tax.fields.get("TaxVendorRef") != fields["PayeeEntityRef"]:
+                raise refused("ItemSalesTaxRef", tax.full_name, "The tax is owed to another agency.")
         fields["Amount"] = money(sum((decimal(line, "Amount") for line in lines), ZERO))
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002

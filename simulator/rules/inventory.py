@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from simulator.books.ledger import NOTHING, ZERO, Effects
 from simulator.books.records import reference_id
 from simulator.rules.common import TransactionRules, decimal, refused
 from simulator.rules.items import complete_site, is_stock, open_order_quantity, stock_move, stock_of
+from simulator.rules.requirements import not_saved
 from simulator.schema.values import money, number_text
 
 if TYPE_CHECKING:
@@ -251,13 +253,25 @@ class VehicleMileageRules(TransactionRules):
         fields.setdefault("BillableStatus", "NotBillable")
 
 
+_SECONDS = re.compile(r"\d+S")
+
+
 class TimeTrackingRules(TransactionRules):
     """Hours of work."""
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Make the hours not billable unless the request says otherwise."""
+        """Make the hours not billable unless the request says otherwise. Raises `RequestError` 3180.
+
+        Billable time needs a customer and a service item (Intuit's API Reference, TimeTrackingAdd). Seconds can be
+        specified, and are not returned (Conductor).
+        """
         super().complete(books, draft)
-        draft.fields.setdefault("BillableStatus", "NotBillable")
+        fields = draft.fields
+        fields.setdefault("BillableStatus", "NotBillable")
+        if fields["BillableStatus"] == "Billable" and not (fields.get("CustomerRef") and fields.get("ItemServiceRef")):
+            raise not_saved(draft, "Billable time needs a customer and a service item.")
+        duration = _SECONDS.sub("", fields.get("Duration", ""))
+        fields["Duration"] = f"{duration}0M" if duration.endswith("T") else duration
 
     def derived(self, books: Books, record: Record) -> Fields:
         """Return the status as the two switches of qbXML 16.0."""

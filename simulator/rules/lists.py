@@ -121,6 +121,29 @@ def default_tax_codes(books: Books) -> tuple[Fields, Fields]:
     return taxable, exempt
 
 
+class SalesTaxCodeRules(ListRules):
+    """Sales tax codes, each taxable or not."""
+
+    def check(self, books: Books, draft: Draft) -> None:
+        """Keep what a code means once transactions have it, and what the two first codes mean.
+
+        "You can't change the taxable status of a sales tax code if you have already used it in a transaction" (Intuit,
+        "Change sales tax code information"); the codes that a file begins with keep theirs (Conductor). Raises
+        `RequestError` 3210.
+        """
+        super().check(books, draft)
+        code, is_taxable = draft.before, draft.fields.get("IsTaxable")
+        if code is None or code.fields.get("IsTaxable") == is_taxable:
+            return
+        is_used = any(user in books.transactions for user in books.users(code.id))
+        if is_used or code.reference() in default_tax_codes(books):
+            raise RequestError(
+                3210,
+                f'The "IsTaxable" field has an invalid value "{is_taxable}".'
+                "  QuickBooks error message: The code is in use.",
+            )
+
+
 class CustomerRules(ListRules):
     """Customers and jobs."""
 
@@ -280,6 +303,10 @@ Undeposited funds are money, as in a bank.
 """
 
 
+RETAINED_EARNINGS = "RetainedEarnings"
+"""The SpecialAccountType of the account that shows the earnings of former years. Its name can be another one."""
+
+
 class AccountRules(ListRules):
     """Accounts."""
 
@@ -302,6 +329,12 @@ class AccountRules(ListRules):
                 f'There is an invalid reference to a parent "{parent.full_name}" in the Accounts list.'
                 "  QuickBooks error message: A subaccount must be of the same type as its parent.",
             )
+
+    def check_delete(self, books: Books, record: Record) -> None:  # noqa: ARG002
+        """Refuse to delete the account that every file has. Raises `RequestError` 3160."""
+        if record.fields.get("SpecialAccountType") == RETAINED_EARNINGS:
+            message = f'Cannot delete the object specified by the id = "{record.id}".  The file needs the account.'
+            raise RequestError(3160, message)
 
     def after_add(self, books: Books, record: Record, draft: Draft) -> None:
         """Make the journal entry of an opening balance."""

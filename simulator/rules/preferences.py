@@ -175,12 +175,20 @@ PREFERENCES: Mapping[str, Preference] = {
 }
 """The preferences by name."""
 
-_HOME_CURRENCIES = {
-    "US": ("US Dollar", "USD"),
-    "CA": ("Canadian Dollar", "CAD"),
-    "UK": ("British Pound Sterling", "GBP"),
-    "AU": ("Australian Dollar", "AUD"),
+_CURRENCIES = {
+    "AUD": "Australian Dollar",
+    "CAD": "Canadian Dollar",
+    "CHF": "Swiss Franc",
+    "CNY": "Chinese Yuan Renminbi",
+    "EUR": "Euro",
+    "GBP": "British Pound Sterling",
+    "HKD": "Hong Kong Dollar",
+    "JPY": "Japanese Yen",
+    "MXN": "Mexican Peso",
+    "USD": "US Dollar",
 }
+"""The currencies that a file has when it uses several: names by code. QuickBooks has more, most of them inactive."""
+_HOME_CURRENCIES = {"US": "USD", "CA": "CAD", "UK": "GBP", "AU": "AUD"}
 _FIRST_SITE = "Unspecified Site"
 _WITHOUT_SITES = ("CA", "UK")
 """The countries whose QuickBooks has no inventory sites."""
@@ -205,7 +213,7 @@ def values(books: Books) -> dict[str, str]:
 def change(books: Books, name: str, value: str, country: str = "US") -> None:
     """Set a preference as an administrator does in QuickBooks. Raises `ValueError` for a wrong name or value.
 
-    The first time that several currencies or sites are used, QuickBooks creates the home currency or a first site.
+    The first time that several currencies or sites are used, QuickBooks creates the currencies or a first site.
     """
     if name not in PREFERENCES:
         raise ValueError(f"There is no preference {name!r}. The preferences are {', '.join(PREFERENCES)}.")
@@ -218,10 +226,11 @@ def change(books: Books, name: str, value: str, country: str = "US") -> None:
         raise ValueError(f"QuickBooks has no inventory sites in the country {country}.")
     books.preferences[name] = value
     if name == "multi_currency" and value == ON and HOME_CURRENCY not in books.preferences:
-        title, code = _HOME_CURRENCIES[country]
-        fields: Fields = {"Name": title, "IsActive": "true", "CurrencyCode": code, "IsUserDefinedCurrency": "false"}
-        currency = books.named(title, ("Currency",)) or books.add(KINDS["Currency"], fields)
-        books.preferences[HOME_CURRENCY] = currency.reference()
+        for code, title in _CURRENCIES.items():
+            fields: Fields = {"Name": title, "IsActive": "true", "CurrencyCode": code, "IsUserDefinedCurrency": "false"}
+            currency = books.named(title, ("Currency",)) or books.add(KINDS["Currency"], fields)
+            if code == _HOME_CURRENCIES[country]:
+                books.preferences[HOME_CURRENCY] = currency.reference()
     if name == "sites" and value == ON and not len(books["InventorySite"]):
         fields = {"Name": _FIRST_SITE, "IsActive": "true", "IsDefaultSite": "true"}
         books.add(KINDS["InventorySite"], fields)

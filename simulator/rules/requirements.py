@@ -89,12 +89,17 @@ REQUIRED_ACCOUNTS: Mapping[str, tuple[str, ...]] = {
 }
 """The accounts without which a record cannot be saved, by kind."""
 
-PARTIES: Mapping[str, tuple[str, str]] = {
-    "BillPaymentCheck": ("PayeeEntityRef", "Vendor"),
-    "BillPaymentCreditCard": ("PayeeEntityRef", "Vendor"),
-    "SalesTaxPaymentCheck": ("PayeeEntityRef", "Vendor"),
+PARTIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "BillPaymentCheck": ("PayeeEntityRef", ("Vendor",)),
+    "BillPaymentCreditCard": ("PayeeEntityRef", ("Vendor",)),
+    "SalesTaxPaymentCheck": ("PayeeEntityRef", ("Vendor",)),
+    "TimeTracking": ("EntityRef", ("Employee", "OtherName", "Vendor")),
 }
-"""The fields that could name any customer, vendor, employee or other name, and take one kind only."""
+"""The fields that could name any customer, vendor, employee or other name, and the kinds that they take.
+
+"You can add time-tracking information to any vendor, employee, or person on the Other Names list" (Intuit's API
+Reference, TimeTrackingAdd).
+"""
 
 OWNERS: Mapping[str, str] = {"AccountsReceivable": "Customer", "AccountsPayable": "Vendor"}
 """The kind of the name on an amount in an open account, by account type."""
@@ -141,10 +146,10 @@ def check_fields(books: Books, draft: Draft) -> None:
         if field not in draft.fields:
             raise RequestError(3150, f'There is a missing element: "{field}".')
     if kind in PARTIES:
-        field, party = PARTIES[kind]
+        field, parties = PARTIES[kind]
         entity = books.lists.get(reference_id(draft.fields, field))
-        if entity is not None and entity.kind.name != party:
-            raise refused(field, entity.full_name, f"The name must be one of a {party.lower()}.")
+        if entity is not None and entity.kind.name not in parties:
+            raise refused(field, entity.full_name, f"The name must be of the type {' or '.join(parties)}.")
     if kind == "Account":
         _check_type(books, draft)
     if not draft.kind.is_list:

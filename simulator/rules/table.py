@@ -42,6 +42,7 @@ RULES: dict[str, Rules] = {
     "ReceivePayment": payments.ReceivePaymentRules(),
     "SalesOrder": sales.SalesOrderRules(),
     "SalesReceipt": sales.SalesReceiptRules(),
+    "SalesTaxCode": lists.SalesTaxCodeRules(),
     "SalesTaxPaymentCheck": banking.SalesTaxPaymentRules(),
     "TimeTracking": inventory.TimeTrackingRules(),
     "Transfer": banking.TransferRules(),

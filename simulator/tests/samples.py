@@ -171,7 +171,7 @@ SAMPLES: dict[str, Sample] = {
             ACCOUNT.format("AccountNumber ", TAX_LINE),
         ),
         before=(
-            xml({"SpecialAccountAddRq": {"SpecialAccountAdd": {"SpecialAccountType": "RetainedEarnings"}}}),
+            xml({"SpecialAccountAddRq": {"SpecialAccountAdd": {"SpecialAccountType": "PayrollExpenses"}}}),
             numbered("66"),
             xml({"SpecialAccountAddRq": {"SpecialAccountAdd": {"SpecialAccountType": "PettyCash"}}}),
             numbered("67", TaxLineID="8"),

@@ -215,11 +215,13 @@ def test_a_company_without_sales_tax_charges_none_and_still_shows_the_codes_of_l
 
 
 @pytest.mark.parametrize(("country", "currency"), [("US", "US Dollar"), ("UK", "British Pound Sterling")])
-def test_the_home_currency_exists_when_a_company_begins_to_use_several(country: str, currency: str) -> None:
+def test_the_usual_currencies_exist_when_a_company_begins_to_use_several(country: str, currency: str) -> None:
     company = company_with(ON, "multi_currency", product=Product(country=country))
 
     assert preferences_of(company).findtext("MultiCurrencyPreferences/HomeCurrencyRef/FullName") == currency
-    assert ask(company, "<CurrencyQueryRq/>")[0].findtext("CurrencyRet/Name") == currency
+    names = [name.text for name in ask(company, "<CurrencyQueryRq/>")[0].iter("Name")]
+    assert currency in names
+    assert len(names) > 5
 
 
 @pytest.mark.parametrize(("rate", "amount"), [("1.25", "100"), ("0.3", "0.05"), ("110.5", "19.99")])
@@ -228,7 +230,6 @@ def test_a_transaction_has_the_currency_of_its_customer_and_amounts_in_the_home_
 ) -> None:
     keeper = Bookkeeper()
     keeper.company.set_preference("multi_currency", ON)
-    keeper.add("Currency", Name="Euro", CurrencyCode="EUR")
     keeper.add("Customer", Name="Elise", CurrencyRef="Euro")
     line = [{"ItemRef": "Work", "Rate": amount}]
 

@@ -357,8 +357,10 @@ def test_progress_invoices_are_compared_with_their_estimate() -> None:
     keeper = Bookkeeper()
     lines = [{"ItemRef": "Work", "Quantity": "4", "Rate": "50"}]
     estimate = keeper.add("Estimate", CustomerRef="Ada", EstimateLineAdd=lines)
-    origin = {"TxnID": estimate.findtext("TxnID"), "TxnLineID": estimate.findtext("EstimateLineRet/TxnLineID")}
-    keeper.add("Invoice", CustomerRef="Ada", InvoiceLineAdd=[{"Quantity": "1", "LinkToTxn": origin}])
+    invoice = keeper.add("Invoice", CustomerRef="Ada", LinkToTxnID=[estimate.findtext("TxnID")])
+    identity = {name: invoice.findtext(name) for name in ("TxnID", "EditSequence")}
+    line = {"TxnLineID": invoice.findtext("InvoiceLineRet/TxnLineID"), "Quantity": "1"}
+    keeper.ask("InvoiceModRq", {"InvoiceMod": {**identity, "InvoiceLineMod": [line]}})
 
     table = rows(report(keeper, "GeneralDetailReport", "JobProgressInvoicesVsEstimates"))
 
