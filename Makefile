@@ -5,6 +5,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
+# Tests start hundreds of programs. Without bytecode, each of them compiles all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # The newest Python on this machine that the code is tested on. Another one: make PYTHON=/path/to/python …
 PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python3 python; do \
 	"$$name" -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$name"; break; }; done)
