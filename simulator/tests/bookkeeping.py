@@ -132,8 +132,8 @@ class Bookkeeper:
             return self.ask(f"{kind}QueryRq", f"<FullName>{escape(record)}</FullName>")[0]
         kind = record.tag.removesuffix("Ret")
         query = f"<TxnID>{record.findtext('TxnID')}</TxnID>"
-        has_lines = kind not in {"ReceivePayment", "Transfer", "Charge", "ARRefundCreditCard"}
-        lines = "<IncludeLineItems>true</IncludeLineItems>" if has_lines and "Payment" not in kind else ""
+        has_lines = "IncludeLineItems" in schema().requests[f"{kind}QueryRq"].content
+        lines = "<IncludeLineItems>true</IncludeLineItems>" if has_lines else ""
         links = "<IncludeLinkedTxns>true</IncludeLinkedTxns>" if record.find("LinkedTxn") is not None else ""
         return self.ask(f"{kind}QueryRq", query + lines + links)[0]
 

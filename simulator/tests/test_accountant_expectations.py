@@ -1,184 +1,18 @@
 """Expectations of an accountant: what the books say after some entries. Each value was derived by hand, before any run.
 
-A scenario is a function that enters documents into the books of a shop, and the answers that an accountant expects.
-Each answer is one expectation. A question is a balance ("Checking"), a fact about the stock ("on hand", "average"), the
-open amount of a document ("open invoice"), its number, or whether the last entry was refused. Amounts of liabilities,
-equity and income are positive as on their statements.
+`simulator.tests.shop` says what a scenario is, and which questions it answers.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from simulator.tests.bookkeeping import Bookkeeper
+from simulator.tests.shop import STOCK, Scenarios, Shop
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from xml.etree.ElementTree import Element
-
-    Scenario = Callable[["Shop"], None]
-
-_OPEN = ("BalanceRemaining", "OpenAmount", "UnusedPayment", "CreditRemaining")
-_STOCK = {"IncomeAccountRef": "Sales", "COGSAccountRef": "Cost of Goods Sold", "AssetAccountRef": "Inventory Asset"}
-
-
-class Shop:
-    """A shop with one part in stock that is bought for 5.00, unless a bill says otherwise, and sold for 20.00.
-
-    Days are those of July 2026. An entry that is refused leaves no document, and later entries about it do nothing.
-    """
-
-    def __init__(self) -> None:
-        self.keeper = Bookkeeper()
-        self.keeper.add("ItemInventory", Name="Part", PurchaseCost="5", SalesPrice="20", **_STOCK)
-        self.keeper.add("Account", Name="Accounts Receivable", AccountType="AccountsReceivable")
-        self.keeper.add("Account", Name="Accounts Payable", AccountType="AccountsPayable")
-        self.keeper.ask("SpecialAccountAddRq", {"SpecialAccountAdd": {"SpecialAccountType": "UndepositedFunds"}})
-        self.keeper.add("Account", Name="Savings", AccountType="Bank")
-        self.keeper.ask("SpecialAccountAddRq", {"SpecialAccountAdd": {"SpecialAccountType": "Estimates"}})
-        self.keeper.add("Account", Name="Second receivables", AccountType="AccountsReceivable")
-        self.documents: dict[str, Element] = {}
-        self.status = "0"
-
-    def enter(self, label: str, kind: str, day: int = 1, **fields: Any) -> None:
-        """Enter a document under a label."""
-        response = self.keeper.try_to_add(kind, TxnDate=f"2026-07-{day:02}", **fields)
-        self._note(response)
-        if self.status == "0":
-            self.documents[label] = response[0]
-
-    def list_object(self, kind: str, **fields: Any) -> None:
-        self._note(self.keeper.try_to_add(kind, **fields))
-
-    def buy(self, day: int, quantity: int, cost: str, label: str = "bill") -> None:
-        line = {"ItemRef": "Part", "Quantity": quantity, "Cost": cost}
-        self.enter(label, "Bill", day, VendorRef="Supplier", ItemLineAdd=[line])
-
-    def sell(self, day: int, quantity: int, label: str = "sale") -> None:
-        lines = [{"ItemRef": "Part", "Quantity": quantity}]
-        self.enter(label, "Invoice", day, CustomerRef="Ada", InvoiceLineAdd=lines)
-
-    def invoice(self, amount: str = "100", customer: str = "Ada", label: str = "invoice", **fields: Any) -> None:
-        lines = [{"ItemRef": "Work", "Rate": amount}]
-        self.enter(label, "Invoice", CustomerRef=customer, InvoiceLineAdd=lines, **fields)
-
-    def credit(self, amount: str, customer: str = "Ada", label: str = "credit", **fields: Any) -> None:
-        lines = [{"ItemRef": "Work", "Rate": amount}]
-        self.enter(label, "CreditMemo", CustomerRef=customer, CreditMemoLineAdd=lines, **fields)
-
-    def receive(self, amount: str, label: str = "payment", invoice: str = "invoice", customer: str = "Ada") -> None:
-        rows = [{"TxnID": self.key(invoice), "PaymentAmount": amount}]
-        self.enter(label, "ReceivePayment", 2, CustomerRef=customer, TotalAmount=amount, AppliedToTxnAdd=rows)
-
-    def apply(self, credit: str, amount: str, invoice: str = "invoice", customer: str = "Ada") -> None:
-        """Apply a credit to an invoice without a payment."""
-        row = {"TxnID": self.key(invoice), "SetCredit": {"CreditTxnID": self.key(credit), "AppliedAmount": amount}}
-        self.enter("application", "ReceivePayment", 3, CustomerRef=customer, TotalAmount="0.00", AppliedToTxnAdd=[row])
-
-    def rent(self, amount: str, label: str = "bill", **fields: Any) -> None:
-        lines = [{"AccountRef": "Rent", "Amount": amount}]
-        self.enter(label, "Bill", VendorRef="Supplier", ExpenseLineAdd=lines, **fields)
-
-    def pay_bill(self, amount: str, label: str = "check", **row: Any) -> None:
-        rows = [{"TxnID": self.key("bill"), "PaymentAmount": amount, **row}]
-        bank: dict[str, Any] = {"PayeeEntityRef": "Supplier", "BankAccountRef": "Checking"}
-        self.enter(label, "BillPaymentCheck", 2, **bank, IsToBePrinted=True, AppliedToTxnAdd=rows)
-
-    def journal(self, debit: tuple[str, str, str], credit: tuple[str, str, str], label: str = "journal") -> None:
-        """Enter a journal entry. A line is an account, an amount and a name or ''."""
-        lines = [
-            {"AccountRef": account, "Amount": amount, **({"EntityRef": name} if name else {})}
-            for account, amount, name in (debit, credit)
-        ]
-        self.enter(label, "JournalEntry", JournalDebitLine=[lines[0]], JournalCreditLine=[lines[1]])
-
-    def deposit(self, payment: str = "payment") -> None:
-        lines = [{"PaymentTxnID": self.key(payment)}]
-        self.enter("deposit", "Deposit", 4, DepositToAccountRef="Checking", DepositLineAdd=lines)
-
-    def order(self, quantity: int, customer: str = "Ada", **fields: Any) -> None:
-        lines = [{"ItemRef": "Part", "Quantity": quantity}]
-        self.enter("order", "SalesOrder", CustomerRef=customer, SalesOrderLineAdd=lines, **fields)
-
-    def fulfil(self, customer: str = "Ada", label: str = "fulfilment", **line: Any) -> None:
-        """Invoice what is open of the order."""
-        if line:
-            link = {"TxnID": self.key("order"), "TxnLineID": self._line("order").findtext("TxnLineID")}
-            self.enter(label, "Invoice", 5, CustomerRef=customer, InvoiceLineAdd=[{**line, "LinkToTxn": link}])
-        else:
-            self.enter(label, "Invoice", 5, CustomerRef=customer, LinkToTxnID=self.key("order"))
-
-    def change(self, label: str, **content: Any) -> None:
-        """Change a document."""
-        if label in self.documents:
-            now = self.keeper.get(self.documents[label])
-            kind = now.tag.removesuffix("Ret")
-            identity = {"TxnID": now.findtext("TxnID"), "EditSequence": now.findtext("EditSequence")}
-            self._note(self.keeper.ask(f"{kind}ModRq", {f"{kind}Mod": {**identity, **content}}))
-
-    def change_line(self, label: str, **content: Any) -> None:
-        """Change the only line of a document."""
-        line = self._line(label)
-        name = line.tag.removesuffix("Ret") + "Mod"
-        self.change(label, **{name: {"TxnLineID": line.findtext("TxnLineID"), **content}})
-
-    def delete(self, label: str) -> None:
-        if label in self.documents:
-            self._note(self.keeper.delete(self.documents[label]))
-
-    def void(self, label: str) -> None:
-        if label in self.documents:
-            kind = self.documents[label].tag.removesuffix("Ret")
-            self._note(self.keeper.ask("TxnVoidRq", {"TxnVoidType": kind, "TxnID": self.key(label)}))
-
-    def key(self, label: str) -> str:
-        return self.documents[label].findtext("TxnID", "") if label in self.documents else "1-1"
-
-    def _line(self, label: str) -> Element:
-        return next(line for line in self.keeper.get(self.documents[label]).iter() if line.tag.endswith("LineRet"))
-
-    def _note(self, response: Element) -> None:
-        self.status = response.get("statusCode", "")
-
-    def answer(self, question: str) -> str:
-        """Answer a question about the books."""
-        subject, _, label = question.partition(" ")
-        questions: dict[str, Callable[[], str]] = {
-            "refused": lambda: "no" if self.status == "0" else "yes",
-            "status": lambda: self.status,
-            "on": lambda: self._field("ItemInventory", "Part", "QuantityOnHand"),
-            "average": lambda: f"{float(self._field('ItemInventory', 'Part', 'AverageCost')):.2f}",
-            "open": lambda: _open_amount(self.keeper.get(self.documents[label])),
-            "number": lambda: self.documents[label].findtext("RefNumber", ""),
-            "count": lambda: str(len(self.keeper.ask(f"{label}QueryRq", ""))),
-            "customer": lambda: self._field("Customer", label, "Balance"),
-            "vendor": lambda: self._field("Vendor", label, "Balance"),
-        }
-        return questions.get(subject, lambda: self._field("Account", question, "Balance"))()
-
-    def _field(self, kind: str, name: str, field: str) -> str:
-        return self.keeper.get(name, kind).findtext(field, "")
-
-
-def _open_amount(record: Element) -> str:
-    return next(text for name in _OPEN if (text := record.findtext(name)) is not None)
-
-
-SCENARIOS: list[tuple[Scenario, dict[str, str]]] = []
-
-
-def expect(**answers: str) -> Callable[[Scenario], Scenario]:
-    """Enter a scenario into the table. `open_invoice` stands for the question "open invoice"."""
-
-    def enter(scenario: Scenario) -> Scenario:
-        SCENARIOS.append((scenario, {question.replace("_", " "): answer for question, answer in answers.items()}))
-        return scenario
-
-    return enter
-
+SCENARIOS = Scenarios()
+expect = SCENARIOS.expect
 
 # Stock: ten parts at 6.00 are worth 60.00. A sale takes the average cost of its day out of the stock.
 
@@ -579,12 +413,12 @@ def an_item_in_stock_needs_its_accounts(shop: Shop) -> None:
 
 @expect(refused="yes")
 def the_costs_of_an_item_are_not_income(shop: Shop) -> None:
-    shop.list_object("ItemInventory", Name="Odd", **{**_STOCK, "COGSAccountRef": "Sales"})
+    shop.list_object("ItemInventory", Name="Odd", **{**STOCK, "COGSAccountRef": "Sales"})
 
 
 @expect(refused="yes")
 def the_stock_of_an_item_is_not_an_expense(shop: Shop) -> None:
-    shop.list_object("ItemInventory", Name="Odd", **{**_STOCK, "AssetAccountRef": "Rent"})
+    shop.list_object("ItemInventory", Name="Odd", **{**STOCK, "AssetAccountRef": "Rent"})
 
 
 @expect(refused="yes")
@@ -652,7 +486,7 @@ def a_receipt_of_a_part_of_what_is_missing_sets_the_cost_of_all(shop: Shop) -> N
 @expect(Inventory_Asset="45.00", Cost_of_Goods_Sold="15.00", on_hand="6")
 def a_changed_cost_of_a_component_reaches_the_sale_of_the_product(shop: Shop) -> None:
     parts = [{"ItemInventoryRef": "Part", "Quantity": 2}]
-    shop.list_object("ItemInventoryAssembly", Name="Gate", SalesPrice="50", **_STOCK, ItemInventoryAssemblyLine=parts)
+    shop.list_object("ItemInventoryAssembly", Name="Gate", SalesPrice="50", **STOCK, ItemInventoryAssemblyLine=parts)
     shop.buy(1, 8, "6")
     shop.enter("build", "BuildAssembly", 2, ItemInventoryAssemblyRef="Gate", QuantityToBuild=1)
     lines = [{"ItemRef": "Gate", "Quantity": 1}]
@@ -797,27 +631,6 @@ def a_customer_is_not_paid_with_a_check_for_bills(shop: Shop) -> None:
     shop.enter("check", "BillPaymentCheck", 2, **bank, IsToBePrinted=True, AppliedToTxnAdd=rows)
 
 
-@cache
-def _answers(place: int) -> dict[str, str]:
-    """Play a scenario and return its answers. An answer that the books cannot give is the exception."""
-    scenario, questions = SCENARIOS[place]
-    shop, answers = Shop(), {}
-    scenario(shop)
-    for question in questions:
-        try:
-            answers[question] = shop.answer(question)
-        except (KeyError, IndexError, StopIteration) as error:
-            answers[question] = repr(error)
-    return answers
-
-
-@pytest.mark.parametrize(
-    ("place", "question", "expected"),
-    [
-        pytest.param(place, question, expected, id=f"{scenario.__name__}-{question}")
-        for place, (scenario, questions) in enumerate(SCENARIOS)
-        for question, expected in questions.items()
-    ],
-)
+@pytest.mark.parametrize(("place", "question", "expected"), SCENARIOS.cases)
 def test_the_books_say_what_an_accountant_expects(place: int, question: str, expected: str) -> None:
-    assert _answers(place)[question] == expected
+    assert SCENARIOS.answer(place, question) == expected

@@ -13,6 +13,7 @@ from simulator.books.ledger import ZERO
 from simulator.company_files.storage import read_books, write_books
 from simulator.requests.shown import shown
 from simulator.rules.items import STOCK_KINDS
+from simulator.rules.problems import book_problems
 from simulator.tests.bookkeeping import Bookkeeper
 from simulator.tests.support import contents_of
 from simulator.tests.test_reports import ALL, report, rows
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 STEPS = 120
 ITEMS = ("Work", "Paint", "Hinge", "Door", "Ten off", "Subtotal")
 CUSTOMERS = ("Ada", "Ada:Kitchen", "Bruno")
+MONEY = ("Checking", "Checking", "Card", "Card", "Accounts Payable")
 
 
 class RandomClerk:
@@ -50,6 +52,7 @@ class RandomClerk:
             self.transfer,
             self.adjust,
             self.order,
+            self.fulfil,
             *[self.change] * 2,
             self.delete,
             self.void,
@@ -63,7 +66,7 @@ class RandomClerk:
         fields.setdefault("TxnDate", f"2026-0{self.chance.randint(1, 8)}-15")
         response = self.keeper.try_to_add(kind, **fields)
         self.statuses.add(response.get("statusCode", ""))
-        assert response.get("statusCode") in {"0", "3120", "3150", "3180", "3210"}, response.get("statusMessage")
+        assert response.get("statusCode") in {"0", "570", "3120", "3150", "3180", "3210"}, response.get("statusMessage")
         if len(response):
             self.records.append(response[0])
 
@@ -136,9 +139,8 @@ class RandomClerk:
         self.add("Deposit", DepositToAccountRef="Checking", DepositLineAdd=[line])
 
     def transfer(self) -> None:
-        self.add(
-            "Transfer", TransferFromAccountRef="Checking", TransferToAccountRef="Card", Amount=self.amount()
-        )  # fmt: skip
+        accounts = {f"Transfer{end}AccountRef": self.chance.choice(MONEY) for end in ("From", "To")}
+        self.add("Transfer", **accounts, Amount=self.amount())
 
     def adjust(self) -> None:
         line = {"ItemRef": "Hinge", "QuantityAdjustment": {"NewQuantity": self.chance.randint(0, 20)}}
@@ -146,6 +148,16 @@ class RandomClerk:
 
     def order(self) -> None:
         self.add("SalesOrder", CustomerRef="Ada", SalesOrderLineAdd=self.lines())
+
+    def fulfil(self) -> None:
+        """Invoice an order by its id, by a line of it, or by both, which is refused."""
+        txn_id = self.any_of("SalesOrder")
+        order = self.keeper.books.transaction(txn_id)
+        line_id = next(order.lines())[1]["TxnLineID"] if order is not None else "1-1"
+        line = {"Quantity": self.chance.choice(("1", "2")), "LinkToTxn": {"TxnID": txn_id, "TxnLineID": line_id}}
+        links = {"LinkToTxnID": [txn_id], "InvoiceLineAdd": [line]}
+        chosen = self.chance.choice((["LinkToTxnID"], ["InvoiceLineAdd"], list(links)))
+        self.add("Invoice", CustomerRef="Ada", **{name: links[name] for name in chosen})
 
     def change(self) -> None:
         """Change the quantity of an invoice's first line, or the memo of a payment."""
@@ -188,6 +200,7 @@ class RandomClerk:
 
 def check(books: Books) -> None:
     """Compare every sum of the books with the others."""
+    assert book_problems(books) == []
     ledger = books.ledger
     postings = [posting for txn_id in books.transactions for posting in ledger.postings(txn_id)]
     assert sum((posting.amount for posting in postings), ZERO) == 0
