@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from domain.errors import shortened
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -16,6 +18,9 @@ MAX_METADATA_BYTES = 2 * 1024
 
 MAX_METADATA_TEXT = 6 * MAX_METADATA_BYTES + 1024
 """The maximum characters of metadata as JSON. A character can be an escape of six, and each pair takes six more."""
+
+_MAX_QUOTED = 60
+"""The maximum characters of a name that a message repeats."""
 
 AN_OBJECT = 'an object with names and strings, such as {"order": "1007"}'
 
@@ -41,10 +46,14 @@ def checked_metadata(value: Any) -> Mapping[str, str]:
 
 def _problem(value: Any) -> str | None:
     """Return what is wrong with metadata, or None."""
-    if isinstance(value, dict) and len(value) > MAX_METADATA_PAIRS:
-        return f"has {len(value):,} members. At most {MAX_METADATA_PAIRS} are allowed"
-    if not isinstance(value, dict) or "" in value or not all(isinstance(text, str) for text in value.values()):
+    if not isinstance(value, dict):
         return f"must be {AN_OBJECT}"
+    if len(value) > MAX_METADATA_PAIRS:
+        return f"has {len(value):,} members. At most {MAX_METADATA_PAIRS} are allowed"
+    others = [name for name, text in value.items() if not name or not isinstance(text, str)]
+    if others:
+        what = "which is not a string" if others[0] else "which is not a name"
+        return f"must be {AN_OBJECT}. It has the member {shortened(others[0], _MAX_QUOTED)!r}, {what}"
     try:
         size = sum(len(text.encode()) for text in (*value, *value.values()))
     except UnicodeEncodeError:

@@ -10,7 +10,7 @@ from typing import Any
 
 from handlers.common.bootstrap import end_init
 from handlers.common.http import NO_STORE, response, without_body
-from handlers.common.paths import PREFIX, is_id, suggested_path
+from handlers.common.paths import PREFIX, is_id, known_beginning, suggested_path
 
 end_init()
 
@@ -36,7 +36,10 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 def _unknown_path(method: str, path: str) -> dict[str, Any]:
     """Return the response to a path that does not exist. It repeats only ids of what the caller has written."""
-    message = f"The path does not exist. The paths of the API begin with {PREFIX} once, such as {PREFIX}/connections."
+    beginning, following = known_beginning(path, methods())
+    message = f"The path does not exist. {beginning}/ can be followed by {', '.join(following)}."
+    if not following:
+        message = f"The path does not exist. {beginning} exists, but nothing can follow it."
     if found := suggested_path(path, methods()):
         template, suggested = found
         allowed = methods()[template]

@@ -7,8 +7,8 @@
 The container has git, make, Python with venv, curl and CA certificates, a user without rights, and a process 1 that
 collects no others. It clones the last commit, runs `make run` with the first request of the README, then `make test`.
 `--system` runs the tests that depend on the version of Python or on the system in place of `make test`. The image is
-made from one of a registry, or by root with debootstrap. A version is skipped without Docker or an image. Exits with 1
-if a command fails. It needs packages from an index.
+made from one of a registry, or by root with debootstrap. A version is skipped without Docker, or if its image can be
+made in neither way. Exits with 1 if a command fails. It needs packages from an index.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from local.debian import RELEASES, ImageError, bootstrap, has_engine, must, run
+from local.debian import RELEASES, BuildError, ImageError, bootstrap, has_engine, must, run
 from local.programs import ROOT, end_with_sigterm
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def script(*, system: bool) -> str:
 
 
 def provide(version: str) -> str:
-    """Return the name of the image after building it. Raises ImageError."""
+    """Return the name of the image after building it. Raises ImageError, or BuildError if it fails."""
     release, packages = RELEASES[version], [package.format(version=version) for package in PACKAGES]
     made_from = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
     image = f"qbxml-queue-fresh:{release}-{made_from}"
@@ -90,7 +90,8 @@ def provide(version: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "Dockerfile"
         file.write_text(DOCKERFILE.format(release=release, packages=" ".join(packages)), encoding="utf-8")
-        if run("docker", "build", "--quiet", "--tag", image, folder).returncode == 0:
+        if run("docker", "pull", "--quiet", f"debian:{release}-slim").returncode == 0:
+            must("docker", "build", "--quiet", "--tag", image, folder)
             return image
         print(f"No container registry can be reached. Building Debian {release} …", flush=True)
         root, archive = Path(folder) / "root", Path(folder) / "root.tar"
@@ -118,6 +119,9 @@ def try_version(version: str, shared: Path, *, system: bool) -> str:
     began = time.monotonic()
     try:
         image = provide(version)
+    except BuildError as error:
+        print(f"Python {version}: failed: {error}", flush=True)
+        return "failed"
     except ImageError as error:
         print(f"Python {version}: skipped: {error}", flush=True)
         return "skipped"

@@ -13,7 +13,7 @@ import unicodedata
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-from domain.errors import InvalidRequest
+from domain.errors import InvalidRequest, shortened
 from domain.webhooks.defaults import MAX_URL_LENGTH
 
 FIELD = "webhook_url"
@@ -62,6 +62,9 @@ _URL = re.compile(
 )
 _AUTHORITY = re.compile(r"(\[(?P<ipv6>[0-9A-Fa-f:.]*)\]|(?P<name>[^\[\]:]+))(:(?P<port>.*))?")
 _PORT = re.compile(r"[0-9]*")
+_MAX_QUOTED = 60
+"""The maximum characters of a URL that a message repeats."""
+
 _MAX_PORT = 65_535
 
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -141,7 +144,8 @@ def parse_url(url: str) -> Receiver:
         raise _invalid("must not contain spaces, backslashes or control characters")
     parts = _URL.fullmatch(url)
     if parts is None:
-        raise _invalid("must be an absolute URL like https://example.com/webhooks")
+        found = repr(shortened(url, _MAX_QUOTED))
+        raise _invalid(f"must be an absolute URL like https://example.com/webhooks, not {found}")
     if "@" in parts["authority"]:
         raise _invalid("must not contain a user name or password")
     target = (parts["path"] or "/") + (f"?{parts['query']}" if parts["query"] else "")

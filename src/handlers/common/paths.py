@@ -26,6 +26,13 @@ _WITHOUT_CONNECTION = 0.1
 
 _PREFIXES = frozenset({"", "api", "v1", "apiv1"})
 
+_OTHER_NAMES = {
+    **dict.fromkeys(("cancel", "abort", "stop"), "discard"),
+    **dict.fromkeys(("retry", "requeue", "repeat", "rerun", "resubmit"), "queue_again"),
+    **dict.fromkeys(("resend", "replay"), "redeliver"),
+}
+"""The actions of other APIs for ours."""
+
 _separators = re.compile(r"[/\\.:;,|]+").split
 is_id = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}").fullmatch
 
@@ -35,15 +42,39 @@ def suggested_path(path: str, templates: Iterable[str]) -> tuple[str, str] | Non
 
     `path` is what follows `/api/v1`. The base URL of the caller may have had this prefix already.
     """
+    given = _segments(path)
+    if not given:
+        return None
+    given[-1] = _OTHER_NAMES.get(given[-1].lower(), given[-1])
+    if given[-1] == "queue_again" and len(given) > 1 and is_id(given[-2]):
+        del given[-2]  # the action takes the ids in its filter
+    found = [(*_compared(template, given), template) for template in templates if template.startswith(f"{PREFIX}/")]
+    best, suggested, template = max(found, key=lambda each: each[0])
+    return (template, f"{PREFIX}/{suggested}") if best >= _MIN_SIMILARITY else None
+
+
+def known_beginning(path: str, templates: Iterable[str]) -> tuple[str, list[str]]:
+    """Return the beginning of a path that exists, with the ids of the caller, and what can follow it."""
+    routes = [template.removeprefix(f"{PREFIX}/").split("/") for template in templates if template.startswith(PREFIX)]
+    known: list[str] = []
+    for given in _segments(path):
+        found = [(*_segment(names[len(known)], given), names) for names in routes if len(names) > len(known)]
+        exact = [(written, names) for similar, written, names in found if similar == 1.0]
+        if not exact:
+            break
+        routes = [names for _, names in exact]
+        known.append(exact[0][0])
+    following = {names[len(known)] for names in routes if len(names) > len(known)}
+    return "/".join([PREFIX, *known]), sorted(following)
+
+
+def _segments(path: str) -> list[str]:
+    """Return the segments of what follows `/api/v1`, or none if they are too many to compare."""
     given = _separators(path.strip()) if len(path) <= _MAX_CHARACTERS else []
     while given and letters(given[0]) in _PREFIXES:
         given = given[1:]
     given = [segment for segment in given if segment]
-    if not 0 < len(given) <= _MAX_SEGMENTS:
-        return None
-    found = [(*_compared(template, given), template) for template in templates if template.startswith(f"{PREFIX}/")]
-    best, suggested, template = max(found, key=lambda each: each[0])
-    return (template, f"{PREFIX}/{suggested}") if best >= _MIN_SIMILARITY else None
+    return given if len(given) <= _MAX_SEGMENTS else []
 
 
 def _compared(template: str, given: Sequence[str]) -> tuple[float, str]:

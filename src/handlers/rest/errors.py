@@ -84,4 +84,6 @@ def _problem(error: dict[str, Any], places: Places) -> Problem:
         suggestion = places.instead_of_field(str(path[-1]), path[:-1])
         return Problem(field, "is not a field of this endpoint", suggestion=suggestion, index=index)
     message, suggestion = worded(error, places.example(path) if path else None)
+    if path[-1:] == ["request_xml"] and isinstance(error.get("input"), dict | list):
+        suggestion = "Send JSON as request_json."
     return Problem(field, message, suggestion=suggestion, index=index)

@@ -45,6 +45,7 @@ _OTHER_NAMES: Mapping[str, str] = {
     "end": "to",
     "tags": "label",
     "key": "idempotency_key",
+    **dict.fromkeys(("name", "id", "alias"), "ref"),
 }
 """The names of other APIs for our fields and parameters."""
 
@@ -88,7 +89,8 @@ class Places:
         if len(name) > MAX_COMPARED_CHARACTERS:
             return None
         is_request = name[:1].isupper() and name.endswith("Rq")
-        if "request_json" in names and (is_request or name in _MEMBERS_OF_A_REQUEST):
+        is_member = name in _MEMBERS_OF_A_REQUEST and _OTHER_NAMES.get(name) not in names
+        if "request_json" in names and (is_request or is_member):
             return f'Write it inside request_json: {{"request_json": {{"{name}": …}}}}.'
         if "request_json" in names and name in _OF_A_BATCH:
             return "Only the requests of a batch have it: POST …/queued_requests/batch."

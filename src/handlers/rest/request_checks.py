@@ -4,7 +4,7 @@ import base64
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
 
@@ -24,6 +24,7 @@ from domain.records.app import AppLimits, Scope
 from domain.records.audit import Actor, ActorType
 from handlers.common.http import header
 from handlers.rest.places import Places
+from handlers.rest.wording import kind_of
 
 MAX_BODY_BYTES = 1024 * 1024
 """Maximum size of a REST body, in bytes. Web Connector calls have their own limits (`protocol/soap.py`)."""
@@ -167,7 +168,8 @@ def json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
-        problem = Problem("body", f"is not JSON: {error.msg}", line=error.lineno, column=error.colno)
+        found = f", not {_beginning(text[error.pos :])}" if error.msg.startswith("Expecting ") else ""
+        problem = Problem("body", f"is not JSON: {error.msg}{found}", line=error.lineno, column=error.colno)
         raise InvalidRequest([problem]) from None
     except RecursionError:
         raise InvalidRequest.of("body", "is nested too deeply") from None
@@ -175,10 +177,28 @@ def json_object(text: str) -> dict[str, Any]:
         # Python refuses to parse integers of more than 4,300 digits.
         raise InvalidRequest.of("body", "has a number with too many digits") from None
     if not isinstance(value, dict):
-        raise InvalidRequest.of("body", "must be a JSON object")
+        raise InvalidRequest(
+            [Problem("body", f"must be a JSON object, not {kind_of(value)}", suggestion=_whole(value))]
+        )
     if "\\u" in text and _has_lone_surrogate(value):
         raise InvalidRequest.of("body", "has half of a surrogate pair (\\ud800 to \\udfff), which is not a character")
     return value
+
+
+def _beginning(text: str) -> str:
+    """Return the first characters of a text as a message quotes them."""
+    return repr(shortened(text, _MAX_QUOTED)) if text else "the end of the body"
+
+
+def _whole(value: object) -> str | None:
+    """Return how to send requests that are in an array, or None if `value` is something else."""
+    if isinstance(value, list) and any("request_json" in item or "request_xml" in item for item in _objects(value)):
+        return 'Write {"requests": [ … ]} and send it to POST …/queued_requests/batch.'
+    return None
+
+
+def _objects(values: list[Any]) -> Iterator[dict[str, Any]]:
+    return (value for value in values if isinstance(value, dict))
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -230,6 +250,7 @@ def preferred_wait(event: Event) -> int | None:
         if name.lower() == "wait":
             seconds = value.strip('"')
             if not _SECONDS.fullmatch(seconds) or not 1 <= int(seconds) <= MAX_WAIT_SECONDS:
-                raise InvalidRequest.of("Prefer", f"must be wait=1 to wait={MAX_WAIT_SECONDS}, in whole seconds")
+                allowed = f"wait=1 to wait={MAX_WAIT_SECONDS}, in whole seconds"
+                raise InvalidRequest.of("Prefer", f"must be {allowed}, not {_beginning(preference.strip())}")
             return int(seconds)
     return None

@@ -139,9 +139,12 @@ def test_another_apps_request_is_not_found(deployment: Deployment, method: str, 
     [
         ("{", {"field": "body", "line": 1, "column": 2}),
         ("", {"field": "body", "message": "is missing"}),
-        ("request_xml=1", {"field": "body", "line": 1, "column": 1}),
-        ("[]", {"field": "body", "message": "must be a JSON object"}),
-        (json.dumps([{"request_xml": REQUEST_XML}]), {"field": "body", "message": "must be a JSON object"}),
+        ("request_xml=1", {"message": "is not JSON: Expecting value, not 'request_xml=1'", "line": 1, "column": 1}),
+        ("[]", {"field": "body", "message": "must be a JSON object, not an array"}),
+        (
+            json.dumps([{"request_xml": REQUEST_XML}]),
+            {"suggestion": 'Write {"requests": [ … ]} and send it to POST …/queued_requests/batch.'},
+        ),
         ("null", {"field": "body"}),
         ('"text"', {"field": "body"}),
         ('{"request_json": NaN}', {"field": "body"}),
@@ -213,6 +216,25 @@ def test_wrong_types_are_refused(deployment: Deployment, body: dict[str, Any], f
 
     assert (response.status, response.code, response.problem["field"]) == (400, "invalid_request", field)
     assert stored_ids(deployment) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "suggestion"),
+    [
+        ("", {"request_xml": QUERY}, "Send JSON as request_json."),
+        ("", {"request_xml": [QUERY]}, "Send JSON as request_json."),
+        ("/batch", {"requests": [{"request_xml": QUERY}]}, "Send JSON as request_json."),
+        ("/batch", {"requests": [{"name": "a", "request_json": QUERY}]}, "Did you mean ref?"),
+        ("/batch", {"requests": [{"id": "a", "request_json": QUERY}]}, "Did you mean ref?"),
+        ("", {"name": "CustomerQueryRq"}, 'Write it inside request_json: {"request_json": {"name": …}}.'),
+    ],
+)
+def test_a_field_in_another_form_has_the_right_one(
+    deployment: Deployment, path: str, body: dict[str, Any], suggestion: str
+) -> None:
+    response = deployment.api.call("POST", f"{deployment.requests_url}{path}", body)
+
+    assert (response.status, response.problem["suggestion"]) == (400, suggestion)
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
@@ -310,6 +332,14 @@ def test_an_invalid_or_forbidden_webhook_url_is_refused(deployment: Deployment, 
     assert (response.status, response.code, response.problem["field"]) == (400, "invalid_request", "webhook_url")
     assert stored_ids(deployment) == []
     assert deployment.api.call("GET", "/api/v1/connections").json["total_pages"] == 1
+
+
+def test_a_webhook_url_that_is_not_absolute_is_in_the_message(deployment: Deployment) -> None:
+    url = "shop.example:8000/" + "x" * 100
+
+    response = deployment.api.call("POST", deployment.requests_url, {"request_json": QUERY, "webhook_url": url})
+
+    assert response.problem["message"].endswith(f"not '{url[:59]}…'")
 
 
 @pytest.mark.parametrize("key", ["", "two words", "é", "x" * 256])

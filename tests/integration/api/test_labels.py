@@ -160,6 +160,14 @@ def test_metadata_of_a_query_that_is_not_an_object_of_strings_is_refused(deploym
     assert [problem["field"] for problem in answer.json["error"]["details"]["problems"]] == ["metadata"]
 
 
+def test_the_member_of_metadata_that_is_not_a_string_is_named(deployment: Deployment) -> None:
+    body = {"request_xml": REQUEST_XML, "metadata": {"shop": "north", "order": 7}}
+
+    response = deployment.api.call("POST", deployment.requests_url, body)
+
+    assert response.problem["message"].endswith("It has the member 'order', which is not a string")
+
+
 def test_the_largest_label_and_metadata_are_accepted(deployment: Deployment) -> None:
     metadata = {f"{number:02}": "x" * 100 for number in range(20)} | {"00": "x" * 108}
 

@@ -10,6 +10,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import pytest
+
 from domain.qbxml.schema.content_models import ContentModel, request_model
 from domain.qbxml.schema.facts import request_names
 from local.gateway import Gateway, Request
@@ -238,6 +240,33 @@ def called(gateway: Gateway, method: str, path: str) -> str:
     response = gateway.handle(Request(method, quote(path), headers, b""))
     text = response.body.decode()
     return text if response.status == 200 else json.loads(text)["error"]["message"]
+
+
+OTHER_ID = "d0000000-0000-4000-8000-00000000000d"
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (f"/connections/{CONNECTION_ID}/bills", "followed by accept_company_file, audit_log, customers, invoices, "),
+        (f"/queued_requests/{OTHER_ID}/response", f"{OTHER_ID}/ can be followed by discard, redeliver."),
+        ("/events/5", "/api/v1/events exists, but nothing can follow it."),
+        (f"/queued_requests/{OTHER_ID}/cancel", f"Did you mean /api/v1/queued_requests/{OTHER_ID}/discard?"),
+        (
+            f"/connections/{CONNECTION_ID}/queued_requests/{OTHER_ID}/retry",
+            f"Did you mean /api/v1/connections/{CONNECTION_ID}/queued_requests/queue_again?",
+        ),
+        (
+            f"/queued_requests/{OTHER_ID}/retry",
+            "Did you mean /api/v1/connections/{connection_id}/queued_requests/queue_again?",
+        ),
+    ],
+)
+def test_a_path_that_resembles_no_other_says_what_can_follow_its_beginning(path: str, message: str) -> None:
+    template = Template.load()
+    gateway = Gateway(template, Called(template))  # type: ignore[arg-type]
+
+    assert message in called(gateway, "POST", f"/api/v1{path}")
 
 
 def near_misses_of_path(path: str, chance: random.Random) -> Iterator[tuple[str, str]]:

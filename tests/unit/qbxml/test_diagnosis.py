@@ -323,3 +323,36 @@ def test_malformed_xml_has_a_suggestion(name: str, suggestion: str | None) -> No
 
     assert problem.message.startswith("The XML is malformed")
     assert (problem.line, problem.suggestion) == (2, suggestion)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "suggestion"),
+    [
+        (" \n", "it is empty", "Write <QBXML>"),
+        ('{"CustomerQueryRq": {}}', "it begins with '{', not with <", "Send JSON as request_json."),
+        ("CustomerQueryRq", "it begins with 'C', not with <", "Write <QBXML>"),
+        ('<?xml version="1.0"?>', "it has no element", "Write <QBXML>"),
+        ("<QBXML/><QBXML/>", "'<QBXML/>' follows the end of the first element", "Queue others separately."),
+        ("<QBXML/>;", "';' follows the end of the first element", "Remove it."),
+        ("<QBXML><a></b></QBXML>", "</b> does not close a", "Close a with </a>."),
+        ("<QBXML><a b=1/></QBXML>", "the value of b is not in quotation marks", 'Write b="…".'),
+        ("<QBXML>\x01</QBXML>", "'\\x01' is not allowed here", "None"),
+    ],
+)
+def test_malformed_xml_is_explained(text: str, wrong: str, suggestion: str) -> None:
+    (problem,) = refusal(text).problems
+
+    assert problem.message == f"The XML is malformed: {wrong}."
+    assert suggestion in str(problem.suggestion)
+
+
+@given(end=st.integers(0, len(request_xml("<CustomerQueryRq iterator='Start'><MaxReturned>2</MaxReturned>")) + 17))
+def test_xml_that_is_cut_off_says_what_has_no_end(end: int) -> None:
+    """Wherever it is cut, no message of the parser reaches the caller."""
+    text = request_xml("<CustomerQueryRq iterator='Start'><MaxReturned>2</MaxReturned></CustomerQueryRq>")
+    if end >= len(text.rstrip()):
+        return
+
+    (problem,) = refusal(text[:end]).problems
+
+    assert problem.message.endswith(("is not closed.", "has no end.", "it has no element.", "it is empty."))

@@ -1,28 +1,24 @@
-"""Reads the XML of a request with the location of every element, and explains malformed XML."""
+"""Reads the XML of a request with the location of every element."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
-from xml.parsers.expat import ExpatError, errors
+from xml.parsers.expat import ExpatError
 
 from defusedxml.common import DefusedXmlException
 
 from domain.qbxml.request import limits
 from domain.qbxml.request.envelope import ENVELOPE_DEPTH
+from domain.qbxml.request.malformed import explained
 from domain.qbxml.request.problems import quoted
-from domain.qbxml.xml.parser import declares_namespace, defused_parser, error_text, normalize_prologue
+from domain.qbxml.xml.parser import declares_namespace, defused_parser, normalize_prologue
 
 if TYPE_CHECKING:
     from domain.qbxml.request.problems import Source
 
 _version_attribute = re.compile(r"""version\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\Z""").match
-
-_named_reference = re.compile(r"&[A-Za-z][A-Za-z0-9]*;").match
-_line_end = re.compile(r"\r\n|\r|\n")
-_bare_ampersand = re.compile(r"&(?!#)").match
-_open_reference = re.compile(r"&(?!#)[^;<>&]*\Z").search
 
 
 def read_xml(text: str, source: Source) -> tuple[Element, str | None]:
@@ -63,27 +59,17 @@ class _Reader:
             column = error.start - text.rfind("\n", 0, error.start)
             self._source.refuse("Remove the unpaired surrogate: it is not a character.", (line, column))
         except ExpatError as error:
-            message = f"The XML is malformed: {error_text(error)}."
-            suggestion = self._suggestion(error, text)
-            self._source.refuse(message, (error.lineno, error.offset + 1), self._path() or None, suggestion)
+            opened = [element.tag for element in self._open]
+            has_ended = bool(self._roots) and not opened
+            wrong, suggestion = explained(error, normalize_prologue(text), opened, has_ended=has_ended)
+            place = (error.lineno, error.offset + 1)
+            self._source.refuse(f"The XML is malformed: {wrong}.", place, self._path() or None, suggestion)
         except DefusedXmlException:
             suggestion = "Remove the DOCTYPE. Write special characters as &amp;, &lt; or numeric references."
             self._source.refuse(
                 "DOCTYPE declarations and entities are not allowed.", self._location(), suggestion=suggestion
             )
         return self._roots[0], self._version
-
-    def _suggestion(self, error: ExpatError, text: str) -> str | None:
-        """Return a correction for the most common errors."""
-        if error_text(error) == errors.XML_ERROR_TAG_MISMATCH and self._open:
-            return f"Close {self._open[-1].tag} with </{self._open[-1].tag}>."
-        line = _line_end.split(normalize_prologue(text), error.lineno)[error.lineno - 1]
-        before, after = line[: error.offset], line[error.offset :]
-        if entity := _named_reference(after):
-            return f"XML has no entity {entity[0]}. Write the character itself."
-        if before.endswith("<"):
-            return "Write < as &lt;."
-        return "Write & as &amp;." if _bare_ampersand(after) or _open_reference(before) else None
 
     def _location(self) -> tuple[int, int]:
         return self._parser.CurrentLineNumber, self._parser.CurrentColumnNumber + 1
