@@ -274,13 +274,13 @@ class Meter:
         self._usage.dynamodb_calls[operation] += 1
         targets = [*self._capacity.targets(operation, parameters)]
         before = {target: self._item(target) for target in targets}
-        if self._endpoint and operation in READS:
+        if operation == "Query" or (self._endpoint and operation in READS):
             parameters = {**parameters, "ReturnConsumedCapacity": "TOTAL"}
         result = call(operation, parameters)
         for target in targets:
             self._usage.writes += self._capacity.write_units(target, before[target], self._item(target))
         self._usage.reads += read_units(operation, parameters, result)
-        capacities = result.get("ConsumedCapacity", [])
+        capacities = result.get("ConsumedCapacity", []) if self._endpoint else []
         for capacity in capacities if isinstance(capacities, list) else [capacities]:
             self._usage.reads_reported += capacity["CapacityUnits"]
         return result

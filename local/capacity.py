@@ -1,7 +1,7 @@
 """The units of DynamoDB that calls use, from their parameters, their results and the items before and after them.
 
 The rules are those of "DynamoDB read and write operations" in the Amazon DynamoDB Developer Guide. DynamoDB Local
-reports wrong figures for transactions, and the emulation reports none.
+reports wrong figures for transactions, and the emulation reports only those of queries: their results do not tell them.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Capacity:
 
 
 def read_units(operation: str, parameters: Mapping[str, Any], result: Mapping[str, Any]) -> float:
-    """Return the units of a read, or 0 for another call."""
+    """Return the units of a read, or 0 for another call. A query is made with `ReturnConsumedCapacity`."""
     match operation:
         case "GetItem":
             return _item_units(result.get("Item"), consistent=bool(parameters.get("ConsistentRead")))
@@ -104,8 +104,9 @@ def read_units(operation: str, parameters: Mapping[str, Any], result: Mapping[st
                 units += (len(request["Keys"]) - len(items)) * _item_units(None, consistent=consistent)
             return units
         case "Query":
-            total = sum(map(size, result.get("Items", [])))
-            return max(1, math.ceil(total / READ_BLOCK)) * (1.0 if parameters.get("ConsistentRead") else 0.5)
+            # A query that finds nothing is charged, which no local database reports.
+            found: float = result["ConsumedCapacity"]["CapacityUnits"]
+            return max(found, 1.0 if parameters.get("ConsistentRead") else 0.5)
     return 0.0
 
 

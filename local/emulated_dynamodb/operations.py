@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import threading
 import zlib
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -29,6 +30,7 @@ Request: TypeAlias = "Mapping[str, Any]"
 Response: TypeAlias = dict[str, Any]
 
 MAX_PAGE_BYTES = 1024 * 1024
+READ_BLOCK_BYTES = 4096
 MAX_BATCH_BYTES = 16 * 1024 * 1024
 MAX_BATCH_KEYS = 100
 MAX_BATCH_WRITES = 25
@@ -174,6 +176,11 @@ class EmulatedDynamoDB:
             del response["Items"]
         else:
             response["Items"] = project(response["Items"], fields, placeholders)
+        if request.get("ReturnConsumedCapacity") == "TOTAL":
+            # Charged is what was read of the index, regardless of filter, projection and count.
+            blocks = math.ceil(sum(map(size_of, page)) / READ_BLOCK_BYTES)
+            units = blocks if request.get("ConsistentRead") else blocks / 2
+            response["ConsumedCapacity"] = {"TableName": request["TableName"], "CapacityUnits": units}
         if last is not None:
             # DynamoDB stops at a limit without checking whether anything follows.
             response["LastEvaluatedKey"] = {name: last[name] for name in index.key_names}

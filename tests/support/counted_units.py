@@ -19,7 +19,7 @@ class CountedUnits:
 
     def __init__(self, client: Any, definitions: Mapping[str, Mapping[str, Any]]) -> None:
         self.reads = self.writes = 0.0
-        self._client = client
+        self._client = self.client = client
         self._capacity = Capacity(definitions)
         self._own = threading.local()
         self._lock = threading.Lock()
@@ -29,6 +29,8 @@ class CountedUnits:
     def _begin(self, params: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> None:
         if getattr(self._own, "reads", False):
             return
+        if model.name == "Query":
+            params["ReturnConsumedCapacity"] = "TOTAL"
         targets = [*self._capacity.targets(model.name, params)]
         context["counted"] = params, [(target, self._item(target)) for target in targets]
 
