@@ -141,6 +141,7 @@ def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed:
         inserted = FIRST_DAY + timedelta(seconds=chance.random() * days * 86_400)
         updated = inserted + timedelta(minutes=min(2880.0, chance.expovariate(1 / 30)))
         state, webhook_state = chance.choices(lives, shares)[0]
+        was_sent = state in {State.RESPONSE_RECEIVED, State.ERROR}
         yield QueuedRequest(
             id=str(uuid.UUID(int=chance.getrandbits(128), version=4)),
             connection_id=connection_id,
@@ -151,6 +152,7 @@ def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed:
             inserted_at=timestamp(inserted),
             updated_at=timestamp(updated),
             state=state,
+            sent_at=timestamp(inserted + (updated - inserted) * chance.random()) if was_sent else None,
             webhook=Webhook(
                 webhook_state, None if webhook_state == WebhookState.NOT_APPLICABLE else "https://example.com/hooks"
             ),

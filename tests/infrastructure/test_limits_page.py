@@ -141,7 +141,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "`days` of statistics": [allowed(models.StatisticsParameters, "days")],
     "connections in `GET /statistics`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "entries that a list": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"],
-    "requests that a list by the time of sending reads": [f"{search.MAX_READ_RECORDS:,}"],
+    "requests that a list with a filter that no index has reads": [f"{search.BOUNDS.records:,}"],
+    "requests that a list by the time of sending spans": [f"{search.BOUNDS.spanned:,}", f"{search.BOUNDS.undecided}"],
     "`name`, `company_file`": [
         f"{longest(models.NewConnection, 'name')} and {longest(models.NewConnection, 'company_file')} characters"
     ],

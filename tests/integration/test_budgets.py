@@ -424,30 +424,33 @@ def test_a_list_of_a_range_of_time_takes_a_query_more_for_each_pair_of_a_day_tha
     assert bench_with_records.calls["GetItem"] == (1 if page.items else 2)
 
 
-def test_a_list_by_the_time_of_sending_reads_what_changed_since_then_in_batches_of_100(bench: Bench) -> None:
+def test_a_list_by_the_time_of_sending_reads_two_entries_of_each_request_and_the_records_that_they_leave_open(
+    bench: Bench,
+) -> None:
     """Earlier requests cost nothing, and so do the others of a label."""
     early, late = NOON - timedelta(hours=2), NOON - timedelta(hours=1)
     for number in range(330):
-        moment = timestamp(early if number < 100 else late)
+        begun = early if number < 100 else late
         record = a_record(
-            inserted_at=moment,
-            updated_at=moment,
-            sent_at=moment,
-            state=State.RESPONSE_RECEIVED,
+            inserted_at=timestamp(begun),
+            updated_at=timestamp(begun + timedelta(minutes=1)),
+            sent_at=timestamp(begun),
+            state=State.ERROR if number > 250 else State.RESPONSE_RECEIVED,
             label="nightly" if number % 100 == 50 else None,
         )
         bench.store.commit(AddRequest(record, REQUEST_XML, ""))
     sent = RequestFilter(sent_since=timestamp(late), sent_before=timestamp(NOON))
 
-    def batches(query: ListQuery) -> int:
+    def calls(which: RequestFilter) -> tuple[int, int]:
         bench.calls.clear()
-        assert bench.lists.page(APP_ID, query).items
-        return bench.calls["BatchGetItem"]
+        assert bench.lists.page(APP_ID, ListQuery(CONNECTION_ID, which, bodies=False)).items
+        return bench.calls["Query"], bench.calls["BatchGetItem"]
 
-    # 230 records are read, and those of the page with their bodies.
-    assert batches(ListQuery(CONNECTION_ID, sent, bodies=False)) == 3 + 1
+    # Counts, records in flight and two queries for each of two pairs; the 79 errors in one batch, and the page.
+    assert calls(sent) == (2 + 2 * 2, 1 + 1)
+    assert calls(replace(sent, state=State.RESPONSE_RECEIVED)) == (2 + 2, 1)
     # Of the four requests with the label, three were sent in this time.
-    assert batches(ListQuery(CONNECTION_ID, replace(sent, label="nightly"), bodies=False)) == 1 + 1
+    assert calls(replace(sent, label="nightly")) == (2 + 1, 1 + 1)
 
 
 def test_a_list_reads_records_in_flight_beside_the_entries(bench: Bench) -> None:

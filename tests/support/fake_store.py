@@ -381,6 +381,10 @@ class FakeStore:
         records = map(self.records.get, request_ids)
         return [record for record in records if isinstance(record, QueuedRequest)]
 
+    def records_of_entries(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        """Return the records that exist."""
+        return self.records_by_id(request_ids)
+
     def in_flight_ids(self, connection_id: str) -> Sequence[str]:
         """Return the ids of the records in flight."""
         records = self._records_of(connection_id, "in_flight")

@@ -51,14 +51,18 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
         page = chance.choice([1, 1, 2, 3])
         inserted = NOON + timedelta(days=chance.randrange(5), hours=chance.randint(-2, 2))
         updated = inserted + timedelta(hours=chance.choice([0, 1, 26]))
+        state = chance.choice(STATES)
+        sent_at = timestamp(inserted + (updated - inserted) * chance.choice([0, 0.5, 1]))
+        # A request with a response was sent, and sending a request changes it.
+        was_sent = state is State.RESPONSE_RECEIVED or (updated > inserted and chance.random() < 0.5)
         record = a_record(
             id=new_id(),
             connection_id=connection_id,
             inserted_at=timestamp(inserted),
             updated_at=timestamp(updated),
-            state=chance.choice(STATES),
+            state=state,
             webhook=chance.choice(WEBHOOKS),
-            sent_at=chance.choice([None, timestamp(inserted + (updated - inserted) * chance.choice([0, 0.5, 1]))]),
+            sent_at=sent_at if was_sent else None,
             label=chance.choice(LABELS),
             request_name=chance.choice(NAMES),
             paging=Paging(page, chance.choice(QUERY_IDS)) if page > 1 else Paging(),

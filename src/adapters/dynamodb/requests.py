@@ -20,7 +20,7 @@ from domain.records.session import RequestInFlight
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
@@ -176,8 +176,16 @@ class Requests:
 
     def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
         """Return the existing records without their bodies, with one read for each 100."""
-        items = self._dynamodb.batch_get({self._dynamodb.tables.queued_requests: list(map(keys.id_key, request_ids))})
-        found = map(request_from_item, items[self._dynamodb.tables.queued_requests])
+        return self._records(request_ids)
+
+    def records_of_entries(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        """Return the same as `records_by_id`, with eventually consistent reads."""
+        return self._records(request_ids, eventually=(self._dynamodb.tables.queued_requests,))
+
+    def _records(self, request_ids: Sequence[str], eventually: Collection[str] = ()) -> Sequence[QueuedRequest]:
+        table = self._dynamodb.tables.queued_requests
+        items = self._dynamodb.batch_get({table: list(map(keys.id_key, request_ids))}, eventually)
+        found = map(request_from_item, items[table])
         return [record for record in found if isinstance(record, QueuedRequest)]
 
     def requests_in_flight(

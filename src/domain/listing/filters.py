@@ -170,15 +170,22 @@ class RequestFilter:
         return TimeRange(self.updated_since, self.updated_before)
 
     @property
-    def insertions_before(self) -> str | None:
-        """Every request that is meant was inserted before this time. None: at any time."""
-        # A request changes and is sent after it was inserted.
-        return min(filter(None, (self.to, self.updated_before, self.sent_before)), default=None)
+    def sent(self) -> TimeRange:
+        """The range of `sent_at`."""
+        return TimeRange(self.sent_since, self.sent_before)
 
     @property
-    def changes_since(self) -> str | None:
-        """Every request that is meant changed last at this time or later. None: at any time."""
-        return max(filter(None, (self.updated_since, self.sent_since)), default=None)
+    def insertions(self) -> TimeRange:
+        """Every request that is meant was inserted in this range. Others can be in it, too."""
+        # A request changes and is sent after it was inserted.
+        before = filter(None, (self.to, self.updated_before, self.sent_before))
+        return TimeRange(self.from_, min(before, default=None))
+
+    @property
+    def changes(self) -> TimeRange:
+        """Every request that is meant changed last in this range. Others can be in it, too."""
+        since = filter(None, (self.from_, self.updated_since, self.sent_since))
+        return TimeRange(max(since, default=None), self.updated_before)
 
 
 def _named(members: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from domain.errors import InvalidRequest
 from domain.listing.cut_days import counted, cut_days, days_within
 from domain.listing.in_flight import Window, with_records_in_flight
 from domain.listing.page_range import MIN_PART_RECORDS, index_days, locate, matching_days
-from domain.listing.search import MAX_READ_RECORDS, MAX_SEARCH_SECONDS, Search
+from domain.listing.search import BOUNDS, MAX_SEARCH_SECONDS, Search
 from domain.records.ownership import owned, owned_connection
 from domain.records.request import IN_FLIGHT, ListedRequest
 from domain.storage.counts import records_by_state
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from domain.listing.query import ListQuery
+    from domain.listing.search import ReadBounds
     from domain.ports import Clock
     from domain.records.request import QueuedRequest, State
     from domain.storage.counts import DayCounts
@@ -70,13 +71,13 @@ class Lists:
         *,
         few_hits: int = FEW_HITS,
         min_part: int = MIN_PART_RECORDS,
-        max_read: int = MAX_READ_RECORDS,
+        bounds: ReadBounds = BOUNDS,
     ) -> None:
         self._store = store
         self._clock = clock
         self._few_hits = few_hits
         self._min_part = min_part
-        self._max_read = max_read
+        self._bounds = bounds
 
     def page(
         self, app_id: str, query: ListQuery, searching: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -171,7 +172,7 @@ class Lists:
         if not counts or not (matching_days(counts, query) or any(map(query.which.matches, in_flight))):
             return [], 0
         search = Search(
-            self._store, self._clock, query, counts, in_flight, min_part=self._min_part, max_read=self._max_read
+            self._store, self._clock, query, counts, in_flight, min_part=self._min_part, bounds=self._bounds
         )
         if query.group:
             entries, total = search.page_of_group(query.group)

@@ -9,7 +9,7 @@ read that the other filters leave.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,6 +26,7 @@ from domain.listing.page_range import (
     split_points,
 )
 from domain.listing.query import ListQuery
+from domain.listing.sent import decided, is_decided_by_records
 from domain.qbxml.request.limits import MAX_WIRE_BYTES
 from domain.records.request import State
 from domain.records.search_text import normalized_phrase
@@ -46,8 +47,22 @@ if TYPE_CHECKING:
 MAX_SEARCH_SECONDS = 20
 """The function may take 25 seconds, and the gateway waits 29 seconds."""
 
-MAX_READ_RECORDS = 50_000
-"""Maximum number of records that a list reads to find those of its filters."""
+
+@dataclass(frozen=True, slots=True)
+class ReadBounds:
+    """The maximum numbers of requests that a list reads to find those of its filters.
+
+    `records` are read for a filter that no index has. For a range of the time of sending, the entries of `spanned`
+    requests are read, and the records of those `undecided` by their entries. Such a list then takes at most 200 read
+    units in a connection with 100,000 requests.
+    """
+
+    records: int = 50_000
+    spanned: int = 2_500
+    undecided: int = 100
+
+
+BOUNDS = ReadBounds()
 
 RECORDS_PER_READ = 100
 """Maximum number of items that DynamoDB returns in one batch."""
@@ -65,7 +80,7 @@ class Search:
         in_flight: Sequence[QueuedRequest],
         *,
         min_part: int,
-        max_read: int = MAX_READ_RECORDS,
+        bounds: ReadBounds,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -73,7 +88,7 @@ class Search:
         self._counts = counts
         self._in_flight = in_flight
         self._min_part = min_part
-        self._max_read = max_read
+        self._bounds = bounds
         self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
 
     def hits(self) -> Hits:
@@ -98,26 +113,53 @@ class Search:
 
     def matching_entries(self) -> Sequence[IndexEntry]:
         """Return the entries of all requests that match, in order. Reads the record of each one that may match."""
-        ids = sorted(self._candidates())
-        if len(ids) > self._max_read:
-            raise self._narrower(f"more than {self._max_read:,} requests would be read")
+        certain: Sequence[IndexEntry] = ()
+        selected, max_read = self._selected(), self._bounds.records
+        in_flight = [record for record in self._in_flight if selected is None or record.id in selected]
+        is_few = selected is not None and (self._query.which.ids or len(selected) <= self._bounds.undecided)
+        if self._query.which.sent and not is_few:
+            certain, selected = self._sent_among(selected)
+            max_read = max_read if is_decided_by_records(self._query.which) else self._bounds.undecided
+        elif selected is None:
+            selected = self._entries_that_may_match()
+        ids = sorted(selected - {record.id for record in in_flight})
+        if len(ids) > max_read:
+            raise self._narrower(f"the records of more than {max_read:,} requests would be read")
 
         def read(some: Sequence[str]) -> Sequence[QueuedRequest]:
             self._check_time()
-            return self._store.records_by_id(some)
+            return self._store.records_of_entries(some)
 
         parts = [ids[at : at + RECORDS_PER_READ] for at in range(0, len(ids), RECORDS_PER_READ)]
         with ThreadPoolExecutor(MAX_PARALLEL_READS) as readers:
             records = [record for part in readers.map(read, parts) for record in part]
         own = (record for record in records if record.connection_id == self._query.connection_id)
-        return in_order(entries_of(own, self._query), self._query)
+        return in_order([*certain, *entries_of([*in_flight, *own], self._query)], self._query)
 
-    def _candidates(self) -> Collection[str]:
-        """Return the ids of the requests that may match."""
+    def _selected(self) -> set[str] | None:
+        """Return the ids of the requests with the phrase, the group or the given ids, or None without these filters."""
         which = self._query.which
         if self._query.search_phrase or (which.has(Lookup.GROUP) and not which.ids):
-            return {id_ for _, id_ in self.hits()}
-        return set(which.ids) if which.ids else self._entries_that_may_match()
+            return {id_ for _, id_ in self.hits() if not which.ids or id_ in which.ids}
+        return set(which.ids) if which.ids else None
+
+    def _sent_among(self, selected: set[str] | None) -> tuple[Sequence[IndexEntry], set[str]]:
+        """Return the entries of requests that were sent in the range, and the ids of others that may have been."""
+        limit = self._bounds.spanned
+        found = decided(self._store, self._query, self._counts, limit + 1)
+        if found.spanned > limit and self._query.which.sent_since:
+            hint = "Use a later time, or give updated_before or state too"
+            raise InvalidRequest.of(
+                "sent_since", f"has no index, and more than {limit:,} requests changed since then. {hint}"
+            )
+        if found.spanned > limit:
+            raise InvalidRequest.of(
+                "sent_before",
+                f"has no index, and more than {limit:,} requests were queued before it. Give sent_since too",
+            )
+        if selected is None:
+            return found.entries, found.undecided
+        return [entry for entry in found.entries if entry.id in selected], found.undecided & selected
 
     def page_of_group(self, group: Group) -> tuple[Sequence[IndexEntry], int]:
         """Return the entries of the page, in order, and the number of requests of the group."""
@@ -150,20 +192,19 @@ class Search:
         return [(entry.moment, entry.id) for entry in entries]
 
     def _entries_that_may_match(self) -> set[str]:
-        """Return the ids of the requests in the ranges of time and of those in flight, whose entries are older."""
+        """Return the ids of the requests in the ranges of time. Entries of those in flight can be outside of them."""
         which = self._query.which
-        if since := which.changes_since:
-            query = replace(self._query, sort="updated_at", which=replace(which, updated_since=since))
+        if which.updated_since:
+            query = replace(self._query, sort="updated_at")
         else:
-            query = replace(self._query, sort="inserted_at", which=replace(which, to=which.insertions_before))
+            query = replace(self._query, sort="inserted_at", which=replace(which, to=which.insertions.end))
         counts = days_within(self._counts, query)
         days = sorted(matching_days(counts, query))
-        ids = {record.id for record in self._in_flight}
-        if days:
-            entries = index_days(query, counts, days[0].day, days[-1].day)
-            points = split_points(days, self._min_part)
-            ids |= {entry.id for entry in self._store.all_index_entries(entries, points, self._check_time)}
-        return ids
+        if not days:
+            return set()
+        entries = index_days(query, counts, days[0].day, days[-1].day)
+        points = split_points(days, self._min_part)
+        return {entry.id for entry in self._store.all_index_entries(entries, points, self._check_time)}
 
     def _days_of(self, group: Group, number: int = 0) -> IndexDays:
         """Return the entries of a group in the range of time, which has this number of them."""

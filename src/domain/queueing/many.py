@@ -154,7 +154,7 @@ class ManyRequests:
         stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")
         walk = Walk(self._store, stretch, self._bounds.part_size, which.ids, queue_too=True)
         subject = ("discard", connection_id, which.given, dry_run)
-        place = Place.of(cursor, self._clock(), *subject, before=which.insertions_before)
+        place = Place.of(cursor, self._clock(), *subject, before=which.insertions.end)
         audited = self._audited(Action.REQUESTS_DISCARDED, actor)
         tally = self._change(app_id, _Task(subject, walk, discarded, dry_run, audited), place, tally)
         audited.complete(discarded=tally.changed, in_flight=tally.may_be_executed, has_dependants=tally.has_dependants)

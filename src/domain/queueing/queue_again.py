@@ -116,7 +116,7 @@ class QueueAgain:
             raise InvalidRequest.of("filter", "must have a condition. To mean every request, give a `to` in the future")
         subject = ("queue_again", connection_id, which.given, dry_run)
         now = self._clock()
-        place = Place.of(cursor, now, *subject, before=which.insertions_before)
+        place = Place.of(cursor, now, *subject, before=which.insertions.end)
         connection = owned_connection(self._store.connection(connection_id), app_id)
         pairs = [(state, webhook_state) for state in QUEUED_AGAIN for webhook_state in ListedWebhookState]
         stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")

@@ -235,6 +235,13 @@ class EntryReads(Protocol):
         """Return every entry of these days, in no particular order."""
 
 
+class StretchReads(Protocol):
+    """Reads of the first entries of a part of a list."""
+
+    def next_index_entries(self, stretch: IndexStretch, limit: int) -> Sequence[IndexEntry]:
+        """Return the first `limit` entries of a stretch, in order of time and id."""
+
+
 class CountReads(Protocol):
     """Reads of counts, and of the connections that have them."""
 
@@ -287,7 +294,7 @@ class EventReads(Protocol):
         """
 
 
-class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, Protocol):
+class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, StretchReads, Protocol):
     """What queueing, discarding and queueing again need."""
 
     def request_detail(
@@ -304,9 +311,6 @@ class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, InFligh
 
         An entry without an id is before all of its time. The read is consistent.
         """
-
-    def next_index_entries(self, stretch: IndexStretch, limit: int) -> Sequence[IndexEntry]:
-        """Return the first `limit` entries of a stretch, in order of time and id."""
 
 
 class WaitingStore(RequestReads, EntryReads, Leases, Protocol):
@@ -347,12 +351,15 @@ class AdmissionStore(UsageCounters, Protocol):
         """
 
 
-class ListStore(ConnectionReads, RequestReads, RecordReads, EntryReads, CountReads, Protocol):
+class ListStore(ConnectionReads, RequestReads, RecordReads, EntryReads, StretchReads, CountReads, Protocol):
     """What lists and searches need.
 
     Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel. Several
     threads call `check_deadline` before each call of the database. If it raises an exception, the read ends.
     """
+
+    def records_of_entries(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+        """Return the existing records without their bodies, at half the price. They can lag, as index entries do."""
 
     def count_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None

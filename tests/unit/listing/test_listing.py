@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest, NotFound
 from domain.listing.filters import RequestFilter
 from domain.listing.lists import Lists
 from domain.listing.query import ListQuery
+from domain.listing.search import ReadBounds
 from domain.records.request import TRANSITIONS, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -45,6 +47,7 @@ from tests.support.random_lists import (
     query_of,
     seeds,
 )
+from tests.support.request_filters import conditions, moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +107,46 @@ def test_many_hits_have_the_same_order_from_the_index_as_few_from_their_records(
     assert ([item.record for item in page.items], page.total_pages) == brute_force(history, searched)
 
 
+ranges_of_sending = st.tuples(moments, moments).map(sorted).map(
+    lambda both: dict(zip(("sent_since", "sent_before"), both, strict=True))
+) | st.sampled_from(["sent_since", "sent_before"]).flatmap(lambda name: st.fixed_dictionaries({name: moments}))
+times_of_sending = st.builds(
+    lambda which, sent: replace(which, **sent), st.just(RequestFilter()) | conditions(), ranges_of_sending
+)
+bounds_of_sending = st.builds(
+    ReadBounds,
+    spanned=st.just(60) | st.integers(0, 60),
+    undecided=st.just(60) | st.integers(0, 20),
+)
+
+
+@settings(max_examples=CASES, deadline=None)
+@given(seed=seeds, query=queries, which=times_of_sending, bounds=bounds_of_sending, searches=st.booleans())
+def test_a_list_by_the_time_of_sending_is_complete_or_refused_with_the_way_to_narrow_it(
+    *, seed: int, query: ListQuery, which: RequestFilter, bounds: ReadBounds, searches: bool
+) -> None:
+    """With bounds of its entries and records that are as small as the lists here."""
+    history = a_history(seed, 60)
+    store = store_with(history)
+    history, claims = claim_some(history, 3, seed)
+    for claim in claims:
+        store.commit(claim)
+    query = query_of(replace(query, which=which, search_phrase=query.search_phrase if searches else None), history)
+    lists = Lists(store, FixedClock(), bounds=bounds)
+
+    try:
+        page = lists.page(APP_ID, query)
+    except InvalidRequest as refusal:
+        problems = refusal.details["problems"] if refusal.details else []
+        page = None
+
+    if page is None:
+        assert problems[0]["field"] in which.given
+    else:
+        assert [item.record for item in page.items] == brute_force(history, query)[0]
+        assert page.total == brute_force(history, replace(query, page_size=1))[1]
+
+
 @pytest.mark.parametrize(
     ("which", "is_answered"),
     [
@@ -128,7 +171,7 @@ def test_a_filter_for_which_too_many_requests_would_be_read_says_how_to_narrow_i
     for number in range(11):
         record = a_record(state=State.WAITING if number else State.ERROR, label=None if number else "nightly")
         store.commit(AddRequest(record, REQUEST_XML, ""))
-    lists = Lists(store, FixedClock(), max_read=10)
+    lists = Lists(store, FixedClock(), bounds=ReadBounds(records=10, spanned=10, undecided=10))
 
     if is_answered:
         assert lists.page(APP_ID, query).items == []
