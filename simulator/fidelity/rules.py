@@ -349,7 +349,8 @@ RULES: Mapping[str, Rule] = {
         is_noted=True,
     ),
     "opening_balances": Rule(
-        "OpenBalance makes an invoice, a bill or a journal entry; QuantityOnHand makes an adjustment.",
+        "OpenBalance makes an invoice, a bill or a journal entry; QuantityOnHand makes an adjustment. Receivables,"
+        " payables, income and expenses open without a balance.",
         (REFERENCE,),
         ("rules.lists", "rules.items:StockItemRules"),
         (
@@ -369,6 +370,12 @@ RULES: Mapping[str, Rule] = {
         (_document('Intuit, "Change sales tax code information"'), RESTATED),
         ("rules.lists:SalesTaxCodeRules",),
         ("change of SalesTaxCode/IsTaxable from *",),
+    ),
+    "changed_opening_balance": Rule(
+        "The OpenBalance of an AccountMod changes nothing.",
+        (_assumed(),),
+        ("rules.requirements",),
+        is_noted=True,
     ),
     "rates": Rule(
         "Price levels and billing rates change a price by percentage or by item.",

@@ -270,6 +270,10 @@ class TimeTrackingRules(TransactionRules):
         fields.setdefault("BillableStatus", "NotBillable")
         if fields["BillableStatus"] == "Billable" and not (fields.get("CustomerRef") and fields.get("ItemServiceRef")):
             raise not_saved(draft, "Billable time needs a customer and a service item.")
+        entity = books.lists.get(draft.reference("EntityRef"))
+        if fields.get("PayrollItemWageRef") and entity is not None and entity.kind.name != "Employee":
+            wage = books.lists[draft.reference("PayrollItemWageRef")].full_name
+            raise refused("PayrollItemWageRef", wage, "Only the time of an employee has a payroll item.")
         duration = _SECONDS.sub("", fields.get("Duration", ""))
         fields["Duration"] = f"{duration}0M" if duration.endswith("T") else duration
 

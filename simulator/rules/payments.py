@@ -13,6 +13,7 @@ from simulator.rules.common import (
     decimal,
     find_transaction,
     next_check_number,
+    no_transaction,
     refused,
     special_account,
 )
@@ -65,6 +66,8 @@ class SettlingRules(TransactionRules):
             amount = decimal(allocation, "PaymentAmount" if "PaymentAmount" in allocation else "Amount")
             discount = decimal(allocation, "DiscountAmount")
             due = books.ledger.open_amount(target.id, without=own)
+            if due <= 0 and not target.is_void:
+                raise no_transaction(target.id)  # QuickBooks reports what is paid as "cannot be found" (Conductor)
             if self.sign * books.ledger.due(target.id) < 0:
                 raise refused("AppliedToTxnAdd TxnID", target.id, "The transaction is a credit.")
             credit = check_credits(books, allocation.get("SetCredit", ()), self.credits, due, draft)

@@ -128,6 +128,9 @@ NOT_NEGATIVE: Mapping[str, str] = {
 """The total that cannot be below zero, by kind."""
 
 
+_WITHOUT_OPENING = (*RECEIVABLE, *PAYABLE, *INCOME, *COST, "NonPosting")
+"""The types whose accounts open without a balance: it belongs to customers and vendors, or to a year's result."""
+
 FIXED_TYPES = (*RECEIVABLE, *PAYABLE, "NonPosting")
 """The types that no account changes to or from. NonPosting accounts are made by QuickBooks alone."""
 
@@ -151,28 +154,37 @@ def check_fields(books: Books, draft: Draft) -> None:
         if entity is not None and entity.kind.name not in parties:
             raise refused(field, entity.full_name, f"The name must be of the type {' or '.join(parties)}.")
     if kind == "Account":
-        _check_type(books, draft)
+        _check_account(books, draft)
     if not draft.kind.is_list:
         _check_lines(books, draft, types)
 
 
-def _check_type(books: Books, draft: Draft) -> None:
-    """Check the type of a new account, or a change of it. Raises `RequestError` 3210.
+def _check_account(books: Books, draft: Draft) -> None:
+    """Check the type and the opening balance of an account. Raises `RequestError` 3210.
+
+    A request adds no NonPosting account (Conductor). The balance of receivables and payables belongs to customers and
+    vendors, and that of income and expenses to a year.
+    """
+    kind, account = str(draft.fields.get("AccountType")), draft.before
+    if decimal(draft.extra, "OpenBalance") and kind in _WITHOUT_OPENING:
+        raise refused("OpenBalance", draft.extra["OpenBalance"], f"An account of type {kind} opens without a balance.")
+    if account is None and kind == "NonPosting" and "SpecialAccountType" not in draft.fields:
+        raise refused("AccountType", kind, "QuickBooks makes these accounts itself.")
+    if account is not None and "OpenBalance" in draft.extra:
+        books.assume("changed_opening_balance")
+    if account is not None and account.fields.get("AccountType") != kind:
+        _check_type_change(books, account, kind)
+
+
+def _check_type_change(books: Books, account: Record, new: str) -> None:
+    """Check that an account can change its type. Raises `RequestError` 3210.
 
     QuickBooks changes no type to or from A/R or A/P, none of an account that it made itself or that has subaccounts
     (Intuit, "Change an account type"), and none from Bank to Expense, but Cost of Goods Sold to Expense (Solarsys,
-    "Change of account type in QuickBooks Desktop"). A request adds no NonPosting account (Conductor). That an account
-    keeps the type which its transactions and items need follows from `ACCOUNT_TYPES`.
+    "Change of account type in QuickBooks Desktop"). That an account keeps the type which its transactions and items
+    need follows from `ACCOUNT_TYPES`.
     """
-    new = str(draft.fields.get("AccountType"))
-    account = draft.before
-    if account is None:
-        if new == "NonPosting" and "SpecialAccountType" not in draft.fields:
-            raise refused("AccountType", new, "QuickBooks makes these accounts itself.")
-        return
     former = str(account.fields.get("AccountType"))
-    if new == former:
-        return
     fixed = next((kind for kind in (former, new) if kind in FIXED_TYPES), "")
     if fixed:
         raise refused("AccountType", new, f"No account can change to or from the type {fixed}.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simulator import Company
+from simulator.rules.problems import book_problems
 from simulator.tests.bookkeeping import Bookkeeper
 from simulator.tests.support import a_company, ask
 from simulator.tests.test_reports import ALL, report, rows
@@ -67,6 +68,40 @@ def test_billable_time_needs_a_customer_and_a_service(keeper: Bookkeeper, fields
 )
 def test_seconds_of_a_duration_are_not_kept(keeper: Bookkeeper, duration: str, kept: str) -> None:
     assert keeper.add("TimeTracking", EntityRef="Eve", Duration=duration).findtext("Duration") == kept
+
+
+@pytest.mark.parametrize(("name", "status"), [("Eve", "0"), ("Supplier", "3210")])
+def test_only_employees_have_a_payroll_item(keeper: Bookkeeper, name: str, status: str) -> None:
+    keeper.add("PayrollItemWage", Name="Hourly", WageType="HourlyRegular", ExpenseAccountRef="Rent")
+
+    answer = keeper.try_to_add("TimeTracking", EntityRef=name, Duration="PT1H", PayrollItemWageRef="Hourly")
+
+    assert answer.get("statusCode") == status
+
+
+# Accounts
+
+
+@pytest.mark.parametrize(
+    ("account_type", "status"),
+    [("Bank", "0"), ("Equity", "0"), ("AccountsReceivable", "3210"), ("AccountsPayable", "3210"), ("Income", "3210")],
+)
+def test_an_account_whose_balance_belongs_to_others_opens_without_one(
+    keeper: Bookkeeper, account_type: str, status: str
+) -> None:
+    answer = keeper.try_to_add("Account", Name="New", AccountType=account_type, OpenBalance="5.00")
+
+    assert answer.get("statusCode") == status
+    assert book_problems(keeper.books) == []
+
+
+def test_an_opening_balance_of_a_changed_account_is_noted(keeper: Bookkeeper) -> None:
+    keeper.company.strict = True
+
+    change(keeper, "Account", keeper.get("Checking", "Account"), OpenBalance="5.00")
+
+    assert "changed_opening_balance" in keeper.company.simplifications
+    assert keeper.balance("Checking") == 0
 
 
 # Sales tax

@@ -303,6 +303,23 @@ def stock_is_not_adjusted_against_receivables(shop: Shop) -> None:
     shop.enter("count", "InventoryAdjustment", **fields, InventoryAdjustmentLineAdd=lines)
 
 
+# What is paid "cannot be found"
+
+
+@expect(status="3120", open_invoice="0.00", count_ReceivePayment="1")
+def a_paid_invoice_takes_no_payment(shop: Shop) -> None:
+    shop.invoice()
+    shop.receive("100")
+    shop.receive("1", "second")
+
+
+@expect(status="3120", vendor_Supplier="0.00", Checking="-90.00")
+def a_paid_bill_takes_no_payment(shop: Shop) -> None:
+    shop.rent("90")
+    shop.pay_bill("90")
+    shop.pay_bill("1", "second")
+
+
 # Types of accounts
 
 

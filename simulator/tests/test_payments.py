@@ -148,7 +148,7 @@ def test_discounts_and_credits_settle_together_with_the_payment(keeper: Bookkeep
     assert keeper.balance_of("Ada") == Decimal(-5)
     assert keeper.balance("Discounts") == Decimal(-2)
     application = {"TxnID": invoice.findtext("TxnID"), "PaymentAmount": "0.01"}
-    assert keeper.refusal("ReceivePayment", CustomerRef="Ada", AppliedToTxnAdd=[application])[0] == "3210"
+    assert keeper.refusal("ReceivePayment", CustomerRef="Ada", AppliedToTxnAdd=[application])[0] == "3120"
 
 
 def test_a_customer_pays_for_its_jobs(keeper: Bookkeeper) -> None:
