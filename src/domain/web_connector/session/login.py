@@ -198,9 +198,7 @@ class Opening:
         Without either, only record the call.
         """
         connection, free, moment = self.connection, self._free, timestamp(self.now)
-        to_forget = free.message_set_to_forget or connection.message_set_to_forget
-        checks = first is None and self.is_to_be_checked
-        opens = first is not None or checks
+        opens = first is not None or self.is_to_be_checked
         postponed_seconds = 0 if opens else polling.postponement(free, self.now, self.dormant_seconds)
         after = replace(
             free,
@@ -209,7 +207,7 @@ class Opening:
             login_failed_at=None,
             stalled_at=None,
             session_id=self.session_id if opens else None,
-            message_set_to_forget=None if opens else to_forget,
+            message_set_to_forget=None if opens else self._to_forget,
             postponed_seconds=postponed_seconds,
             turned_away=0,
             reserved_at=free.reserved_at if free.reserved_at and free.reserved_at > moment else None,
@@ -219,27 +217,35 @@ class Opening:
         if not opens:
             postponement = str(postponed_seconds or "")
             return Decision(Reply((NO_SESSION, NOTHING_TO_DO, postponement, MIN_INTERVAL), connection.id), changes)
-        session = Session(
-            id=self.session_id,
-            connection_id=connection.id,
-            last_call_at=moment,
-            in_flight=InFlight((first.id,)) if first else None,
-            onboarding_check=OnboardingCheck.DUE if checks else None,
-            connection=replace(after, password_hash=None),
-            message_set_to_forget=to_forget,
-            backoff=free.backoff,
-            limits=self.limits,
-            shard=self.shard,
-            app_id=connection.app_id,
-            began_at=moment,
-        )
         reading = self.reading
         is_counted = reading is not None and not (self.is_exempt or self.has_reservation)
         counted = reading.beginning(connection.app_id, self.now) if reading and is_counted else []
         problem = NOT_COUNTED if is_counted and not counted else None
         result = self.ticket, company_file(connection), "", MIN_INTERVAL
         reply = Reply(result, connection.id, first.id if first else None, problem)
-        return Decision(reply, [*changes, Put(None, session), *counted])
+        return Decision(reply, [*changes, Put(None, self._session(first, after)), *counted])
+
+    @property
+    def _to_forget(self) -> str | None:
+        """The message set whose response is stored. The session, or a later one, tells QuickBooks to forget it."""
+        return self._free.message_set_to_forget or self.connection.message_set_to_forget
+
+    def _session(self, first: QueuedRequest | None, connection: Connection) -> Session:
+        """Return the session with its first request, or without one for an onboarding check."""
+        return Session(
+            id=self.session_id,
+            connection_id=connection.id,
+            last_call_at=timestamp(self.now),
+            in_flight=InFlight((first.id,)) if first else None,
+            onboarding_check=None if first else OnboardingCheck.DUE,
+            connection=replace(connection, password_hash=None),
+            message_set_to_forget=self._to_forget,
+            backoff=self._free.backoff,
+            limits=self.limits,
+            shard=self.shard,
+            app_id=connection.app_id,
+            began_at=timestamp(self.now),
+        )
 
     def _is_recorded(self, after: Connection) -> bool:
         """Whether the last change of the connection was a call not long ago, and this call changes nothing else."""
