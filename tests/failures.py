@@ -1,6 +1,6 @@
 """A plugin of pytest that names each failure as it happens, with the command that runs this test alone.
 
-`make test` and `make test-quick` load it with `-p tests.failures`. pytest itself names failures at the end.
+`make test` and `make test-changed` load it with `-p tests.failures`. pytest itself names failures at the end.
 """
 
 from __future__ import annotations
