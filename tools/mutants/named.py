@@ -88,13 +88,13 @@ NAMED = (
     Named(
         "a session that ends releases every request",
         "domain/web_connector/session/end.py",
-        "for request in held]",
-        "for request in held[:1]]",
+        "for request in requests]",
+        "for request in requests[:1]]",
     ),
     Named(
         "a session that ends frees its connection",
         "domain/web_connector/session/end.py",
-        '"session_id": None,',
+        "session_id=None,",
         "",
     ),
     Named(
