@@ -117,7 +117,11 @@ def test_a_required_reference_cannot_be_cleared() -> None:
 
 def test_lines_are_changed_added_and_removed_by_their_ids() -> None:
     company = a_company()
-    order = next(sales_order for sales_order in company.books["SalesOrder"] if len(list(sales_order.lines())) > 1)
+    order = next(
+        sales_order
+        for sales_order in company.books["SalesOrder"]
+        if len(list(sales_order.lines())) > 1 and not company.books.ledger.links(sales_order.id)
+    )
     first_id, *other_ids = [line["TxnLineID"] for _, line in order.lines()]
 
     response = modify(
