@@ -75,6 +75,9 @@ $(TOOLS)/runtime/.installed: requirements/runtime.txt
 $(TOOLS)/api/.installed: requirements/api.txt
 	$(call install,$(TOOLS)/api,$<,Schemathesis)
 
+$(TOOLS)/check/.installed: requirements/check.txt
+	$(call install,$(TOOLS)/check,$<,the Python client's packages)
+
 $(TOOLS)/clients/.installed: requirements/clients.txt tools/node/clients/package-lock.json
 	$(call install,$(TOOLS)/clients,$<,generators of clients)
 	$(if $(shell command -v npm),$(call install_node,$(@D),tools/node/clients),@echo "Without Node and npm, the TypeScript client is not tested.")
@@ -259,6 +262,14 @@ deploy-check: .venv/.run ## List what would make make deploy fail, with the same
 smoke: .venv/.run ## Check a deployed stack, first thing after a deployment (STACK=qbxml-queue, REGION=…, PROFILE=…)
 	@exec $(BIN)/python -m local.smoke $(DEPLOYMENT)
 
+# A variable of the command line comes before one of make run.
+.PHONY: check-quickbooks
+check-quickbooks: $(TOOLS)/check/.installed ## Test a deployed service and the QuickBooks behind it through the API (CONNECTION=…, BASE_URL=…, API_KEY=…; without them those of make run)
+	@cd clients/python && ../../$(TOOLS)/check/bin/python generate.py
+	@set -a; [ -n "$${BASE_URL:-}" ] || [ ! -f $(STATE)/env ] || . $(STATE)/env; \
+		PYTHONPATH=clients/python/src exec $(TOOLS)/check/bin/python -m qbxml_queue check --folder $(STATE)/check \
+			$(if $(CONNECTION),--connection "$(CONNECTION)") $(ARGS)
+
 .PHONY: sam
 sam: .venv/.run $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue" (REGION=…, PROFILE=…)
 	@$(if $(filter local,$(firstword $(DO))),$(BIN)/python -m local.build --check-machine)
@@ -360,7 +371,7 @@ lint-openapi: $(TOOLS)/lint/.installed ## Lint docs/openapi.json with Redocly an
 
 .PHONY: lock
 lock: .venv/.installed ## Write the hashed requirements files from the .in files, and the lock files of tools/node
-	@for file in src/requirements requirements/{dev,run,api,clients,emulator,runtime,sam}; do echo "Locking $$file.in …" && \
+	@for file in src/requirements requirements/{dev,run,api,check,clients,emulator,runtime,sam}; do echo "Locking $$file.in …" && \
 		env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=$$file.txt $$file.in; done
 	@if command -v npm >/dev/null; then for folder in tools/node/*/; do echo "Locking $$folder …" && \
 		npm install --silent --package-lock-only --ignore-scripts --prefix "$$folder"; done; \

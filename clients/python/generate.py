@@ -124,6 +124,7 @@ def main(output: Path = OUTPUT) -> None:
     responses = {name: json.loads((FACTS / "responses" / f"{_stem(name)}Rs.json").read_bytes()) for name in names}
     types = json.loads((FACTS / "returned_types.json").read_bytes())
     since = json.loads((FACTS / "returned_since.json").read_bytes())
+    missing = json.loads((FACTS / "missing_in_editions.json").read_bytes())["messages"]
     document = json.loads(OPENAPI.read_bytes())
     files = {
         "__init__.py": '"""Types that are generated from the schema of QBXML and from the description of the API."""\n',
@@ -132,6 +133,7 @@ def main(output: Path = OUTPUT) -> None:
         "records.py": records_module(document["components"]["schemas"]),
         "calls.py": calls_module(requests),
         "facts.py": facts_module(requests, responses, types),
+        "returned.py": returned_module(requests, responses, types, missing),
         "version.py": f'"""The version of the client, which its calls name."""\n\nVERSION = "{version()}"\n',
     }
     for name, text in files.items():
@@ -434,6 +436,54 @@ def facts_module(requests: Mapping[str, Any], responses: Mapping[str, Any], type
             "",
         ]
     )
+
+
+def returned_module(
+    requests: Mapping[str, Any], responses: Mapping[str, Any], types: Mapping[str, Any], missing: Mapping[str, str]
+) -> str:
+    """Return what `qbxml_queue.check` compares responses with: their elements in the order of the schema."""
+    trees = {f"{_stem(name)}Rs": _tree(facts) for name, facts in responses.items()}
+    editions = {name: tuple(countries.split()) for name, countries in missing.items()}
+    return "\n".join(
+        [
+            '"""The elements of responses in the order of the schema."""',
+            "",
+            "from typing import Any",
+            "",
+            "RETURNED: dict[str, dict[str, Any]] = {",
+            *(f'    "{name}": {tree!r},' for name, tree in trees.items()),
+            "}",
+            '"""The elements in each response, in their order, each with those in it. A value has none."""',
+            "",
+            "TYPES: dict[str, str] = {",
+            *(f'    "{name}": "{kind}",' for name, kind in types["values"].items()),
+            "}",
+            '"""The type in QBXML of each element that is a value."""',
+            "",
+            "IDENTITY = frozenset(",
+            f"    {sorted(IDENTITY)!r}",
+            ")",
+            '"""The elements that QuickBooks returns with each object that has them."""',
+            "",
+            "SINCE: dict[str, str] = {",
+            *(f'    "{name}": "{facts["since"]}",' for name, facts in requests.items()),
+            "}",
+            '"""The version of QBXML that added each request."""',
+            "",
+            "NOT_IN: dict[str, tuple[str, ...]] = {",
+            *(f'    "{name}": {countries!r},' for name, countries in editions.items()),
+            "}",
+            '"""The editions, by country, that do not have a request."""',
+            "",
+        ]
+    )
+
+
+def _tree(value: Any) -> dict[str, Any]:
+    """Return the elements of an object, each with those in it."""
+    if isinstance(value, list):
+        return _tree(value[0])
+    return {name: _tree(inner) for name, inner in value.items()} if isinstance(value, dict) else {}
 
 
 def is_iterable(facts: Mapping[str, Any]) -> bool:

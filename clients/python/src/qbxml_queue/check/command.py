@@ -1,0 +1,105 @@
+"""The command `qbxml-queue check`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+
+from qbxml_queue.check.journal import Journal
+from qbxml_queue.check.page import page_of
+from qbxml_queue.check.plan import FACTS, KINDS, MAX_MESSAGE_SETS, PROBES, READS, cost_of
+from qbxml_queue.check.report import Report
+from qbxml_queue.check.run import Run
+from qbxml_queue.check.service import Service
+from qbxml_queue.check.terminal import Terminal
+from qbxml_queue.check.verdicts import Verdict
+from qbxml_queue.client import Client
+from qbxml_queue.errors import QbxmlQueueError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DOCUMENT = "docs/first-contact.md"
+REPORT = "report.html"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command. Returns 0; 1 if a verdict is wrong; 2 if the check cannot run; 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    try:
+        base_url, api_key = (_variable(name) for name in ("BASE_URL", "API_KEY"))
+        connection = options.connection or _variable("CONNECTION_ID")
+        with Client(base_url, api_key, connection) as client:
+            return check(Service(client), _folder(options, connection), options)
+    except (QbxmlQueueError, httpx.TransportError, ValueError) as error:
+        sys.stderr.write(f"qbxml-queue check: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("\nStopped. The same command continues.\n")
+        return 130
+
+
+def check(service: Service, folder: Path, options: argparse.Namespace) -> int:
+    """Run the steps that have not ended, and write the report."""
+    journal = Journal(folder)
+    connection = service.connection()
+    is_continued = not journal.is_new
+    if not is_continued:
+        journal.begin({"run": secrets.token_hex(4)})
+    if options.web_connector:
+        journal.begin({"web_connector": options.web_connector})
+    terminal = Terminal(sys.stdout, journal, len(READS))
+    terminal.say(f"Checking connection {connection['id']} with at most {MAX_MESSAGE_SETS} message sets.")
+    terminal.say("Ctrl-C stops, and the same command continues. Nothing is changed in QuickBooks.")
+    batch_size = connection["batch_size"]
+    if batch_size == 1:
+        terminal.say("Its batch_size is 1, so each request needs a message set, and some kinds are not asked.")
+    terminal.say()
+    try:
+        run = Run(service, journal, terminal, batch_size, is_continued)
+        run.run(FACTS)
+        run.run(KINDS, reserved=cost_of(PROBES) if batch_size == 1 else 0)
+        run.run(PROBES)
+    finally:
+        report = Report.of(journal)
+        path = folder / REPORT
+        path.write_text(page_of(report), encoding="utf-8")
+    terminal.report(report)
+    terminal.say(f"The report is {path}. {DOCUMENT} says what to do about each verdict.")
+    return int(report.counts[Verdict.WRONG] > 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="qbxml-queue check",
+        description="Test a deployed service, and the QuickBooks behind it. BASE_URL is the address of the service, "
+        f"API_KEY a key with full scope. {DOCUMENT} is the guide.",
+    )
+    parser.add_argument("--connection", help="the id of the connection (default: the variable CONNECTION_ID)")
+    parser.add_argument("--folder", type=Path, default=Path("quickbooks-check"), help="where runs are kept")
+    parser.add_argument("--web-connector", metavar="VERSION", help="the version of the Web Connector, for the report")
+    parser.add_argument("--new", action="store_true", help="keep the former run aside and begin a new one")
+    return parser
+
+
+def _folder(options: argparse.Namespace, connection: str) -> Path:
+    folder: Path = options.folder / connection
+    if options.new and folder.exists():
+        number = 1
+        while (aside := folder.with_name(f"{folder.name}-{number}")).exists():
+            number += 1
+        folder.rename(aside)
+    return folder
+
+
+def _variable(name: str) -> str:
+    value = os.environ.get(name)
+    if not value:
+        raise QbxmlQueueError(f"{name} is not set. The check needs BASE_URL, API_KEY and a connection.")
+    return value
