@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from qbxml_queue.check.findings import Finding
+from qbxml_queue.check.outcomes import whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +19,8 @@ DEFAULT_VERSION = (13, 0)
 
 
 def version_number(text: str) -> tuple[int, ...]:
-    """Return a version that can be compared. Raises ValueError."""
-    return tuple(int(part) for part in text.split("."))
+    """Return a version that can be compared."""
+    return tuple(whole(part) for part in text.split("."))
 
 
 def versions(outcome: Outcome, _: Mapping[str, str]) -> Iterator[Finding]:
@@ -42,12 +43,12 @@ def pages(outcome: Outcome, facts: Mapping[str, str]) -> Iterator[Finding]:
     ids = outcome.values("CustomerRet/ListID")
     if not ids:
         return
-    remaining = [int(text) for text in outcome.values("@iteratorRemainingCount")]
+    remaining = [whole(text) for text in outcome.values("@iteratorRemainingCount")]
     if remaining != sorted(set(remaining), reverse=True) or remaining[-1:] != [0]:
         yield Finding.wrong("contract", "iteratorRemainingCount does not fall to 0.")
     if len(set(ids)) != len(ids):
         yield Finding.wrong("contract", "The pages return an object twice.")
-    if len(ids) != int(facts["customers"]):
+    if len(ids) != whole(facts["customers"]):
         yield Finding.handled("simulator", "The pages return another number of objects than retCount.")
     if len(set(outcome.values("@iteratorID"))) > 1:
         yield Finding.handled("simulator", "iteratorID changes from page to page.")

@@ -7,17 +7,20 @@ import os
 import secrets
 import sys
 from pathlib import Path
+from random import Random
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import httpx
 
+from qbxml_queue.check.archive import Archive
 from qbxml_queue.check.journal import Journal
-from qbxml_queue.check.page import page_of
+from qbxml_queue.check.page import archive_page_of, page_of
 from qbxml_queue.check.plan import FACTS, KINDS, MAX_MESSAGE_SETS, PROBES, READS, cost_of
 from qbxml_queue.check.report import Report
 from qbxml_queue.check.run import Run
 from qbxml_queue.check.service import Service
-from qbxml_queue.check.terminal import Terminal
+from qbxml_queue.check.terminal import WIDTH, Terminal
 from qbxml_queue.check.verdicts import Verdict
 from qbxml_queue.client import Client
 from qbxml_queue.errors import QbxmlQueueError
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DOCUMENT = "docs/first-contact.md"
-REPORT = "report.html"
+REPORT, CONTENTS, ARCHIVE = "report.html", "archive.html", "archive.zip"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -68,11 +71,27 @@ def check(service: Service, folder: Path, options: argparse.Namespace) -> int:
         run.run(PROBES)
     finally:
         report = Report.of(journal)
-        path = folder / REPORT
-        path.write_text(page_of(report), encoding="utf-8")
+        archive = Archive.of(journal, report, Random(report.run))  # noqa: S311 - it hides no secret: originals are not in it
+        (folder / REPORT).write_text(page_of(report), encoding="utf-8")
+        (folder / CONTENTS).write_text(archive_page_of(archive), encoding="utf-8")
     terminal.report(report)
-    terminal.say(f"The report is {path}. {DOCUMENT} says what to do about each verdict.")
+    terminal.say(f"The report is {folder / REPORT}. {DOCUMENT} says what to do about each verdict.")
+    if options.archive:
+        _pack(archive, folder, terminal)
+    else:
+        terminal.say(f"Read {folder / CONTENTS}. Then --archive makes the file for an issue.")
     return int(report.counts[Verdict.WRONG] > 0)
+
+
+def _pack(archive: Archive, folder: Path, terminal: Terminal) -> None:
+    """Write the archive when a person has said that its contents may leave the machine."""
+    terminal.say(f"\n{folder / CONTENTS} shows the {len(archive.files)} files of the archive. These values were kept:")
+    terminal.say("  " + "\n  ".join(wrap(" · ".join(archive.values), WIDTH)))
+    terminal.say("Type yes if you have read them, and nothing of your company is in them: ")
+    if sys.stdin.readline().strip().lower() != "yes":
+        raise QbxmlQueueError("The archive was not written, because nobody said yes.")
+    archive.write(folder / ARCHIVE)
+    terminal.say(f"The archive is {folder / ARCHIVE}. Attach it to an issue of the kind Difference from QuickBooks.")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -84,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--connection", help="the id of the connection (default: the variable CONNECTION_ID)")
     parser.add_argument("--folder", type=Path, default=Path("quickbooks-check"), help="where runs are kept")
     parser.add_argument("--web-connector", metavar="VERSION", help="the version of the Web Connector, for the report")
+    parser.add_argument("--archive", action="store_true", help="show what the archive has, ask, and write it")
     parser.add_argument("--new", action="store_true", help="keep the former run aside and begin a new one")
     return parser
 

@@ -63,7 +63,7 @@ class Outcome:
     @property
     def status(self) -> int | None:
         """The status of the last response, or None without one."""
-        return int(self.responses[-1].get("statusCode", "0")) if self.responses else None
+        return whole(self.responses[-1].get("statusCode", "0")) if self.responses else None
 
     @property
     def error(self) -> str:
@@ -71,14 +71,18 @@ class Outcome:
         return ((self.records[-1]["error"] or {}).get("code", "") if self.records else "") or ""
 
     @property
-    def seconds(self) -> float | None:
-        """How long QuickBooks took for the slowest record, from its last sending to its response."""
-        times = [
+    def times(self) -> list[float]:
+        """How many seconds QuickBooks took for each record, from its last sending to its response."""
+        return [
             (moment(record["responded_at"]) - moment(record["sent_at"])).total_seconds()
             for record in self.records
             if record["sent_at"] and record["responded_at"]
         ]
-        return max(times, default=None)
+
+    @property
+    def seconds(self) -> float | None:
+        """How many seconds QuickBooks took for the slowest record."""
+        return max(self.times, default=None)
 
     def first(self, path: str) -> str | None:
         """Return the first value at a path below the responses, such as `CustomerRet/ListID` or `@retCount`."""
@@ -89,6 +93,11 @@ class Outcome:
         if path.startswith("@"):
             return [response.attrib[path[1:]] for response in self.responses if path[1:] in response.attrib]
         return [element.text or "" for response in self.responses for element in response.findall(path)]
+
+
+def whole(text: str) -> int:
+    """Return a number, or -1 for a text that QuickBooks should not have sent in its place."""
+    return int(text) if text.isascii() and text.isdecimal() else -1
 
 
 def moment(text: str) -> datetime:

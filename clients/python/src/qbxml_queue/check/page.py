@@ -11,6 +11,7 @@ from qbxml_queue.check.verdicts import Verdict, answer, expectation
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from qbxml_queue.check.archive import Archive
     from qbxml_queue.check.report import Report
     from qbxml_queue.check.verdicts import Judged
 
@@ -20,26 +21,46 @@ TITLE = "First contact with QuickBooks"
 
 def page_of(report: Report) -> str:
     """Return the report as HTML."""
+    return _page(TITLE, _head(report), _attention(report), _answers(report), _steps("All steps", report.steps))
+
+
+def archive_page_of(archive: Archive) -> str:
+    """Return all that is in an archive as HTML, for a person to read before it leaves the machine."""
+    return _page("What the archive has", _contents(archive))
+
+
+def _page(title: str, *parts: Iterable[str]) -> str:
     style = (files(__package__) / "page.css").read_text(encoding="utf-8")
     return "\n".join(
         [
             "<!doctype html>",
             '<html lang="en"><head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{TITLE}</title>",
+            f"<title>{title}</title>",
             f"<style>{style}</style></head><body><main>",
-            *_head(report),
-            *_attention(report),
-            *_answers(report),
-            *_steps("All steps", report.steps),
+            f"<h1>{title}</h1>",
+            *(line for part in parts for line in part),
             "</main></body></html>",
             "",
         ]
     )
 
 
+def _contents(archive: Archive) -> Iterator[str]:
+    yield (
+        f"<p>The archive has {len(archive.files)} files. Names, texts, ids and digits of your company are replaced: "
+        "a text by <code>Text 1</code>, <code>Text 2</code> and so on. Look for anything that is yours before you "
+        "attach the archive to an issue.</p>"
+    )
+    yield "<h2>Every value that was kept</h2><div class=card><p class=values>"
+    yield " ".join(f"<code>{escape(value)}</code>" for value in archive.values)
+    yield "</p></div><h2>Every file</h2><div class=card>"
+    for name, content in archive.files.items():
+        yield f"<details><summary><code>{escape(name)}</code></summary><pre>{escape(content)}</pre></details>"
+    yield "</div>"
+
+
 def _head(report: Report) -> Iterator[str]:
-    yield f"<h1>{TITLE}</h1>"
     yield "<dl class=facts>"
     for name, value in report.installation.items():
         yield f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"

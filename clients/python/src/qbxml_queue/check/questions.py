@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from qbxml_queue.check.outcomes import whole
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -80,7 +82,7 @@ def _ret_count(outcomes: Mapping[str, Outcome]) -> str:
     if counted is None or pages is None:
         return ""
     number = len(pages.values("CustomerRet/ListID"))
-    return "It is exact." if number == int(counted) else "It is not exact: the iterator returned another number."
+    return "It is exact." if number == whole(counted) else "It is not exact: the iterator returned another number."
 
 
 def _is_by_type(types: list[str]) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from qbxml_queue.check.checks import claimed_versions, version_number
 from qbxml_queue.check.documents import filled, places
-from qbxml_queue.check.outcomes import Outcome
+from qbxml_queue.check.outcomes import Outcome, whole
 from qbxml_queue.check.plan import MAX_MESSAGE_SETS, READS, TOGETHER
 from qbxml_queue.check.service import has_ended
 from qbxml_queue.errors import ApiError
@@ -212,7 +212,7 @@ def facts_of(journal: Journal) -> dict[str, str]:
         later = [version for version in VERSIONS if version_number(version) > version_number(versions[-1])]
         facts |= {"next_version": later[0]} if later else {}
     if "customers" in facts:
-        facts["customers_in_a_page"] = str(max(1, ceil(int(facts["customers"]) / PAGES)))
+        facts["customers_in_a_page"] = str(max(1, ceil(whole(facts["customers"]) / PAGES)))
     if "old_time" in facts:
         facts["old_local_time"] = facts["old_time"][: len("2026-01-15T12:00:00")]
     return facts
