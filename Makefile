@@ -268,7 +268,8 @@ check-quickbooks: $(TOOLS)/check/.installed ## Test a deployed service and the Q
 	@cd clients/python && ../../$(TOOLS)/check/bin/python generate.py
 	@set -a; [ -n "$${BASE_URL:-}" ] || [ ! -f $(STATE)/env ] || . $(STATE)/env; \
 		PYTHONPATH=clients/python/src exec $(TOOLS)/check/bin/python -m qbxml_queue check --folder $(STATE)/check \
-			$(if $(CONNECTION),--connection "$(CONNECTION)") $(ARGS)
+			$(if $(CONNECTION),--connection "$(CONNECTION)") $(if $(WEB_CONNECTOR),--web-connector "$(WEB_CONNECTOR)") \
+			$(if $(NEW),--new) $(if $(ARCHIVE),--archive)
 
 .PHONY: sam
 sam: .venv/.run $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue" (REGION=…, PROFILE=…)
