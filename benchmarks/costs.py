@@ -75,7 +75,7 @@ in two seconds, and a login that is turned away is not a session."""
 TINY = Size(1, 2, 3, 1, 1, settle_seconds=0.5)
 
 BATCH_SIZE = 20
-"""The sets of a session grow to this size: 1, 2, 4, 8 and 16 requests, then 20 in each. 231 requests are 15 sets."""
+"""The sets of reads grow to this size, the default: 1, 2, 4, 8 and 16 requests, then 20. 231 requests are 15 sets."""
 
 HTTP_API_UNIT_BYTES = 512 * 1024
 """The price of an HTTP API is for 512 KB of a call, and for each further 512 KB."""
@@ -464,8 +464,9 @@ def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size:
     print(f"{options.init_ms} ms more for {options.cold_share:.0%} of them, and 1 GB of memory. ", end="")
     print(f"SystemLogLevel: {options.system_log_level}")
     show("A request alone in its session, with its webhook", measured.alone, size.alone, rates, 1000)
-    thousand = show("A request in a long session, with its webhook", measured.together, size.together, rates, 1000)
-    title = f"A request in a session of {size.in_sets} with batch_size {BATCH_SIZE}, with its webhook"
+    title = "A request in a long session in which each is sent alone, with its webhook"
+    thousand = show(title, measured.together, size.together, rates, 1000)
+    title = f"A read in a session of {size.in_sets}, in sets of up to {BATCH_SIZE}, with its webhook"
     show(title, measured.in_sets, size.in_sets, rates, 1000)
     idle = show("A poll that finds nothing, every 5 min for a month", measured.idle, size.polls, rates, often)
     title = f"A poll after a day without work, every {DORMANT_MINUTES} min for a month"
@@ -509,19 +510,19 @@ def _measure(
         for _ in range(size.alone):
             ids.append(api.call("POST", path, body)["data"]["id"])
             assert simulator.run_once().requests == 1
+    connection = f"/api/v1/connections/{who.connection_id}"
+    api.call("PATCH", connection, {"read_batch_size": 1})
     with meter.measured() as together:
         for _ in range(size.together):
             api.call("POST", path, body)
         assert simulator.run_once().requests == size.together
-    connection = f"/api/v1/connections/{who.connection_id}"
-    api.call("PATCH", connection, {"batch_size": BATCH_SIZE})
+    api.call("PATCH", connection, {"read_batch_size": BATCH_SIZE})
     executed = len(company.executed)
     with meter.measured() as in_sets:
         for _ in range(size.in_sets):
             api.call("POST", path, body)
         simulator.run_once()
     assert len(company.executed) - executed >= size.in_sets
-    api.call("PATCH", connection, {"batch_size": 1})
     with meter.measured() as idle:
         for number in range(size.polls):
             if number % 2:  # a call without work is recorded every ten minutes, which is every second poll

@@ -3,9 +3,12 @@
 Run `python -m benchmarks.line [--trips 0 50 100 150] [--works 20 150] [--sizes 1 5 20]`. Each call of the Web Connector
 takes a trip of so many milliseconds, and each request takes QuickBooks so many milliseconds of work. Both are waited
 for, and everything else takes the time that it takes here. A request is a customer query with about 6 KB of response.
-The size is the number of requests in a message set: `batch_size` of a connection here, and the number of requests that
-a task yields in `qbwc-kit`. A session here starts with one request and doubles; a rate counts from the first full set
-on.
+The size is the number of requests in a message set: `read_batch_size` of a connection here, of which 20 is the default,
+and the number of requests that a task yields in `qbwc-kit`. A session here doubles the size; a rate counts from the
+first full set on.
+
+The last lines are about 20 reads that are queued at once, each alone and all in one set: after how many seconds the
+service has the response to the first and to the last of them.
 
 * *Here* is the stack of `make run` with the embedded database, over HTTP.
 * `qbwc-kit` (PyPI) has its tasks in memory. Install it with `pip install --target FOLDER qbwc-kit==0.1.3` and put
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     from benchmarks.postgresql import Session
 
 TRIPS, WORKS, SIZES = (0, 50, 100, 150), (20, 150), (1, 5, 20)
+AT_ONCE = 20
+"""The requests whose first and last response is waited for."""
 MIN_REQUESTS, MIN_SETS = 40, 8
 """At least so many requests and sets are measured in a session."""
 
@@ -108,6 +113,7 @@ class Here:
     def __init__(self, service: stack.Stack, folder: Path) -> None:
         who = first_steps.prepare(service.base_url, service.operator, folder)
         self.line = SlowLine()
+        self.began = 0.0
         self._api = first_steps.Api(who.base_url, who.api_key)
         self._path = f"/api/v1/connections/{who.connection_id}"
         qwc = Path(who.qwc_path).read_text(encoding="utf-8")
@@ -115,10 +121,17 @@ class Here:
 
     def drain(self, requests: int, size: int) -> None:
         """Queue requests, and run one session."""
-        self._api.call("PATCH", self._path, {"batch_size": size})
+        self._api.call("PATCH", self._path, {"read_batch_size": size})
         for _ in range(requests):
             self._api.call("POST", f"{self._path}/queued_requests", REQUEST)
+        self.line.answered.clear()
+        self.began = time.perf_counter()
         self._simulator.run_once()
+
+    def waits(self, size: int) -> tuple[float, float]:
+        """Return the seconds from the first call to the first and to the last response of requests queued at once."""
+        self.drain(AT_ONCE, size)
+        return self.line.answered[0][0] - self.began, self.line.answered[-1][0] - self.began
 
 
 class Memory:
@@ -313,7 +326,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"| {trip} | {work} | {size} | " + " | ".join(f"{rate:,.0f}" for rate in [*rates, ideal]) + " |",
                 flush=True,
             )
+        show_waits(found["here"], options)
     return 0
+
+
+def show_waits(here: System, options: argparse.Namespace) -> None:
+    """Print how long the first and the last of AT_ONCE requests wait, alone and in one set."""
+    assert isinstance(here, Here)
+    for trip, work in product(options.trips, options.works):
+        here.line.trip_seconds, here.line.work_seconds = trip / 1000, work / 1000
+        here.drain(requests_of(AT_ONCE), AT_ONCE)  # the next session begins with a full set
+        for size in (AT_ONCE, 1):
+            first, last = here.waits(size)
+            print(f"{AT_ONCE} reads, a trip of {trip} ms, {work} ms of work, {size} in a set: ", end="")
+            print(f"the first after {first:.1f} s, the last after {last:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

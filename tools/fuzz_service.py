@@ -128,6 +128,7 @@ SETTINGS = (
     "sync_window",
     "linger_seconds",
     "batch_size",
+    "read_batch_size",
     "logo_url",
     "phone",
     "x",

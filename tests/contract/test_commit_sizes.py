@@ -163,7 +163,14 @@ class Bench:
         if status == "":
             self.ticket = ticket
             session = self.session
-            self.store.commit(Put(session, replace(session.called(self.clock()), set_size=MAX_BATCH_SIZE)))
+            in_flight = session.in_flight and replace(session.in_flight, may_be_joined=True)
+            after = replace(
+                session.called(self.clock()),
+                in_flight=in_flight,
+                read_set_size=MAX_BATCH_SIZE,
+                write_set_size=MAX_BATCH_SIZE,
+            )
+            self.store.commit(Put(session, after))
         return str(status)
 
     def send(self, facts: str = "") -> str:

@@ -30,8 +30,11 @@ def a_long_running_session(requests: int) -> Session:
         in_flight=InFlight(tuple(NEW_ID() for _ in range(requests))),
         last_response=LastResponse(f"{{{NEW_ID()}}}", 99_999, progress=99, number=999),
         company_file=OpenCompanyFile("0123456789abcdef", is_fallback=True),
-        limits=Limits(work_until=timestamp(NOON), linger_seconds=1_500, execution_seconds=1_799, batch_size=20),
-        set_size=20,
+        limits=Limits(
+            work_until=timestamp(NOON), linger_seconds=1_500, execution_seconds=1_799, batch_size=20, read_batch_size=20
+        ),
+        read_set_size=20,
+        write_set_size=20,
         shard=9,
         message_set_to_forget="0" * 20,
         revision=9_999,
@@ -65,8 +68,11 @@ def a_session_that_begins() -> Session:
         company_name="Ångström & Söhne Hoch- und Tiefbau GmbH",
         sync_window=SyncWindow("22:00", "05:30", "America/Argentina/Buenos_Aires"),
         linger_seconds=600,
+        batch_size=MAX_BATCH_SIZE,
+        read_set_size=MAX_BATCH_SIZE,
     )
-    return replace(a_long_running_session(1), connection=connection, last_response=None)
+    in_flight = InFlight((NEW_ID(),), may_be_joined=True)
+    return replace(a_long_running_session(1), in_flight=in_flight, connection=connection, last_response=None)
 
 
 def test_a_session_with_requests_in_flight_is_written_for_one_unit() -> None:

@@ -155,6 +155,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     ],
     "`linger_seconds`": [f"0 to {session.MAX_LINGER_SECONDS:,}, default 0"],
     "`batch_size`": [f"1 to {MAX_BATCH_SIZE}, default 1"],
+    "`read_batch_size`": [f"1 to {MAX_BATCH_SIZE}, default {MAX_BATCH_SIZE}"],
     "`webhook_events`": [],
     "accepted paths of the company file": [str(connections.MAX_PATHS)],
     "onboarding link": [hours(onboarding.LIFETIME)],
@@ -183,7 +184,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     ],
     "time in which failed attempts do not count": [f"{processor_exception.MAX_UNCOUNTED.days} days"],
     "company name, version and path of QuickBooks": [f"{request.MAX_FACT_CHARACTERS} characters"],
-    "message set of several requests": [size(sets.MAX_REQUEST_BYTES)],
+    "message set of several requests": [size(sets.MAX_REQUEST_BYTES), f"ask for {sets.MAX_OBJECTS} objects"],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [
         f"{turns.MIN_USER_INTERVAL_SECONDS // 60} to {turns.MAX_POSTPONEMENT_SECONDS // 60} minutes",

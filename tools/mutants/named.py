@@ -34,8 +34,8 @@ NAMED = (
     Named(
         "a request with dependants is sent alone",
         "domain/web_connector/session/sets.py",
-        "not record.dependants\n        and record.attempts.sessions",
-        "record.attempts.sessions",
+        "not record.dependants\n        and record.sent_at",
+        "record.sent_at",
     ),
     Named(
         "a reader stops at a gap",
@@ -88,8 +88,8 @@ NAMED = (
     Named(
         "a session that ends releases every request",
         "domain/web_connector/session/end.py",
-        "for request in requests]",
-        "for request in requests[:1]]",
+        ".change(request) for request in requests]",
+        ".change(request) for request in requests[:1]]",
     ),
     Named(
         "a session that ends frees its connection",

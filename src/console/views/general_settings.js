@@ -5,7 +5,7 @@ import { Button, explain, Field, Note, toast } from "../lib/ui.js";
 
 const ZONES = Intl.supportedValuesOf?.("timeZone") ?? ["UTC"];
 
-const WHOLE_NUMBERS = { linger_seconds: [0, 1500], batch_size: [1, 20] };
+const WHOLE_NUMBERS = { linger_seconds: [0, 1500], batch_size: [1, 20], read_batch_size: [1, 20] };
 
 const ALL_EVENTS = "connection.*";
 
@@ -29,6 +29,7 @@ export function General({ connection, load }) {
     webhook_events: connection.webhook_events,
     linger_seconds: String(connection.linger_seconds),
     batch_size: String(connection.batch_size),
+    read_batch_size: String(connection.read_batch_size),
     limited: Boolean(window),
     from: window?.from ?? "20:00",
     to: window?.to ?? "06:00",
@@ -65,6 +66,7 @@ export function General({ connection, load }) {
         webhook_events: values.webhook_events,
         linger_seconds: Number(values.linger_seconds),
         batch_size: Number(values.batch_size),
+        read_batch_size: Number(values.read_batch_size),
         sync_window: values.limited ? { from: values.from, to: values.to, time_zone: values.time_zone } : null,
       };
       load.reload({ data: await call("PATCH", ["connections", connection.id], { body }) });
@@ -120,11 +122,18 @@ export function General({ connection, load }) {
           ${(control) => html`<input ...${control} ...${bind("linger_seconds")} inputmode="numeric" />`}
         <//>
         <${Field}
-          label="Batch size"
+          label="Batch size of writes"
           problem=${problems.batch_size}
-          help="How many requests are sent to QuickBooks together: 1 to 20. A higher number is faster for small requests, but if QuickBooks fails, you may have to check that many writes."
+          help="How many writes are sent to QuickBooks together: 1 to 20. A higher number is faster for small requests, but if QuickBooks fails, you may have to check that many writes."
         >
           ${(control) => html`<input ...${control} ...${bind("batch_size")} inputmode="numeric" />`}
+        <//>
+        <${Field}
+          label="Batch size of reads"
+          problem=${problems.read_batch_size}
+          help="How many reads are sent to QuickBooks together: 1 to 20. With 1, people who work in QuickBooks wait for one read at a time."
+        >
+          ${(control) => html`<input ...${control} ...${bind("read_batch_size")} inputmode="numeric" />`}
         <//>
         <div class="stack tight">
           <label class="check">

@@ -56,7 +56,7 @@ class ConnectionService:
         """Store a new connection. No Web Connector can log in until a password is set.
 
         `settings` are validated members of `Connection`: `name`, `company_file`, `webhook_url`, `webhook_events`,
-        `sync_window`, `linger_seconds` and `batch_size`.
+        `sync_window`, `linger_seconds`, `batch_size` and `read_batch_size`.
         """
         now = timestamp(self._clock())
         connection = Connection(

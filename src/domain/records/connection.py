@@ -21,7 +21,7 @@ COMPANY_FILE_MOVED = "company_file_moved"
 be a copy or a restored backup, so nothing is sent."""
 
 MAX_BATCH_SIZE = 20
-"""The largest `batch_size`."""
+"""The largest `batch_size` and `read_batch_size`."""
 
 STOPPED_AFTER = timedelta(days=1)
 """The longest polling interval is 15 minutes, so such a Web Connector has missed a hundred calls."""
@@ -80,7 +80,9 @@ class Connection:
     `login_failed_at`: when a login last failed, to the minute. None after a successful login and a new password.
 
     `sync_window`: None means that requests are sent at any time.
-    `batch_size`: the largest number of requests that are sent in one message set.
+    `batch_size`: the largest number of writes that are sent in one message set.
+    `read_batch_size`: the largest number of reads that are sent in one message set.
+    `read_set_size`: how many reads the first message set of the next session may have.
     `linger_seconds`: how long a session waits for more requests after its last one.
     `paused_at`: None if the connection is not paused.
     `stalled_at`: when the sweep found that requests wait and the Web Connector has not called for a day. None after its
@@ -125,6 +127,8 @@ class Connection:
     sync_window: SyncWindow | None = None
     linger_seconds: int = 0
     batch_size: int = 1
+    read_batch_size: int = MAX_BATCH_SIZE
+    read_set_size: int = 1
     paused_at: str | None = None
     stalled_at: str | None = None
     backoff: Backoff | None = None

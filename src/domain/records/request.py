@@ -396,11 +396,15 @@ class QueuedRequest:
         return after.moved(State.SENT, now)
 
     def divided(self, now: datetime) -> QueuedRequest:
-        """Return the sent record after it left its message set, which QuickBooks did not execute. It is sent alone.
+        """Return the sent record after it left its message set: a read, or a write that QuickBooks did not execute.
 
-        The session that sent the set may claim it again.
+        It is sent alone and in its turn, because a request that was sent before has no company. The session that sent
+        the set may claim it again. A set without a response does not count for a read, which may not be its cause.
         """
-        alone = replace(self, message_set=None, recovery=Recovery(), queue_priority=IN_TURN, claim=Claim())
+        attempts = replace(self.attempts, sessions=self.attempts.sessions - 1) if self.is_read else self.attempts
+        alone = replace(
+            self, message_set=None, recovery=Recovery(), queue_priority=IN_TURN, claim=Claim(), attempts=attempts
+        )
         return alone.moved(State.RETRYABLE, now)
 
     def requeued(self, now: datetime, *, page_size: int | None = None, counts: bool = True) -> QueuedRequest:
@@ -409,7 +413,6 @@ class QueuedRequest:
         `page_size` replaces the page size of an iterated query. If the attempt does not count, the number of sessions
         is reset to the value before the attempt. During recovery this is the number of status checks.
         """
-        never_sent = self.state is State.TICKETED and not self.attempts.sessions
         attempts, recovery = self.attempts, replace(self.recovery, active=self.recovery.begun)
         if not counts and recovery.active:
             recovery = replace(recovery, sessions=recovery.sessions - 1)
@@ -421,7 +424,7 @@ class QueuedRequest:
             paging=self.paging if page_size is None else replace(self.paging, page_size=page_size),
             recovery=recovery,
         )
-        return after.moved(State.WAITING if never_sent else State.RETRYABLE, now)
+        return after.moved(State.WAITING if self.sent_at is None else State.RETRYABLE, now)
 
     def after_failed_session(self) -> QueuedRequest:
         """Return the record as it is queued after QuickBooks failed for it.

@@ -80,10 +80,12 @@ class InFlight:
     for the stored response before the message is accepted. `repeated_remaining` is the `iteratorRemainingCount` of a
     response to a later page that did not fall. That response may be a duplicate of an earlier page, so the session
     waits for another one until the Web Connector asks for the next request. `ignored` counts the responses that named
-    other requests, up to MAX_IGNORED.
+    other requests, up to MAX_IGNORED. `may_be_joined` means that requests behind the claimed one may be sent with it,
+    as far as their records show.
     """
 
     request_ids: tuple[str, ...]
+    may_be_joined: bool = False
     is_next_page: bool = False
     parse_error: str | None = None
     repeated_remaining: int | None = None
@@ -122,8 +124,8 @@ class Limits:
     """The limits of a session: a pause, the end of the sync window (a timestamp) and the end of lingering.
 
     `ends_for_others` means that the session ends before its next request because others wait for a place.
-    `batch_size` is the largest number of requests in a message set. `execution_seconds` is how long QuickBooks may
-    execute one request. None means MAX_EXECUTION_SECONDS.
+    `batch_size` is the largest number of writes in a message set, and `read_batch_size` that of reads.
+    `execution_seconds` is how long QuickBooks may execute one request. None means MAX_EXECUTION_SECONDS.
     """
 
     paused: bool = False
@@ -131,6 +133,7 @@ class Limits:
     linger_seconds: int = 0
     execution_seconds: int | None = None
     batch_size: int = 1
+    read_batch_size: int = 1
     ends_for_others: bool = False
 
     def running_until(self, sent: QueuedRequest) -> str:
@@ -156,13 +159,14 @@ class Session:
     begins and `connection_error` becomes the connection's `last_error` if the session ends here.
     `message_set_to_forget` is the ID of a message set. This service has stored its response, so QuickBooks can delete
     its copy. `returned_writes` are the ids of the writes that ended in the last exception: when the session is closed,
-    QuickBooks has finished them. `set_size` is the largest number of requests in the next message set. `getLastError`
-    returns `last_error`. `is_revoked` means that the password was changed, so the ticket is no longer valid. The next
-    login or the sweep then releases the request in flight. `onboarding_check` is None in a session that sends requests,
-    and after QuickBooks has answered the check. `shard` is the part of the index of live sessions that has
-    the session, below LIVE_SHARDS. `app_id` is the app of its connection, by which live sessions are counted, and
-    `began_at` when it began. Both are empty in a session of an older release. `paced_to` is the time that its requests
-    so far would have taken at its pace, or None if it is not paced (`session/pacing.py`).
+    QuickBooks has finished them. `read_set_size` and `write_set_size` are the largest numbers of requests in the next
+    message set of reads and of writes. `getLastError` returns `last_error`. `is_revoked` means that the password was
+    changed, so the ticket is no longer valid. The next login or the sweep then releases the request in flight.
+    `onboarding_check` is None in a session that sends requests, and after QuickBooks has answered the check. `shard` is
+    the part of the index of live sessions that has the session, below LIVE_SHARDS. `app_id` is the app of its
+    connection, by which live sessions are counted, and `began_at` when it began. Both are empty in a session of an
+    older release. `paced_to` is the time that its requests so far would have taken at its pace, or None if it is not
+    paced (`session/pacing.py`).
     """
 
     id: str
@@ -178,7 +182,8 @@ class Session:
     backoff: Backoff | None = None
     message_set_to_forget: str | None = None
     returned_writes: tuple[str, ...] = ()
-    set_size: int = 1
+    read_set_size: int = 1
+    write_set_size: int = 1
     last_error: str | None = None
     connection_error: dict[str, Any] | None = None
     is_revoked: bool = False

@@ -253,7 +253,14 @@ class NewConnection(Body):
         default=None,
         ge=1,
         le=MAX_BATCH_SIZE,
-        description="The largest number of requests that are sent to QuickBooks together. 1, the default: each alone.",
+        description="The largest number of writes that are sent to QuickBooks together. 1, the default: each alone.",
+    )
+    read_batch_size: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_BATCH_SIZE,
+        description="The largest number of reads that are sent to QuickBooks together. 1: each alone. "
+        f"{MAX_BATCH_SIZE} is the default.",
     )
 
     def settings(self) -> dict[str, Any]:
@@ -265,6 +272,8 @@ class NewConnection(Body):
             settings["linger_seconds"] = self.linger_seconds or 0
         if "batch_size" in settings:
             settings["batch_size"] = self.batch_size or 1
+        if "read_batch_size" in settings:
+            settings["read_batch_size"] = self.read_batch_size or MAX_BATCH_SIZE
         if window := self.sync_window:
             settings["sync_window"] = SyncWindow.checked(window.from_, window.to, window.time_zone)
         return settings

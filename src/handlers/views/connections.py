@@ -109,9 +109,11 @@ class ConnectionView(TypedDict):
     ]
     batch_size: Annotated[
         int,
-        Schema(
-            "The largest number of requests that are sent to QuickBooks together", minimum=1, maximum=MAX_BATCH_SIZE
-        ),
+        Schema("The largest number of writes that are sent to QuickBooks together", minimum=1, maximum=MAX_BATCH_SIZE),
+    ]
+    read_batch_size: Annotated[
+        int,
+        Schema("The largest number of reads that are sent to QuickBooks together", minimum=1, maximum=MAX_BATCH_SIZE),
     ]
     paused_at: Moment | None
     redirect_url: Annotated[str | None, Schema("Where the onboarding page sends the customer at the end")]
@@ -181,6 +183,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "sync_window": {"from": window.opens, "to": window.closes, "time_zone": window.time_zone} if window else None,
         "linger_seconds": stored.linger_seconds,
         "batch_size": stored.batch_size,
+        "read_batch_size": stored.read_batch_size,
         "paused_at": stored.paused_at,
         "redirect_url": link.redirect_url if link else None,
         "onboarding_expires_at": link.expires_at if link else None,

@@ -45,9 +45,9 @@ FORMER = st.sampled_from([0, 0, 0, 1, 2])
 WINDOW = SyncWindow("22:00", "04:00", "America/New_York")
 SETTINGS: dict[str, dict[str, Any]] = {
     "linger": {"linger_seconds": 20},
-    "one at a time": {"batch_size": 1},
-    "sets": {"batch_size": 5},
-    "large sets": {"batch_size": 20},
+    "one at a time": {"batch_size": 1, "read_batch_size": 1},
+    "sets": {"batch_size": 5, "read_batch_size": 5},
+    "large sets": {"batch_size": 20, "read_batch_size": 20},
     "window": {"sync_window": WINDOW},
     "no window": {"sync_window": None},
 }

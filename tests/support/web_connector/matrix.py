@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from domain.records.connection import MAX_BATCH_SIZE
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from tests.support.builders import a_link
@@ -57,6 +58,16 @@ def two_writes_with_one_label(qbwc: Connector) -> None:
 def a_write_and_a_read(qbwc: Connector) -> None:
     qbwc.write()
     qbwc.queue()
+
+
+def reads_in_a_set(qbwc: Connector) -> None:
+    """Three reads, of which the last answers of the connection let all be sent together, and a write behind them."""
+    before = qbwc.connection
+    after = replace(before, read_set_size=MAX_BATCH_SIZE).changed(timestamp(qbwc.clock.now))
+    qbwc.store.commit(Put(before, after))
+    for _ in range(3):
+        qbwc.queue("CustomerQueryRq", "<MaxReturned>1</MaxReturned>")
+    qbwc.write()
 
 
 def writes(number: int) -> Fill:
@@ -131,6 +142,7 @@ QUEUES: tuple[Fill, ...] = (
     a_read,
     an_iterated_read,
     an_iterated_read_and_a_write,
+    reads_in_a_set,
     a_write,
     a_refused_write,
     two_writes,

@@ -55,17 +55,42 @@ def test_a_response_without_content_is_one_tag() -> None:
         f'<ARs requestID="2" {OK} />',
         f"<ARs requestID='3' {OK}/>",
     ]
-    assert f'<ARs requestID="b" {OK}/>{TAIL}' in parts[2].document("b")
+    assert f"<ARs requestID='b' {OK}/>{TAIL}" in parts[2].document("b")
 
 
-@pytest.mark.parametrize("character", ["&#1;", "\x01", "&#146;"])
-def test_a_character_that_xml_forbids_does_not_hide_the_other_responses(character: str) -> None:
-    text = f'{HEAD}<ARs requestID="1" {OK}><N>{character}</N></ARs>\n<ARs requestID="2" {OK}/>{TAIL}'
+@pytest.mark.parametrize("character", ["&#1;", "\x01", "&#146;", "\ud800"])
+@pytest.mark.parametrize("beginning", [HEAD, f"\N{BOM}{HEAD}", f"\r\n {HEAD}"])
+def test_each_response_is_kept_as_quickbooks_wrote_it_before_its_repair(character: str, beginning: str) -> None:
+    one = f'<ARs requestID="1" {OK} statusText="{character}"><N>é > {character}</N></ARs>'
+    two = f'<ARs requestID="2" {OK}/>'
+    text = f"{beginning}{one}\n{two}{TAIL}"
 
-    one, two = parse_response(text).parts()
+    parts = parse_response(text).parts()
 
-    assert parse_response(one.document("x")).statuses
-    assert two.text == f'<ARs requestID="2" {OK}/>'
+    assert [part.text for part in parts] == [one, two]
+    assert [part.document(label) for part, label in zip(parts, "12", strict=True)] == [
+        f"{beginning}{response}{TAIL}" for response in (one, two)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "after", "expected"),
+    [
+        ("", "", "", True),
+        (" ", "\n", "\t", True),
+        ("<!-- a -->", "", "", False),
+        ("", "<!-- a -->", "", False),
+        ("", "", "<!-- a -->", False),
+        ("", "a", "", False),
+        ("", "</QBXMLMsgsRs><QBXMLMsgsRs>", "", False),
+    ],
+)
+def test_responses_are_apart_if_only_white_space_is_around_them(
+    before: str, between: str, after: str, *, expected: bool
+) -> None:
+    text = f'{HEAD}{before}<ARs requestID="1" {OK}/>{between}<ARs requestID="2" {OK}/>{after}{TAIL}'
+
+    assert [part.is_apart for part in parse_response(text).parts()] == [expected] * 2
 
 
 def test_a_message_set_without_responses_has_no_parts() -> None:

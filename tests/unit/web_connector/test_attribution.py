@@ -158,7 +158,7 @@ KINDS = {
 
 def a_connector(batch_size: int = 1) -> Connector:
     qbwc = Connector(new_id=RandomIds())
-    qbwc.connect(batch_size=batch_size)
+    qbwc.connect(batch_size=batch_size, read_batch_size=batch_size)
     return qbwc
 
 
@@ -461,3 +461,119 @@ def test_each_read_of_a_set_ends_as_it_would_alone(damage: str, number: int, rea
         own = ("response_received", None, [f"N{name}"])
         assert in_set == own or (in_set == alone and name in bad)
         assert alone == own or name in bad
+
+
+# --- Responses of every shape
+
+FRAGMENTS = (
+    "<CustomerRet><Name>Abercrombie, Kristy</Name></CustomerRet>",
+    "<CustomerRet/>",
+    "text \N{LATIN SMALL LETTER E WITH ACUTE}\N{EURO SIGN}\N{MUSICAL SYMBOL G CLEF}",
+    "&amp;&lt;&#233;&#x20AC;",
+    "<Notes>Ann&#146;s &#x93;shop&#X94;</Notes>",
+    "<Notes>&#3;</Notes>",
+    "\x03",
+    "<![CDATA[</CustomerQueryRs> & ]] <b requestID='x'>]]>",
+    '<!-- </CustomerQueryRs><CustomerQueryRs requestID="x" statusCode="0"/> -->',
+    "<?note requestID='x'?>",
+    "<DataExtRet requestID=\"x\" a='>'>y</DataExtRet >",
+    "<Nested:Ret>z</Nested:Ret>",
+    " \r\n\t",
+)
+HOSTILE_FRAGMENTS = (
+    *FRAGMENTS,
+    "<Ret xmlns='urn:x'/>",
+    "<QBXMLMsgsRs/>",
+    '<CustomerQueryRs statusCode="0"/>',
+    '<VendorQueryRs statusCode="0" requestID="x"/>',
+)
+STATUSES = (
+    'statusCode="0" statusSeverity="Info" statusMessage="Status OK"',
+    "statusCode='1' statusSeverity='Info' statusMessage=\"A 'requestID=' that matches nothing\"",
+    'statusCode = "530"\n  statusSeverity="Warn" statusMessage="&quot;x&quot; &gt; &#146;y"',
+    'statusCode="3120" statusSeverity="Error" statusMessage="Object &quot;80000001&quot; cannot be found."',
+    'statusCode="0"',
+)
+HOSTILE_STATUSES = (*STATUSES, 'statusCode="none"', 'statusSeverity="Info"')
+HEADS = (
+    '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n',
+    "\N{BOM}<?xml version='1.0'?><QBXML><QBXMLMsgsRs>",
+    '\r\n <?xml version="1.0" encoding="utf-8"?><!-- <QBXMLMsgsRs> --><QBXML><QBXMLMsgsRs>',
+    "<QBXML a='>'><QBXMLMsgsRs messageSetStatusCode=\"0\">\t",
+)
+HOSTILE_HEADS = (
+    *HEADS,
+    "<QBXML><QBXMLMsgsRs>&#160;",
+    "<QBXML xmlns='urn:x'><QBXMLMsgsRs>",
+    "<QBXML><SignonMsgsRs><SignonDesktopRs statusCode='0'/></SignonMsgsRs><QBXMLMsgsRs>",
+    "",
+)
+TAILS = ("\n</QBXMLMsgsRs>\n</QBXML>\n", "</QBXMLMsgsRs ><!-- > --></QBXML>", "</QBXMLMsgsRs><Last>\x03</Last></QBXML>")
+HOSTILE_TAILS = (*TAILS, "&#146;</QBXMLMsgsRs></QBXML>", "")
+SEPARATORS = ("\n", "", "\r\n\t ")
+HOSTILE_SEPARATORS = (*SEPARATORS, "<!-- next -->", "</QBXMLMsgsRs><QBXMLMsgsRs>", "x")
+FRAMES = st.tuples(st.sampled_from(HEADS), st.sampled_from(SEPARATORS), st.sampled_from(TAILS))
+HOSTILE_FRAMES = st.tuples(
+    st.sampled_from(HOSTILE_HEADS), st.sampled_from(HOSTILE_SEPARATORS), st.sampled_from(HOSTILE_TAILS)
+)
+"""What is around the responses of a message set, and between them. A hostile text must not be divided as it is."""
+
+
+@st.composite
+def response_shapes(draw: st.DrawFn, fault: str) -> Callable[[str, str], str]:
+    """Draw the shape of the response to one request: a function of its element and its label."""
+    status = draw(st.sampled_from(HOSTILE_STATUSES if fault == "status" else STATUSES))
+    fragments = HOSTILE_FRAGMENTS if fault == "fragment" else FRAGMENTS
+    content = "".join(draw(st.lists(st.sampled_from(fragments), max_size=4)))
+    before = draw(st.sampled_from(["", "<!-- before -->"])) if fault == "before" else ""
+    times = draw(st.sampled_from([1, 2])) if fault == "twice" else 1
+    mark, is_last, space = draw(st.sampled_from(['"', "'"])), draw(st.booleans()), draw(st.sampled_from(["", " "]))
+
+    def response(element: str, label: str) -> str:
+        own = f"requestID{space}={mark}{label}{mark}"
+        attributes = f"{status} {own}" if is_last else f"{own} {status}"
+        text = f"<{element}Rs\n{attributes} >{content}</{element}Rs>" if content else f"<{element}Rs {attributes}/>"
+        return (before + text) * times
+
+    return response
+
+
+def responses_to_reads(
+    read_batch_size: int, shapes: Sequence[Callable[[str, str], str]], frame: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """Drain reads whose responses have these shapes. Return how each ended: state, error and response."""
+    head, separator, tail = frame
+    qbwc = a_connector(read_batch_size)
+    ids = [queue_named(qbwc, "read", f"N{number}", f"label {number}") for number in range(len(shapes))]
+
+    def response(element: str, label: str, content: str) -> str:
+        (number,) = re.findall(r"N(\d+)<", content)
+        return shapes[int(number)](element, label)
+
+    def answer(request: str) -> str:
+        found = REQUESTS.findall(request)
+        return head + separator.join(response(element, label, content) for element, label, _, content in found) + tail
+
+    drain(qbwc, answer, max_sessions=40)
+    return [
+        (record.state, record.error and (record.error.code, record.error.message), qbwc.response(record.id))
+        for record in map(qbwc.record, ids)
+    ]
+
+
+FAULTS = ("", "", "status", "fragment", "before", "twice", "frame")
+"""What is unusual in an answer. With several faults, nearly no set of reads could be divided."""
+
+ANSWERS = st.sampled_from(FAULTS).flatmap(
+    lambda fault: st.tuples(
+        st.lists(response_shapes(fault), min_size=3, max_size=7), HOSTILE_FRAMES if fault == "frame" else FRAMES
+    )
+)
+
+
+@settings(max_examples=120)
+@given(answers=ANSWERS)
+def test_a_read_of_a_set_has_the_response_that_it_would_have_alone_byte_for_byte(
+    answers: tuple[Sequence[Callable[[str, str], str]], Sequence[str]],
+) -> None:
+    assert responses_to_reads(5, *answers) == responses_to_reads(1, *answers)

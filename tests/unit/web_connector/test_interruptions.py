@@ -100,7 +100,9 @@ def test_without_interruptions_quickbooks_gets_requests_in_queue_order() -> None
             for record in records
             if not drain.store.bodies[record.id].references
         ]
-        executed = [(execution.name, execution.request_id) for execution in drain.company.executed]
+        executed = [
+            (execution.name, (execution.request_id or "").removeprefix("set-")) for execution in drain.company.executed
+        ]
         assert [execution for execution in executed if execution in requests] == requests
 
 

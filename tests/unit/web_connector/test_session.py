@@ -11,7 +11,7 @@ from domain.records.request import Attempts, State
 from domain.records.session import LastResponse, session_id
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from tests.support.builders import CONNECTION_ID
+from tests.support.builders import CONNECTION_ID, NOON
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, Connector
 from tests.support.web_connector.quickbooks import hcp, page_of, response_to
 
@@ -54,7 +54,7 @@ def test_unknown_tickets_never_cause_a_fault(qbwc: Connector, ticket: str) -> No
 
 
 def test_a_request_that_was_sent_before_returns_to_retryable(qbwc: Connector) -> None:
-    request_id = qbwc.queue(state=State.RETRYABLE, attempts=Attempts(1))
+    request_id = qbwc.queue(state=State.RETRYABLE, sent_at=timestamp(NOON), attempts=Attempts(1))
     qbwc.authenticate()
 
     qbwc.close()

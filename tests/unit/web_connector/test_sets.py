@@ -13,12 +13,15 @@ from domain.queueing.service import RequestService
 from domain.records.request import Attempts, State
 from domain.records.session import MAX_EXECUTION_SECONDS, RequestInFlight
 from domain.storage.changes import ChangeRequest, RemoveRequest
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
 from domain.web_connector.outcomes.outcome import Answered
 from domain.web_connector.protocol.soap import Call
 from domain.web_connector.session import receiving, sending
 from domain.web_connector.session.decision import Decision
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
-from tests.support.builders import AN_ACTOR, APP_ID
+from domain.web_connector.session.sets import MAX_OBJECTS
+from tests.support.builders import AN_ACTOR, APP_ID, NOON
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, set_response
@@ -36,7 +39,7 @@ BUSY = "0x80040424"
 def batch() -> Connector:
     """Return a connection that sends up to five requests together."""
     qbwc = Connector(new_id=RandomIds())
-    qbwc.connect(batch_size=5)
+    qbwc.connect(batch_size=5, read_batch_size=5)
     return qbwc
 
 
@@ -127,8 +130,8 @@ def sizes(qbwc: Connector) -> list[int]:
 def test_the_size_doubles_up_to_the_setting(
     qbwc: Connector, kind: Callable[[Connector], str], batch_size: int, expected: list[int]
 ) -> None:
-    qbwc.store.connections[qbwc.connection.id] = replace(qbwc.connection, batch_size=batch_size).changed(
-        qbwc.connection.updated_at
+    qbwc.store.connections[qbwc.connection.id] = replace(
+        qbwc.connection, batch_size=batch_size, read_batch_size=batch_size
     )
     ids = [kind(qbwc) for _ in range(12)]
 
@@ -158,7 +161,11 @@ UNFIT: dict[str, Callable[[Connector], str]] = {
     "a read without a bound": Connector.queue,
     "an iterated query": Connector.iterate,
     "another version": lambda qbwc: read(qbwc, qbxml_version="14.0"),
-    "a request that was sent before": lambda qbwc: read(qbwc, state=State.RETRYABLE, attempts=Attempts(1)),
+    "a request that was sent before": lambda qbwc: read(qbwc, state=State.RETRYABLE, sent_at=timestamp(NOON)),
+    "a label that can be written in several ways": lambda qbwc: read(qbwc, request_label="Ann's"),
+    "a read of many objects": lambda qbwc: qbwc.queue(READ[0], f"<MaxReturned>{MAX_OBJECTS + 1}</MaxReturned>"),
+    "a read of an unknown number": lambda qbwc: qbwc.queue(READ[0], "<MaxReturned>many</MaxReturned>"),
+    "a read of many names": lambda qbwc: qbwc.queue(READ[0], "<FullName>x</FullName>" * (MAX_OBJECTS + 1)),
     "a macro": lambda qbwc: qbwc.queue(*READ, ' defMacro="TxnID:1"'),
     "a large request": lambda qbwc: qbwc.queue(READ[0], f"<FullName>{'x' * 256 * 1024}</FullName>"),
 }
@@ -181,7 +188,7 @@ def test_a_request_that_does_not_fit_is_sent_alone_and_in_its_turn(
         request = batch.send()
 
     assert [len(group) for group in labels] == [1, 2, 2, 1, 2]
-    assert labels[3] == [alone]
+    assert labels[3] == [batch.record(alone).request_label]
 
 
 UNFIT_BY_BODY = {name: UNFIT[name] for name in ("a read without a bound", "a macro", "a large request")}
@@ -249,6 +256,20 @@ def test_a_request_that_cannot_be_written_ends_alone(batch: Connector, position:
 # --- Responses
 
 
+@pytest.mark.parametrize("kind", [Connector.write, read])
+def test_the_times_of_the_last_change_of_a_set_follow_the_order_of_execution(
+    batch: Connector, kind: Callable[[Connector], str]
+) -> None:
+    ids, request = send_set(batch, kind, 4)
+
+    batch.receive(set_response(request))
+
+    records = [batch.record(request_id) for request_id in ids]
+    times = [record.updated_at for record in records]
+    assert times == sorted(set(times))
+    assert [record.responded_at for record in records] == times
+
+
 def test_each_request_gets_its_own_response_although_labels_repeat(batch: Connector) -> None:
     ids, request = send_set(batch, lambda qbwc: qbwc.write(request_label="same"), 4)
     assert labels_in(request) == ids
@@ -312,7 +333,7 @@ def test_responses_without_labels_belong_to_no_request_if_one_is_missing(batch: 
     assert codes_of(batch, ids) == ["outcome_unknown"] * 4
 
 
-def test_the_first_of_two_responses_to_one_request_counts(batch: Connector) -> None:
+def test_the_first_of_two_responses_to_one_write_counts(batch: Connector) -> None:
     ids, request = send_set(batch, size=4)
 
     batch.receive(set_response(request).replace(ids[3], ids[1]))
@@ -621,10 +642,147 @@ def test_reads_that_cannot_be_parsed_together_are_sent_alone(batch: Connector) -
         batch.receive(response_to(request))
 
 
-def test_reads_of_a_lost_set_are_sent_alone(batch: Connector) -> None:
-    ids, _ = send_set(batch, read, 4)
+def labels_in_set(ids: Sequence[str]) -> list[str]:
+    """Return the labels of reads that are sent together."""
+    return [f"set-{request_id}" for request_id in ids]
 
-    assert labels_in(batch.take_over()) == [ids[0]]
+
+ENDS: dict[str, Callable[[Connector], object]] = {
+    "another login": lambda qbwc: qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE),
+    "closed": Connector.close,
+    "connectionError": lambda qbwc: qbwc.call("connectionError", qbwc.ticket, BUSY, "It is busy."),
+    "lost session": lambda qbwc: qbwc.store.lose_sessions(),
+}
+
+
+def groups_sent(qbwc: Connector, request: str) -> list[list[str]]:
+    """Answer this request and those that follow. Return the labels that were sent together."""
+    groups = []
+    while request:
+        groups.append(labels_in(request))
+        qbwc.receive(set_response(request))
+        request = qbwc.send()
+    return groups
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_a_lost_set_counts_for_none_of_its_reads_and_each_is_sent_alone_before_anything_behind_it(
+    batch: Connector, end: Callable[[Connector], object]
+) -> None:
+    ids, _ = send_set(batch, read, 4)
+    behind = [read(batch) for _ in range(3)]
+    end(batch)
+
+    request = batch.begin()
+
+    waiting = [batch.record(request_id) for request_id in ids[1:]]
+    assert [(record.attempts, record.state.value) for record in waiting] == [(Attempts(), "retryable")] * 3
+    assert groups_sent(batch, request) == [[request_id] for request_id in ids] + [labels_in_set(behind[:2]), behind[2:]]
+
+
+@pytest.mark.parametrize("hresult", [RPC_FAILED, BUSY, PARSE_ERROR, "0x80004005", "0x80010105"])
+def test_an_hresult_of_a_set_counts_for_none_of_its_reads_and_each_is_sent_alone_in_the_same_session(
+    batch: Connector, hresult: str
+) -> None:
+    ids, _ = send_set(batch, read, 4)
+    behind = [read(batch) for _ in range(3)]
+
+    assert batch.receive("", hresult) < 100
+
+    assert [batch.record(request_id).attempts for request_id in ids] == [Attempts()] * 4
+    groups = groups_sent(batch, batch.send())
+    assert groups == [[request_id] for request_id in ids] + [labels_in_set(behind[:2]), behind[2:]]
+    assert [batch.record(request_id).attempts.sessions for request_id in ids] == [1] * 4
+
+
+def test_a_session_ends_if_quickbooks_fails_for_a_set_and_then_for_one_of_its_reads(batch: Connector) -> None:
+    ids, _ = send_set(batch, read, 4)
+    batch.receive("", RPC_FAILED)
+    batch.send()
+
+    assert batch.receive("", RPC_FAILED) == -1
+
+    assert states_of(batch, ids) == ["retryable"] * 4
+    assert [batch.record(request_id).attempts.sessions for request_id in ids] == [0] * 4
+
+
+def test_a_read_at_fault_is_sent_alone_in_three_sessions_after_its_set(batch: Connector) -> None:
+    (bad, other), _ = send_set(batch, read, 2)
+
+    for _ in range(MAX_SESSIONS):
+        request = batch.take_over()
+        while labels_in(request) != [bad]:
+            batch.receive(set_response(request))
+            request = batch.send()
+    batch.close()
+
+    assert codes_of(batch, [bad, other]) == ["response_too_large", None]
+    assert batch.record(bad).attempts.sessions == 3
+
+
+# --- What a connection remembers
+
+
+def test_the_next_session_begins_with_the_size_that_suited_the_last_answers(batch: Connector) -> None:
+    batch.receive(set_response(send_set(batch, read, 4)[1]))
+    batch.close()
+    for kind in (Connector.write, read):
+        for _ in range(6):
+            kind(batch)
+
+    assert sizes(batch) == [1, 2, 3, 5, 1], "writes begin with one, and reads with what suited"
+
+
+def test_the_size_follows_what_the_last_answers_took_also_in_the_next_session(batch: Connector) -> None:
+    request = send_set(batch, read, 4)[1]
+    batch.clock.advance(seconds=12)
+    batch.receive(set_response(request))
+    batch.close()
+    for _ in range(4):
+        read(batch)
+
+    assert sizes(batch)[0] == 3
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_the_next_session_begins_with_one_read_after_a_loss_or_an_hresult(batch: Connector, *, is_lost: bool) -> None:
+    send_set(batch, read, 4)
+    if not is_lost:
+        batch.receive("", RPC_FAILED)
+        for _ in range(4):
+            batch.receive(set_response(batch.send()))
+    batch.close()
+    for _ in range(3):
+        read(batch)
+
+    answered = sizes(batch)
+
+    assert answered == ([1, 1, 1, 1, 2, 1] if is_lost else [1, 2])
+
+
+def test_reads_are_sent_together_without_a_setting_and_writes_are_not(qbwc: Connector) -> None:
+    for kind in (read, Connector.write):
+        for _ in range(45):
+            kind(qbwc)
+
+    assert sizes(qbwc) == [1, 2, 4, 8, 16, 14, *[1] * 45]
+
+
+def test_a_connection_can_send_each_read_alone(qbwc: Connector) -> None:
+    qbwc.store.connections[qbwc.connection.id] = replace(qbwc.connection, read_batch_size=1, read_set_size=20)
+    for _ in range(5):
+        read(qbwc)
+
+    assert sizes(qbwc) == [1] * 5
+
+
+@pytest.mark.parametrize(("objects", "expected"), [(20, 20), (21, 19), (100, 4), (400, 1)])
+def test_the_reads_of_a_set_ask_for_a_limited_number_of_objects(qbwc: Connector, objects: int, expected: int) -> None:
+    qbwc.store.connections[qbwc.connection.id] = replace(qbwc.connection, read_set_size=20)
+    for _ in range(20):
+        qbwc.queue(READ[0], f"<MaxReturned>{objects}</MaxReturned>")
+
+    assert sizes(qbwc)[0] == expected
 
 
 def test_reads_with_a_response_that_is_too_large_together_are_sent_alone(batch: Connector) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from xml.parsers.expat import ExpatError, errors
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape
 
 from defusedxml.common import DefusedXmlException
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _Read = TypeVar("_Read")
 
 MESSAGE_SET = "QBXMLMsgsRs"
+REQUEST_ID = "requestID"
 _MESSAGE_SETS = "MsgsRs"
 """The end of the names of message sets."""
 
@@ -70,7 +71,8 @@ class ResponsePart:
     """The response to one request in the response to a message set, as QuickBooks wrote it.
 
     `head` and `tail` are the text before the first and behind the last response of the message set. `statuses` has one
-    status, unless responses are inside of each other.
+    status, unless responses are inside of each other. `is_apart` means that the message set has nothing else than its
+    responses and white space.
     """
 
     name: str
@@ -79,11 +81,27 @@ class ResponsePart:
     head: str
     tail: str
     statuses: tuple[ResponseStatus, ...]
+    is_apart: bool = True
 
     def document(self, request_label: str) -> str:
-        """Return a document with this response alone, as the response to a request with this label."""
-        attribute = f" requestID={quoteattr(request_label)}"
-        return f"{self.head}{_REQUEST_ID.sub(lambda _: attribute, self.text, count=1)}{self.tail}"
+        """Return a document with this response alone, as the response to a request with this label.
+
+        Everything else is as QuickBooks wrote it. With a label that needs no escape, this is the text that QuickBooks
+        returns if the request is sent alone.
+        """
+        return f"{self.head}{self._with_label(request_label)}{self.tail}"
+
+    def _with_label(self, request_label: str) -> str:
+        """Return the response with another `requestID`, between the same quotation marks."""
+        place = len(f"<{self.name}")
+        while attribute := _attribute(self.text, place):
+            if attribute[1] == REQUEST_ID:
+                start, end = attribute.span(2 if attribute[3] is None else 3)
+                mark = self.text[start - 1]
+                label = escape(request_label, {mark: _QUOTATION_MARKS[mark], **_WHITE_SPACE})
+                return f"{self.text[:start]}{label}{self.text[end:]}"
+            place = attribute.end()
+        return self.text
 
     def response(self, request_label: str) -> Response:
         """Return what `parse_response` returns for this document, but for the status of the message set."""
@@ -92,7 +110,11 @@ class ResponsePart:
         return Response((own, *others))
 
 
-_REQUEST_ID = re.compile(r"""\srequestID\s*=\s*(?:"[^"]*"|'[^']*')""")
+_begins_message_set = re.compile(rf"<\w*{_MESSAGE_SETS}(?:\s[^<>]*)?>\s*\Z").search
+_ends_message_set = re.compile(rf"\s*</\w*{_MESSAGE_SETS}\s*>").match
+_attribute = re.compile(r"""\s+([^\s=/>]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""").match
+_QUOTATION_MARKS = {'"': "&quot;", "'": "&apos;"}
+_WHITE_SPACE = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,35 +122,54 @@ class Response:
     """The statuses in a response, in the order of the requests.
 
     `message_set_status` is `messageSetStatusCode`, which is set only with error recovery. `_responses` are the elements
-    with these statuses in `_text`, which is UTF-8.
+    with these statuses in `_read`, which is UTF-8. `_text` is what QuickBooks wrote, before it was repaired.
     """
 
     statuses: tuple[ResponseStatus, ...]
     message_set_status: int | None = None
     _responses: Sequence[Span] = field(default=(), repr=False, compare=False)
-    _text: bytes = field(default=b"", repr=False, compare=False)
+    _read: bytes = field(default=b"", repr=False, compare=False)
+    _text: str = field(default="", repr=False, compare=False)
 
     def parts(self) -> list[ResponsePart]:
         """Return the responses of the message set, in its order."""
         found = [span for span in self._responses if span.within.endswith(_MESSAGE_SETS)]
         if not found:
             return []
-        head, tail = self._text[: found[0].start].decode(), self._text[found[-1].end :].decode()
-        return [
-            ResponsePart(
-                span.name,
-                span.attributes.get("requestID") or None,
-                self._text[span.start : span.end].decode(),
-                head,
-                tail,
-                tuple(
-                    status
-                    for status, place in zip(self.statuses, self._responses, strict=True)
-                    if span.start <= place.start < span.end
-                ),
-            )
-            for span in found
-        ]
+        text = self._text.encode(errors="surrogatepass")
+        places = [place for span in found for place in (span.start, span.end)]
+        if text != self._read:
+            places = _before_repair(self._read, places, text)
+
+        def between(start: int, end: int) -> str:
+            return text[start:end].decode(errors="surrogatepass")
+
+        head, tail = between(0, places[0]), between(places[-1], len(text))
+        gaps = [between(end, start) for end, start in zip(places[1:-1:2], places[2::2], strict=True)]
+        is_apart = bool(_begins_message_set(head) and _ends_message_set(tail)) and not "".join(gaps).strip()
+        parts = []
+        for span, start, end in zip(found, places[::2], places[1::2], strict=True):
+            own = [
+                status
+                for status, response in zip(self.statuses, self._responses, strict=True)
+                if span.start <= response.start < span.end
+            ]
+            label = span.attributes.get(REQUEST_ID) or None
+            parts.append(ResponsePart(span.name, label, between(start, end), head, tail, tuple(own), is_apart))
+        return parts
+
+
+def _before_repair(read: bytes, places: Sequence[int], text: bytes) -> list[int]:
+    """Return places of tags in a text before it was read with repair.
+
+    A repair adds and removes no angle bracket, except that it may blank out a declaration at the beginning.
+    """
+    brackets, original = ([match.start() for match in re.finditer(b"[<>]", data)] for data in (read, text))
+    of_original = dict(zip(reversed(brackets), reversed(original), strict=False))
+    # A tag begins with a bracket, and ends behind one.
+    return [
+        of_original[place] if number % 2 == 0 else of_original[place - 1] + 1 for number, place in enumerate(places)
+    ]
 
 
 def parse_response(text: str) -> Response:
@@ -144,7 +185,7 @@ def parse_response(text: str) -> Response:
     codes = [_number(element.attributes, "messageSetStatusCode") for element in message_sets]
     responses = [element for element in elements if not _is_message_set(element)]
     statuses = tuple(_status(response.name, response.attributes) for response in responses)
-    return Response(statuses, next((code for code in codes if code is not None), None), responses, data)
+    return Response(statuses, next((code for code in codes if code is not None), None), responses, data, text)
 
 
 def named_responses(text: str) -> tuple[ResponseName, ...]:
@@ -153,7 +194,7 @@ def named_responses(text: str) -> tuple[ResponseName, ...]:
     with suppress(UnreadableResponse):
         read_with_repair(partial(_read_elements, elements), text)
     return tuple(
-        ResponseName(element.name, element.attributes.get("requestID") or None)
+        ResponseName(element.name, element.attributes.get(REQUEST_ID) or None)
         for element in elements
         if not _is_message_set(element)
     )

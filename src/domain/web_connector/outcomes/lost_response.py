@@ -53,8 +53,10 @@ _LOOK_FIRST = (
 )
 
 
-def after_session_end(record: QueuedRequest, now: datetime, ending: Ending, *, running_until: str) -> QueuedRequest:
-    """Return the request in flight after the end of its session.
+def after_session_end(
+    record: QueuedRequest, now: datetime, ending: Ending, *, running_until: str, in_set: bool = False
+) -> QueuedRequest:
+    """Return the request in flight after the end of its session. `in_set` means that it was sent with others.
 
     `running_until` is the time until which QuickBooks may be executing it, however the session ended. A Web Connector
     also calls `closeConnection` after a call with a result was lost. How the session ended does not tell whether the
@@ -62,6 +64,8 @@ def after_session_end(record: QueuedRequest, now: datetime, ending: Ending, *, r
     """
     if record.state is State.TICKETED and record.paging.page == 1:
         return record.requeued(now)
+    if record.is_read and in_set:
+        return record.divided(now)
     if record.is_read:
         priority = LAST_IN_LINE if record.attempts.sessions >= MAX_SESSIONS_OF_ONE_SIZE else record.queue_priority
         attempts = replace(record.attempts, lost_responses=record.attempts.lost_responses + 1)

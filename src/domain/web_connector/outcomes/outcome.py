@@ -7,6 +7,7 @@ each part of the response is stored with its request, and a read without a respo
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -218,9 +219,11 @@ def of_response(session: Session, records: Sequence[QueuedRequest], text: str, n
         return combined(records, [not_understood(record, stored, message, now) for record, stored in whole], now)
     if not is_sent_as_set(records):
         return combined(records, [_of_own(session, records[0], text, response, now)], now)
-    if parts := response.parts():
+    parts, is_read = response.parts(), records[0].is_read
+    # What is between the responses may belong to one of them.
+    if parts and (parts[0].is_apart or not is_read):
         return combined(records, _of_parts(session, records, text, parts, now), now)
-    if records[0].is_read:
+    if is_read:
         return Answered([Requeued(record.divided(now)) for record in records])
     code = response.message_set_status
     return combined(records, [_of_message_set(session, record, stored, code, now) for record, stored in whole], now)
@@ -249,12 +252,15 @@ def _own_parts(
 ) -> Mapping[str, qbxml.ResponsePart]:
     """Return the response to each request, by the id of its record.
 
-    QuickBooks returns one response to each request, in their order. If it returns more, the first one counts. Responses
-    without labels belong to the writes of a set if there is one for each; their text names the set.
+    QuickBooks returns one response to each request, in their order. If it returns more, the first one to a write
+    counts, and a read has none: alone, it would get all of them. Responses without labels belong to the writes of a set
+    if there is one for each; their text names the set.
     """
     if not records[0].is_read and len(parts) == len(records) and not any(part.request_label for part in parts):
         return {record.id: part for record, part in zip(records, parts, strict=True)}
-    by_label = {part.request_label: part for part in reversed(parts)}
+    times = Counter(part.request_label for part in parts)
+    usable = [part for part in parts if times[part.request_label] == 1 or not records[0].is_read]
+    by_label = {part.request_label: part for part in reversed(usable)}
     labels = {record.id: label_in_set(record) for record in records}
     return {record_id: by_label[label] for record_id, label in labels.items() if label in by_label}
 

@@ -33,7 +33,7 @@ def page_size(record: QueuedRequest, request: qbxml.Request) -> int | None:
     """Return the number of objects that `record` requests, or None if it is not a page of an iterated query."""
     if request.iterator != ("Start" if record.paging.page == 1 else "Continue"):
         return None
-    return record.paging.page_size or _max_returned(request)
+    return record.paging.page_size or max_returned(request)
 
 
 def iterating(record: QueuedRequest, request: qbxml.Request) -> qbxml.Request:
@@ -45,7 +45,7 @@ def iterating(record: QueuedRequest, request: qbxml.Request) -> qbxml.Request:
 def as_sent(record: QueuedRequest, stored: qbxml.Request) -> qbxml.Request:
     """Return the request to send for `record`: its stored request with the current page size."""
     request, size = iterating(record, stored), record.paging.page_size
-    if size is None or size == _max_returned(request):
+    if size is None or size == max_returned(request):
         return request
     element = deepcopy(request.element)
     for limit in element.findall(SIZE):
@@ -104,6 +104,7 @@ def next_page(
     return AddRequest(page, request.to_xml(), searchable_text(page, request), metadata)
 
 
-def _max_returned(request: qbxml.Request) -> int | None:
+def max_returned(request: qbxml.Request) -> int | None:
+    """Return the largest number of objects that a query asks for, or None if it has no such number."""
     text = request.element.findtext(SIZE, "").strip()
     return int(text) if len(text) <= MAX_DIGITS and text.isdecimal() and text.isascii() else None

@@ -5,6 +5,7 @@ may be a duplicate of it, so it does not prove that QuickBooks did not execute a
 
 | request | exception | the request |
 |---|---|---|
+| read of a set | any | is queued again, each alone, and the attempt does not count |
 | harmless to repeat | QuickBooks fails for every request | is queued again, and the attempt does not count |
 | status check | another | is queued again, at most MAX_RECOVERY_SESSIONS times |
 | other read, or write that was not executed | another | is queued again, at most MAX_SESSIONS times |
@@ -12,8 +13,8 @@ may be a duplicate of it, so it does not prove that QuickBooks did not execute a
 
 Two in a row end the session: one can be the fault of one request, two are that of QuickBooks, and going on would fail
 the whole queue. If QuickBooks can never execute the QBXML, the request ends (`_of_invalid_request`). If it was sent in
-a message set with others, it is not known which request is at fault: reads are sent again, each alone, and writes are
-checked first.
+a message set with others, it is not known which request is at fault: reads are sent again, each alone and before
+anything behind them, and writes are checked first.
 """
 
 from __future__ import annotations
@@ -114,6 +115,11 @@ class _Exception:
         return self.record.is_read or self.record.recovering or self.was_not_executed
 
     @property
+    def divides(self) -> bool:
+        """Whether the request is a read of a set. It is sent again alone, because another read may be the cause."""
+        return self.in_set and self.record.is_read
+
+    @property
     def concerns_every_request(self) -> bool:
         """Whether QuickBooks fails now for every request, as far as is known."""
         others_failed = self.session.failures > 0 or self.session.backoff is not None
@@ -148,7 +154,7 @@ def _of_one(exception: _Exception) -> Ended | Requeued | SentAgain | NotExecuted
     if meaning.kind == "invalid_request" and (exception.repeats_safely or meaning.code == PARSE_ERROR):
         return _of_invalid_request(exception)
     after = _queued_again(exception)
-    if meaning.kind != "unavailable":
+    if meaning.kind != "unavailable" and not exception.divides:
         # QuickBooks did not say that every request would fail, so the cause may be this one.
         after = after.after_failed_session()
     error = connection_error(exception.hresult, exception.message, exception.now)
@@ -161,6 +167,8 @@ def _of_one(exception: _Exception) -> Ended | Requeued | SentAgain | NotExecuted
 def _queued_again(exception: _Exception) -> QueuedRequest:
     """Return the record queued for a later session, or ended after too many of them. The module shows the table."""
     record, now = exception.record, exception.now
+    if exception.divides:
+        return record.divided(now)
     if exception.concerns_every_request and exception.repeats_safely and exception.may_be_uncounted:
         return record.requeued(now, counts=False)
     if record.recovering:
@@ -183,7 +191,7 @@ def _of_invalid_request(exception: _Exception) -> Ended | Requeued | SentAgain:
         # QuickBooks did not understand the status check. This tells nothing about the request.
         continue_recovery = outcome_unknown if is_first else recover_later
         return ended_or_requeued(continue_recovery(record, now, message, details), response)
-    if exception.in_set and record.is_read:
+    if exception.divides:
         # QuickBooks executed nothing of the set, and it is not known which request is at fault.
         return Requeued(record.divided(now))
     if record.paging.page > 1:

@@ -85,7 +85,7 @@ class Claims:
                 break
             claim = self._claim(queue[0], releases)
             others = [release for release in releases if release.before is not claim.before]
-            decision = claiming.decide(claim.after, len(queue))
+            decision = claiming.decide(claim.after, queue[1:])
             try:
                 # The claim comes last because a conflict in any other change must be reported first.
                 self.store.commit(*decision.changes, *others, claim)
@@ -97,7 +97,7 @@ class Claims:
                     skipped += self._without_record(queue)
             else:
                 return decision.reply
-        decision = claiming.decide(None, 0)
+        decision = claiming.decide(None, ())
         if changes := [*decision.changes, *releases]:
             self.store.commit(*changes)
         return decision.reply

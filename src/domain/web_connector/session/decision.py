@@ -25,9 +25,9 @@ class Decision:
     changes: Sequence[Change] = ()
 
 
-Continuation: TypeAlias = "Callable[[QueuedRequest | None, int], Decision]"
+Continuation: TypeAlias = "Callable[[QueuedRequest | None, Sequence[QueuedRequest]], Decision]"
 """Returns the decision for the next request. The parameters are the claimed request, or None if nothing is claimed, and
-the number of waiting requests, including that one."""
+the requests behind it, as far as they were read."""
 
 
 @dataclass(frozen=True, slots=True)

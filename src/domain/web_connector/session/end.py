@@ -13,6 +13,7 @@ from domain.records.request import State
 from domain.records.session import OpenCompanyFile
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
+from domain.web_connector.outcomes.attribution import is_sent_as_set
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
 from domain.web_connector.outcomes.outcome import RequestUpdate
@@ -20,6 +21,7 @@ from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.backoff import at_end
 from domain.web_connector.session.company_file_check import CURRENT_COMPANY_FILE, company_file
 from domain.web_connector.session.decision import Decision
+from domain.web_connector.session.sets import size_at_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,11 +47,14 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
     return Put(session, replace(after, connection_error=None, last_error=reason or session.last_error))
 
 
-def release(stored: RequestInFlight, now: datetime, ending: Ending, limits: Limits) -> ChangeRequest:
-    """Return the change that requeues or ends a request of a session with these limits."""
-    record = stored.record
-    after = after_session_end(record, now, ending, running_until=limits.running_until(record))
-    return RequestUpdate(after).change(stored)
+def released(requests: Sequence[RequestInFlight], now: datetime, ending: Ending, limits: Limits) -> list[ChangeRequest]:
+    """Return the changes that requeue or end the requests in flight of a session with these limits."""
+    in_set = is_sent_as_set([request.record for request in requests])
+
+    def after(record: QueuedRequest) -> QueuedRequest:
+        return after_session_end(record, now, ending, running_until=limits.running_until(record), in_set=in_set)
+
+    return [RequestUpdate(after(request.record)).change(request) for request in requests]
 
 
 def freed(connection: Connection, session: Session) -> Connection:
@@ -59,6 +64,7 @@ def freed(connection: Connection, session: Session) -> Connection:
         session_id=None,
         message_set_to_forget=session.message_set_to_forget,
         backoff=at_end(session),
+        read_set_size=size_at_end(session),
         last_error=session.connection_error or connection.last_error,
         last_worked_at=session.last_call_at if session.responses else connection.last_worked_at,
     )
@@ -78,7 +84,7 @@ def end_of_session(
     `change` changes the connection further in the same commit.
     """
     changes: list[Change] = [session_end(session, now, reason)]
-    changes += [release(request, now, Ending.OTHER, session.limits) for request in requests]
+    changes += released(requests, now, Ending.OTHER, session.limits)
     if connection:
         after = freed(connection, session) if connection.session_id == session.id else connection
         if change:

@@ -21,7 +21,6 @@ from domain.records.session import (
     LIVE_SHARDS,
     MAX_EXECUTION_SECONDS,
     NO_SESSION,
-    InFlight,
     Limits,
     OnboardingCheck,
     RequestInFlight,
@@ -33,14 +32,14 @@ from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import onboarding_check, polling, reservations
+from domain.web_connector.session import onboarding_check, polling, reservations, sets
 from domain.web_connector.session.admission import COUNTED_FOR
 from domain.web_connector.session.claims import Claims
 from domain.web_connector.session.company_file_check import company_file
 from domain.web_connector.session.decision import Claiming, Decision
 from domain.web_connector.session.end import (
     freed,
-    release,
+    released,
     session_end,
 )
 
@@ -189,10 +188,10 @@ class Opening:
 
         The call is recorded, and a session is opened only for an onboarding check.
         """
-        decision = self.decide(None, 0)
+        decision = self.decide(None, ())
         return replace(decision, changes=[*decision.changes, *releases])
 
-    def decide(self, first: QueuedRequest | None, _waiting: int) -> Decision:
+    def decide(self, first: QueuedRequest | None, behind: Sequence[QueuedRequest]) -> Decision:
         """Return the decision to open a session with its first request, or for an onboarding check that is due.
 
         Without either, only record the call.
@@ -223,29 +222,30 @@ class Opening:
         problem = NOT_COUNTED if is_counted and not counted else None
         result = self.ticket, company_file(connection), "", MIN_INTERVAL
         reply = Reply(result, connection.id, first.id if first else None, problem)
-        return Decision(reply, [*changes, Put(None, self._session(first, after)), *counted])
+        return Decision(reply, [*changes, Put(None, self._session(first, behind, after)), *counted])
 
     @property
     def _to_forget(self) -> str | None:
         """The message set whose response is stored. The session, or a later one, tells QuickBooks to forget it."""
         return self._free.message_set_to_forget or self.connection.message_set_to_forget
 
-    def _session(self, first: QueuedRequest | None, connection: Connection) -> Session:
+    def _session(self, first: QueuedRequest | None, behind: Sequence[QueuedRequest], connection: Connection) -> Session:
         """Return the session with its first request, or without one for an onboarding check."""
-        return Session(
+        session = Session(
             id=self.session_id,
             connection_id=connection.id,
             last_call_at=timestamp(self.now),
-            in_flight=InFlight((first.id,)) if first else None,
             onboarding_check=None if first else OnboardingCheck.DUE,
             connection=replace(connection, password_hash=None),
             message_set_to_forget=self._to_forget,
             backoff=self._free.backoff,
             limits=self.limits,
+            read_set_size=self._free.read_set_size,
             shard=self.shard,
             app_id=connection.app_id,
             began_at=timestamp(self.now),
         )
+        return replace(session, in_flight=sets.claimed(session, first, behind)) if first else session
 
     def _is_recorded(self, after: Connection) -> bool:
         """Whether the last change of the connection was a call not long ago, and this call changes nothing else."""
@@ -324,7 +324,7 @@ class Login:
             case Live(session, requests):
                 if any(is_working(session, request.record, now, self._execution_seconds) for request in requests):
                     return Reply((NO_SESSION, BUSY), connection.id)
-                live, releases = session, [release(one, now, Ending.TAKEN_OVER, session.limits) for one in requests]
+                live, releases = session, released(requests, now, Ending.TAKEN_OVER, session.limits)
             case Missing():
                 releases = releases_without_session(self._store, connection, now, limits)
             case Ended():
@@ -389,6 +389,7 @@ def limits_of(connection: Connection, now: datetime, execution_seconds: int) -> 
         work_until=polling.work_until(connection, now),
         linger_seconds=connection.linger_seconds,
         batch_size=connection.batch_size,
+        read_batch_size=connection.read_batch_size,
         execution_seconds=None if execution_seconds == MAX_EXECUTION_SECONDS else execution_seconds,
     )
 
@@ -417,11 +418,12 @@ def releases_without_session(
     those of a new session, because the ones of the missing session are unknown.
     """
     records = map(store.request, store.in_flight_ids(connection.id))
-    return [
-        release(RequestInFlight(record), now, Ending.OTHER, limits)
+    requests = [
+        RequestInFlight(record)
         for record in records
         # The index lags, so the request may have ended.
         if isinstance(record, QueuedRequest)
         and record.state in IN_FLIGHT
         and record.claim.session_id == connection.session_id
     ]
+    return released(requests, now, Ending.OTHER, limits)

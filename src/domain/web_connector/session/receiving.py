@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -14,6 +14,7 @@ from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.request import State
 from domain.records.session import InFlight, LastResponse, RequestInFlight
 from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import error_message
 from domain.web_connector.outcomes.lost_response import MAX_IGNORED
 from domain.web_connector.outcomes.outcome import (
@@ -146,7 +147,10 @@ def _continue(
     """
     record, first = requests[0].record, outcomes[0]
     after = _session_after(session, [request.record for request in requests], outcomes, call, now)
-    releases = [outcome.change(request) for outcome, request in zip(outcomes, requests, strict=True)]
+    releases = [
+        replace(outcome, after=_in_order(outcome.after, position)).change(request)
+        for position, (outcome, request) in enumerate(zip(outcomes, requests, strict=True))
+    ]
 
     def with_request(following: InFlight | None, progress: int, *changes: Change) -> Decision:
         last = after.last_response and replace(after.last_response, progress=progress)
@@ -167,15 +171,21 @@ def _continue(
     if after.limits.linger_seconds:
         finished = lingering.PROGRESS
 
-    def decide(following: QueuedRequest | None, waiting: int) -> Decision:
+    def decide(following: QueuedRequest | None, behind: Sequence[QueuedRequest]) -> Decision:
         if following is None:
             return with_request(None, finished)
-        return with_request(InFlight((following.id,)), _progress(session, waiting))
+        return with_request(sets.claimed(after, following, behind), _progress(session, 1 + len(behind)))
 
     # Only the first exception of a session is believed, so a write that met the same dialog box would be held.
     error = after.connection_error
     repeatable = error is not None and describe_hresult(error["hresult"]).fails_every_request
     return Claiming(decide, releases, repeatable)
+
+
+def _in_order(after: QueuedRequest, position: int) -> QueuedRequest:
+    """Return the record with a time of its own, so that a list by last change shows a set in the order of execution."""
+    moment = datetime.fromisoformat(after.updated_at) + timedelta(microseconds=position)
+    return replace(after, updated_at=timestamp(moment))
 
 
 def _session_after(
@@ -206,7 +216,7 @@ def _session_after(
         if isinstance(outcome, NotExecuted) and outcome.returns
     ]
     return replace(
-        session,
+        _with_set_size(session, records, outcomes, call, now),
         last_response=last,
         limits=replace(session.limits, linger_seconds=0) if ends else session.limits,
         exception_reported=session.exception_reported or is_exception(call["hresult"]),
@@ -214,20 +224,19 @@ def _session_after(
         failures=failures,
         backoff=backoff,
         returned_writes=tuple(returned) or session.returned_writes,
-        set_size=_set_size(session, records, outcomes, call, now),
         last_error=error_message(error) if error else held,
         connection_error=error,
     ).called(now)
 
 
-def _set_size(
+def _with_set_size(
     session: Session, records: Sequence[QueuedRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
-) -> int:
-    """Return the size of the next message set. It falls to one unless QuickBooks answered every request."""
+) -> Session:
+    """Return the session with the size of its next message sets. It falls unless QuickBooks answered every request."""
     if not all(has_response(outcome.after) for outcome in outcomes) or any(record.recovering for record in records):
-        return 1
+        return sets.beginning_with_one(session)
     seconds = (now - datetime.fromisoformat(session.last_call_at)).total_seconds()
-    return sets.next_size(session, len(records), seconds, len(call["response"]))
+    return sets.after_response(session, len(records), seconds, len(call["response"]))
 
 
 def _progress(session: Session, waiting: int) -> int:

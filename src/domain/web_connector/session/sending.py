@@ -146,11 +146,6 @@ class Dispatch:
         return replace(self, items=self.items[:number])
 
 
-def may_be_extended(session: Session) -> bool:
-    """Whether other requests may be sent with the one in flight, as far as the session shows."""
-    return session.set_size > 1 and len(session.ids_in_flight) == 1 and not session.has_page_to_send
-
-
 @dataclass(frozen=True, slots=True)
 class MaySend:
     """Nothing prevents the requests of a dispatch from being sent."""
@@ -212,7 +207,8 @@ def wrong_company_file(dispatch: Dispatch, check: CompanyFileCheck) -> Decision:
 def companions(dispatch: Dispatch, claimable: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
     """Return the queued requests that may be sent with the first one, as far as their records and its body show."""
     session, record, first = dispatch.session, dispatch.record, dispatch.items[0].stored
-    if session.set_size == 1 or (first.request_xml and not any(map(sets.may_have_company, _writable([first])))):
+    limit = sets.max_size(session, record)
+    if limit == 1 or (first.request_xml and not any(map(sets.may_have_company, _writable([first])))):
         return ()
     return sets.companions(session, record, [other for other in claimable if other.id != record.id])
 
@@ -238,7 +234,7 @@ def sent(dispatch: Dispatch, check: CompanyFileCheck | None, new_id: str) -> Dec
     ids = tuple(record.id for record in sent_now.records)
     after = replace(
         session,
-        in_flight=replace(session.in_flight or InFlight(()), request_ids=ids, is_next_page=False),
+        in_flight=replace(session.in_flight or InFlight(()), request_ids=ids, may_be_joined=False, is_next_page=False),
         connection=None,
         company_file=company_file,
         # A write has told QuickBooks to forget the message set.
@@ -343,15 +339,18 @@ def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming
     """Return the decision to end the requests with an error, or to queue them again, so that the queue goes on."""
     session, error = dispatch.session, released[0].error
 
-    def decide(following: QueuedRequest | None, _waiting: int) -> Decision:
-        in_flight = InFlight((following.id,)) if following else None
-        after = replace(session, in_flight=in_flight).called(dispatch.now)
-        if error:
-            after = replace(after, last_error=error.message)
-        else:
-            # While this session lingers, it must not claim a request that is left to a later session.
-            after = replace(after, limits=replace(session.limits, linger_seconds=0), set_size=1)
-        return Decision(Reply("", session.connection_id), [Put(session, after)])
+    if error:
+        after = replace(session, last_error=error.message)
+    else:
+        # While this session lingers, it must not claim a request that is left to a later session.
+        limits = replace(session.limits, linger_seconds=0)
+        after = sets.beginning_with_one(replace(session, limits=limits))
+
+    def decide(following: QueuedRequest | None, behind: Sequence[QueuedRequest]) -> Decision:
+        in_flight = sets.claimed(after, following, behind) if following else None
+        return Decision(
+            Reply("", session.connection_id), [Put(session, replace(after, in_flight=in_flight).called(dispatch.now))]
+        )
 
     updates = [RequestUpdate(after) for after in released]
     return Claiming(decide, [update.change(item.stored) for update, item in zip(updates, dispatch.items, strict=True)])

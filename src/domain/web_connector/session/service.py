@@ -143,7 +143,8 @@ class SessionService:
 
     def _dispatch(self, session: Session, claims: Claims) -> Dispatch:
         """Return the requests in flight, or a claim of the first one in the queue if the session lingers."""
-        front = max(FRONTS[0], session.set_size) if sending.may_be_extended(session) else 0
+        may_be_joined = session.in_flight is not None and session.in_flight.may_be_joined
+        front = max(FRONTS[0], session.read_set_size, session.write_set_size) if may_be_joined else 0
         requests, queue = self._store.requests_in_flight(session, front) if session.in_flight else ((), ())
         dispatch = sending.Dispatch.of(session, requests, queue, claims.now)
         if not dispatch.may_claim:

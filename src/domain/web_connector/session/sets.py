@@ -3,17 +3,24 @@
 A set is a run of consecutive requests from the front of the queue, and ends before the first one that does not fit.
 The end of a session puts all requests of a set back into the queue in one commit, so a set also ends where that commit
 would be too large (`can_be_released`).
+
+Reads and writes have limits of their own. A lost set of reads is read again, so a session begins with the size that
+suited the last answers of its connection. A lost set of writes may need a person, so a session begins with one.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.records.request import IN_TURN
+from domain.records.session import InFlight
 from domain.storage.commit_size import MAX_ENTRIES
 from domain.timestamps import day_of
+from domain.web_connector.outcomes.pages import SIZE, max_returned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,6 +36,11 @@ MAX_RESPONSE_BYTES = 1_000_000
 """How long a set takes and how large its response is, about, judged by the last response. A pause, a discard and the
 end of a session wait for the set in flight."""
 
+MAX_OBJECTS = 400
+"""The objects that the reads of a set ask for together. As many sales orders with their lines, the largest objects, fit
+into a call of the Web Connector (docs/reference/service-contract.md, Large responses). A gateway refuses a larger one,
+and then no response arrives."""
+
 ENTRIES_OF_A_RELEASE = 3
 """The entries of the commit that releases a request of a set: its record, its body, and its place in the queue."""
 
@@ -36,11 +48,21 @@ OTHER_ENTRIES = 6
 """The other entries of such a commit, besides the counts of the days of its requests. A login has the most: the former
 session, the new one, the connection, the claim of another request (two), and the counts of today."""
 
-_BOUNDS = ("MaxReturned", "ListID", "TxnID", "FullName", "RefNumber")
-"""A read with one of these elements has a response of limited size."""
+_NAMES = ("ListID", "TxnID", "FullName", "RefNumber")
+"""Elements of a read that name one object each."""
+
+_is_written_in_one_way = re.compile(r"[ !#-%(-;=?-~]*").fullmatch
+"""Match a label that has the same text in each XML document: ASCII without characters that can be escaped."""
 
 _MACROS = frozenset({"defMacro", "useMacro"})
 """Attributes whose values are valid in the whole message set."""
+
+
+def max_size(session: Session, record: QueuedRequest) -> int:
+    """Return the largest number of requests in a set that begins with a request."""
+    if record.is_read:
+        return min(session.read_set_size, session.limits.read_batch_size)
+    return min(session.write_set_size, session.limits.batch_size)
 
 
 def companions(session: Session, first: QueuedRequest, queue: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
@@ -55,10 +77,15 @@ def companions(session: Session, first: QueuedRequest, queue: Sequence[QueuedReq
         ),
         queue,
     )
-    found = list(islice(run, session.set_size - 1))
+    found = list(islice(run, max_size(session, first) - 1))
     while found and not can_be_released([first, *found]):
         found.pop()
     return found
+
+
+def claimed(session: Session, first: QueuedRequest, behind: Sequence[QueuedRequest]) -> InFlight:
+    """Return what a session has in flight after it claimed a request. `behind` are those behind it in the queue."""
+    return InFlight((first.id,), may_be_joined=bool(companions(session, first, behind)))
 
 
 def can_be_released(records: Sequence[QueuedRequest]) -> bool:
@@ -73,27 +100,28 @@ def can_be_released(records: Sequence[QueuedRequest]) -> bool:
 def _may_be_sent_with_others(record: QueuedRequest) -> bool:
     """Whether a request was never sent, is not a page, takes its turn in the queue, and has no dependants.
 
-    A commit ends at most one request with dependants (docs/decisions/0083).
+    A commit ends at most one request with dependants (docs/decisions/0083). The label of a read is replaced in a set,
+    and restored in its response.
     """
     return (
         not record.dependants
-        and record.attempts.sessions == 0
-        and not record.recovery.begun
-        and record.message_set is None
+        and record.sent_at is None
         and record.paging.page == 1
         and record.paging.page_size is None
         and not record.paging.may_begin
         and record.queue_priority == IN_TURN
+        and (not record.is_read or _is_written_in_one_way(record.request_label) is not None)
     )
 
 
 def fitting(requests: Iterable[qbxml.Request]) -> Sequence[qbxml.Request]:
     """Return the first of these requests and those that are sent with it. The rest is not made."""
     together: list[qbxml.Request] = []
-    size = 0
+    size = objects = 0
     for request in requests:
         size += len(request.to_wire())
-        goes_alone = size > MAX_REQUEST_BYTES or not fits(request)
+        objects += max_objects(request) or 0
+        goes_alone = size > MAX_REQUEST_BYTES or objects > MAX_OBJECTS or not fits(request)
         if not (goes_alone and together):
             together.append(request)
         if goes_alone:
@@ -108,20 +136,58 @@ def may_have_company(request: qbxml.Request) -> bool:
 
 def fits(request: qbxml.Request) -> bool:
     """Whether a request means the same in a set as alone, and has a response of limited size."""
+    objects = max_objects(request)
     return (
         request.iterator is None
         and request.on_error != qbxml.ROLLBACK_ON_ERROR
         and request.response_data is None
         and all(_MACROS.isdisjoint(element.keys()) for element in request.element.iter())
-        and (not request.is_read or any(request.element.find(name) is not None for name in _BOUNDS))
+        and objects is not None
+        and objects <= MAX_OBJECTS
     )
 
 
-def next_size(session: Session, sent: int, seconds: float, response_bytes: int) -> int:
-    """Return the size of the next set after a clean one: `sent` requests with a response, without a loss or HRESULT.
+def max_objects(request: qbxml.Request) -> int | None:
+    """Return the number of objects that a read asks for at most: `MaxReturned`, or the number of names and ids.
 
-    The size doubles while the next set is expected to take MAX_SECONDS and MAX_RESPONSE_BYTES at most.
+    Return 0 for a write, and None if the response can have any size.
     """
-    by_time = sent * MAX_SECONDS / max(seconds, 0.001)
-    by_size = sent * MAX_RESPONSE_BYTES / max(response_bytes, 1)
-    return max(1, int(min(max(session.set_size, 2 * sent), session.limits.batch_size, by_time, by_size)))
+    if not request.is_read:
+        return 0
+    if request.element.find(SIZE) is not None:
+        return max_returned(request)
+    return sum(len(request.element.findall(name)) for name in _NAMES) or None
+
+
+def after_response(session: Session, number: int, seconds: float, response_bytes: int) -> Session:
+    """Return the session with the sizes of its next sets, after QuickBooks answered each request of a set of `number`.
+
+    The sizes double while the next set is expected to take MAX_SECONDS and MAX_RESPONSE_BYTES at most.
+    """
+    limits = session.limits
+    by_time = number * MAX_SECONDS / max(seconds, 0.001)
+    by_size = number * MAX_RESPONSE_BYTES / max(response_bytes, 1)
+
+    def grown(former: int, limit: int) -> int:
+        return max(1, int(min(max(former, 2 * number), limit, by_time, by_size)))
+
+    return replace(
+        session,
+        read_set_size=grown(session.read_set_size, limits.read_batch_size),
+        write_set_size=grown(session.write_set_size, limits.batch_size),
+    )
+
+
+def beginning_with_one(session: Session) -> Session:
+    """Return the session whose next sets have one request, after a loss, an HRESULT or a request without a response."""
+    return replace(session, read_set_size=1, write_set_size=1)
+
+
+def size_at_end(session: Session) -> int:
+    """Return the size of the first set of reads in the next session of the connection, when this one ends.
+
+    If the response to several requests is missing, the loss may be due to their number. A gateway that refuses a large
+    response tells the service nothing.
+    """
+    is_doubtful = session.exception_reported or len(session.ids_in_flight) > 1
+    return 1 if is_doubtful else session.read_set_size
