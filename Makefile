@@ -179,8 +179,8 @@ test-simulator: .venv/.installed ## Run the simulator's tests (ARGS=tests/test_a
 	cd simulator && ../$(BIN)/python -P -m pytest -q --numprocesses auto --dist worksteal $(ARGS)
 
 .PHONY: corpus
-corpus: .venv/.installed ## Compare the simulator with genuine QuickBooks responses, by request type (ARGS="replay -v", ARGS=--help)
-	@$(BIN)/python -m simulator.corpus $(or $(ARGS),replay)
+corpus: .venv/.installed ## Compare the simulator with genuine QuickBooks responses, by request type (ARGS="replay -v", ARGS=--help; PAIRS=archive.zip of make check-quickbooks)
+	@$(BIN)/python -m simulator.corpus $(if $(PAIRS),archive "$(PAIRS)",$(or $(ARGS),replay))
 
 .PHONY: e2e
 e2e: .venv/.installed ## Run the end-to-end tests alone (STACK=credentials.json of a running stack; else one of their own)

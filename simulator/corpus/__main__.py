@@ -1,15 +1,14 @@
-"""`python -m simulator.corpus`: replay genuine pairs and print the score, or make a pair from recorded documents."""
+"""`python -m simulator.corpus`: replay genuine pairs and print the score, or an archive of `qbxml-queue check`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
-from random import SystemRandom
 from typing import TYPE_CHECKING
 
-from simulator.basics.xml_trees import XML_ERRORS, read_tree
-from simulator.corpus.anonymiser import Anonymiser
+from simulator.basics.xml_trees import XML_ERRORS
+from simulator.corpus.archive import read_archive, replayed_archive
 from simulator.corpus.pair import read_pair
 from simulator.corpus.replay import replayed, report, shipped_pairs
 
@@ -24,19 +23,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     replay = commands.add_parser("replay", help="replay pairs and print the score of each request type (default)")
     replay.add_argument("files", nargs="*", type=Path, metavar="FILE", help="pairs (default: those of the package)")
     replay.add_argument("-v", "--verbose", action="store_true", help="print what does not agree")
-    make = commands.add_parser("anonymise", help="print a pair without the data of the company")
-    make.add_argument("request", type=Path, help="the QBXML document that was sent")
-    make.add_argument("response", type=Path, help="the QBXML document that QuickBooks returned")
-    for name in ("product", "country", "version", "source"):
-        make.add_argument(f"--{name}", required=True, help=f"the {name} of the pair")
+    archive = commands.add_parser("archive", help="replay an archive of qbxml-queue check and name each difference")
+    archive.add_argument("file", type=Path, metavar="FILE", help="the archive, a ZIP file")
     options = parser.parse_args(arguments or ["replay"])
     try:
-        if options.command == "anonymise":
-            facts = {name: str(getattr(options, name)) for name in ("product", "country", "version", "source")}
-            request, response = (read_tree(path.read_bytes())[0] for path in (options.request, options.response))
-            pair = Anonymiser(SystemRandom()).pair(request, response, {**facts, "request": "recorded"})
-            sys.stdout.write(pair)
-            return 0
+        if options.command == "archive":
+            replay_of_archive = replayed_archive(read_archive(options.file))
+            for line in replay_of_archive.lines():
+                sys.stdout.write(f"{line}\n")
+            return int(bool(replay_of_archive.differences))
         pairs = [read_pair(path) for path in options.files] if options.files else shipped_pairs()
     except (*XML_ERRORS, OSError, IndexError) as error:
         sys.stderr.write(f"simulator.corpus: {error}\n")

@@ -18,6 +18,7 @@ company is empty but for standard lists. With `company="small"` it also has the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, tostring
 
@@ -57,8 +58,13 @@ class Pair:
 
 def read_pair(path: Path) -> Pair:
     """Read a file. Raises `ValueError` that says what is wrong with it."""
+    return pair_of(str(path), path.read_bytes())
+
+
+def pair_of(path: str, content: bytes) -> Pair:
+    """Return the pair in a document. `path` names it. Raises `ValueError` that says what is wrong with it."""
     try:
-        root = read_tree(path.read_bytes())
+        root = read_tree(content)
     except XML_ERRORS as error:
         raise ValueError(f"{path} is not an XML document: {error}") from error
     wrong = _wrong_attribute(root)
@@ -72,7 +78,7 @@ def read_pair(path: Path) -> Pair:
         raise ValueError(f"{path} needs a Request and a Response with elements in them.")
     preferences = (text.partition("=") for text in root.get("preferences", "").split())
     return Pair(
-        path.stem,
+        PurePath(path).stem,
         root.attrib["product"],
         root.attrib["country"],
         root.attrib["version"],

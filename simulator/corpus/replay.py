@@ -17,7 +17,7 @@ from simulator.corpus.pair import Pair, read_pair
 from simulator.requests.facts import Product
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from xml.etree.ElementTree import Element
 
     from simulator.requests.events import RequestEvent
@@ -61,18 +61,18 @@ def replayed(pair: Pair) -> Result:
     for name, value in pair.preferences.items():
         company.set_preference(name, value)
     if pair.company == "small":
-        _answers(company, (files(__package__) / "small_company.xml").read_text(encoding="utf-8"), "16.0")
+        answers(company.process_request, (files(__package__) / "small_company.xml").read_text(encoding="utf-8"), "16.0")
     records: list[Element] = []
     score = Score()
     for step in pair.setup:
-        for response in _answers(company, _filled(step, records), "16.0"):
+        for response in answers(company.process_request, _filled(step, records), "16.0"):
             if response.get("statusCode") != "0":
                 score.count(False, f"the set-up failed: {response.tag}: {response.get('statusMessage')}")
             records += list(response)[:1]
     events: list[RequestEvent] = []
     company.strict, company.on_request = True, events.append
     try:
-        own = _answers(company, _filled(pair.request, records), pair.version)
+        own = answers(company.process_request, _filled(pair.request, records), pair.version)
     except HresultError as error:
         score.count(False, str(error))
         own = []
@@ -123,10 +123,11 @@ def _line(name: str, results: list[Result], width: int) -> str:
     return f"{name:{width}}{len(results):6}{whole:7}{total:7}{share:>8}"
 
 
-def _answers(company: Company, requests: str, version: str) -> list[Element]:
+def answers(process: Callable[[str], str], requests: str, version: str) -> list[Element]:
+    """Send requests as one message set, and return the responses. Raises `HresultError`."""
     body = f'<QBXML><QBXMLMsgsRq onError="continueOnError">{requests}</QBXMLMsgsRq></QBXML>'
     text = f'<?xml version="1.0"?><?qbxml version="{version}"?>{body}'
-    return list(read_tree(company.process_request(text.encode("ascii", "xmlcharrefreplace").decode()))[0])
+    return list(read_tree(process(text.encode("ascii", "xmlcharrefreplace").decode()))[0])
 
 
 def _filled(text: str, records: list[Element]) -> str:

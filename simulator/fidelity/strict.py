@@ -16,6 +16,7 @@ from simulator.fidelity.facts import facts_of, record_of
 from simulator.fidelity.rules import RULES, TEXTS
 from simulator.fidelity.situations import facts_after, facts_before
 from simulator.requests.coverage import Coverage
+from simulator.schema import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,13 +84,26 @@ class Watch:
                 yield changed
 
 
+def rules_of(request: Node, books: Books) -> tuple[str, ...]:
+    """Return the names of the rules that the facts about a request rest on."""
+    model = schema().requests.get(request.tag)
+    if model is None:
+        return ()
+    covered = (name for _, name in _covered().uses(request, model))
+    named = (name for fact in facts_of(request, model, books, ()) if (name := rule_of(fact)))
+    return tuple(dict.fromkeys((*covered, *named)))
+
+
 @cache
 def warning_of(fact: str) -> str | None:
     """Return the name of the assumed rule that a fact rests on, the fact itself without a rule, else None."""
-    for name, patterns in _patterns():
-        if any(pattern.fullmatch(fact) for pattern in patterns):
-            return None if all(source.is_known for source in RULES[name].sources) else name
-    return fact
+    name = rule_of(fact)
+    return fact if name is None else name if RULES[name].is_assumed else None
+
+
+def rule_of(fact: str) -> str | None:
+    """Return the name of the rule that a fact rests on, None without one."""
+    return next((name for name, patterns in _patterns() if any(pattern.fullmatch(fact) for pattern in patterns)), None)
 
 
 @cache

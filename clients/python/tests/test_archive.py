@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from qbxml_queue import QbxmlQueueError
+from qbxml_queue.check.anonymise import main as anonymise
 from qbxml_queue.check.anonymiser import Anonymiser
 from qbxml_queue.check.archive import Archive
 from qbxml_queue.check.command import check
@@ -27,6 +28,8 @@ from simulated import NOW, SimulatedService
 
 from simulator import Company
 from simulator.corpus.facts import LABELS as LABELS_OF_THE_CORPUS
+from simulator.corpus.facts import compared, facts_of
+from simulator.corpus.pair import read_pair
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +39,7 @@ LETTERS = "bcdfghjklmnpqrstvwxzäéłж"
 
 
 def options(**values: Any) -> argparse.Namespace:
-    return argparse.Namespace(**{"web_connector": None, "archive": False, **values})
+    return argparse.Namespace(**{"web_connector": None, "archive": False, "writes": False, **values})
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +164,42 @@ def test_labels_of_reports_stay_and_names_in_titles_do_not() -> None:
 
 def test_the_labels_are_those_of_the_corpus() -> None:
     assert LABELS == LABELS_OF_THE_CORPUS
+
+
+def test_a_pair_of_two_documents_keeps_its_structure_and_is_one_of_the_corpus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fields = "<Name>Acme</Name><BillAddress><Addr1>Rue Noire 98765</Addr1></BillAddress><Phone>555-7788</Phone>"
+    record = (
+        "<ListID>80000ABC-1551700000</ListID><TimeCreated>2019-03-04T05:06:07-08:00</TimeCreated><Name>Acme</Name>"
+        "<FullName>Acme:Acme</FullName><IsActive>true</IsActive><Balance>-1234.56</Balance><TotalBalance>0.00</TotalBalance>"
+    )
+    head = "requestID='acme-7' statusCode='0' statusSeverity='Info' statusMessage='About \"Acme\" OK'"
+    request, response, path = tmp_path / "rq.xml", tmp_path / "rs.xml", tmp_path / "pair.xml"
+    added = f"<CustomerAddRq requestID='acme-7'><CustomerAdd>{fields}</CustomerAdd></CustomerAddRq>"
+    request.write_text(f"<QBXML><QBXMLMsgsRq>{added}</QBXMLMsgsRq></QBXML>", encoding="utf-8")
+    answer = f"<CustomerAddRs {head}><CustomerRet>{record}</CustomerRet></CustomerAddRs>"
+    response.write_text(f"<QBXML><QBXMLMsgsRs>{answer}</QBXMLMsgsRs></QBXML>", encoding="utf-8")
+    known = ["--product", "Pro 2014", "--country", "US", "--version", "13.0", "--source", "here"]
+
+    assert anonymise([str(request), str(response), *known]) == 0
+    path.write_text(capsys.readouterr().out, encoding="utf-8")
+
+    pair = read_pair(path)
+    secrets = ("Acme", "Noire", "98765", "7788", "1234.56", "2019-03-04", "80000ABC", "acme-7")
+    assert [secret for secret in secrets if secret in path.read_text(encoding="utf-8")] == []
+    assert compared(facts_of(ET.fromstring(answer)), facts_of(pair.response[0])).differences == []
+    customer = pair.response[0][0]
+    name = ET.fromstring(pair.request).findtext("CustomerAdd/Name")
+    assert (customer.findtext("Name"), customer.findtext("FullName")) == (name, f"{name}:{name}")
+    assert (customer.findtext("TotalBalance"), customer.findtext("Balance", "")[0]) == ("0.00", "-")
+
+
+def test_a_document_that_cannot_be_read_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    known = ["--product", "P", "--country", "US", "--version", "13.0", "--source", "S"]
+
+    assert anonymise([str(tmp_path / "none"), str(tmp_path / "none"), *known]) == 2
+    assert "none" in capsys.readouterr().err
 
 
 def test_records_of_one_structure_are_kept_once() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
+from qbxml_queue.check.anonymise import main as anonymise
 from qbxml_queue.check.command import main as check
 
-USAGE = "usage: qbxml-queue check [--help]\n"
+USAGE = "usage: qbxml-queue {check,anonymise} [--help]\n"
 
 
 def main() -> int:
@@ -14,6 +15,8 @@ def main() -> int:
     match sys.argv[1:]:
         case ["check", *arguments]:
             return check(arguments)
+        case ["anonymise", *arguments]:
+            return anonymise(arguments)
         case ["--help" | "-h"]:
             sys.stdout.write(USAGE)
             return 0

@@ -12,14 +12,14 @@ from __future__ import annotations
 import re
 from itertools import groupby
 from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from qbxml_queue.check.words import LABELS, MESSAGE, TITLES
 from qbxml_queue.schema.returned import TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from random import Random
-    from xml.etree.ElementTree import Element
 
 _KEPT_ATTRIBUTES = frozenset(
     {
@@ -79,8 +79,8 @@ class Anonymiser:
             return text
         if name == "statusMessage":
             return self._message(text)
-        if name in _COUNTS or name == "iteratorID":
-            return self._digits(text) if re.fullmatch(r"[0-9A-Fa-f{}-]*", text) else self._value(text)
+        if name in _COUNTS and _WORD(text):
+            return self._value(text) if not text.isdecimal() else self._digits(text)
         is_label = name == "value" and element.tag != "RowData"
         return self._title(text) if is_label else self._value(text)
 
@@ -133,6 +133,20 @@ class Anonymiser:
 
     def _digits(self, text: str) -> str:
         return _DIGIT.sub(lambda _: str(self._chance.randint(1, 9)), text)
+
+
+def pair_of(
+    anonymiser: Anonymiser, requests: Iterable[Element], responses: Iterable[Element], attributes: dict[str, str]
+) -> str:
+    """Return the file of a pair of the simulator's corpus. The requests and responses are rewritten."""
+    root = Element("Pair", attributes)
+    for name, elements in (("Request", requests), ("Response", responses)):
+        holder = SubElement(root, name)
+        for element in elements:
+            anonymiser.rewrite(element, is_request=name == "Request")
+            holder.append(element)
+    indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
 def _leave_out_repeated(response: Element) -> None:

@@ -11,18 +11,18 @@ import re
 import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from xml.etree.ElementTree import Element, indent, tostring
 
-from qbxml_queue.check.anonymiser import Anonymiser
+from qbxml_queue.check.anonymiser import Anonymiser, pair_of
 from qbxml_queue.check.documents import elements_of, literals, parse
-from qbxml_queue.check.plan import READS
 from qbxml_queue.check.run import facts_of
 from qbxml_queue.check.verdicts import answer
+from qbxml_queue.check.writes import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from random import Random
+    from xml.etree.ElementTree import Element
 
     from qbxml_queue.check.journal import Journal
     from qbxml_queue.check.report import Report
@@ -83,7 +83,7 @@ def _summary(report: Report) -> dict[str, object]:
 
 def _pairs(journal: Journal, report: Report, chance: Random) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each pair, in the order in which the requests were sent."""
-    own = {text for step in READS for text in literals(step.request)}
+    own = {text for step in ALL for text in literals(step.request)}
     anonymiser = Anonymiser(chance, own)
     attributes = {
         "product": clean(report.installation["QuickBooks"]),
@@ -94,21 +94,13 @@ def _pairs(journal: Journal, report: Report, chance: Random) -> Iterator[tuple[s
     versions = facts_of(journal).get("versions", DEFAULT_VERSION).split()
     default = min(DEFAULT_VERSION, versions[-1], key=float)
     number = 0
-    for step in READS:
+    for step in ALL:
         outcome = journal.outcomes.get(step.name)
         for record in outcome.records if outcome is not None else ():
             requests, responses = _parsed(record["request_xml"]), _parsed(record["response_xml"])
             if requests and responses:
                 number += 1
-                root = Element("Pair", {**attributes, "version": step.version or default})
-                for name, elements in (("Request", requests), ("Response", responses)):
-                    holder = Element(name)
-                    for element in elements:
-                        anonymiser.rewrite(element, is_request=name == "Request")
-                        holder.append(element)
-                    root.append(holder)
-                indent(root)
-                text = f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
+                text = pair_of(anonymiser, requests, responses, {**attributes, "version": step.version or default})
                 yield f"pairs/{number:03}-{step.name}.xml", text
 
 
