@@ -32,7 +32,7 @@ def company(**options: Any) -> Company:
 
 
 def run(service: SimulatedService, folder: Path, **options: Any) -> Report:
-    values = {"web_connector": None, "archive": False, **options}
+    values = {"web_connector": None, "archive": False, "writes": False, **options}
     with service.client() as client:
         check(Service(client), folder, argparse.Namespace(**values))
     return Report.of(Journal(folder))

@@ -78,5 +78,20 @@ def one_object(outcome: Outcome, _: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding.handled("simulator", "The object that exists was not returned.")
 
 
-CHECKS: Mapping[str, Check] = {check.__name__: check for check in (versions, pages, names, accents, dates, one_object)}
+def executed_once(outcome: Outcome, _: Mapping[str, str]) -> Iterator[Finding]:
+    """Check that a write whose response was lost was executed exactly once."""
+    number = sum(1 for _ in outcome.objects)
+    if number != 1:
+        yield Finding.wrong("contract", f"The write was executed {number} times in place of once.")
+
+
+CHECKS: Mapping[str, Check] = {
+    "versions": versions,
+    "pages": pages,
+    "names": names,
+    "accents": accents,
+    "dates": dates,
+    "one_object": one_object,
+    "executed_once": executed_once,
+}
 """The checks by name."""

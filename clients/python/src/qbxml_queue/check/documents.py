@@ -57,5 +57,6 @@ def escaped(text: str) -> str:
 
 def literals(template: str) -> Iterator[str]:
     """Yield the values that a template has itself."""
-    for element in parse(f"<All>{re.sub(r'{[a-z_]+}', '', template)}</All>").iter():
+    blank = template.format_map(dict.fromkeys(places(template), ""))
+    for element in parse(f"<All>{blank}</All>").iter():
         yield from filter(None, ((element.text or "").strip(), *element.attrib.values()))

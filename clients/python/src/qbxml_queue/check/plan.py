@@ -44,7 +44,9 @@ class Step:
     `statuses` are the expected status codes. `refused` is the code with which the service is expected to refuse the
     call, and `error` the one with which the request is expected to end without a response. `learns` names values, each
     with its path in the response. `checks` are functions of `checks`, by name. `limit` is the most objects of one
-    response, `pages` the most message sets. `together` steps are queued in one call.
+    response, `pages` the most message sets. Steps that are `is_together` are queued in one call. `pause` is how many
+    seconds to wait before. With a `prompt`, a person is asked to act when the request has been sent. A step is asked
+    only if the one that it comes `after` was.
     """
 
     name: str
@@ -60,6 +62,9 @@ class Step:
     limit: int | None = None
     pages: int = 1
     is_together: bool = False
+    pause: int = 0
+    prompt: str = ""
+    after: str = ""
 
     @property
     def request_name(self) -> str:
@@ -124,6 +129,7 @@ LARGE = (
         "accounts",
         "all accounts, in the order of QuickBooks",
         "<AccountQueryRq><ActiveStatus>All</ActiveStatus></AccountQueryRq>",
+        learns=(("income_account", "AccountRet[AccountType='Income']/ListID"),),
     ),
 )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from qbxml_queue.check.outcomes import whole
+from qbxml_queue.check.outcomes import moment, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -172,6 +172,58 @@ def _times(outcomes: Mapping[str, Outcome]) -> str:
     return f"The median is {median(every):.1f} s. The slowest are {listed}."
 
 
+def _touches(before: str, after: str, kind: str) -> Callable[[Mapping[str, Outcome]], str]:
+    """Return an answer that compares the times and the EditSequence of an object before and after a change."""
+
+    def answer(outcomes: Mapping[str, Outcome]) -> str:
+        one, other = _asked(outcomes, before), _asked(outcomes, after)
+        changed = []
+        for name in ("TimeModified", "EditSequence"):
+            values = [outcome.first(f"{kind}/{name}") if outcome else None for outcome in (one, other)]
+            if None in values:
+                return ""
+            changed += [name] if values[0] != values[1] else []
+        return (
+            f"It changes {' and '.join(changed)}." if changed else "It changes neither TimeModified nor EditSequence."
+        )
+
+    return answer
+
+
+def _merge_in_deleted_lists(outcomes: Mapping[str, Outcome]) -> str:
+    added, merged = _asked(outcomes, "second-customer"), _asked(outcomes, "merge")
+    listed = _asked(outcomes, "merge-deleted")
+    customer = added.first("CustomerRet/ListID") if added else None
+    if customer is None or listed is None or merged is None or merged.status != 0:
+        return ""
+    return "It is." if customer in listed.values("ListDeletedRet/ListID") else "It is not."
+
+
+def _clock(outcomes: Mapping[str, Outcome]) -> str:
+    outcome = _asked(outcomes, "customer-add")
+    created = outcome.first("CustomerRet/TimeCreated") if outcome else None
+    if outcome is None or created is None:
+        return ""
+    sent, responded = (moment(outcome.records[0][name]) for name in ("sent_at", "responded_at"))
+    try:
+        at = moment(created)
+        seconds = round(max((sent - at).total_seconds(), (at - responded).total_seconds(), 0))
+    except (TypeError, ValueError):
+        return "The time of the new customer has no offset, so it cannot be compared."
+    direction = "behind" if at < sent else "ahead"
+    return f"At most {seconds} seconds {direction}." if seconds > 1 else "It is right, to a second."
+
+
+def _dead_set(outcomes: Mapping[str, Outcome]) -> str:
+    lost, found = _asked(outcomes, "lost-invoice"), _asked(outcomes, "lost-found")
+    if lost is None or found is None:
+        return ""
+    number = sum(1 for _ in found.objects)
+    if len(lost.sets) == 1:
+        return f"The response arrived before the Web Connector ended. The invoice exists {number} times."
+    return f"The write was asked about in {len(lost.sets)} message sets. The invoice exists {number} times."
+
+
 QUESTIONS: tuple[Question, ...] = (
     Question("times", "How long does each kind of request take?", _times),
     Question("accounts-order", "In which order are accounts?", _order_of_accounts),
@@ -204,5 +256,38 @@ QUESTIONS: tuple[Question, ...] = (
         "What happens to a reference by a name that does not exist?",
         _status("unknown-reference", "It"),
     ),
+    Question("clock", "How far is the clock of the books off?", _clock, needs_writes=True),
+    Question(
+        "payment",
+        "Does a payment touch its invoice?",
+        _touches("invoice-add", "invoice-paid", "InvoiceRet"),
+        needs_writes=True,
+    ),
+    Question(
+        "deleted-payment",
+        "Does the deletion of a payment touch its invoice?",
+        _touches("invoice-paid", "invoice-unpaid", "InvoiceRet"),
+        needs_writes=True,
+    ),
+    Question(
+        "custom-field",
+        "Does a custom field touch its customer?",
+        _touches("customer-before-field", "customer-with-field", "CustomerRet"),
+        needs_writes=True,
+    ),
+    Question(
+        "merge",
+        "Does a merge touch the customer that remains?",
+        _touches("customer-with-field", "customer-merged", "CustomerRet"),
+        needs_writes=True,
+    ),
+    Question("merged", "Is a merged customer in the deleted lists?", _merge_in_deleted_lists, needs_writes=True),
+    Question(
+        "void",
+        "Does a void touch its invoice?",
+        _touches("invoice-unpaid", "invoice-voided", "InvoiceRet"),
+        needs_writes=True,
+    ),
+    Question("dead-set", "What does a Web Connector that was ended leave of a write?", _dead_set, needs_writes=True),
 )
 """The questions, in the order of the report."""

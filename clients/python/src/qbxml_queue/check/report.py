@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qbxml_queue.check.plan import READS
 from qbxml_queue.check.questions import Question, answers
 from qbxml_queue.check.run import facts_of
 from qbxml_queue.check.verdicts import Judged, Verdict, judged
+from qbxml_queue.check.writes import ALL, CLEANUP
 
 if TYPE_CHECKING:
     from qbxml_queue.check.journal import Journal
@@ -29,9 +29,7 @@ class Report:
     def of(cls, journal: Journal) -> Report:
         """Return the report of a run, as far as it has come."""
         facts = facts_of(journal)
-        ended = tuple(
-            judged(step, journal.outcomes[step.name], facts) for step in READS if step.name in journal.outcomes
-        )
+        ended = tuple(judged(step, journal.outcomes[step.name], facts) for step in ALL if step.name in journal.outcomes)
         times = {time for outcome in journal.outcomes.values() for time in outcome.sets}
         return cls(
             journal.head["run"],
@@ -52,6 +50,16 @@ class Report:
     def counts(self) -> Counter[Verdict]:
         """How many steps have each verdict."""
         return Counter(step.verdict for step in self.steps)
+
+    @property
+    def left(self) -> list[str]:
+        """What the run has added and could not delete, in words."""
+        names = {step.name for step in CLEANUP}
+        return [
+            step.step.about.removeprefix("the deletion of ")
+            for step in self.steps
+            if step.step.name in names and not step.outcome.skipped and step.verdict is not Verdict.AS_EXPECTED
+        ]
 
     @property
     def summary(self) -> str:

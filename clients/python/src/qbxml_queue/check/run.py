@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from qbxml_queue.check.checks import claimed_versions, version_number
 from qbxml_queue.check.documents import filled, places
 from qbxml_queue.check.outcomes import Outcome, whole
-from qbxml_queue.check.plan import MAX_MESSAGE_SETS, READS, TOGETHER
+from qbxml_queue.check.plan import MAX_MESSAGE_SETS, TOGETHER
 from qbxml_queue.check.service import has_ended
+from qbxml_queue.check.writes import ALL
 from qbxml_queue.errors import ApiError
 from qbxml_queue.schema.returned import NOT_IN, SINCE
 
@@ -35,6 +36,9 @@ PAGES = 3
 INDEX_SECONDS = 0.5
 """How long the list of the pages of a query may take to show a new page."""
 
+SOON_SECONDS = 0.2
+"""How often to look whether a request has been sent."""
+
 REFUSALS = {400, 413}
 """The statuses with which the service refuses a request. Others say nothing about the request."""
 
@@ -49,6 +53,12 @@ class Watcher(Protocol):
 
     def waits(self, reason: str) -> None:
         """Show why a request waits, in the words of the service."""
+
+    def prepare(self, prompt: str) -> bool:
+        """Ask a person to be ready to act, and return whether one is there."""
+
+    def act(self) -> None:
+        """Tell the person to act now."""
 
     def ended(self, step: Step, outcome: Outcome) -> None:
         """Show what came of a step."""
@@ -115,18 +125,30 @@ class Run:
             return f"The request exists since QBXML {since}."
         if facts.get("country") in NOT_IN.get(step.request_name, ()):
             return f"The edition of the country {facts['country']} does not have the request."
-        if step.pages > self._room():
-            return UNUSABLE
-        return ""
+        before = self.journal.outcomes.get(step.after)
+        if step.after and (before is None or before.skipped):
+            return f"The step {step.after} was not asked."
+        return UNUSABLE if step.pages > self._room() else ""
 
     def _ask(self, group: Sequence[Step]) -> None:
         """Queue the requests of steps, wait until they have ended, and store what came.
 
         A set grows from one request to 20 while a session sends what is queued, so a whole group is queued first.
         """
+        first = group[0]
+        is_known = first.name in self.journal.queued
+        if first.prompt and not is_known and not self.watcher.prepare(first.prompt):
+            self._end(first, Outcome(skipped="Nobody was there to act."))
+            return
+        if first.pause and not is_known:
+            self.service.pause(first.pause)
         queued: dict[Step, str] = {}
         for start in range(0, len(group), TOGETHER):
             queued |= self._queued(group[start : start + TOGETHER])
+        if first.prompt and not is_known:
+            while not self.service.record(queued[first])["sent_at"]:
+                self.service.pause(SOON_SECONDS)
+            self.watcher.act()
         for step, request_id in queued.items():
             self._end(step, self._result(request_id))
 
@@ -206,6 +228,7 @@ class Run:
 def facts_of(journal: Journal) -> dict[str, str]:
     """Return what the steps of a run have learned, and what follows from it."""
     facts: dict[str, str] = dict(_learned(journal))
+    facts |= {"tag": f"qbxml-queue check {journal.head['run'][:4]}", "number": f"QC{journal.head['run']}"}
     host = journal.outcomes.get("host")
     if host is not None and (versions := claimed_versions(host)):
         facts["versions"] = " ".join(versions)
@@ -219,7 +242,7 @@ def facts_of(journal: Journal) -> dict[str, str]:
 
 
 def _learned(journal: Journal) -> Iterator[tuple[str, str]]:
-    for step in READS:
+    for step in ALL:
         outcome = journal.outcomes.get(step.name)
         for name, path in step.learns if outcome is not None else ():
             if outcome is not None and (value := outcome.first(path)) is not None:

@@ -22,13 +22,19 @@ WIDTH = 100
 class Terminal:
     """Prints how a run gets on. Only a terminal gets colour, and lines that the next one replaces."""
 
-    def __init__(self, stream: TextIO, journal: Journal, total: int) -> None:
+    def __init__(self, stream: TextIO, answers: TextIO, journal: Journal, total: int) -> None:
         self._stream = stream
+        self._answers = answers
         self._journal = journal
         self._total = total
         self._is_terminal = stream.isatty()
         self._has_colour = self._is_terminal and not os.environ.get("NO_COLOR")
         self._last_reason = ""
+
+    def asks(self, question: str) -> bool:
+        """Ask a question, and return whether the answer is yes."""
+        self.say(f"{question} Type yes:")
+        return self._answers.readline().strip().lower() == "yes"
 
     def say(self, text: str = "") -> None:
         """Print a line."""
@@ -45,6 +51,15 @@ class Terminal:
         if reason and reason != self._last_reason:
             self.say(f"  waits: {reason}")
         self._last_reason = reason
+
+    def prepare(self, prompt: str) -> bool:
+        """Ask a person to be ready, and return whether somebody pressed Enter."""
+        self._indented(prompt)
+        return bool(self._answers.readline())
+
+    def act(self) -> None:
+        """Tell the person to act."""
+        self.say("         NOW: end the Web Connector, start it again, and let it update.")
 
     def ended(self, step: Step, outcome: Outcome) -> None:
         """Print the line of a step, and what differs."""
@@ -66,6 +81,8 @@ class Terminal:
             self.say(f"  {question.text}")
             self._indented(text)
         self.say()
+        if report.left:
+            self.say(f"Left in the company file: {', '.join(report.left)}. Delete it in QuickBooks.")
         self.say(f"{report.summary} {report.message_sets} message sets.")
 
     def _indented(self, text: str) -> None:
