@@ -264,12 +264,12 @@ smoke: .venv/.run ## Check a deployed stack, first thing after a deployment (STA
 
 # A variable of the command line comes before one of make run.
 .PHONY: check-quickbooks
-check-quickbooks: $(TOOLS)/check/.installed ## Test a deployed service and the QuickBooks behind it through the API (CONNECTION=…, BASE_URL=…, API_KEY=…; without them those of make run)
+check-quickbooks: $(TOOLS)/check/.installed ## Test a deployed service and the QuickBooks behind it through the API (CONNECTION=…, BASE_URL=…, API_KEY=…, WRITES=on in a copy; without an address that of make run)
 	@cd clients/python && ../../$(TOOLS)/check/bin/python generate.py
 	@set -a; [ -n "$${BASE_URL:-}" ] || [ ! -f $(STATE)/env ] || . $(STATE)/env; \
 		PYTHONPATH=clients/python/src exec $(TOOLS)/check/bin/python -m qbxml_queue check --folder $(STATE)/check \
 			$(if $(CONNECTION),--connection "$(CONNECTION)") $(if $(WEB_CONNECTOR),--web-connector "$(WEB_CONNECTOR)") \
-			$(if $(NEW),--new) $(if $(ARCHIVE),--archive)
+			$(if $(filter on,$(WRITES)),--writes) $(if $(filter on,$(NEW)),--new) $(if $(filter on,$(ARCHIVE)),--archive)
 
 .PHONY: sam
 sam: .venv/.run $(TOOLS)/sam/.installed ## Run the project's own SAM CLI: make sam DO="logs --stack-name qbxml-queue" (REGION=…, PROFILE=…)
