@@ -203,8 +203,10 @@ class Costing:
             del history.stocks[index]
             self._mark(move.item, position)
             if move.item in self._builds:
-                self._builds[move.item].discard(txn_id)
                 self.moved.add(move.item)
+                self._builds[move.item].discard(txn_id)
+                if not self._builds[move.item]:
+                    del self._builds[move.item]
         return [(move, value) for move, value in zip(moves, valued, strict=True) if value is not None]
 
     def builds(self, item: str) -> set[str]:

@@ -92,15 +92,25 @@ def respond(context: Context) -> Response:
         check_values(context.node, context.model)
         if context.node.get("iterator") in {"Continue", "Stop"}:
             return next_page(context)
-        with context.books.atomic():
-            context.books.ledger.moved_components()
-            result = HANDLERS[context.name](context)
-            hold_short_builds(context.books)
+        result = _handled(context)
     except RequestError as error:
         return Response.error(error.code, error.message)
     if unsupported and result.code == 0:
         message = f'The field "{unsupported[0]}" is not supported by this implementation.'
         return replace(result, code=530, severity="Warn", message=message)
+    return result
+
+
+def _handled(context: Context) -> Response:
+    """Execute a request, and make builds pending whose components it took. An error leaves the books as they were."""
+    if context.name.endswith("QueryRq"):
+        return HANDLERS[context.name](context)
+    try:
+        with context.books.atomic():
+            result = HANDLERS[context.name](context)
+            hold_short_builds(context.books)
+    finally:
+        context.books.ledger.moved_components()
     return result
 
 

@@ -53,8 +53,9 @@ class Maker:
         return self.now // SECOND
 
     def finish(self) -> Books:
-        """Return the books with the clock of the machine."""
+        """Return the books with the clock of the machine. All their builds have their components."""
         self.books.clock = self._machine
+        self.books.ledger.moved_components()
         return self.books
 
     def open_day(self, day: date) -> None:

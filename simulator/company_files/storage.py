@@ -52,4 +52,5 @@ def read_books(document: dict[str, Any], clock: MachineClock) -> Books:
     )
     for kind, record_id, created, modified, edit_sequence, number, fields in document["records"]:
         books.insert(Record(KINDS[kind], record_id, fields, created, modified, edit_sequence, number))
+    books.ledger.moved_components()
     return books

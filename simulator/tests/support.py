@@ -84,6 +84,8 @@ def contents_of(value: Any) -> Any:
         return {key: contents_of(member) for key, member in value.items()}
     if isinstance(value, (list, tuple)):
         return [contents_of(member) for member in value]
+    if isinstance(value, set):
+        return value.copy()
     if isinstance(value, (Books, Record, Table, Ledger, Costing, History)):
         names = getattr(value, "__slots__", None) or vars(value)
         return {name: contents_of(getattr(value, name)) for name in names}
