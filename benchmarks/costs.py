@@ -1,7 +1,8 @@
 """Compute the cost of requests and idle connections in AWS, from the calls and capacity used and `prices.json`.
 
 Run `python -m benchmarks.costs [--prices FILE] [--lambda-ms 25] [--system-log-level WARN] [--write]`. With `--write`
-the counted units are stored in `units.json`, from which `benchmarks.growth` computes.
+what was counted is stored in `units.json`, from which `benchmarks.growth` computes, and the tables of `docs/costs.md`
+are made of it (`benchmarks/costs_page.py`). The calls of an app are counted by `benchmarks/call_costs.py`.
 
 The whole service runs in this process with the simulated QuickBooks (`local.stack`). Write units are computed from
 the items and index entries before and after each call, by the rules of "DynamoDB read and write operations" in the
@@ -32,6 +33,20 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.client import BaseClient
 
+from benchmarks import call_costs
+from benchmarks.costs_page import (
+    COLD_SHARE,
+    DORMANT_MINUTES,
+    INIT_MS,
+    LAMBDA_MS,
+    MONTH_MINUTES,
+    PAGE,
+    TABLES,
+    UNITS,
+    Bill,
+    page,
+    parts,
+)
 from domain.timestamps import timestamp
 from local import first_steps, stack
 from local.capacity import Capacity, Target, read_units
@@ -105,23 +120,8 @@ ACCESS_LOG_VALUES = {
     "error.responseType": "-",
 }
 
-MONTH_MINUTES = 30 * 24 * 60
-
-DORMANT_MINUTES = 13.5
-"""The mean interval of polls after a day without work: `DormantPollSeconds`, or up to a fifth less."""
-
-QUEUE_POLLS_A_MONTH = 5 * 3 * MONTH_MINUTES
-"""Lambda polls a queue with five long polls of 20 seconds ("Using Lambda with Amazon SQS" in the Developer Guide)."""
-
-ALARMS = len(Template.load(ROOT / "template.yaml").resources("AWS::CloudWatch::Alarm"))
-
-SWEEP_READ_UNITS, SWEEP_SECONDS = 2, 0.005
-"""What a sweep uses at most for a connection: a query of its counts, of which the time is assumed."""
-
 EXPIRY_SECONDS = 120
 """How long the removal of expired records may take. DynamoDB Local looks for them every ten seconds."""
-
-UNITS = ROOT / "benchmarks" / "units.json"
 
 MAX_SETTLES = 20
 
@@ -302,8 +302,8 @@ class Meter:
         """Return the size of all items and index entries."""
         total = 0
         for table, definition in self._tables.items():
-            for page in self._client.get_paginator("scan").paginate(TableName=table):
-                for item in page["Items"]:
+            for scanned in self._client.get_paginator("scan").paginate(TableName=table):
+                for item in scanned["Items"]:
                     total += item_size(item)
                     entries = (
                         self._capacity.entry(table, index, item)
@@ -343,27 +343,18 @@ class Rates:
         access = usage.rest_calls * self.rest_log_bytes + usage.http_api_calls * self.http_api_log_bytes
         return usage.log_bytes + usage.functions.total() * self.system_log_bytes + access
 
-    def parts(self, usage: Usage, times: float = 1.0) -> dict[str, float]:
-        """Return the price in USD of a usage multiplied by `times`, for each service."""
-        calls = usage.functions.total()
-        seconds = calls * self.billed_ms / 1000
-        per_call = self.prices["lambda_million_requests"] / 1e6
-        parts = {
-            "API Gateway": (
-                usage.rest_calls * self.prices["api_gateway_million_requests"]
-                + usage.http_api_units * self.prices["http_api_million_requests"]
-            )
-            / 1e6,
-            "Lambda": calls * per_call + seconds * self.memory_gb * self.prices["lambda_gb_second_arm64"],
-            "DynamoDB": (
-                usage.writes * self.prices["dynamodb_million_write_units"]
-                + usage.reads * self.prices["dynamodb_million_read_units"]
-            )
-            / 1e6,
-            "SQS": usage.sqs_calls * self.prices["sqs_million_requests"] / 1e6,
-            "Logs": self.logged(usage) / 1e9 * self.prices["logs_gb"],
+    def each(self, usage: Usage, count: int) -> dict[str, float]:
+        """Return the use of one of `count` occurrences."""
+        return {
+            "http_calls": round((usage.rest_calls + usage.http_api_calls) / count, 2),
+            "rest_calls": round(usage.rest_calls / count, 2),
+            "http_api_units": round(usage.http_api_units / count, 2),
+            "functions": round(usage.functions.total() / count, 2),
+            "writes": round(usage.writes / count, 1),
+            "reads": round(usage.reads / count, 1),
+            "sqs_calls": round(usage.sqs_calls / count, 2),
+            "log_bytes": round(self.logged(usage) / count),
         }
-        return {name: price * times for name, price in parts.items()}
 
 
 def _access_log_bytes(form: str) -> int:
@@ -372,9 +363,9 @@ def _access_log_bytes(form: str) -> int:
     return len(line) + LOG_EVENT_BYTES
 
 
-def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> float:
-    """Print the usage of one occurrence and the price of `times` occurrences. Return that price."""
-    parts = rates.parts(usage, times / count)
+def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> None:
+    """Print the usage of one occurrence and the price of `times` occurrences."""
+    each = parts(rates.each(usage, count), rates.prices, rates.billed_ms)
     calls = ", ".join(f"{name} {number / count:.2f}" for name, number in usage.functions.most_common())
     print(f"\n{title}, each")
     print(
@@ -388,9 +379,8 @@ def show(title: str, usage: Usage, count: int, rates: Rates, times: float) -> fl
     print(f", of the functions {usage.log_bytes / count:,.0f} in {usage.log_lines / count:.1f} lines")
     if usage.reads_reported:
         print(f"  read units as the database reports them: {usage.reads_reported / count:.1f}")
-    print(f"  {times:,.0f} of them: {sum(parts.values()):.3f} USD", end="")
-    print(f" ({', '.join(f'{name} {price:.3f}' for name, price in parts.items())})")
-    return sum(parts.values())
+    print(f"  {times:,.0f} of them: {times * sum(each.values()):.3f} USD", end="")
+    print(f" ({', '.join(f'{name} {times * price:.3f}' for name, price in each.items())})")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -419,8 +409,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             meters.append(meter)
             measured = _measure(meter, who, webhook_url, service, size)
     _report(rates, options, measured, size)
+    units = _units(measured, size, rates)
+    if options.without_calls:
+        units["calls"] = json.loads(UNITS.read_text(encoding="utf-8"))["calls"]
+    else:
+        sizes = call_costs.TINY_SIZES if options.tiny else call_costs.SIZES
+        units["calls"] = call_costs.counted(sizes)
+    for name, table in {} if options.tiny else TABLES.items():
+        print(f"\n{name}\n{table(Bill(units, prices, billed_ms))}", end="")
     if options.write:
-        UNITS.write_text(json.dumps(_units(measured, size), indent=2) + "\n", encoding="utf-8")
+        UNITS.write_text(json.dumps(units, indent=2) + "\n", encoding="utf-8")
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     return 0
 
 
@@ -438,26 +437,22 @@ class Measured:
     gb: float
 
 
-def _units(measured: Measured, size: Size) -> dict[str, dict[str, float]]:
-    """Return the calls and units of one request and one poll."""
+def _units(measured: Measured, size: Size, rates: Rates) -> dict[str, Any]:
+    """Return what one occurrence of each kind of work used."""
     counts = (
         ("alone", measured.alone, size.alone),
         ("long_session", measured.together, size.together),
         ("in_sets", measured.in_sets, size.in_sets),
         ("poll", measured.idle, size.polls),
+        ("dormant_poll", measured.dormant, size.polls),
+        ("expired", measured.expired, size.alone),
+        ("jobs", measured.upkeep, size.upkeep_runs),
     )
-    return {
-        name: {
-            "http_calls": round((usage.rest_calls + usage.http_api_calls) / count, 2),
-            "writes": round(usage.writes / count, 1),
-            "reads": round(usage.reads / count, 1),
-        }
-        for name, usage, count in counts
-    }
+    return {name: rates.each(usage, count) for name, usage, count in counts} | {"stored_gb": round(measured.gb, 6)}
 
 
 def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size: Size) -> None:
-    prices, gb, often = rates.prices, measured.gb, MONTH_MINUTES / 5
+    prices, often = rates.prices, MONTH_MINUTES / 5
     print(
         f"Prices: {prices['region']}, {prices['as_of']}. Assumed: {options.lambda_ms} ms for each Lambda call, ", end=""
     )
@@ -465,31 +460,15 @@ def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size:
     print(f"SystemLogLevel: {options.system_log_level}")
     show("A request alone in its session, with its webhook", measured.alone, size.alone, rates, 1000)
     title = "A request in a long session in which each is sent alone, with its webhook"
-    thousand = show(title, measured.together, size.together, rates, 1000)
+    show(title, measured.together, size.together, rates, 1000)
     title = f"A read in a session of {size.in_sets}, in sets of up to {BATCH_SIZE}, with its webhook"
     show(title, measured.in_sets, size.in_sets, rates, 1000)
-    idle = show("A poll that finds nothing, every 5 min for a month", measured.idle, size.polls, rates, often)
+    show("A poll that finds nothing, every 5 min for a month", measured.idle, size.polls, rates, often)
     title = f"A poll after a day without work, every {DORMANT_MINUTES} min for a month"
     show(title, measured.dormant, size.polls, rates, MONTH_MINUTES / DORMANT_MINUTES)
-    show("A poll that finds nothing, every minute for a month", measured.idle, size.polls, rates, MONTH_MINUTES)
-    expiry = show("The removal of an expired request (RetentionDays)", measured.expired, size.alone, rates, 1000)
-    jobs = show("A run of all scheduled jobs, with nothing to do", measured.upkeep, size.upkeep_runs, rates, often)
-    queue = QUEUE_POLLS_A_MONTH * prices["sqs_million_requests"] / 1e6
-    alarms = ALARMS * prices["alarm_month"]
-    print(f"\nStorage of 1,000 requests: {gb * 1000:.1f} MB, ", end="")
-    print(f"{gb * prices['dynamodb_gb_month']:.4f} USD a month, ", end="")
-    print(f"and {gb * prices['dynamodb_backup_gb_month']:.4f} for point-in-time recovery")
-    fixed = jobs + queue + alarms
-    print(f"A deployment without connections: {fixed:.2f} USD a month ", end="")
-    print(f"(schedules {jobs:.2f}, polling of the retry queue {queue:.2f}, {ALARMS} alarms {alarms:.2f})")
-    units = SWEEP_READ_UNITS * prices["dynamodb_million_read_units"] / 1e6
-    sweep = often * (units + SWEEP_SECONDS * prices["lambda_gb_second_arm64"])
-    print(f"The sweep's look at a connection: {sweep:.4f} USD a month")
-    print("\nA month with 1,000 requests for each connection, in long sessions, polled every 5 min")
-    for connections in (1, 100, 10_000):
-        price = fixed + connections * (idle + thousand + sweep)
-        print(f"  {connections:6,} connections: {price:10,.2f} USD, ", end="")
-        print(f"and {price + connections * expiry:10,.2f} if as many expire")
+    show("The removal of an expired request (RetentionDays)", measured.expired, size.alone, rates, 1000)
+    show("A run of all scheduled jobs, with nothing to do", measured.upkeep, size.upkeep_runs, rates, often)
+    print(f"\nStorage of 1,000 requests: {measured.gb * 1000:.1f} MB")
 
 
 def _measure(
@@ -552,10 +531,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.costs", description=__doc__)
     parser.add_argument("--prices", type=Path, default=ROOT / "benchmarks" / "prices.json", help="a JSON file")
     parser.add_argument("--tiny", action="store_true", help="measure a few calls, to see whether the program works")
-    parser.add_argument("--write", action="store_true", help="write the units to benchmarks/units.json")
-    parser.add_argument("--lambda-ms", type=float, default=25, help="billed duration of a warm Lambda call (25)")
-    parser.add_argument("--init-ms", type=float, default=300, help="what a cold start is billed in addition (300)")
-    parser.add_argument("--cold-share", type=float, default=0.01, help="share of calls with a cold start (0.01)")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/units.json and docs/costs.md")
+    help_ = "do not count the calls of an app again, which takes minutes"
+    parser.add_argument("--without-calls", action="store_true", help=help_)
+    help_ = "billed duration of a warm Lambda call (%(default)s)"
+    parser.add_argument("--lambda-ms", type=float, default=LAMBDA_MS, help=help_)
+    help_ = "what a cold start is billed in addition (%(default)s)"
+    parser.add_argument("--init-ms", type=float, default=INIT_MS, help=help_)
+    help_ = "share of calls with a cold start (%(default)s)"
+    parser.add_argument("--cold-share", type=float, default=COLD_SHARE, help=help_)
     level = Template.load(ROOT / "template.yaml").functions()[0].properties["LoggingConfig"]["SystemLogLevel"]
     parser.add_argument("--system-log-level", choices=["INFO", "WARN"], default=level, help="default: %(default)s")
     return parser

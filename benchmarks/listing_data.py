@@ -37,7 +37,7 @@ from domain.timestamps import day_of, timestamp
 from local.database import answering_endpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 FIRST_DAY = datetime(2025, 3, 1, tzinfo=UTC)
 DAYS = 365
@@ -126,10 +126,10 @@ def connect(url: str, connections: int = 16) -> Any:
     )
 
 
-def a_connection() -> Connection:
+def a_connection(app_id: str = APP_ID) -> Connection:
     """Return a connection of the app with a new id."""
     start = timestamp(FIRST_DAY)
-    return Connection(str(uuid.uuid4()), APP_ID, "owner", "file", start, start)
+    return Connection(str(uuid.uuid4()), app_id, "owner", "file", start, start)
 
 
 def records_over_a_year(connection_id: str, number: int, days: int = DAYS, seed: int = 5) -> Iterator[QueuedRequest]:
@@ -221,9 +221,7 @@ def load(client: Any, tables: TableNames, number: int, *, days: int = DAYS) -> t
     """
     connection = a_connection()
     DynamoDBStore(client, tables).commit(Put(None, connection))
-    records = sorted(
-        records_over_a_year(connection.id, number, days), key=lambda record: (record.inserted_at, record.id)
-    )
+    records = _in_order(records_over_a_year(connection.id, number, days))
     plan = Plan(client.meta.endpoint_url, tables, connection.id, day_of(records[-1].inserted_at))
     load_start = time.monotonic()
     chunks = [records[start : start + CHUNK] for start in range(0, number, CHUNK)]
@@ -238,14 +236,31 @@ def load(client: Any, tables: TableNames, number: int, *, days: int = DAYS) -> t
 _loader: list[tuple[Any, Plan, Bodies]] = []
 
 
+def load_here(database: Any, tables: TableNames, connection: Connection, number: int) -> None:
+    """Store `number` records of a stored connection in a database that is in this process."""
+    records = _in_order(
+        replace(record, app_id=connection.app_id) for record in records_over_a_year(connection.id, number)
+    )
+    plan, bodies = Plan("", tables, connection.id, day_of(records[-1].inserted_at)), Bodies()
+    for at in range(0, number, CHUNK):
+        _store_chunk(database, plan, bodies, at // CHUNK, records[at : at + CHUNK])
+    _store_counts(database, tables, connection.id, records)
+
+
+def _in_order(records: Iterable[QueuedRequest]) -> list[QueuedRequest]:
+    return sorted(records, key=lambda record: (record.inserted_at, record.id))
+
+
 def _begin(plan: Plan) -> None:
     _loader.append((connect(plan.url), plan, Bodies()))
 
 
 def _store(chunk: tuple[int, list[QueuedRequest]]) -> None:
+    _store_chunk(*_loader[0], *chunk)
+
+
+def _store_chunk(client: Any, plan: Plan, bodies: Bodies, number: int, records: Sequence[QueuedRequest]) -> None:
     """Store one chunk of the records, in order of insertion, with their bodies and search texts."""
-    client, plan, bodies = _loader[0]
-    number, records = chunk
     puts: list[tuple[str, keys.Item]] = []
     texts = {}
     for record in records:
