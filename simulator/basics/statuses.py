@@ -116,9 +116,9 @@ STATUSES: dict[int, Status] = {
         "A `requestID` with more than 50 characters.",
     ),
     3000: _same(
-        'The given object ID "{value}" in the field "{field}" is invalid.',
-        INTUIT,
-        "An id with more than 36 characters; an iterator that ended.",
+        'The given object ID "{value}" in the field "{field}" is invalid. ',
+        CAPTURED,
+        "An id in another form than `80000001-1234567890`, or with more than 36 characters; an iterator that ended.",
     ),
     3010: _same(_CONVERTING.format(kind="boolean value"), INTUIT, "A boolean that is not true, false, 1 or 0."),
     3020: _same(_CONVERTING.format(kind="date value"), INTUIT, "A date that does not exist or has another form."),
@@ -206,7 +206,7 @@ STATUSES: dict[int, Status] = {
         "An empty element for a field that must have a value.",
     ),
     3200: _same(
-        'The provided edit sequence "{value}" is out-of-date.',
+        'The provided edit sequence "{value}" is out-of-date. ',
         CAPTURED,
         "A Mod with another EditSequence than the record's. The fault `user-edits` changes it before the Mod.",
     ),

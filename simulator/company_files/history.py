@@ -353,7 +353,10 @@ class Year:
         for vendor_id, bills in due.items():
             fields: Fields = {
                 "PayeeEntityRef": {"ListID": vendor_id},
-                "AppliedToTxnRet": [{"TxnID": bill.id} for bill in bills],
+                "AppliedToTxnRet": [
+                    {"TxnID": bill.id, "PaymentAmount": money(self._maker.books.ledger.open_amount(bill.id))}
+                    for bill in bills
+                ],
             }
             if self._random.random() < BY_CARD:
                 card = {"CreditCardAccountRef": self._account(CARD), "RefNumber": self._number("BC", 400)}

@@ -48,8 +48,10 @@ def stem(tag: str) -> str:
     return _VERB.sub("", tag, count=1)
 
 
-def facts_of(request: Node, model: Element, books: Books, without: Collection[str]) -> Iterator[str]:
-    """Yield the facts about a request. Elements named in `without` are left out."""
+def facts_of(
+    request: Node, model: Element, books: Books, without: Collection[str] = (), edition: str = "QBD"
+) -> Iterator[str]:
+    """Yield the facts about a request. Elements named in `without`, and those that the edition lacks, are left out."""
     yield request.tag
     for name, value in request.attrib.items():
         if name not in {"requestID", "iteratorID"}:
@@ -57,7 +59,7 @@ def facts_of(request: Node, model: Element, books: Books, without: Collection[st
     if any({"defMacro", "useMacro"} & set(node.attrib) for node in request.iter()):
         yield "a macro"
     report = next((child.text for child in request if child.tag.endswith("ReportType")), "") or ""
-    yield from _Walk(books, _kind(request.tag), without, report.strip()).below(request, model)
+    yield from _Walk(books, _kind(request.tag), without, report.strip(), edition).below(request, model)
 
 
 def record_of(books: Books, record_id: str) -> Record | None:
@@ -79,11 +81,12 @@ def _kind(tag: str) -> str:
 class _Walk:
     """Goes through the elements of one request."""
 
-    def __init__(self, books: Books, kind: str, without: Collection[str], report: str) -> None:
+    def __init__(self, books: Books, kind: str, without: Collection[str], report: str, edition: str) -> None:
         self._books = books
         self._kind = kind
         self._without = without
         self._report = report
+        self._edition = edition
 
     def below(self, node: Node, model: Element) -> Iterator[str]:
         """Yield the facts about the children of an element."""
@@ -91,7 +94,7 @@ class _Walk:
         numbers = []
         for child in node:
             element = model.content[child.tag]
-            if child.tag in self._without:
+            if child.tag in self._without or self._edition in element.absent:
                 continue
             if isinstance(element.type, Aggregate):
                 if stem(child.tag) in _LINKS:

@@ -858,7 +858,7 @@ RULES: Mapping[str, Rule] = {
     "order_of_accounts": Rule(
         "Accounts are in the order of the chart of accounts: by type, then by name. QuickBooks lets a user sort it.",
         (_assumed(),),
-        ("reports.selection:chart_of_accounts",),
+        ("books.accounts",),
     ),
     "cash_basis": Rule(
         "On a cash basis, a payment counts for the lines of its invoice in proportion.",

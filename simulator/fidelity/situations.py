@@ -40,10 +40,13 @@ _UNCATEGORIZED = ("UncategorizedIncome", "UncategorizedExpenses")
 
 
 def facts_before(request: Node, model: Element, books: Books, edition: str) -> Iterator[str]:
-    """Yield the facts that depend on the books before the request changes them."""
+    """Yield the facts that depend on the books before the request changes them.
+
+    A company that could use several currencies and has one only does not differ.
+    """
     for name, value in values(books).items():
         default = OFF if name == CLOSING_DATE else PREFERENCES[name].default
-        if value != default:
+        if value != default and not (name == "multi_currency" and len(books["Currency"]) == 1):
             yield f"preference {name}={'on' if name == CLOSING_DATE else value}"
     if request.tag.endswith(("AddRq", "ModRq")) and len(request):
         kind = KINDS.get(stem(request.tag))

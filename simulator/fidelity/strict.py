@@ -50,6 +50,7 @@ class Watch:
         self._request = request
         self._model = model
         self._books = books
+        self._edition = edition
         self._before = tuple(facts_before(request, model, books, edition))
         self._last = books.last_txn_number
 
@@ -62,7 +63,8 @@ class Watch:
                 names[TEXTS] = None
             return tuple(names)
         tags = {what.partition(" ")[0] for what, _ in covered}
-        for fact in (*facts_of(self._request, self._model, self._books, tags), *self._before, *self._after()):
+        own = facts_of(self._request, self._model, self._books, tags, self._edition)
+        for fact in (*own, *self._before, *self._after()):
             name = warning_of(fact)
             if name and fact not in tags:
                 names[name] = None
@@ -147,4 +149,4 @@ def _pattern(code: int) -> re.Pattern[str] | None:
     status = STATUSES.get(code)
     if status is None or not status.source.is_known:
         return None
-    return re.compile(".*".join(re.escape(part) for part in re.split(r"\{\w+\}", status.text)), re.DOTALL)
+    return re.compile(".*".join(re.escape(part) for part in re.split(r"\{\w+\}", status.text.strip())), re.DOTALL)

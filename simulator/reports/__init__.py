@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.basics.errors import RequestError
 from simulator.basics.statuses import NOT_AVAILABLE
+from simulator.books.accounts import BALANCE_TYPES, INCOME_TYPES
 from simulator.reports import aging, detail, jobs, statements, stock, summary, taxes
-from simulator.reports.selection import ACCRUAL, BALANCE_TYPES, INCOME_TYPES, Selection
+from simulator.reports.selection import ACCRUAL, Selection
 from simulator.reports.table import LABEL, Table, amount_column
 from simulator.requests.responses import Response
 

@@ -9,15 +9,14 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING
 
+from simulator.books.accounts import INCOME_TYPES, chart_of_accounts
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.reports.columns import key_of
 from simulator.reports.selection import (
     ALL_DAYS,
-    INCOME_TYPES,
     Period,
     Selection,
-    chart_of_accounts,
     transaction_entity,
 )
 from simulator.reports.summary import PURCHASE_KINDS, percentage

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from simulator.basics.date_macros import date_range
 from simulator.basics.errors import RequestError
 from simulator.basics.statuses import NOT_AVAILABLE, STATUSES
+from simulator.books.accounts import BALANCE_TYPES, INCOME_TYPES
 from simulator.books.kinds import GROUPS, ITEMS
 from simulator.books.records import reference_id
 from simulator.reports.cash import cash_postings
@@ -25,20 +26,6 @@ if TYPE_CHECKING:
     from simulator.requests.context import Context
 
 ACCRUAL = "Accrual"
-BALANCE_TYPES = (
-    "Bank",
-    "AccountsReceivable",
-    "OtherCurrentAsset",
-    "FixedAsset",
-    "OtherAsset",
-    "AccountsPayable",
-    "CreditCard",
-    "OtherCurrentLiability",
-    "LongTermLiability",
-    "Equity",
-)
-INCOME_TYPES = ("Income", "CostOfGoodsSold", "Expense", "OtherIncome", "OtherExpense")
-
 _TYPE_GROUPS = {
     "APAndSalesTax": ("AccountsPayable",),
     "APOrCreditCard": ("AccountsPayable", "CreditCard"),
@@ -275,14 +262,6 @@ class Selection:
             if child.tag.endswith("WithChildren"):
                 ids |= {descendant.id for descendant in descendants(self.books, record)}
         return ids
-
-
-def chart_of_accounts(books: Books, *types: str) -> list[Record]:
-    """Return the accounts of these types, or all, in the order of the chart of accounts: by type, then by name."""
-    order = {name: rank for rank, name in enumerate((*BALANCE_TYPES, *INCOME_TYPES))}
-    accounts = (account for account in books["Account"] if not types or account.fields.get("AccountType") in types)
-    # The sort is stable, and the table is in the order of names with children below their parents.
-    return sorted(accounts, key=lambda account: order.get(account.fields.get("AccountType", ""), len(order)))
 
 
 def descendants(books: Books, record: Record) -> Iterator[Record]:

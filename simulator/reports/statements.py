@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
 from simulator.basics.statuses import NOT_AVAILABLE
+from simulator.books.accounts import BALANCE_TYPES, INCOME_TYPES, chart_of_accounts
 from simulator.books.ledger import ZERO
 from simulator.reports.columns import IS_DATE, key_of, short_day
-from simulator.reports.selection import BALANCE_TYPES, INCOME_TYPES, Period, Selection, chart_of_accounts
+from simulator.reports.selection import Period, Selection
 from simulator.reports.summary import (
     Division,
     Sums,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
+from simulator.books.accounts import chart_of_accounts
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.reports.columns import IS_DATE, date_columns, key_of
-from simulator.reports.selection import ALL_DAYS, Period, Selection, chart_of_accounts
+from simulator.reports.selection import ALL_DAYS, Period, Selection
 from simulator.reports.table import LABEL, Column, Table, amount_column, quantity_column
 from simulator.rules.common import HUNDRED, rounded
 from simulator.rules.tax import tax_rate

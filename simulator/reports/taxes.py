@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from simulator.books.accounts import BALANCE_TYPES
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
 from simulator.reports.detail import posting_entries, write
-from simulator.reports.selection import BALANCE_TYPES
 from simulator.reports.table import LABEL, Table, amount_column
 from simulator.requests.company import FORM_1099
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
@@ -18,10 +19,25 @@ if TYPE_CHECKING:
     from simulator.requests.context import Context
 
 
+class OutOfDateError(RequestError):
+    """Status 3200: the record has another EditSequence than the request."""
+
+    def __init__(self, record: Record, edit_sequence: str) -> None:
+        super().__init__(3200, f'The provided edit sequence "{edit_sequence}" is out-of-date. ')
+        self.record = record
+
+
 def mod(context: Context) -> Response:
-    """Change a record and return it. If QuickBooks would refuse, raises `RequestError` and changes nothing."""
+    """Change a record and return it. If QuickBooks would refuse, raises `RequestError` and changes nothing.
+
+    The response to an old EditSequence has status 3200 and the record as it is now.
+    """
     kind, books, content = KINDS[context.name.removesuffix("ModRq")], context.books, context.node[0]
-    record = current(books, kind.name, content.findtext(kind.id_field, ""), content.findtext("EditSequence", ""))
+    try:
+        record = current(books, kind.name, content.findtext(kind.id_field, ""), content.findtext("EditSequence", ""))
+    except OutOfDateError as error:
+        answer = record_response(context, error.record)
+        return replace(answer, code=error.code, severity="Error", message=error.message)
     draft = Reader(books, kind).draft(content, context.model.content[content.tag].content, record)
     prepare(books, draft)
     former = record.fields
@@ -36,7 +52,7 @@ def current(books: Books, kind: str, record_id: str, edit_sequence: str) -> Reco
     if record is None:
         raise not_found(record_id)
     if edit_sequence != str(record.edit_sequence):
-        raise RequestError(3200, f'The provided edit sequence "{edit_sequence}" is out-of-date.')
+        raise OutOfDateError(record, edit_sequence)
     return record
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.basics.errors import RequestError
 from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books import GROUPS, KINDS
+from simulator.books.accounts import chart_of_accounts
 from simulator.requests.context import OpenIterator
 from simulator.requests.filters import UnknownReference, tests
 from simulator.requests.responses import Response
@@ -44,7 +45,8 @@ def query(context: Context) -> Response:
             conditions = tests(context, group)
         except UnknownReference as unknown:
             return not_found([str(unknown)], [])
-        records = _matching(books.of(group), conditions, _limit(request))
+        everything = chart_of_accounts(books) if group == "Account" else books.of(group)
+        records = _matching(everything, conditions, _limit(request))
 
     def row(record: Record) -> tuple[str, Fields]:
         return record.kind.record.name, shown_fields(record.kind, shown(books, record), request)
@@ -97,7 +99,7 @@ def next_page(context: Context) -> Response:
     iterator_id = context.node.get("iteratorID", "")
     iterator = context.iterators.get(iterator_id)
     if iterator is None or iterator.request_name != context.name:
-        raise RequestError(3000, f'The given object ID "{iterator_id}" in the field "iteratorID" is invalid.')
+        raise RequestError(3000, f'The given object ID "{iterator_id}" in the field "iteratorID" is invalid. ')
     if context.node.get("iterator") == "Stop":
         del context.iterators[iterator_id]
         return Response()

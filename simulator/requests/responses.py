@@ -113,7 +113,7 @@ class Renderer:
 def representable(response: Response, model: Element, version: Version) -> Response:
     """Return a response without the objects that a version of qbXML does not have: with status 501 if it had any."""
     newer = [row for row in response.rows if model.content[row[0]].since > version]
-    if not newer:
+    if not newer or response.severity == "Error":
         return response
     name, fields = newer[0]
     value = next((fields[field] for field in ("FullName", "Name", "TxnID", "ListID") if field in fields), "")

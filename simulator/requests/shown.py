@@ -45,13 +45,18 @@ MAX_ADDRESS_LINES, MAX_ADDRESS_LINE = 5, 41
 
 
 def address_block(address: Fields) -> Fields:
-    """Return an address as up to five lines, as it is printed. A line that the request left out stays empty."""
+    """Return an address as up to five lines, as it is printed. A line that the request left out stays empty.
+
+    A note is a line. A state without a city and a postal code is not.
+    """
     place = " ".join(part for part in (address.get("State", ""), address.get("PostalCode", "")) if part)
+    if "City" not in address and "PostalCode" not in address:
+        place = ""
     lines = [address.get(f"Addr{number}", "") for number in range(1, 6)]
     while lines and not lines[-1]:
         lines.pop()
     city = ", ".join(part for part in (address.get("City", ""), place) if part)
-    lines += [line for line in (city, address.get("Country", "")) if line]
+    lines += [line for line in (city, address.get("Country", ""), address.get("Note", "")) if line]
     if len(lines) > MAX_ADDRESS_LINES:
         lines = [line for line in lines if line][:MAX_ADDRESS_LINES]
     return {f"Addr{number}": line[:MAX_ADDRESS_LINE] for number, line in enumerate(lines, 1) if line}

@@ -232,6 +232,8 @@ class StockItemRules(ListRules):
         opening = draft.fields.pop("QuantityOnHand", "")
         for name in ("AverageCost", "QuantityOnOrder", "QuantityOnSalesOrder"):
             draft.fields.pop(name, None)
+        if "TotalValue" in draft.extra and not opening:
+            raise RequestError(3150, 'There is a missing element: "QuantityOnHand".')
         if opening and draft.before is None:
             draft.extra.setdefault("QuantityOnHand", opening)
         draft.fields.setdefault("PurchaseCost", "0.00")

@@ -23,7 +23,8 @@ class JournalEntryRules(TransactionRules):
     def complete(self, books: Books, draft: Draft) -> None:
         """Check that the entry balances. Raises `RequestError` 3180."""
         super().complete(books, draft)
-        draft.fields.setdefault("IsAdjustment", "false")
+        for flag in ("IsAdjustment", "IsHomeCurrencyAdjustment", "IsAmountsEnteredInHomeCurrency"):
+            draft.fields.setdefault(flag, "false")
         total = ZERO
         open_lines = 0
         for name, line in draft.lines():

@@ -17,6 +17,7 @@ from simulator.rules.common import (
     refused,
     special_account,
 )
+from simulator.rules.requirements import not_saved
 from simulator.rules.settling import (
     CREDITS,
     PAY_TOO_MUCH,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 RECEIVABLE = ("Invoice", "Charge", "JournalEntry", "Check")
 PAYABLE = ("Bill", "JournalEntry")
+_REDUCTIONS = ("DiscountAmount", "SetCredit")
+"""What settles a debt without money."""
 
 
 class SettlingRules(TransactionRules):
@@ -53,7 +56,8 @@ class SettlingRules(TransactionRules):
     def complete_applied(self, books: Books, draft: Draft) -> tuple[Decimal, Decimal]:
         """Complete and check the AppliedToTxn elements. Returns the paid amount, and all credits.
 
-        Raises `RequestError` 3120 or 3210.
+        "If none of these are specified, you will receive an error for an empty transaction" (Conductor's API reference
+        on amount, discount and credits). Raises `RequestError` 3120, 3180 or 3210.
         """
         own = draft.before.id if draft.before is not None else ""
         paid = credited = ZERO
@@ -63,6 +67,8 @@ class SettlingRules(TransactionRules):
             if target.id in seen:
                 raise refused("AppliedToTxnAdd TxnID", target.id, "A transaction can be named once only.")
             seen.add(target.id)
+            if allocation.keys().isdisjoint({"Amount", "PaymentAmount", *_REDUCTIONS}):
+                raise not_saved(draft, "The transaction is empty: it names no amount, discount or credit.")
             amount = decimal(allocation, "PaymentAmount" if "PaymentAmount" in allocation else "Amount")
             discount = decimal(allocation, "DiscountAmount")
             due = books.ledger.open_amount(target.id, without=own)
@@ -149,7 +155,7 @@ class SettlingRules(TransactionRules):
                         "TxnDate": credit_record.fields.get("TxnDate", ""),
                         "RefNumber": credit_record.fields.get("RefNumber", ""),
                         "LinkType": SETTLES,
-                        "Amount": credit["AppliedAmount"],
+                        "Amount": money(-decimal(credit, "AppliedAmount")),
                     }
                     for credit in allocation.get("SetCredit", ())
                     if (credit_record := books.transactions.get(credit["CreditTxnID"])) is not None
@@ -248,12 +254,13 @@ class BillPaymentRules(SettlingRules):
     account_field: ClassVar[str]
 
     def complete(self, books: Books, draft: Draft) -> None:
-        """Apply the payment to the bills in the request. Without an amount, a bill is paid in full."""
+        """Apply the payment to the bills in the request. After a discount or a credit alone, the rest is paid."""
         super().complete(books, draft)
         fields = draft.fields
         own = draft.before.id if draft.before is not None else ""
         for allocation in fields.get("AppliedToTxnRet", ()):
-            if "PaymentAmount" not in allocation and "Amount" not in allocation:
+            is_reduced = not allocation.keys().isdisjoint(_REDUCTIONS)
+            if is_reduced and "PaymentAmount" not in allocation and "Amount" not in allocation:
                 credit = sum(
                     (decimal(set_credit, "AppliedAmount") for set_credit in allocation.get("SetCredit", ())), ZERO
                 )

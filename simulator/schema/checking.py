@@ -1,8 +1,8 @@
 """Checks a message set against the schema before anything is executed.
 
 A document with a wrong order, an unknown element, a wrong enumeration value or a wrong attribute fails as a whole with
-HRESULT 0x80040400, as in QuickBooks. `simulator.schema.values` checks the form of values: QuickBooks answers a wrong
-one with a status.
+HRESULT 0x80040400, as in QuickBooks. So does rollbackOnError, which Intuit's schema has and QuickBooks never had.
+`simulator.schema.values` checks the form of values: QuickBooks answers a wrong one with a status.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from xml.etree.ElementTree import Element as Node
 
+_ITERATORS_SINCE = (5, 0)
 _MESSAGE_SET_ATTRIBUTES = {
-    "onError": Simple("ENUMTYPE", dict.fromkeys(("stopOnError", "continueOnError", "rollbackOnError"), (1, 0))),
+    "onError": Simple("ENUMTYPE", dict.fromkeys(("stopOnError", "continueOnError"), (1, 0))),
     "responseData": Simple("ENUMTYPE", dict.fromkeys(("includeAll", "includeNone"), (1, 0))),
     "newMessageSetID": Simple("STRTYPE"),
     "oldMessageSetID": Simple("STRTYPE"),
@@ -52,6 +53,8 @@ def check_element(node: Node, model: Element, version: Version) -> None:
         raise parse_error(f"{node.tag} began with qbXML {_text(model.since)}; the request is {_text(version)}")
     if node.attrib:
         _check_attributes(node, model.attributes)
+        if "iterator" in node.attrib and version < _ITERATORS_SINCE:
+            raise parse_error(f"iterators began with qbXML {_text(_ITERATORS_SINCE)}; the request is {_text(version)}")
     kind = model.type
     if isinstance(kind, Aggregate):
         _check_children(node, kind, version)

@@ -33,6 +33,9 @@ _FORMS: dict[str, tuple[re.Pattern[str], int, str]] = {
 }
 """By base type: the form of its values, the status of a value in another form, and QuickBooks' word for it."""
 
+_OBJECT_IDS = ("ListID", "TxnID")
+_ID = re.compile(r"[0-9A-Fa-f]+-\d+|")
+"""The id of an object: hexadecimal digits and the time of its creation."""
 _INTEGER = re.compile(r"[+-]?\d{1,10}")
 _GUID = re.compile(r"0|\{[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}")
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
@@ -67,12 +70,17 @@ def check_value(name: str, text: str, kind: Simple) -> None:
         moment(name, text, UTC)
     elif base == "DATETYPE":
         day(name, text)
-    elif base == "IDTYPE" and len(text) > ID_LENGTH:
-        raise RequestError(3000, f'The given object ID "{text}" in the field "{name}" is invalid.')
+    elif base == "IDTYPE" and (len(text) > ID_LENGTH or (name in _OBJECT_IDS and not _ID.fullmatch(text))):
+        raise RequestError(3000, f'The given object ID "{text}" in the field "{_words(name)}" is invalid. ')
     elif base == "INTTYPE":
         _check_integer(name, text.strip(), kind)
     elif base == "GUIDTYPE" and not _GUID.fullmatch(text):
         raise parse_error(f"{name} must be 0 or a GUID in braces, not {text!r}")
+
+
+def _words(name: str) -> str:
+    """Return the name of an id as QuickBooks writes it in a message: `list id` for `ListID`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
 def _check_integer(name: str, text: str, kind: Simple) -> None:

@@ -61,7 +61,7 @@ def test_an_iterator_needs_max_returned_and_a_filter_query() -> None:
     assert status(customers(company, "", ' iterator="Start"')) == ("3150", "Error")
     assert status(customers(company, "<MaxReturned>1</MaxReturned>", ' iterator="Continue"')) == ("3000", "Error")
     assert status(customers(company, "", f' iterator="Continue" iteratorID="{iterator_id}"')) == ("3150", "Error")
-    assert status(customers(company, "<ListID>1</ListID>", ' iterator="Start"')) == ("3250", "Error")
+    assert status(customers(company, "<ListID>1-1</ListID>", ' iterator="Start"')) == ("3250", "Error")
 
 
 def test_a_start_without_a_match_has_no_iterator() -> None:

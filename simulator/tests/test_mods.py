@@ -64,7 +64,7 @@ def test_an_old_edit_sequence_is_refused_and_nothing_changes() -> None:
     response = modify(company, "Customer", customer, "<Phone>1</Phone>", edit_sequence="1")
 
     assert (code(response), len(response)) == ("3200", 0)
-    assert response.get("statusMessage") == 'The provided edit sequence "1" is out-of-date.'
+    assert response.get("statusMessage") == 'The provided edit sequence "1" is out-of-date. '
     assert customer.fields["Phone"] == phone
 
 

@@ -236,7 +236,7 @@ def test_every_mod_checks_the_edit_sequence(keeper: Bookkeeper, request_name: st
     response = keeper.ask(request_name, content)
 
     assert response.get("statusCode") == "3200"
-    assert (response.get("statusMessage") or "").endswith("is out-of-date.")
+    assert (response.get("statusMessage") or "").endswith("is out-of-date. ")
 
 
 IN_USE = {

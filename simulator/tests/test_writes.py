@@ -241,7 +241,6 @@ BATCH = (
     ("on_error", "codes"),
     [
         ("stopOnError", ["0", "3100", "3231"]),
-        ("rollbackOnError", ["0", "3100", "3231"]),
         ("continueOnError", ["0", "3100", "0"]),
     ],
 )
