@@ -831,9 +831,22 @@ RULES: Mapping[str, Rule] = {
         ("reports.stock:inventory_valuation",),
         ("InventoryValuationSummary/*",),
     ),
+    "empty_report_period": Rule(
+        "A ReportPeriod without dates is the fiscal year to date.",
+        (Source(Basis.DOCUMENT, f"{REFERENCE.text}, ReportPeriod"),),
+        ("reports.selection:Selection",),
+        ("*/ReportPeriod is empty",),
+    ),
+    "report_titles": Rule(
+        "Subtitles and column titles of periods are those of the reports on QuickBooks' screen: `February 1 - 4, 2011`"
+        " and `Mar 20, 25` are in captures; `January through March 2026`, `Jan - Mar 26` and `% Change` are not.",
+        (CAPTURED, _assumed("the periods that no capture has, and the percentage of a change from nothing")),
+        ("reports.selection:Period",),
+    ),
     "reports": Rule(
         "Reports follow from the ledger. Titles and columns are those of captured reports where there is one, and our"
-        " reading where not.",
+        " reading where not. ReturnRows All shows all accounts of a statement; other values, and ReturnColumns, change"
+        " nothing.",
         (DOUBLE_ENTRY, _assumed("titles, columns and options")),
         (
             "reports",

@@ -30,13 +30,13 @@ _AR, _AP = "AccountsReceivable", "AccountsPayable"
 def _previous_year(selection: Selection) -> Table:
     before = statements.year_before(selection.period)
     title = "Profit & Loss Prev Year Comparison"
-    return statements.profit_and_loss_compared(selection, title, before, before.title(), changes=True)
+    return statements.profit_and_loss_compared(selection, title, before, changes=True)
 
 
 def _year_to_date(selection: Selection) -> Table:
     year = selection.fiscal_year()
     title = "Profit & Loss YTD Comparison"
-    return statements.profit_and_loss_compared(selection, title, year, year.title(), changes=False)
+    return statements.profit_and_loss_compared(selection, title, year, changes=False)
 
 
 def _sales_by_rep(selection: Selection) -> Table:

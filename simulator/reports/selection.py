@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -81,11 +81,37 @@ class Period:
         first, last = date.fromisoformat(self.first), date.fromisoformat(self.last)
         if first == last:
             return _day(self.first)
-        if (first.year, first.month) == (last.year, last.month):
+        is_one_month = (first.year, first.month) == (last.year, last.month)
+        if self._is_of_months(first, last):
+            begin = (
+                "" if is_one_month else f"{first:%B} through " if first.year == last.year else f"{first:%B %Y} through "
+            )
+            return f"{begin}{last:%B} {last.year}"
+        if is_one_month:
             return f"{first:%B} {first.day} - {last.day}, {first.year}"
-        if first.year == last.year:
-            return f"{first:%B} {first.day} - {last:%B} {last.day}, {first.year}"
-        return f"{_day(self.first)} - {_day(self.last)}"
+        begin = f"{first:%B} {first.day}" if first.year == last.year else _day(self.first)
+        return f"{begin} through {_day(self.last)}"
+
+    def column_title(self) -> str:
+        """Return the period as the title of a column: `Jan 26`, `Jan 1 - 15, 26`. It is TOTAL without both ends."""
+        if self.first == date.min.isoformat() or self.last == date.max.isoformat():
+            return "TOTAL"
+        first, last = date.fromisoformat(self.first), date.fromisoformat(self.last)
+        is_one_year = first.year == last.year
+        is_one_month = is_one_year and first.month == last.month
+        if self._is_of_months(first, last):
+            begin = "" if is_one_month else f"{first:%b} - " if is_one_year else f"{first:%b %y} - "
+            return f"{begin}{last:%b %y}"
+        if first == last:
+            return f"{last:%b} {last.day}, {last:%y}"
+        if is_one_month:
+            return f"{first:%b} {first.day} - {last.day}, {last:%y}"
+        begin = f"{first:%b} {first.day}" if is_one_year else f"{first:%b} {first.day}, {first:%y}"
+        return f"{begin} - {last:%b} {last.day}, {last:%y}"
+
+    @staticmethod
+    def _is_of_months(first: date, last: date) -> bool:
+        return first.day == 1 and last != date.max and (last + timedelta(days=1)).day == 1
 
     def as_of(self) -> str:
         """Return the last day as QuickBooks writes it below the title of a report."""
@@ -116,6 +142,8 @@ class Selection:
             child.text for child in self.request.findall("ReportTxnTypeFilter/TxnTypeFilter") if child.text != "All"
         }
         self.modified = self._modified()
+        self.shows_all_rows = self.request.findtext("ReturnRows") == "All"
+        """Whether a statement also has the accounts without a balance."""
         self._is_cash = self.request.findtext("ReportBasis") == "Cash"
         self.basis = ACCRUAL
 
@@ -198,7 +226,10 @@ class Selection:
 
     def _period(self, default_macro: str) -> Period:
         macro, dates = self.request.findtext("ReportDateMacro"), self.request.find("ReportPeriod")
-        if dates is None:
+        if dates is None or not len(dates):
+            # "If you omit both ToReportDate and FromReportDate, the report will cover the current fiscal year to date"
+            # (Intuit's API Reference, ReportPeriod).
+            macro = macro if dates is None else "ThisFiscalYearToDate"
             first, last = date_range(macro or default_macro, self.books.clock.today(), self._first_fiscal_month)
         else:
             first = values.day("FromReportDate", dates.findtext("FromReportDate", "")) or date.min

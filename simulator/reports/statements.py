@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.basics.errors import RequestError
@@ -9,7 +10,7 @@ from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books.accounts import BALANCE_TYPES, INCOME_TYPES, chart_of_accounts
 from simulator.books.ledger import ZERO
 from simulator.reports.columns import IS_DATE, key_of, short_day
-from simulator.reports.selection import Period, Selection
+from simulator.reports.selection import ALL_DAYS, Period, Selection
 from simulator.reports.summary import (
     Division,
     Sums,
@@ -21,7 +22,8 @@ from simulator.reports.summary import (
     write_all,
     write_tree,
 )
-from simulator.reports.table import LABEL, Table, amount_column
+from simulator.reports.table import LABEL, Column, Table, amount_column
+from simulator.rules.common import HUNDRED, rounded
 from simulator.rules.lists import RETAINED_EARNINGS
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from simulator.books import Books, Record
     from simulator.books.ledger import Posting
+    from simulator.reports.table import Cell
 
 
 class _Statement:
@@ -37,10 +40,15 @@ class _Statement:
     def __init__(self, table: Table, selection: Selection, division: Division) -> None:
         self.table, self.books, self.sums = table, selection.books, division.sums
         self.width, self.is_summary = len(division.titles), division.is_summary
+        self.shows_all = selection.shows_all_rows
+        if self.shows_all:
+            active = (account.id for account in self.books["Account"] if account.is_active)
+            self.sums = {**{account: division.nothing() for account in active}, **division.sums}
 
     def has(self, *types: str) -> bool:
-        """Return whether accounts of these types have a balance."""
-        return any(any(self.sums.get(account.id, ())) for account in chart_of_accounts(self.books, *types))
+        """Return whether accounts of these types are shown: those with a balance, or all."""
+        accounts = chart_of_accounts(self.books, *types)
+        return any(self.shows_all or any(self.sums.get(account.id, ())) for account in accounts)
 
     def group(self, title: str, sections: tuple[tuple[str, str], ...], *, sign: int = 1) -> Values:
         """Write sections, each a title and an account type, below a title of their own. Returns their sum."""
@@ -61,14 +69,14 @@ class _Statement:
             for account in accounts
             if account.id in self.sums
         }
-        if not any(any(values) for values in sums.values()):
+        if not self.has(*types) or not sums:
             return [ZERO] * self.width
         if self.is_summary:
             total = [sum(column, ZERO) for column in zip(*sums.values(), strict=True)]
             self.table.data([title, *total])
             return total
         self.table.text(title)
-        total = write_tree(self.table, accounts, sums, "account", self.width)
+        total = write_tree(self.table, accounts, sums, "account", self.width, shows_all=self.shows_all)
         self.table.subtotal([total_title, *total])
         return total
 
@@ -81,6 +89,8 @@ def profit_and_loss(selection: Selection, title: str = "Profit & Loss", by: str 
         return posting.account if types.get(posting.account) in INCOME_TYPES else None
 
     division = divide(selection, row_of, by=by)
+    if division.titles == ["TOTAL"]:
+        division.titles = [selection.period.column_title()]
     table = Table(title, selection.period.title(), division.columns())
     _write_profit_and_loss(table, selection, division)
     return table
@@ -104,9 +114,7 @@ def _write_profit_and_loss(table: Table, selection: Selection, division: Divisio
     table.total(["Net Income", *plus(ordinary, other)])
 
 
-def profit_and_loss_compared(
-    selection: Selection, title: str, other: Period, other_title: str, *, changes: bool
-) -> Table:
+def profit_and_loss_compared(selection: Selection, title: str, other: Period, *, changes: bool) -> Table:
     """Return the profit and loss of two periods, with the differences."""
     types = account_types(selection.books)
 
@@ -115,28 +123,39 @@ def profit_and_loss_compared(
 
     now = divide(selection, row_of, by="TotalOnly").sums
     then = divide(selection, row_of, by="TotalOnly", period=other).sums
-    return _compared(selection, title, (now, then), other_title, _write_profit_and_loss, changes=changes)
+    titles = selection.period.column_title(), other.column_title()
+    heading = title, selection.period.title()
+    return _compared(selection, heading, (now, then), titles, _write_profit_and_loss, changes=changes)
+
+
+class _Comparison(Table):
+    """A table whose last column is the change in percent. It follows from the others, and is not a sum."""
+
+    def _add(self, name: str, cells: list[Cell], row_type: str, value: str) -> None:
+        now, then = (cell if isinstance(cell, Decimal) else ZERO for cell in cells[1:3])
+        change = rounded(HUNDRED * (now - then) / abs(then)) if then else HUNDRED if now else ZERO
+        super()._add(name, [*cells, change], row_type, value)
 
 
 def _compared(
     selection: Selection,
-    title: str,
+    heading: tuple[str, str],
     both: tuple[Sums, Sums],
-    other_title: str,
+    titles_of_periods: tuple[str, str],
     write: Callable[[Table, Selection, Division], None],
     *,
     changes: bool,
 ) -> Table:
     """Write two sets of sums in columns, with the differences."""
-    now, then = both
+    (now, then), (own_title, other_title) = both, titles_of_periods
     sums = {key: [*now.get(key, [ZERO]), *then.get(key, [ZERO])] for key in {*now, *then}}
-    titles = ["TOTAL", other_title]
-    columns = [LABEL, amount_column(selection.period.title()), amount_column(other_title)]
+    titles = [own_title, other_title]
+    columns = [LABEL, amount_column(own_title), amount_column(other_title)]
     if changes:
         sums = {key: [*values, values[0] - values[1]] for key, values in sums.items()}
         titles.append("$ Change")
-        columns.append(amount_column("$ Change", "AmountDifference"))
-    table = Table(title, selection.period.title(), columns)
+        columns += [amount_column("$ Change", "AmountDifference"), Column("% Change", "PercentChange", "PERCENTTYPE")]
+    table = (_Comparison if changes else Table)(*heading, columns)
     write(table, selection, Division(titles, sums))
     return table
 
@@ -196,8 +215,10 @@ def balance_sheet_compared(selection: Selection) -> Table:
     """Return the balance sheet and that of a year before, with the differences."""
     before = year_before(selection.period)
     now, then = _balances(selection, by="TotalOnly").sums, _balances(selection, by="TotalOnly", period=before).sums
-    title = "Balance Sheet Prev Year Comparison"
-    return _compared(selection, title, (now, then), before.as_of(), _write_balance_sheet, changes=True)
+    last, last_before = (period.last for period in (selection.period, before))
+    titles = ("TOTAL", "TOTAL") if last == ALL_DAYS.last else (short_day(last), short_day(last_before))
+    heading = "Balance Sheet Prev Year Comparison", selection.period.as_of()
+    return _compared(selection, heading, (now, then), titles, _write_balance_sheet, changes=True)
 
 
 def year_before(period: Period) -> Period:

@@ -132,15 +132,20 @@ def negated(values: Values) -> Values:
     return [-value for value in values]
 
 
-def write_tree(table: Table, records: Iterable[Record], sums: Sums, row_type: str, width: int) -> Values:
-    """Write a row for each record with a sum, children below their parents with a subtotal. Returns the sum of all."""
+def write_tree(
+    table: Table, records: Iterable[Record], sums: Sums, row_type: str, width: int, *, shows_all: bool = False
+) -> Values:
+    """Write a row for each record with a sum, children below their parents with a subtotal. Returns the sum of all.
+
+    With `shows_all`, a sum of zero has a row, too.
+    """
     records = list(records)
     ids = {record.id for record in records}
     below: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         parent = reference_id(record.fields, "ParentRef")
         below[parent if parent in ids else ""].append(record)
-    filled = {record.id for record in records if any(sums.get(record.id, ()))}
+    filled = {record.id for record in records if any(sums.get(record.id, ())) or (shows_all and record.id in sums)}
 
     def has_rows(record: Record) -> bool:
         return record.id in filled or any(has_rows(child) for child in below[record.id])

@@ -56,14 +56,14 @@ def test_every_mod_gives_a_new_edit_sequence_and_time_modified() -> None:
     assert first_answer.findtext("CustomerRet/TimeModified") == company.clock.text(company.clock.seconds())
 
 
-def test_an_old_edit_sequence_is_refused_and_nothing_changes() -> None:
+def test_an_old_edit_sequence_is_refused_with_the_record_as_it_is() -> None:
     company = a_company()
     customer = first(company, "Customer")
     phone = customer.fields["Phone"]
 
     response = modify(company, "Customer", customer, "<Phone>1</Phone>", edit_sequence="1")
 
-    assert (code(response), len(response)) == ("3200", 0)
+    assert (code(response), [record.findtext("ListID") for record in response]) == ("3200", [customer.id])
     assert response.get("statusMessage") == 'The provided edit sequence "1" is out-of-date. '
     assert customer.fields["Phone"] == phone
 

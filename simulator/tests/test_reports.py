@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simulator.reports import HANDLERS, REPORTS
+from simulator.reports.selection import Period
 from simulator.schema import schema
 from simulator.schema.model import Simple
 from simulator.tests.bookkeeping import Bookkeeper
@@ -92,7 +93,7 @@ def test_columns_divide_a_summary_by_month_and_by_customer(keeper: Bookkeeper) -
         f"{period}<SummarizeColumnsBy>Month</SummarizeColumnsBy>",
     )
 
-    assert table.findtext("ReportSubtitle") == "July 1 - September 30, 2026"
+    assert table.findtext("ReportSubtitle") == "July through September 2026"
     titles = [title.get("value") for title in table.iter("ColTitle")]
     assert titles == [None, "Jul 26", "Aug 26", "Sep 26", "TOTAL"]
     assert rows(table)["Sales"] == ["100.00", "20.00", "100.00", "220.00"]
@@ -489,3 +490,58 @@ def test_every_percentage_has_decimals(keeper: Bookkeeper) -> None:
         values = [cell.get("value", "") for cell in table.iter("ColData") if cell.get("colID") in columns]
         assert values
         assert all(len(value.partition(".")[2]) == 2 for value in values), (kind, values)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "subtitle", "column"),
+    [
+        ("2026-01-01", "2026-01-01", "January 1, 2026", "Jan 1, 26"),
+        ("2026-01-01", "2026-01-31", "January 2026", "Jan 26"),
+        ("2026-01-01", "2026-01-15", "January 1 - 15, 2026", "Jan 1 - 15, 26"),
+        ("2026-01-01", "2026-12-31", "January through December 2026", "Jan - Dec 26"),
+        ("2026-01-01", "2026-03-15", "January 1 through March 15, 2026", "Jan 1 - Mar 15, 26"),
+        ("2025-12-01", "2026-01-31", "December 2025 through January 2026", "Dec 25 - Jan 26"),
+        ("2025-12-02", "2026-01-15", "December 2, 2025 through January 15, 2026", "Dec 2, 25 - Jan 15, 26"),
+        ("2026-02-01", "9999-12-31", "February 1, 2026 through December 31, 9999", "TOTAL"),
+    ],
+)
+def test_the_titles_of_a_period(first: str, last: str, subtitle: str, column: str) -> None:
+    period = Period(first, last)
+
+    assert (period.title(), period.column_title()) == (subtitle, column)
+
+
+def test_an_empty_period_is_the_fiscal_year_to_date(keeper: Bookkeeper) -> None:
+    table = report(keeper, "GeneralSummaryReport", "ProfitAndLossStandard", "<ReportPeriod></ReportPeriod>")
+
+    assert table.findtext("ReportSubtitle") == "January 1 through September 21, 2026"
+
+
+def test_a_comparison_has_the_change_in_percent(keeper: Bookkeeper) -> None:
+    for day, rate in (("2025-03-01", "40"), ("2026-03-01", "50")):
+        keeper.invoice(TxnDate=day, InvoiceLineAdd=[{"ItemRef": "Work", "Rate": rate}])
+    keeper.add(
+        "Check", AccountRef="Checking", TxnDate="2026-03-02", ExpenseLineAdd=[{"AccountRef": "Rent", "Amount": "5.00"}]
+    )
+    dates = "<FromReportDate>2026-03-01</FromReportDate><ToReportDate>2026-03-31</ToReportDate>"
+    period = f"<ReportPeriod>{dates}</ReportPeriod>"
+
+    table = report(keeper, "GeneralSummaryReport", "ProfitAndLossPrevYearComp", period)
+
+    kinds = [column.findtext("ColType") for column in table.findall("ColDesc")]
+    titles = [column.find("ColTitle").get("value") for column in table.findall("ColDesc")]  # type: ignore[union-attr]
+    assert (kinds[-2:], titles[1:]) == (
+        ["AmountDifference", "PercentChange"],
+        ["Mar 26", "Mar 25", "$ Change", "% Change"],
+    )
+    assert rows(table)["Total Income"] == ["50.00", "40.00", "10.00", "25.00"]
+    assert rows(table)["Rent"] == ["5.00", "0.00", "5.00", "100.00"]
+
+
+def test_return_rows_all_shows_the_accounts_without_a_balance(keeper: Bookkeeper) -> None:
+    usual = rows(report(keeper, "GeneralSummaryReport", "BalanceSheetStandard", ""))
+    everything = rows(report(keeper, "GeneralSummaryReport", "BalanceSheetStandard", "<ReturnRows>All</ReturnRows>"))
+
+    assert "Card" not in usual
+    assert everything["Card"] == ["0.00"]
+    assert everything["TOTAL ASSETS"] == usual["TOTAL ASSETS"]

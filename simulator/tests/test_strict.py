@@ -304,7 +304,7 @@ def test_a_build_waits_for_its_components() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"ReportPeriod": ""},
+        {"ReportPeriod": {"ToReportDate": "2026-01-31"}},
         {"ReturnRows": "All"},
         {"ReturnColumns": "All"},
         {"SummarizeColumnsBy": "Month"},
