@@ -23,6 +23,7 @@ from simulator.inspection import serving
 from simulator.requests.facts import OFFERED_VERSIONS, Product
 from simulator.runs.scenario import Expectations
 from simulator.runs.script import Script
+from simulator.situations import names, set_up
 from simulator.terminal import JSON, QUIET, TEXT, Terminal
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def main(
     try:
         script = _script(options)
         company = _company(options)
+        for line in set_up(company, options.situation) if options.situation else ():
+            terminal.note(line)
         company.on_request = terminal.request
         company.strict = options.strict
         if options.qwc is None:
@@ -256,6 +259,11 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME=VALUE",
         help="sales_tax=off, multi_currency=on, closing_date=2025-12-31; can be repeated: see simulator/README.md",
+    )
+    parser.add_argument(
+        "--situation",
+        metavar="NAME",
+        help=f"bring the company into a situation: {', '.join(names())}, or a file",
     )
     parser.add_argument(
         "--strict",

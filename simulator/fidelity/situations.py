@@ -22,7 +22,7 @@ from simulator.fidelity.facts import VALUES, record_of, stem, what
 from simulator.requests.reading import stored_name
 from simulator.rules.common import HUNDRED, OPEN_TYPES, decimal, flat_lines, rounded
 from simulator.rules.items import item_of
-from simulator.rules.preferences import CLOSING_DATE, OFF, PREFERENCES, values
+from simulator.rules.preferences import CLOSING_DATE, HOME_CURRENCY, OFF, PREFERENCES, values
 from simulator.rules.tax import is_taxable, tax_items
 from simulator.schema import Aggregate
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from simulator.books import Books, Fields, Record
     from simulator.schema import Element
 
+_WITH_CURRENCY = ("Account", "Customer", "Vendor")
 _DEPENDENT = ("ItemDiscount", "ItemSubtotal")
 """The kinds of items whose lines depend on those above."""
 _ADDRESSES = ("BillAddress", "ShipAddress", "ShipToAddress", "VendorAddress", "Address")
@@ -42,11 +43,11 @@ _UNCATEGORIZED = ("UncategorizedIncome", "UncategorizedExpenses")
 def facts_before(request: Node, model: Element, books: Books, edition: str) -> Iterator[str]:
     """Yield the facts that depend on the books before the request changes them.
 
-    A company that could use several currencies and has one only does not differ.
+    A company that could use several currencies and has names in one only does not differ.
     """
     for name, value in values(books).items():
         default = OFF if name == CLOSING_DATE else PREFERENCES[name].default
-        if value != default and not (name == "multi_currency" and len(books["Currency"]) == 1):
+        if value != default and (name != "multi_currency" or _has_foreign_names(books)):
             yield f"preference {name}={'on' if name == CLOSING_DATE else value}"
     if request.tag.endswith(("AddRq", "ModRq")) and len(request):
         kind = KINDS.get(stem(request.tag))
@@ -71,6 +72,13 @@ def facts_after(books: Books, record: Record) -> Iterator[str]:
         yield "tax depends on its rounding"
     if record.kind.name == "SalesTaxPaymentCheck":
         yield from _of_agency(books, record)
+
+
+def _has_foreign_names(books: Books) -> bool:
+    """Return whether an account, a customer or a vendor has another currency than the company."""
+    home = books.preferences.get(HOME_CURRENCY)
+    named = (record.fields.get("CurrencyRef", home) for kind in _WITH_CURRENCY for record in books[kind])
+    return any(currency != home for currency in named)
 
 
 def _of_new(content: Node, kind: str, books: Books) -> Iterator[str]:
