@@ -257,7 +257,7 @@ def test_requests_run_in_order_until_an_error_stops_them(on_error: str, codes: l
 
 
 def test_a_warning_stops_nothing() -> None:
-    body = "<CustomerQueryRq><ListID>1</ListID></CustomerQueryRq><HostQueryRq/>"
+    body = "<CustomerQueryRq><ListID>1-1</ListID></CustomerQueryRq><HostQueryRq/>"
 
     assert [code(rs) for rs in ask(a_company(), body, on_error="stopOnError")] == ["500", "0"]
 
