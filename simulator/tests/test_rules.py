@@ -230,7 +230,10 @@ def test_every_mod_checks_the_edit_sequence(keeper: Bookkeeper, request_name: st
     kind = KINDS[request_name.removesuffix("ModRq")]
     for preference in ("multi_currency", "sites"):
         keeper.company.set_preference(preference, "on")
-    record = keeper.books.add(kind, {kind.name_field: "Ab"} if kind.name_field else {})
+    assembly = keeper.books.named("Hinge", ("ItemInventory",))
+    assert assembly is not None
+    fields = {"TxnDate": "2026-01-02", "ItemInventoryAssemblyRef": assembly.reference()}
+    record = keeper.books.add(kind, {kind.name_field: "Ab"} if kind.name_field else fields)
     content = {f"{kind.name}Mod": {kind.id_field: record.id, "EditSequence": "1"}}
 
     response = keeper.ask(request_name, content)
