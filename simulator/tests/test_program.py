@@ -359,7 +359,3 @@ def test_the_simulator_and_its_tests_import_nothing_of_the_service(folder: str, 
 
     assert "simulator" in imported
     assert imported <= {*sys.stdlib_module_names, "simulator", *libraries}
-
-
-def test_the_package_exports_what_the_readme_names() -> None:
-    assert set(simulator.__all__) == {"Simulator", "Company", "Script", "WebConnector", "Transport"}
