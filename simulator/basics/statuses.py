@@ -144,7 +144,7 @@ STATUSES: dict[int, Status] = {
     3120: _same(
         'Object "{value}" specified in the request cannot be found.',
         CAPTURED,
-        "A reference by an id that does not exist.",
+        "A reference by an id that does not exist; a payment of what is paid.",
     ),
     3130: _same(
         'There is an invalid reference to a parent "{value}" in the {object}s list.',
