@@ -38,6 +38,7 @@ DATE = "2026-01-15"
 CUSTOMERS, PAGES = 30, 3
 """Customers of the company, and the pages in which an iterator returns them, as a check asks for them."""
 
+_NAMES = {"ListID", "TxnID", "EditSequence", "FullName"}
 _FOUND_OR_NOT = {"0", "1"}
 """The statuses of a query that depend on the data."""
 _WITH_VALUES = ("boolean", "decimal", "whole number", "id", "date and time")
@@ -142,15 +143,17 @@ def _with_meanings(request: str, meanings: dict[str, str]) -> str:
 
 
 def _learn(genuine: Element, own: Element, meanings: dict[str, str]) -> None:
-    """Let the values of the first objects of each name in a response stand for those of the simulator's."""
+    """Let the ids and names of each object stand for those of the simulator's object with the most equal values."""
     if "iteratorID" in genuine.attrib and "iteratorID" in own.attrib:
         meanings[genuine.attrib["iteratorID"]] = own.attrib["iteratorID"]
     for record in genuine:
-        other = own.find(record.tag)
-        for element in record if other is not None else ():
-            text, value = (element.text or "").strip(), (other.findtext(element.tag) if other is not None else "") or ""
-            if text and value and not len(element) and element.tag in {"ListID", "TxnID", "EditSequence", "FullName"}:
-                meanings.setdefault(text, value)
+        values = {(element.tag, element.text) for element in record}
+        candidates = [other for other in own if other.tag == record.tag]
+        for other in sorted(candidates, key=lambda one: -sum((each.tag, each.text) in values for each in one))[:1]:
+            for element in record:
+                value = other.findtext(element.tag)
+                if element.tag in _NAMES and element.text and value:
+                    meanings.setdefault(element.text.strip(), value)
 
 
 def _compared(genuine: Element, own: Element) -> Iterator[str]:

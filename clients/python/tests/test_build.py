@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SOURCES = ("clients/python", "src/domain/qbxml/schema/data", "docs/openapi.json")
-USE = "import qbxml_queue.schema.requests as q; print(len([name for name in vars(q) if name.endswith('Request')]))"
+USE = (
+    "import qbxml_queue.schema.requests as q; from importlib.resources import files; "
+    "assert (files('qbxml_queue.check') / 'page.css').is_file(); "
+    "print(len([name for name in vars(q) if name.endswith('Request')]))"
+)
 
 
 def run(command: Sequence[str | Path], folder: Path) -> str:

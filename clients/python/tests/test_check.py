@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -258,6 +259,16 @@ def test_the_plan_names_each_step_once_and_labels_fit() -> None:
 
     assert len(set(names)) == len(names)
     assert max(len(f"check 12345678 {name}") for name in names) <= 50
+
+
+def test_no_place_of_a_request_is_sent_unfilled(tmp_path: Path) -> None:
+    service = SimulatedService(company())
+    run(service, tmp_path)
+
+    sent = [record["request_xml"] for record in service.records.values()]
+    assert [text for text in sent if re.search(r"\{[a-z_]+\}", text)] == []
+    ended = next(text for text in sent if 'iterator="Stop"' in text)
+    assert Journal(tmp_path).outcomes["iterator"].first("@iteratorID") in ended
 
 
 def test_a_response_with_a_document_type_is_refused() -> None:

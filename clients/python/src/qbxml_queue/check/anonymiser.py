@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from qbxml_queue.check.words import LABELS, MESSAGE, TITLES
-from qbxml_queue.schema.returned import TYPES
+from qbxml_queue.schema.returned import SINCE, TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -105,7 +105,8 @@ class Anonymiser:
     def _words(self, text: str) -> str:
         def word(match: re.Match[str]) -> str:
             found = match[0]
-            return found if found.lower().partition("'")[0] in MESSAGE else self._value(found)
+            is_known = found.lower().partition("'")[0] in MESSAGE or found in SINCE
+            return found if is_known else self._value(found)
 
         return _WORDS.sub(word, text)
 
@@ -160,5 +161,7 @@ def _leave_out_repeated(response: Element) -> None:
 
 
 def _structure(element: Element) -> tuple[str, object]:
-    """Return the names in an element in their order. Neighbours of one structure count once."""
+    """Return the names and enumerations in an element in their order. Neighbours of one structure count once."""
+    if TYPES.get(element.tag) == "ENUMTYPE":
+        return element.tag, element.text
     return element.tag, tuple(structure for structure, _ in groupby(map(_structure, element)))

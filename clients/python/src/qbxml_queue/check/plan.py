@@ -108,13 +108,13 @@ LARGE = (
     Step(
         "iterator-ended",
         "a page of an iterator that has ended",
-        _PAGE.format('iterator="Continue" iteratorID="{{iterator}}"'),
+        _PAGE.format('iterator="Continue" iteratorID="{iterator}"'),
         statuses=(3000,),
     ),
     Step(
         "iterator-stopped",
         "the end of an iterator that has ended",
-        _PAGE.format('iterator="Stop" iteratorID="{{iterator}}"'),
+        _PAGE.format('iterator="Stop" iteratorID="{iterator}"'),
         statuses=(3000,),
     ),
     Step(

@@ -219,9 +219,11 @@ def _dead_set(outcomes: Mapping[str, Outcome]) -> str:
     if lost is None or found is None:
         return ""
     number = sum(1 for _ in found.objects)
+    times = "once" if number == 1 else f"{number} times"
     if len(lost.sets) == 1:
-        return f"The response arrived before the Web Connector ended. The invoice exists {number} times."
-    return f"The write was asked about in {len(lost.sets)} message sets. The invoice exists {number} times."
+        return f"The response arrived before the Web Connector ended. The invoice exists {times}."
+    ended = f"ended with status {lost.status}" if lost.status is not None else f"ended as {lost.error}"
+    return f"It was sent, and asked about later. It {ended}, and the invoice exists {times}."
 
 
 QUESTIONS: tuple[Question, ...] = (

@@ -145,12 +145,14 @@ class Run:
         queued: dict[Step, str] = {}
         for start in range(0, len(group), TOGETHER):
             queued |= self._queued(group[start : start + TOGETHER])
+        sets: dict[str, None] = {}
         if first.prompt and not is_known:
-            while not self.service.record(queued[first])["sent_at"]:
+            while not (sent_at := self.service.record(queued[first])["sent_at"]):
                 self.service.pause(SOON_SECONDS)
+            sets[sent_at] = None
             self.watcher.act()
         for step, request_id in queued.items():
-            self._end(step, self._result(request_id))
+            self._end(step, self._result(request_id, sets))
 
     def _queued(self, group: Sequence[Step]) -> dict[Step, str]:
         """Return the ids of the requests of steps, which are queued unless an interrupted run has queued them.
@@ -200,9 +202,9 @@ class Run:
         document = f'<?xml version="1.0" encoding="utf-8"?>{declaration}<QBXML>{message_set}</QBXML>'
         return {"request_xml": document, "label": self._label(step), "webhook_url": None}
 
-    def _result(self, request_id: str) -> Outcome:
-        """Wait until a request has ended, and return it with its pages."""
-        sets: dict[str, None] = {}
+    def _result(self, request_id: str, seen: Mapping[str, None]) -> Outcome:
+        """Wait until a request has ended, and return it with its pages. It was `seen` to be sent at these times."""
+        sets = dict(seen)
         page_id = request_id
         while True:
             page = self.service.wait(page_id)
