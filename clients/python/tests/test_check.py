@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from qbxml_queue.check.command import check
+from qbxml_queue.check.command import check, main
 from qbxml_queue.check.documents import parse
 from qbxml_queue.check.journal import Journal
 from qbxml_queue.check.plan import MAX_MESSAGE_SETS, READS
@@ -18,6 +18,7 @@ from qbxml_queue.check.report import Report
 from qbxml_queue.check.service import Service
 from qbxml_queue.check.shapes import differences
 from qbxml_queue.check.verdicts import Verdict
+from service import CONNECTION
 from simulated import NOW, SimulatedService
 
 from simulator import Company
@@ -252,6 +253,31 @@ def test_every_question_about_reads_has_an_answer(tmp_path: Path) -> None:
 
     assert len({question.name for question in QUESTIONS}) == len(QUESTIONS)
     assert [text for question, text in report.answers if text.startswith("Not") and not question.needs_writes] == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({}, "BASE_URL is not set"),
+        ({"BASE_URL": "http://127.0.0.1:1"}, "API_KEY is not set"),
+        ({"BASE_URL": "http://127.0.0.1:1", "API_KEY": "sk_1"}, "the service cannot be reached"),
+    ],
+)
+def test_a_check_that_cannot_begin_says_why(
+    variables: dict[str, str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("BASE_URL", "API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("qbxml_queue.protocol.FIRST_DELAY_SECONDS", 0)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    assert main(["--connection", CONNECTION, "--folder", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_the_plan_names_each_step_once_and_labels_fit() -> None:

@@ -39,11 +39,14 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command. Returns 0; 1 if a verdict is wrong; 2 if the check cannot run; 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
-        base_url, api_key = (_variable(name) for name in ("BASE_URL", "API_KEY"))
+        base_url, api_key = _variable("BASE_URL"), _variable("API_KEY")
         connection = options.connection or _variable("CONNECTION_ID")
         with Client(base_url, api_key, connection) as client:
             return check(Service(client), _folder(options, connection), options)
-    except (QbxmlQueueError, httpx.TransportError, ValueError) as error:
+    except httpx.TransportError as error:
+        sys.stderr.write(f"qbxml-queue check: the service cannot be reached: {error}. The same command continues.\n")
+        return 2
+    except (QbxmlQueueError, ValueError) as error:
         sys.stderr.write(f"qbxml-queue check: {error}\n")
         return 2
     except KeyboardInterrupt:
