@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -106,19 +107,20 @@ def components(assembly: Record) -> list[tuple[str, Decimal]]:
     ]
 
 
-def can_build(books: Books, assembly: Record, day: str, own: Record | None = None) -> Decimal:
+def can_build(books: Books, assembly: Record, day: str) -> Decimal:
     """Return the number of assemblies that can be built from the components in stock at the end of a day.
 
     A build sees the stock of its date (C. Russell, QuickBooks and Beyond, "Why won't QuickBooks let me build this
-    assembly?"). What the build `own` took is there again.
+    assembly?").
     """
     counts = [
-        _available(books, item, day, own) // quantity for item, quantity in components(assembly) if quantity > 0
+        _available(books, item, day, None) // quantity for item, quantity in components(assembly) if quantity > 0
     ]  # fmt: skip
     return max(min(counts, default=ZERO), ZERO)
 
 
 def _available(books: Books, item: str, day: str, own: Record | None) -> Decimal:
+    """Return the stock of an item at the end of a day. What the build `own` took is there again."""
     quantity = books.ledger.stock_on(item, day).quantity
     if own is not None and own.fields["TxnDate"] <= day:
         quantity -= sum((move.quantity for move, _ in books.ledger.moves(own.id) if move.item == item), ZERO)
@@ -157,29 +159,18 @@ class BuildAssemblyRules(TransactionRules):
         quantity = decimal(fields, "QuantityToBuild")
         if quantity <= 0:
             raise refused("QuantityToBuild", fields.get("QuantityToBuild", ""), "The quantity must be above zero.")
+        fields["Stock"] = stock_of(books, assembly, fields["QuantityToBuild"])
+        if former is not None and not former.is_void and _definition(former.fields) != components(assembly):
+            books.assume("build_of_a_changed_assembly")
+        if former is None or former.is_void or fields["BuiltQuantity"] != fields["QuantityToBuild"]:
+            fields["BuiltQuantity"] = fields["QuantityToBuild"]
+            fields["ComponentItemLineRet"] = _component_lines(books, assembly, quantity)
         stays_pending = fields.get("IsPending") == "true" and draft.extra.get("RemovePending") != "true"
         fields["IsPending"] = "true" if stays_pending else "false"
-        if not stays_pending and quantity > can_build(books, assembly, fields["TxnDate"], former):
+        if not stays_pending and _is_short(books, fields, former):
             if draft.extra.get("MarkPendingIfRequired") != "true":
                 raise RequestError(3180, "You do not have sufficient quantities to build this assembly.")
             fields["IsPending"] = "true"
-        fields["Stock"] = stock_of(books, assembly, fields["QuantityToBuild"])
-        if former is not None and not former.is_void:
-            if _definition(former.fields) != components(assembly):
-                books.assume("build_of_a_changed_assembly")
-            if fields["BuiltQuantity"] == fields["QuantityToBuild"]:
-                return
-        fields["BuiltQuantity"] = fields["QuantityToBuild"]
-        lines = []
-        for item_id, per_assembly in components(assembly):
-            item = books.lists[item_id]
-            lines.append({
-                "ItemRef": item.reference(),
-                "Desc": item.fields.get("PurchaseDesc") or item.fields.get("SalesDesc") or "",
-                "QuantityNeeded": number_text(per_assembly * quantity, 0),
-                "Stock": stock_of(books, item, number_text(per_assembly * quantity, 0)),
-            })  # fmt: skip
-        fields["ComponentItemLineRet"] = lines
 
     def effects(self, books: Books, record: Record) -> Effects:  # noqa: ARG002
         """Move quantities and values from the components to the assembly."""
@@ -210,6 +201,30 @@ class BuildAssemblyRules(TransactionRules):
                 for line in record.fields.get("ComponentItemLineRet", ())
             ],
         }
+
+
+def _component_lines(books: Books, assembly: Record, quantity: Decimal) -> list[Fields]:
+    """Return the lines of a build of so many assemblies."""
+    lines = []
+    for item_id, per_assembly in components(assembly):
+        item = books.lists[item_id]
+        lines.append({
+            "ItemRef": item.reference(),
+            "Desc": item.fields.get("PurchaseDesc") or item.fields.get("SalesDesc") or "",
+            "QuantityNeeded": number_text(per_assembly * quantity, 0),
+            "Stock": stock_of(books, item, number_text(per_assembly * quantity, 0)),
+        })  # fmt: skip
+    return lines
+
+
+def _is_short(books: Books, fields: Fields, former: Record | None) -> bool:
+    """Return whether a build lacks components on its date. One without components has nothing to build from."""
+    needed: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for line in fields["ComponentItemLineRet"]:
+        needed[reference_id(line, "ItemRef")] += decimal(line, "QuantityNeeded")
+    return not needed or any(
+        quantity > _available(books, item, fields["TxnDate"], former) for item, quantity in needed.items()
+    )
 
 
 def _definition(former: Fields) -> list[tuple[str, Decimal]]:

@@ -466,6 +466,20 @@ def a_build_does_not_become_larger_than_its_parts_allow(shop: Shop) -> None:
     shop.change("build", QuantityToBuild=2)
 
 
+@expect({GATES: "0"}, status="3180", on_hand="3")
+def parts_that_a_gate_has_twice_are_both_needed(shop: Shop) -> None:
+    lines = [{"ItemInventoryRef": "Part", "Quantity": 2}] * 2
+    shop.list_object("ItemInventoryAssembly", Name="Gate", **STOCK, ItemInventoryAssemblyLine=lines)
+    shop.buy(1, 3, "6")
+    _build(shop)
+
+
+@expect({"build.QuantityToBuild": "0.5"}, refused="no", on_hand="0")
+def half_a_gate_needs_half_of_its_parts(shop: Shop) -> None:
+    _gate(shop, 1)
+    shop.enter("build", "BuildAssembly", 10, ItemInventoryAssemblyRef="Gate", QuantityToBuild="0.5")
+
+
 @expect({GATES: "0"}, on_hand="4", Inventory_Asset="24.00")
 def a_deleted_build_gives_its_parts_back(shop: Shop) -> None:
     _gate(shop, 4)
