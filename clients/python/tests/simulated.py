@@ -70,7 +70,7 @@ class SimulatedService:
             return self._list(request.url.params)
         if path.startswith("/queued_requests/"):
             return _data(self.records[path.rpartition("/")[2]])
-        return _data({"id": CONNECTION, "batch_size": self.batch_size, "company_file_paths": [self.company.path]})
+        return _data({"id": CONNECTION, "read_batch_size": self.batch_size, "company_file_paths": [self.company.path]})
 
     def _create(self, request: httpx.Request) -> httpx.Response:
         body, key = json.loads(request.content), request.headers["Idempotency-Key"]

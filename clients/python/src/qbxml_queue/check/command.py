@@ -68,9 +68,9 @@ def check(service: Service, folder: Path, options: argparse.Namespace) -> int:
     terminal = Terminal(sys.stdout, sys.stdin, journal, len(ALL if options.writes else READS))
     terminal.say(f"Checking connection {connection['id']} with at most {MAX_MESSAGE_SETS} message sets.")
     terminal.say("Ctrl-C stops, and the same command continues. The reads change nothing in QuickBooks.")
-    batch_size = connection["batch_size"]
+    batch_size = connection.get("read_batch_size", 1)
     if batch_size == 1:
-        terminal.say("Its batch_size is 1, so each request needs a message set, and some kinds are not asked.")
+        terminal.say("Its read_batch_size is 1, so each request needs a message set, and some kinds are not asked.")
     terminal.say()
     try:
         run = Run(service, journal, terminal, batch_size, is_continued)

@@ -155,7 +155,7 @@ def _sets(outcomes: Mapping[str, Outcome]) -> str:
         return ""
     largest = max(sizes.values())
     if largest == 1:
-        return "Each request travelled alone. Set batch_size of the connection to 20 to see whether a set works."
+        return "Each request travelled alone. With a read_batch_size of 20, reads travel in sets."
     return f"The largest message set had {largest} requests, and each got its own response."
 
 

@@ -66,7 +66,10 @@ class Watcher(Protocol):
 
 @dataclass
 class Run:
-    """A run of a plan. `batch_size` is that of the connection. A run that `is_continued` looks for labels first."""
+    """A run of a plan. `batch_size` is how many reads of the connection travel together.
+
+    A run that `is_continued` looks for labels first.
+    """
 
     service: Service
     journal: Journal
