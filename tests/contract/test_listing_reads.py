@@ -118,10 +118,12 @@ def test_records_are_read_by_id_without_their_bodies(store: AnyStore) -> None:
         add(store, record)
     store.commit(RemoveRequest(records[0], timestamp(LATER)))
 
-    found = store.records_by_id([*(record.id for record in records), a_record().id])
+    ids = [*(record.id for record in records), a_record().id]
 
-    assert sorted(record.id for record in found) == sorted(record.id for record in records[1:])
+    for found in (store.records_by_id(ids), store.records_of_entries(ids)):
+        assert sorted(record.id for record in found) == sorted(record.id for record in records[1:])
     assert not store.records_by_id([])
+    assert not store.records_of_entries([])
 
 
 @pytest.mark.parametrize("descending", [True, False])

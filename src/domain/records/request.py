@@ -424,7 +424,8 @@ class QueuedRequest:
             paging=self.paging if page_size is None else replace(self.paging, page_size=page_size),
             recovery=recovery,
         )
-        return after.moved(State.WAITING if self.sent_at is None else State.RETRYABLE, now)
+        never_sent = self.state is State.TICKETED and self.sent_at is None
+        return after.moved(State.WAITING if never_sent else State.RETRYABLE, now)
 
     def after_failed_session(self) -> QueuedRequest:
         """Return the record as it is queued after QuickBooks failed for it.

@@ -43,6 +43,7 @@ def test_the_claimed_request_of_a_silent_session_is_requeued(qbwc: Connector) ->
 
     assert qbwc.record(request_id).state is State.WAITING
     assert qbwc.session.ended
+    assert not qbwc.session.ids_in_flight
     assert qbwc.connection.session_id is None
     assert "silent" in qbwc.last_error()
 

@@ -19,7 +19,6 @@ _named_reference = re.compile(r"&[A-Za-z][A-Za-z0-9]*;").match
 _line_end = re.compile(r"\r\n|\r|\n")
 _bare_ampersand = re.compile(r"&(?!#)").match
 _open_reference = re.compile(r"&(?!#)[^;<>&]*\Z").search
-_open_attribute = re.compile(r"<[^<>]*?([^\s<>=]+)\s*=\s*\Z").search
 
 
 def explained(error: ExpatError, text: str, opened: Sequence[str], *, has_ended: bool) -> tuple[str, str | None]:
@@ -77,7 +76,17 @@ def _bad_character(found: str, before: str, after: str) -> tuple[str, str | None
     if _bare_ampersand(after) or _open_reference(before):
         return "& does not begin a reference", "Write & as &amp;."
     if (attribute := _open_attribute(before)) and after[:1] not in {"", '"', "'"}:
-        return f"the value of {attribute[1]} is not in quotation marks", f'Write {attribute[1]}="…".'
+        return f"the value of {attribute} is not in quotation marks", f'Write {attribute}="…".'
     if found == errors.XML_ERROR_INVALID_TOKEN and after:
         return f"{quoted(after[0])} is not allowed here", None
     return found, None
+
+
+def _open_attribute(before: str) -> str | None:
+    """Return the name of the attribute whose value follows a text, or None if the text does not end with its `=`."""
+    _, begin, tag = before.rpartition("<")
+    name, equals, _ = tag.rstrip().rpartition("=")
+    if not begin or not equals or ">" in tag or not tag.rstrip().endswith("="):
+        return None
+    words = name.split()
+    return words[-1].rpartition("=")[2] or None if words else None
