@@ -19,7 +19,7 @@ NAME = "journal.jsonl"
 
 
 class Journal:
-    """The head of a run, the requests that were queued for each step, and what came of the steps that have ended."""
+    """The head of a run, the requests that were queued for each step, and the outcomes of the steps that have ended."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -44,7 +44,7 @@ class Journal:
         self._append({"step": step, "queued": list(requests)})
 
     def end(self, step: str, outcome: Outcome) -> None:
-        """Store what came of a step."""
+        """Store the outcome of a step."""
         self._append({"step": step, "outcome": outcome.to_json()})
 
     def forget(self, step: str) -> None:

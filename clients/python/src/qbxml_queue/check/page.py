@@ -94,7 +94,7 @@ def _answers(report: Report) -> Iterator[str]:
 
 
 def _steps(title: str, steps: Iterable[Judged]) -> Iterator[str]:
-    yield f"<h2>{title}</h2><div class='card wide'><table><thead><tr><th>Step</th><th>Expected</th><th>Came</th>"
+    yield f"<h2>{title}</h2><div class='card wide'><table><thead><tr><th>Step</th><th>Expected</th><th>Answer</th>"
     yield "<th class=number>Seconds</th><th>Verdict</th></tr></thead><tbody>"
     for step in steps:
         seconds = f"{step.outcome.seconds:.1f}" if step.outcome.seconds is not None else ""

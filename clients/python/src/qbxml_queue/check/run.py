@@ -61,7 +61,7 @@ class Watcher(Protocol):
         """Tell the person to act now."""
 
     def ended(self, step: Step, outcome: Outcome) -> None:
-        """Show what came of a step."""
+        """Show the outcome of a step."""
 
 
 @dataclass
@@ -134,7 +134,7 @@ class Run:
         return UNUSABLE if step.pages > self._room() else ""
 
     def _ask(self, group: Sequence[Step]) -> None:
-        """Queue the requests of steps, wait until they have ended, and store what came.
+        """Queue the requests of steps, wait until they have ended, and store the outcomes.
 
         A set grows from one request to 20 while a session sends what is queued, so a whole group is queued first.
         """

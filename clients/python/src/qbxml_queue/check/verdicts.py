@@ -37,7 +37,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A step, what came of it, and what differs."""
+    """A step, its outcome, and the differences."""
 
     step: Step
     outcome: Outcome
@@ -54,7 +54,7 @@ class Judged:
 
 
 def judged(step: Step, outcome: Outcome, facts: Mapping[str, str]) -> Judged:
-    """Compare what came of a step with what was expected."""
+    """Compare the outcome of a step with its expectation."""
     if outcome.skipped:
         return Judged(step, outcome, ())
     return Judged(step, outcome, tuple(dict.fromkeys(_findings(step, outcome, facts))))
@@ -72,7 +72,7 @@ def expectation(step: Step) -> str:
 
 
 def answer(outcome: Outcome) -> str:
-    """Return what came of a step, for people, without a text of the books."""
+    """Return the outcome of a step for people, without texts of the books."""
     if outcome.skipped:
         return outcome.skipped
     if outcome.refused:
