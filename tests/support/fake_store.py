@@ -376,14 +376,11 @@ class FakeStore:
         items = map(self._stored, request_ids)
         return FakeBatch({item.record.id: item for item in items if isinstance(item, StoredRequest)})
 
-    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+    def records_by_id(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Sequence[QueuedRequest]:
         """Return the records that exist."""
+        del may_lag
         records = map(self.records.get, request_ids)
         return [record for record in records if isinstance(record, QueuedRequest)]
-
-    def records_of_entries(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
-        """Return the records that exist."""
-        return self.records_by_id(request_ids)
 
     def in_flight_ids(self, connection_id: str) -> Sequence[str]:
         """Return the ids of the records in flight."""

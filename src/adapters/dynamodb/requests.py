@@ -20,7 +20,7 @@ from domain.records.session import RequestInFlight
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
@@ -174,16 +174,10 @@ class Requests:
         names = (tables.queued_requests, tables.payloads)
         return {name: [item for result in results for item in result[name]] for name in names}
 
-    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+    def records_by_id(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Sequence[QueuedRequest]:
         """Return the existing records without their bodies, with one read for each 100."""
-        return self._records(request_ids)
-
-    def records_of_entries(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
-        """Return the same as `records_by_id`, with eventually consistent reads."""
-        return self._records(request_ids, eventually=(self._dynamodb.tables.queued_requests,))
-
-    def _records(self, request_ids: Sequence[str], eventually: Collection[str] = ()) -> Sequence[QueuedRequest]:
         table = self._dynamodb.tables.queued_requests
+        eventually = (table,) if may_lag else ()
         items = self._dynamodb.batch_get({table: list(map(keys.id_key, request_ids))}, eventually)
         found = map(request_from_item, items[table])
         return [record for record in found if isinstance(record, QueuedRequest)]

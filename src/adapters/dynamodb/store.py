@@ -76,7 +76,6 @@ class DynamoDBStore:
         self.request_detail = requests.request_detail
         self.request_batch = requests.request_batch
         self.records_by_id = requests.records_by_id
-        self.records_of_entries = requests.records_of_entries
         self.with_request_xml = requests.with_request_xml
         self.requests_in_flight = requests.requests_in_flight
         self.delivery = requests.delivery

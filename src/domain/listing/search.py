@@ -128,7 +128,7 @@ class Search:
 
         def read(some: Sequence[str]) -> Sequence[QueuedRequest]:
             self._check_time()
-            return self._store.records_of_entries(some)
+            return self._store.records_by_id(some, may_lag=True)
 
         parts = [ids[at : at + RECORDS_PER_READ] for at in range(0, len(ids), RECORDS_PER_READ)]
         with ThreadPoolExecutor(MAX_PARALLEL_READS) as readers:

@@ -201,8 +201,11 @@ class RequestReads(Protocol):
 class RecordReads(Protocol):
     """Reads of several records by their ids."""
 
-    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
-        """Return the existing records without their bodies, in no particular order."""
+    def records_by_id(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Sequence[QueuedRequest]:
+        """Return the existing records without their bodies, in no particular order.
+
+        Records that may lag, as entries of an index do, cost half the read units.
+        """
 
     def request_batch(self, request_ids: Sequence[str]) -> RequestBatch:
         """Read the existing records with their compressed bodies."""
@@ -357,9 +360,6 @@ class ListStore(ConnectionReads, RequestReads, RecordReads, EntryReads, StretchR
     Large reads are split at `split_points` (timestamps or their prefixes) into parts that are read in parallel. Several
     threads call `check_deadline` before each call of the database. If it raises an exception, the read ends.
     """
-
-    def records_of_entries(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
-        """Return the existing records without their bodies, at half the price. They can lag, as index entries do."""
 
     def count_index_entries(
         self, days: IndexDays, split_points: Sequence[str], check_deadline: Callable[[], None] = lambda: None

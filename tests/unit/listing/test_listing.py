@@ -259,9 +259,9 @@ class ChangingStore(FakeStore):
         self._change_some()
         return super().request_batch(request_ids)
 
-    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+    def records_by_id(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Sequence[QueuedRequest]:
         self._change_some()
-        return super().records_by_id(request_ids)
+        return super().records_by_id(request_ids, may_lag=may_lag)
 
 
 @settings(max_examples=CASES, deadline=None)

@@ -62,10 +62,10 @@ class Watching(FakeStore):
         self.reads = 0
         self.before_commit: Callable[[], None] = lambda: None
 
-    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+    def records_by_id(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Sequence[QueuedRequest]:
         """Return records, and count the reads."""
         self.reads += 1
-        return super().records_by_id(request_ids)
+        return super().records_by_id(request_ids, may_lag=may_lag)
 
     def commit(self, *changes: Change) -> None:
         """Commit, and note the changes of records."""

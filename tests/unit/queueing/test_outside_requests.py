@@ -176,9 +176,9 @@ def test_the_responses_that_values_come_from_have_a_bounded_size_together(
 class DeletingStore(CountingStore):
     """A store in which a request is deleted after its record was read."""
 
-    def records_by_id(self, request_ids: Sequence[str]) -> Sequence[QueuedRequest]:
+    def records_by_id(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Sequence[QueuedRequest]:
         """Return the records, and delete them."""
-        records = super().records_by_id(request_ids)
+        records = super().records_by_id(request_ids, may_lag=may_lag)
         self.commit(*(RemoveRequest(record, timestamp(NOON)) for record in records))
         return records
 
