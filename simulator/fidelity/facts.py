@@ -13,7 +13,7 @@
 
 The endings Add, Mod and Rq of the element around it are left out. The options of a report follow its type:
 `BalanceSheetStandard/ReportBasis=Cash`. Texts, dates and whole numbers of an Add or Mod that responses show as they
-were sent are no facts: nothing depends on them.
+were sent are not facts: nothing depends on them.
 """
 
 from __future__ import annotations

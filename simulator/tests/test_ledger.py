@@ -77,7 +77,7 @@ def test_a_bill_cannot_be_paid_twice(keeper: Bookkeeper) -> None:
 
     keeper.add("BillPaymentCreditCard", **content)
 
-    assert keeper.refusal("BillPaymentCreditCard", **content)[0] == "3210"
+    assert keeper.refusal("BillPaymentCreditCard", **content)[0] == "3120"
     assert keeper.balance("Card") == Decimal(320)
 
 
