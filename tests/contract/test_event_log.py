@@ -159,6 +159,13 @@ def test_a_filter_by_a_connection_of_another_app_is_refused(log: AnyStore) -> No
         Feed(log, FixedClock()).page(APP_ID, None, CONNECTION_ID, 100)
 
 
+@pytest.mark.parametrize("length", [0, 1, 2048, 2049])
+def test_a_filter_by_a_text_that_is_not_an_id_finds_no_connection(log: AnyStore, length: int) -> None:
+    """DynamoDB refuses keys that are empty or have more than 2,048 bytes."""
+    with pytest.raises(NotFound):
+        Feed(log, FixedClock()).page(APP_ID, None, "x" * length, 100)
+
+
 @pytest.mark.parametrize("text", ["", "x", "-1", "01", "1-0", "1-", "1.5", "9" * 17, "1-100000", "\u0661"])
 def test_a_text_that_is_not_a_cursor_is_refused(log: AnyStore, text: str) -> None:
     with pytest.raises(InvalidRequest, match="after"):
