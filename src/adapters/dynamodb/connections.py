@@ -44,6 +44,8 @@ class Connections:
 
     def connection(self, connection_id: str) -> Connection | None:
         """Return a connection, even a deleted one, with one read."""
+        if len(connection_id.encode(errors="surrogatepass")) not in keys.SIZES:
+            return None
         item = self._dynamodb.get(self._dynamodb.tables.connections, keys.id_key(connection_id))
         return CONNECTIONS.entity(item) if item else None
 

@@ -106,6 +106,10 @@ def expiry(expires_at: int | None) -> Item:
     return {} if expires_at is None else {EXPIRES_AT: {"N": str(expires_at)}}
 
 
+SIZES = range(1, 2048 + 1)
+"""The bytes of a partition key. DynamoDB refuses a read with another one, so no item has it."""
+
+
 def id_key(entity_id: str) -> Item:
     """Return the key of a record, a connection, an app or an API key."""
     return {ID: {"S": entity_id}}

@@ -86,10 +86,6 @@ class _Gap(Exception):
     """The group behind a cursor is missing or too old."""
 
 
-_KEY_BYTES = range(1, 2048 + 1)
-"""The sizes of a key. DynamoDB refuses a read with another one."""
-
-
 class Feed:
     """Reads logs and the records that their events name."""
 
@@ -105,8 +101,7 @@ class Feed:
         """
         cursor = None if after is None else Cursor.parsed(after)
         if connection_id is not None:
-            is_key = len(connection_id.encode(errors="surrogatepass")) in _KEY_BYTES
-            owned_connection(self._store.connection(connection_id) if is_key else None, app_id)
+            owned_connection(self._store.connection(connection_id), app_id)
         since = timestamp(self._clock() - KEPT)
         if cursor is None:
             cursor = self._oldest(app_id, since)
