@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.dynamodb import DynamoDBStore, keys
-from adapters.dynamodb.counts import COUNT_ATTRIBUTES, OVERFLOW_ROWS, PACK, count_updates, day_key
+from adapters.dynamodb.counts import COUNT_ATTRIBUTES, MARK, OVERFLOW_ROWS, PACK, count_updates, day_key
+from adapters.dynamodb.settings_marks import mark
 from adapters.dynamodb.statistics import (
     DIGITS,
     SLOTS_PER_NUMBER,
@@ -28,7 +29,7 @@ from domain.storage.statistics import BOUNDS, KEPT_DAYS, SLOTS, Day, Series, Slo
 from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb.values import size_of
 from tests.contract.stores import add, counts_of, mended
-from tests.support.builders import CONNECTION_ID, NOON, RESPONSE_XML, FixedClock, a_connection, a_record
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, RESPONSE_XML, FixedClock, a_connection, a_record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -179,13 +180,15 @@ def test_the_largest_possible_row_is_at_most_1_kb() -> None:
     additions = statistic_additions(dict.fromkeys(ALL_SLOTS, largest))
     statistics = {name: {"N": str(number)} for name, number in additions.items()}
     marks = {PACK: {"S": "changed"}, keys.COMMIT_ID: {"S": new_commit_id()}}
-    row = day_key(CONNECTION_ID, f"{TODAY}#{OVERFLOW_ROWS}") | counts | statistics | marks
+    first_row = day_key(CONNECTION_ID, TODAY) | {MARK: {"S": mark(APP_ID, "https://example.com")}}
+    overflow_row = day_key(CONNECTION_ID, f"{TODAY}#{OVERFLOW_ROWS}")
+    rows = [row | counts | statistics | marks for row in (first_row, overflow_row)]
 
     assert set(statistics) == set(STATISTIC_ATTRIBUTES)
-    assert statistics_of(row) == dict.fromkeys(ALL_SLOTS, largest)
+    assert [statistics_of(row) for row in rows] == [dict.fromkeys(ALL_SLOTS, largest)] * len(rows)
     assert max(len(number["N"]) for number in statistics.values()) == DIGITS * SLOTS_PER_NUMBER <= 38
     signs = len(counts)
-    assert size_of(row) + signs <= 1024
+    assert max(map(size_of, rows)) + signs <= 1024
 
 
 def test_a_number_with_an_exponent_is_read() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.counts import OVERFLOW_ROWS, count_updates
 from adapters.dynamodb.response_chunks import StoredChunks
+from adapters.dynamodb.settings_marks import KnownMarks, Rows
 from adapters.dynamodb.transactions import Transaction, new_commit_id
 from domain.errors import Conflict
 from domain.records.app import ApiKey, App
@@ -27,8 +27,6 @@ from domain.storage.changes import (
     RequireConnection,
 )
 from domain.storage.commit_size import check_size
-from domain.storage.counts import count_changes
-from domain.storage.statistics import statistic_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -71,6 +69,8 @@ class Commits:
         self._transactions = transactions
         self._responses = responses
         self._requests = requests
+        self._check = connections.require
+        self._known_marks = KnownMarks()
         self._usages = usages
         entities: OperationsOf = {
             Connection: connections.put,
@@ -83,7 +83,7 @@ class Commits:
             Put: lambda change: entities[type(change.after)](change),
             AddRequest: requests.add,
             ForgetRequest: requests.forget,
-            RequireConnection: connections.require,
+            RequireConnection: lambda _: [],  # with the counts of the commit
             ClaimIdempotencyKey: idempotency_keys.claim,
             CountBeginning: lambda _: [],  # done before the transaction
             AppendEvents: events.append,
@@ -130,13 +130,17 @@ class Commits:
 
         Raises CommitTooLarge.
         """
-        counted, statistics = count_changes(changes), statistic_changes(changes)
-
-        def additions(cancellations: int) -> list[dict[str, Any]]:
-            if not counted and not statistics:
-                return []
-            row = int(self._dynamodb.random() * OVERFLOW_ROWS) if cancellations else None
-            return count_updates(self._dynamodb.tables.counts, counted, row, statistics)
-
-        check_size(changes, len(operations) + len(additions(0)))
-        self._transactions.write(Transaction(new_commit_id(), operations, additions))
+        rows = Rows(self._dynamodb, changes, self._check)
+        check_size(changes, len(operations) + len(rows.by_check(0)))
+        required = rows.requirement
+        if required and self._known_marks.has(required):
+            try:
+                return self._transactions.write(Transaction(new_commit_id(), operations, rows.by_mark))
+            except Conflict as conflict:
+                if conflict.change is not required.change:
+                    raise
+                self._known_marks.forget(required)
+        self._transactions.write(Transaction(new_commit_id(), operations, rows.by_check))
+        if required and rows.sets_mark:
+            self._known_marks.add(required)
+        return None

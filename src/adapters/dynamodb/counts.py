@@ -46,6 +46,9 @@ QUIET = "quiet"
 """Values of the mark `pack`, which a row has until the search texts of its day are packed. A transaction that changes
 or removes a search text changes a row of the day of insertion and sets the mark to CHANGED (`packing.py`)."""
 
+MARK = "mark"
+"""What the first row of a day tells about its connection (`settings_marks.py`)."""
+
 _PAIRS: dict[str, Pair] = {
     STATE_CODES[state] + WEBHOOK_STATE_CODES[webhook_state]: (state, webhook_state)
     for state, webhook_state in LISTED_PAIRS
@@ -69,30 +72,36 @@ def count_updates(
     changes: Mapping[CountKey, int],
     row: int | None,
     statistics: Mapping[Day, Mapping[Slot, int]] = MappingProxyType({}),
+    marks: Mapping[tuple[str, str], str] = MappingProxyType({}),
 ) -> list[dict[str, Any]]:
     """Return the entries of a transaction that add `changes` and `statistics` to the rows of the days.
 
-    With `row`, they add to overflow rows of this number, such as `2026-03-14#2`.
+    With `row`, they add to overflow rows of this number, such as `2026-03-14#2`. `marks` are for the first rows
+    (`settings_marks.py`), by connection and day.
     """
-    days: dict[tuple[str, str], dict[str, int]] = {}
-    for key, change in changes.items():
-        days.setdefault((key.connection_id, key.day), {})[count_attribute(key)] = change
-    for day, slots in statistics.items():
-        days.setdefault(day, {}).update(statistic_additions(slots))
+    rows: dict[tuple[str, str], dict[str, int]] = {day: {} for day in marks}
     suffix = "" if row is None else f"#{row}"
-    return [
-        {
-            "Update": {
-                "TableName": table,
-                "Key": day_key(connection_id, day + suffix),
-                "UpdateExpression": f"SET {PACK} = :pack ADD " + ", ".join(f"#{name} :{name}" for name in counts),
-                "ExpressionAttributeNames": {f"#{name}": name for name in counts},
-                "ExpressionAttributeValues": {":pack": {"S": CHANGED}}
-                | {f":{name}": {"N": str(change)} for name, change in counts.items()},
-            }
-        }
-        for (connection_id, day), counts in days.items()
-    ]
+    for key, change in changes.items():
+        rows.setdefault((key.connection_id, key.day + suffix), {})[count_attribute(key)] = change
+    for (connection_id, day), slots in statistics.items():
+        rows.setdefault((connection_id, day + suffix), {}).update(statistic_additions(slots))
+    return [_row_update(table, row_id, counts, marks.get(row_id)) for row_id, counts in rows.items()]
+
+
+def _row_update(table: str, row_id: tuple[str, str], counts: Mapping[str, int], mark: str | None) -> dict[str, Any]:
+    """Return the entry of a transaction that adds to a row and sets its mark, if there is one."""
+    sets, values = [f"{PACK} = :pack"], {":pack": {"S": CHANGED}}
+    if mark is not None:
+        sets.append(f"{MARK} = :{MARK}")
+        values[f":{MARK}"] = {"S": mark}
+    additions = ", ".join(f"#{name} :{name}" for name in counts)
+    update = {
+        "TableName": table,
+        "Key": day_key(*row_id),
+        "UpdateExpression": "SET " + ", ".join(sets) + (f" ADD {additions}" if counts else ""),
+        "ExpressionAttributeValues": values | {f":{name}": {"N": str(change)} for name, change in counts.items()},
+    }
+    return {"Update": update | ({"ExpressionAttributeNames": {f"#{name}": name for name in counts}} if counts else {})}
 
 
 def count_addition(table: str, changes: Mapping[CountKey, int], commit_id: str) -> Operation:

@@ -110,13 +110,17 @@ def outcome_of(error: Exception) -> CallOutcome:
 class Transaction:
     """One commit.
 
-    `further_entries` returns entries without a condition, for the number of times that the transaction was cancelled.
-    They are the same for each repetition with the same token.
+    `first_operations` returns the operations that depend on how often the transaction was cancelled. They are the same
+    for each repetition with the same token. Their conflicts are reported before those of the others.
     """
 
     commit_id: str
     operations: Sequence[Operation]
-    further_entries: Callable[[int], list[dict[str, Any]]] = lambda _cancellations: []
+    first_operations: Callable[[int], Sequence[Operation]] = lambda _cancellations: ()
+
+    def all_operations(self, cancellations: int) -> Sequence[Operation]:
+        """Return the operations after a number of cancellations."""
+        return [*self.first_operations(cancellations), *self.operations]
 
 
 class Transactions:
@@ -133,19 +137,19 @@ class Transactions:
         """
         backoff, start = self._dynamodb.backoff(CONTENTION), self._dynamodb.monotonic()
         cancellations, may_have_arrived = 0, False
-        entries = _entries(transaction, cancellations)
+        operations = transaction.all_operations(cancellations)
         while True:
             try:
-                self._call(entries, token=f"{transaction.commit_id}.{cancellations}")
+                self._call(_entries(transaction, operations), token=f"{transaction.commit_id}.{cancellations}")
             except (ClientError, *LOST_ANSWERS) as error:
                 outcome = outcome_of(error)
                 may_have_arrived |= outcome is CallOutcome.UNKNOWN or _was_repeated_by_botocore(error)
                 if outcome is CallOutcome.CANCELLED:
-                    if _was_done_before(error, transaction, may_have_arrived=may_have_arrived):
+                    if _was_done_before(error, transaction, operations, may_have_arrived=may_have_arrived):
                         return
-                    _raise_unless_retryable(error, transaction.operations)
+                    _raise_unless_retryable(error, operations)
                     cancellations += 1
-                    entries = _entries(transaction, cancellations)
+                    operations = transaction.all_operations(cancellations)
                 try:
                     self._pause(backoff, start)
                 except TooManyRequests:
@@ -169,9 +173,8 @@ class Transactions:
             raise TooManyRequests(CONTENTION.message)
 
 
-def _entries(transaction: Transaction, cancellations: int) -> list[dict[str, Any]]:
-    own = [operation.entry_of(transaction.commit_id) for operation in transaction.operations]
-    return [*own, *transaction.further_entries(cancellations)]
+def _entries(transaction: Transaction, operations: Sequence[Operation]) -> list[dict[str, Any]]:
+    return [operation.entry_of(transaction.commit_id) for operation in operations]
 
 
 def _was_repeated_by_botocore(error: Exception) -> bool:
@@ -180,7 +183,9 @@ def _was_repeated_by_botocore(error: Exception) -> bool:
     return bool(response.get("ResponseMetadata", {}).get("RetryAttempts"))
 
 
-def _was_done_before(error: Exception, transaction: Transaction, *, may_have_arrived: bool) -> bool:
+def _was_done_before(
+    error: Exception, transaction: Transaction, operations: Sequence[Operation], *, may_have_arrived: bool
+) -> bool:
     """Whether a cancelled transaction failed because it was done before.
 
     An item that was stored may have been changed since, and then has the id of another commit. A new entity that exists
@@ -188,7 +193,7 @@ def _was_done_before(error: Exception, transaction: Transaction, *, may_have_arr
     """
     return any(
         operation.is_own(item, transaction.commit_id) or (may_have_arrived and operation.may_be_own_later(item))
-        for operation, item in _failed(error, transaction.operations)
+        for operation, item in _failed(error, operations)
         if item is not None
     )
 

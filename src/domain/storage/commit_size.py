@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from domain.records.connection import Connection
 from domain.records.request import State
 from domain.storage.changes import AddRequest, ChangeRequest, CountBeginning, ForgetRequest, Put, RemoveRequest
-from domain.storage.counts import count_changes
+from domain.storage.counts import count_changes, marked_days
 from domain.storage.statistics import statistic_changes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def check_size(changes: Sequence[Change], entries: int) -> None:
 def max_entries(changes: Sequence[Change]) -> int:
     """Return the largest number of entries in the transaction that makes `changes`."""
     days = {(key.connection_id, key.day) for key in count_changes(changes)}
-    days |= set(statistic_changes(changes))
+    days |= {*statistic_changes(changes), *marked_days(changes)}
     return sum(map(_entries, changes)) + len(days)
 
 

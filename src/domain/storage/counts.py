@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from domain.records.connection import Connection
 from domain.records.request import State
-from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, RemoveRequest
-from domain.timestamps import day_of
+from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, Put, RemoveRequest
+from domain.timestamps import day_of, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 INSERTED = "inserted_at"
 UPDATED = "updated_at"
+
+CLOCK_TOLERANCE = timedelta(hours=1)
+"""How much the clocks of two processes may differ, together with the time that a commit takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,25 @@ def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:
             case _:
                 pass
     return {key: change for key, change in total.items() if change}
+
+
+def marked_days(changes: Iterable[Change]) -> Mapping[tuple[str, str], Connection]:
+    """Return the days whose counts tell that a connection was changed, with the connection, by its id and the day.
+
+    If `changes` change what `RequireConnection` requires, these are the days on which a request can be queued now. A
+    new connection has no counts yet.
+    """
+    days: dict[tuple[str, str], Connection] = {}
+    for change in changes:
+        match change:
+            case Put(before=Connection() as before, after=Connection() as after):
+                if (before.webhook_url, before.deleted_at) != (after.webhook_url, after.deleted_at):
+                    moment = datetime.fromisoformat(after.updated_at)
+                    for time in (moment - CLOCK_TOLERANCE, moment + CLOCK_TOLERANCE):
+                        days[after.id, day_of(timestamp(time))] = after
+            case _:
+                pass
+    return days
 
 
 def _count(total: Counter[CountKey], record: QueuedRequest, change: int) -> None:
