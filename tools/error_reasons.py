@@ -85,6 +85,10 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
         "QuickBooks may be working on the request, or may have executed it.",
         "Wait until the request has ended. Before that it cannot be discarded or deleted.",
     ),
+    errors.PossiblyExecuted: (
+        "QuickBooks has executed the request that is queued again, or may have: `details.executed`.",
+        "Look in QuickBooks. Add `?force=true` only if it was not executed, or if a second execution is intended.",
+    ),
     errors.HasDependants: (
         "Other requests of its batch wait for the request.",
         "Discard or delete those in `details.dependants` first, or add `?dependants=true`.",

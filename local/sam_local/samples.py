@@ -98,7 +98,7 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         Put(None, connection),
     )
     store.commit(AddRequest(record, REQUEST_XML, "ann"))
-    if event == "queue_requests_again":
+    if event in {"queue_request_again", "queue_requests_again"}:
         store.commit(ChangeRequest(record, record.moved(State.DISCARDED, INSERTED_AT)))
     if event in ATTEMPTS:
         for state in (State.TICKETED, State.SENT):

@@ -137,6 +137,10 @@ class MayBeExecuted(ServiceError, code="in_flight"):
     """QuickBooks may be working on the request, so it cannot be discarded or deleted."""
 
 
+class PossiblyExecuted(ServiceError, code="possibly_executed"):
+    """QuickBooks has executed the request, or may have. `details.executed` is `yes` or `unknown`."""
+
+
 class HasDependants(ServiceError, code="has_dependants"):
     """Other requests of its batch wait for the request; `details.dependants` has their ids."""
 

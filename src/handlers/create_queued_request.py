@@ -1,9 +1,10 @@
 """POST /connections/{connection_id}/queued_requests: queue a request."""
 
-from domain.errors import IdempotencyKeyReused, UnsupportedByVersion
+from domain.errors import Gone, IdempotencyKeyReused, InvalidState, PossiblyExecuted, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueRequest
+from domain.queueing.successor import Replaces
 from handlers.rest import ApiCall, Data, endpoint
-from handlers.rest.new_queued_request import NewQueuedRequest, NewRequestParameters
+from handlers.rest.new_queued_request import CreateParameters, NewQueuedRequest
 from handlers.rest.request_checks import idempotency_key
 from handlers.rest.waiting import queue_and_wait
 from handlers.views.requests import QueuedRequestView, new_queued_request
@@ -16,17 +17,20 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
     queues=True,
     status=201,
     repeated_status=200,
-    errors=(IdempotencyKeyReused, UnsupportedByVersion),
+    errors=(Gone, IdempotencyKeyReused, InvalidState, PossiblyExecuted, UnsupportedByVersion),
 )
 def handler(
-    call: ApiCall, connection_id: str, body: NewQueuedRequest, parameters: NewRequestParameters
+    call: ApiCall, connection_id: str, body: NewQueuedRequest, parameters: CreateParameters
 ) -> tuple[Data[QueuedRequestView], bool]:
     """Queue a request.
 
-    A call that is repeated with the same `Idempotency-Key` within 24 hours returns the first record with status 200.
+    A call that is repeated with the same `Idempotency-Key` within 24 hours returns the first record with status 200. A
+    request that has ended is replaced at most once: a call with `replaces` returns the record that replaces it already,
+    also with status 200.
     """
     key = idempotency_key(call.event)
     idempotency = Idempotency.of(key, connection_id, body.inputs(parameters)) if key else None
-    command = QueueRequest(call.app_id, connection_id, body.reader(parameters), idempotency, call.limits)
+    replaces = Replaces(body.replaces, force=parameters.force) if body.replaces else None
+    command = QueueRequest(call.app_id, connection_id, body.reader(parameters), idempotency, call.limits, replaces)
     queued = queue_and_wait(call, command)
     return {"data": new_queued_request(queued)}, queued.repeated

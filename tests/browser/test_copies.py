@@ -6,7 +6,7 @@ import json
 import random
 import re
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
@@ -14,6 +14,9 @@ from playwright.sync_api import expect
 from domain import qbxml
 from domain.errors import InvalidRequest
 from tests.browser.support import Console, library, seed_session
+
+if TYPE_CHECKING:
+    from tests.e2e.support import Connection
 
 MANY = 500
 OWN_HOOK = "http://127.0.0.1:9/own"
@@ -241,30 +244,39 @@ def test_a_sample_for_a_read_only_key_never_posts_to_another_address_than_the_hi
     assert "webhook_url" in response.text
 
 
-def test_the_buttons_queue_a_copy_again_with_the_version_and_without_the_webhook(console: Console) -> None:
-    connection = console.service.connection()
-    console.service.call("PATCH", connection.path, {"webhook_url": DEFAULT_HOOK})
+def discarded(console: Console, connection: Connection) -> dict[str, Any]:
+    """Return a write that was discarded, without a webhook."""
     tree = {"version": "16.0", "CustomerAddRq": {"CustomerAdd": {"Name": "Ada Brandt"}}}
     settings = {"webhook_url": None, "label": "order 7", "metadata": {"order": "7"}}
-    record = connection.queue({"request_json": tree, **settings})
-    page = f"/app/queued_requests/{record['id']}"
-    another_page = re.compile(rf"/app/queued_requests/(?!{record['id']})")
+    record: dict[str, Any] = connection.queue({"request_json": tree, **settings})
     assert console.service.call("POST", f"/api/v1/queued_requests/{record['id']}/discard", {}).status == 200
+    return record
 
-    console.sign_in(page)
-    console.button("Queue again", exact=True).click()
-    console.confirm("Queue a copy")
-    console.page.wait_for_url(another_page)
-    copies = [console.page.url.rpartition("/")[2]]
-    console.open(page)
+
+def edit_and_queue(console: Console, record: dict[str, Any]) -> str:
+    """Queue a record again by Compose. Return the id of the request whose page opens."""
+    console.open(f"/app/queued_requests/{record['id']}")
     console.link("Edit and queue again").click()
     expect(console.page.get_by_label("QBXML")).to_have_value("16.0")
     expect(console.page.get_by_label("Send no webhook")).to_be_checked()
     console.button("Add customer in Test").click()
     console.confirm("Add customer")
-    console.page.wait_for_url(another_page)
-    copies.append(console.page.url.rpartition("/")[2])
+    console.page.wait_for_url(re.compile(rf"/app/queued_requests/(?!{record['id']})"))
+    return str(console.page.url.rpartition("/")[2])
 
-    assert len(set(copies)) == 2
-    for copy in copies:
+
+def test_both_buttons_queue_a_request_again_with_its_version_and_without_a_webhook(console: Console) -> None:
+    connection = console.service.connection()
+    console.service.call("PATCH", connection.path, {"webhook_url": DEFAULT_HOOK})
+    first, second = (discarded(console, connection) for _ in range(2))
+
+    console.sign_in(f"/app/queued_requests/{first['id']}")
+    console.button("Queue again", exact=True).click()
+    console.confirm("Queue a copy")
+    console.page.wait_for_url(re.compile(rf"/app/queued_requests/(?!{first['id']})"))
+    copies = [console.page.url.rpartition("/")[2], edit_and_queue(console, second)]
+
+    for copy, record in zip(copies, (first, second), strict=True):
         assert kept(connection.record(copy)) == kept(record)
+    assert edit_and_queue(console, first) == copies[0], "the other button leads to the copy that there is"
+    console.sees("The request was queued before.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain, count, repeat
@@ -13,11 +14,18 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb.records import request_from_item
+from domain import qbxml
+from domain.errors import TooManyRequests, Unavailable
 from domain.listing.filters import RequestFilter
-from domain.queueing.queue_again import QueueAgain, id_again
+from domain.queueing.new_request import Idempotency, NewRequest, Queueing, QueueRequest, copy_of
+from domain.queueing.queue_again import QueueAgain
+from domain.queueing.service import RequestService
+from domain.queueing.successor import Replaces, id_again
 from domain.records.request import QueuedRequest, State
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
+from domain.webhooks.addresses import UrlRules
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
@@ -28,6 +36,7 @@ from tests.support.builders import (
     NOON,
     REQUEST_XML,
     FixedClock,
+    SequentialIds,
     a_connection,
     a_record,
 )
@@ -70,7 +79,8 @@ class Bench:
         records = [a_record(state=State.ERROR, inserted_at=time, updated_at=time) for time in times]
         for record in records:
             self.store.commit(AddRequest(record, REQUEST_XML, ""))
-        self.ids = [id_again(record.id) for record in records]
+        self.former = [record.id for record in records]
+        self.ids = [id_again(request_id) for request_id in self.former]
 
     def sleep(self, seconds: float) -> None:
         """Let the time of a pause pass."""
@@ -80,6 +90,11 @@ class Bench:
         """Queue all requests again."""
         which = RequestFilter(to=timestamp(NOON))
         return self.functions[function].queue_again(APP_ID, CONNECTION_ID, which, lambda _: None, actor=AN_ACTOR)
+
+    def store_records(self) -> list[QueuedRequest]:
+        """Return all requests."""
+        items = self.client.scan(TableName=self.store.tables.queued_requests)["Items"]
+        return [record for item in items if isinstance(record := request_from_item(item), QueuedRequest)]
 
     def queued(self) -> list[QueuedRequest]:
         """Return the new requests."""
@@ -134,3 +149,77 @@ def test_each_new_request_is_counted_by_the_call_that_queued_it(
     bench.client.deliver_late_calls()
     assert sum(tally.queued for tally in tallies) == len(bench.queued()) == REQUESTS
     assert all(tally.queued + tally.queued_before == REQUESTS for tally in tallies)
+
+
+# --- All routes that queue a request again
+
+
+class Routes:
+    """Three ways to queue the requests of a bench again, each in a function of its own."""
+
+    def __init__(self, bench: Bench, former: list[str]) -> None:
+        self.bench = bench
+        self.former = former
+        rules = UrlRules(allow_http=True)
+        self.queueing = [
+            Queueing(bench.store, bench.clock, SequentialIds(), quotas=None, url_rules=rules) for _ in range(2)
+        ]
+
+    def call(self, route: str) -> None:
+        """Queue all requests again by one route. A call that is refused may be repeated."""
+        with suppress(TooManyRequests, Unavailable):
+            if route == "in bulk":
+                self.bench.call(0)
+                return
+            for request_id in self.former:
+                self.replace(request_id, route)
+
+    def replace(self, request_id: str, route: str) -> None:
+        """Queue one request again, as a copy or corrected."""
+        if route == "alone":
+            copy = copy_of(RequestService(self.bench.store, self.bench.clock).copied(APP_ID, request_id))
+            replaces, queueing, key = Replaces(request_id, actor=AN_ACTOR), self.queueing[0], None
+        else:
+            request = qbxml.stored_request(REQUEST_XML.replace("10", "11"), "13.0")
+            copy, replaces, queueing = NewRequest(request), Replaces(request_id), self.queueing[1]
+            key = Idempotency.of(f"{request_id} {route}", CONNECTION_ID, route)
+        command = QueueRequest(APP_ID, CONNECTION_ID, lambda _: copy, key, replaces=replaces)
+        assert queueing.queue(command).stored.record.id == id_again(request_id)
+
+
+routes = st.lists(st.sampled_from(["in bulk", "alone", "corrected"]), min_size=2, max_size=5)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(called=routes, at=places, claims=places, faults=st.lists(st.sampled_from([None, *TRANSACTION_FAULTS])))
+@example(called=["in bulk", "alone", "corrected"], at=[1], claims=[], faults=[])
+@example(called=["corrected", "alone", "in bulk"], at=[0, 2], claims=[1], faults=[None, SERVER_ERROR])
+@example(called=["alone", "corrected", "alone"], at=[0], claims=[2], faults=[LATER])
+def test_people_who_queue_a_request_again_by_different_routes_at_once_queue_it_once(
+    client: Any, called: list[str], at: list[int], claims: list[int], faults: list[str | None]
+) -> None:
+    """The other routes run, and a session claims what is queued, before any of the first one's commits."""
+    bench = Bench(client)
+    system, coming, commits = Routes(bench, bench.former), chain(faults, repeat(None)), count()
+    waiting = iter(called[1:])
+
+    def fault(operation: str) -> str | None:
+        if operation not in COMMITS:
+            return None
+        number = next(commits)
+        bench.client.fault = lambda _: None
+        if number in at and (route := next(waiting, None)):
+            system.call(route)
+        if number in claims:
+            bench.claim()
+        bench.client.fault = fault
+        return next(coming)
+
+    bench.client.fault = fault
+    system.call(called[0])
+    bench.client.fault = lambda _: None
+    for route in [*waiting, called[0]]:
+        system.call(route)
+
+    bench.client.deliver_late_calls()
+    assert sorted(record.id for record in bench.store_records()) == sorted([*bench.former, *bench.ids])

@@ -23,6 +23,7 @@ const signedOut = new Set();
  * @property {unknown} [body]
  * @property {Record<string, string>} [headers]
  * @property {Signal} [signal]
+ * @property {(status: number) => void} [onStatus] Gets the status of an answer without an error.
  */
 
 export class ApiError extends Error {
@@ -105,7 +106,7 @@ export async function call(method, segments, options = {}) {
  * @param {string[]} segments
  * @param {CallOptions} options
  */
-async function request(method, segments, { key, query, body, headers, signal } = {}) {
+async function request(method, segments, { key, query, body, headers, signal, onStatus } = {}) {
   const address = new URL(`${ROOT}/api/v1/${pathOf(segments)}`, location.origin);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && value !== null && value !== "") address.searchParams.set(name, String(value));
@@ -125,7 +126,7 @@ async function request(method, segments, { key, query, body, headers, signal } =
   const waits = method === "GET" && !signal?.isPoll ? RETRY_MILLISECONDS : [];
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await once(address, options, signal);
+      return await once(address, options, signal, onStatus);
     } catch (error) {
       const temporary =
         error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 502);
@@ -137,7 +138,7 @@ async function request(method, segments, { key, query, body, headers, signal } =
   }
 }
 
-async function once(address, options, signal) {
+async function once(address, options, signal, onStatus) {
   const timeout = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
   const ended = watchCall();
   let response;
@@ -157,6 +158,7 @@ async function once(address, options, signal) {
     ended();
   }
   if (response.ok) {
+    onStatus?.(response.status);
     if (!text) return null;
     return (response.headers.get("Content-Type") ?? "").includes("json") ? JSON.parse(text) : text;
   }

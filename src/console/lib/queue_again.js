@@ -1,7 +1,6 @@
 // Queueing a request again: as a copy, or edited in Compose.
 import { call } from "./api.js";
 import { url } from "./router.js";
-import { isRead } from "./text.js";
 import { declarations } from "./versions.js";
 
 /**
@@ -9,7 +8,14 @@ import { declarations } from "./versions.js";
  *
  * @param {any} record
  */
-export const isUnsettled = (record) => record.error?.code === "outcome_unknown" && !isRead(record.request_name);
+export const isUnsettled = (record) => record.executed === "unknown";
+
+/**
+ * Whether a request failed or was discarded. It is queued again once, whoever does it and whether or not it is edited.
+ *
+ * @param {any} record
+ */
+export const isReplaced = (record) => ["error", "discarded"].includes(record.state);
 
 /**
  * Returns a record as the body of a new request, with the version of QBXML and the webhook URL of the record; null
@@ -25,18 +31,21 @@ export function contentOf({ id, request_xml: xml, request_json: { version }, web
 }
 
 /**
- * Queues a copy of a record and returns the new record. With the same `key`, it is queued once. Of a write whose
- * outcome is unknown, all people together queue one copy in a day.
+ * Queues a copy of a record and returns the new record. With the same `key`, it is queued once. All people together
+ * queue one copy of a request that failed. Whoever calls this has decided about a write whose outcome is unknown.
  *
  * @param {any} record
  * @param {string} key
  */
 export async function queueAgain(record, key) {
-  const headers = { "Idempotency-Key": isUnsettled(record) ? `again-${record.id}` : key };
+  if (isReplaced(record)) {
+    const query = isUnsettled(record) ? { force: true } : {};
+    return (await call("POST", ["queued_requests", record.id, "queue_again"], { query })).data;
+  }
   return (
     await call("POST", ["connections", record.connection_id, "queued_requests"], {
       body: contentOf(record),
-      headers,
+      headers: { "Idempotency-Key": key },
     })
   ).data;
 }

@@ -17,6 +17,7 @@ export const ACTIONS = {
   onboarding_link_created: "Created an onboarding link",
   request_discarded: "Discarded a request",
   request_deleted: "Deleted a request",
+  request_queued_again: "Queued a request again",
   webhook_redelivered: "Sent a webhook again",
   requests_discarded: "Discarded many requests",
   requests_queued_again: "Queued many requests again",

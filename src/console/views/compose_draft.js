@@ -3,7 +3,7 @@ import { html, useMemo, useRef, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
-import { newKey } from "../lib/queue_again.js";
+import { isReplaced, isUnsettled, newKey } from "../lib/queue_again.js";
 import {
   beginning,
   bodyOf,
@@ -34,6 +34,9 @@ import { totalsOf } from "./simple_lines.js";
 const NO_PROBLEMS = [];
 
 const NO_OFFERS = [];
+
+/** The status of a call that has queued nothing, because an earlier one has. */
+const REPEATED = 200;
 
 /** The service keeps idempotency keys for a day. An older one would not prevent a second request. */
 const KEY_MILLISECONDS = 23 * 3_600_000;
@@ -147,14 +150,20 @@ function Draft({ type, place, target, askForTarget, source }) {
     };
     confirmed.current = sent.idempotencyKey;
     try {
-      const body = bodyOf(sent);
+      const replaced = source && isReplaced(source) && source.connection_id === target.id ? source : null;
+      const body = { ...bodyOf(sent), ...(replaced ? { replaces: replaced.id } : {}) };
       keep(sent);
+      let wasThere = false;
       const { data } = await call("POST", ["connections", target.id, "queued_requests"], {
         body,
+        query: replaced && isUnsettled(replaced) ? { force: true } : {},
         headers: { "Idempotency-Key": sent.idempotencyKey },
+        onStatus: (status) => {
+          wasThere = status === REPEATED;
+        },
       });
       removeDraft(place);
-      toast("The request is queued.");
+      toast(wasThere ? "The request was queued before. This is the one that replaces it." : "The request is queued.");
       navigate(url(`/queued_requests/${data.id}`));
     } catch (problem) {
       const isDefinite = problem instanceof SyntaxError || (problem.status >= 400 && problem.status < 500);

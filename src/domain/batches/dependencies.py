@@ -70,6 +70,9 @@ class Links:
     dependants: tuple[int, ...] = ()
 
 
+NO_LINKS = Links()
+
+
 def links_of(
     store: RecordReads,
     connection: Connection,
@@ -84,7 +87,7 @@ def links_of(
     `count_reads`, and InvalidRequest with every problem.
     """
     if not any(new.ref or new.depends_on or new.references for new in batch):
-        return [Links()] * len(batch)
+        return [NO_LINKS] * len(batch)
     return _Linking(store, connection, ids, batch, count_reads).links()
 
 

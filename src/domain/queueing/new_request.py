@@ -10,16 +10,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from domain import qbxml
-from domain.batches.dependencies import Links, links_of
+from domain.batches.dependencies import NO_LINKS, Links, links_of
 from domain.connections.cache import ConnectionCache
 from domain.errors import Gone, UnsupportedByVersion, of_request_in_batch
 from domain.queueing import waiting_reason
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.reused_key import key_reused
-from domain.queueing.service import existing
+from domain.queueing.service import KIND, existing
+from domain.queueing.successor import Replaces, id_again
 from domain.records.app import AppLimits
-from domain.records.batch import ids_of_batch
-from domain.records.request import Paging, QueuedRequest, StoredRequest
+from domain.records.batch import ids_of_batch, new_batch_id
+from domain.records.ownership import not_found
+from domain.records.request import Paging, QueuedRequest, StoredRequest, Tombstone
 from domain.records.search_text import searchable_text
 from domain.records.webhook import Webhook
 from domain.storage.changes import (
@@ -98,7 +100,8 @@ class QueueRequest:
     """The command to queue a request.
 
     `read` returns the request for the QBXML version and the country of the connection. It raises InvalidRequest.
-    `limits` are those of the app.
+    `limits` are those of the app. If it `replaces` a request of the connection, it is queued as its successor, unless
+    there is one already.
     """
 
     app_id: str
@@ -106,6 +109,7 @@ class QueueRequest:
     read: Callable[[Connection], NewRequest]
     idempotency: Idempotency | None = None
     limits: AppLimits = AppLimits()
+    replaces: Replaces | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,10 @@ class QueueBatch:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A queued request and why it waits. `repeated`: an earlier call with the same idempotency key queued it."""
+    """A queued request and why it waits.
+
+    `repeated`: an earlier call with the same idempotency key queued it, or one that replaced the same request.
+    """
 
     stored: StoredRequest
     waiting: WaitingReason | None = None
@@ -159,16 +166,31 @@ class Queueing:
 
         Reads the connection first if this process has not read it in the last minute. Raises NotFound, InvalidRequest,
         QuotaExceeded, UnsupportedByVersion, RequestTooLarge, IdempotencyKeyReused and TooManyRequests.
+
+        A request that replaces another one takes a read more. Also raises InvalidState, PossiblyExecuted, and Gone if
+        the replaced request or its successor was deleted.
         """
         connection = self._cache.get(command.app_id, command.connection_id)
+        if command.replaces:
+            self._check_replaced(command, command.replaces)
         new = command.read(connection)
         self._check_url(new)
         if self._quotas:
             self._quotas.check_create(command.app_id, command.limits)
         self._check_version(new.request, connection)
         # All attempts have the same id, so a call of the database that arrives late cannot store the request again.
-        (queued,) = self._commit(command, [self._new_id()], [new], [Links()], is_batch=False)
+        request_id = id_again(command.replaces.request_id) if command.replaces else self._new_id()
+        (queued,) = self._commit(command, [request_id], [new], [NO_LINKS], is_batch=False)
         return queued
+
+    def _check_replaced(self, command: QueueRequest, replaces: Replaces) -> None:
+        """Check that the request can be replaced. Raises NotFound, Gone, InvalidState and PossiblyExecuted."""
+        record = self._store.request(replaces.request_id)
+        if record is None or (record.app_id, record.connection_id) != (command.app_id, command.connection_id):
+            raise not_found(KIND)
+        if isinstance(record, Tombstone):
+            raise Gone(f"The request {record.id} was deleted.", {"deleted_at": record.deleted_at})
+        replaces.check(record)
 
     def queue_batch(self, command: QueueBatch) -> QueuedBatch:
         """Queue a batch with one commit, as `queue`. The errors of a single request name its `index`.
@@ -185,7 +207,7 @@ class Queueing:
         for index, new in enumerate(batch):
             with of_request_in_batch(index):
                 self._check_version(new.request, connection)
-        ids = ids_of_batch(self._new_id(), len(batch))
+        ids = ids_of_batch(new_batch_id(self._new_id()), len(batch))
         links = links_of(self._store, connection, ids, batch, partial(self._count_reads, command))
         queued = self._commit(command, ids, batch, links, is_batch=True)
         return QueuedBatch(queued, repeated=queued[0].repeated)
@@ -205,14 +227,15 @@ class Queueing:
         is_batch: bool,
     ) -> Sequence[Queued]:
         """Store the requests, or return those that an earlier call has stored."""
+        replaces = command.replaces if isinstance(command, QueueRequest) else None
 
         def attempt(conflict: Conflict | None) -> Sequence[Queued]:
             match conflict and (conflict.change, conflict.current):
                 case ClaimIdempotencyKey(), IdempotencyClaim() as claim if command.idempotency:
                     return self._first_response(command, command.idempotency, claim)
-                case AddRequest(), QueuedRequest():
-                    # The ids are random, so an earlier attempt has stored the requests.
-                    return self._stored(command, ids)
+                case AddRequest(), QueuedRequest() | Tombstone():
+                    # Other ids are random, so an earlier attempt of this call has stored the requests.
+                    return self._stored(command, ids, repeated=replaces is not None)
                 case RequireConnection(), stored:
                     self._cache.put(command.app_id, command.connection_id, stored)
             connection = self._cache.get(command.app_id, command.connection_id)
@@ -221,11 +244,15 @@ class Queueing:
                 size = sum(len(change.request_xml.encode()) for change in added)
                 self._quotas.check_written(command.app_id, command.limits, size)
             unchanged = RequireConnection(connection.id, connection.app_id, connection.webhook_url)
-            changes: list[Change] = [unchanged, *added]
+            keys: list[Change] = []
             if command.idempotency:
                 batch_size = len(ids) if is_batch else 0
-                changes.append(self._claimed_key(command.app_id, command.idempotency, ids[0], batch_size))
-            self._store.commit(*changes)
+                keys = [self._claimed_key(command.app_id, command.idempotency, ids[0], batch_size)]
+            if replaces:
+                # A key of another call is refused before a successor of another call is returned.
+                self._store.commit(unchanged, *keys, *added, *replaces.entries(added[0].record))
+            else:
+                self._store.commit(unchanged, *added, *keys)
             return [self._queued(_stored(change)) for change in added]
 
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
@@ -264,29 +291,8 @@ class Queueing:
         return added
 
     def _added_request(self, request_id: str, connection: Connection, new: NewRequest, links: Links) -> AddRequest:
-        """Return the change that stores the request. Raises RequestTooLarge."""
-        request, now = new.request, timestamp(self._insertion_times())
-        if not request.request_label:
-            request = request.with_request_label(request_id)
-        record = QueuedRequest(
-            id=request_id,
-            connection_id=connection.id,
-            app_id=connection.app_id,
-            request_name=request.name,
-            request_label=request.request_label or request_id,
-            qbxml_version=request.version,
-            inserted_at=now,
-            updated_at=now,
-            webhook=_webhook(new.webhook_url, connection),
-            paging=Paging(may_begin=new.may_iterate and qbxml.iterated(request) is not None),
-            label=new.label,
-            subject=qbxml.subject(request),
-            dependencies=links.dependencies,
-            dependants=links.dependants,
-        )
-        request_xml = request.to_xml()
-        qbxml.check_wire_size(request_xml)
-        return AddRequest(record, request_xml, searchable_text(record, new.request), new.metadata, links.references)
+        """Return the change that stores the request now. Raises RequestTooLarge."""
+        return added_request(request_id, connection, new, timestamp(self._insertion_times()), links)
 
     def _claimed_key(
         self, app_id: str, idempotency: Idempotency, request_id: str, batch_size: int
@@ -330,6 +336,49 @@ class Queueing:
         """Return the result. The waiting reason takes no read: it is that of the cached connection."""
         connection = self._cache.cached(stored.record.connection_id)
         return Queued(stored, waiting_reason.of_request(stored.record, connection, self._clock()), repeated)
+
+
+def added_request(
+    request_id: str, connection: Connection, new: NewRequest, moment: str, links: Links = NO_LINKS
+) -> AddRequest:
+    """Return the change that stores a request at a timestamp. Raises RequestTooLarge."""
+    request = new.request
+    if not request.request_label:
+        request = request.with_request_label(request_id)
+    record = QueuedRequest(
+        id=request_id,
+        connection_id=connection.id,
+        app_id=connection.app_id,
+        request_name=request.name,
+        request_label=request.request_label or request_id,
+        qbxml_version=request.version,
+        inserted_at=moment,
+        updated_at=moment,
+        webhook=_webhook(new.webhook_url, connection),
+        paging=Paging(may_begin=new.may_iterate and qbxml.iterated(request) is not None),
+        label=new.label,
+        subject=qbxml.subject(request),
+        dependencies=links.dependencies,
+        dependants=links.dependants,
+    )
+    request_xml = request.to_xml()
+    qbxml.check_wire_size(request_xml)
+    return AddRequest(record, request_xml, searchable_text(record, new.request), new.metadata, links.references)
+
+
+def copy_of(stored: StoredRequest) -> NewRequest:
+    """Return what its author gave to a request, with the values of its references."""
+    record = stored.record
+    request = qbxml.stored_request(stored.request_xml, record.qbxml_version)
+    if record.request_label == record.id:
+        request = request.with_request_label("")
+    return NewRequest(
+        request,
+        record.webhook.url or WebhookUrl.NONE,
+        record.paging.may_begin,
+        record.label,
+        stored.metadata,
+    )
 
 
 def _stored(change: AddRequest) -> StoredRequest:

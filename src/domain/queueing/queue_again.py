@@ -1,8 +1,7 @@
 """Queues many ended requests of a connection again, each as a new request, in a walk like those of `many`.
 
-A request is queued again at most once: the id of the new request follows from that of the old one, and no id is stored
-twice. So a call may be repeated, and several calls at the same time queue each request once. The new request can be
-queued again in turn.
+A request is queued again at most once (`successor`). So a call may be repeated, and several calls at the same time
+queue each request once. The new request can be queued again in turn.
 
 What QuickBooks has executed, or may have executed, is left out.
 """
@@ -13,19 +12,18 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid5
 
-from domain import qbxml
 from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyRequests
 from domain.queueing.audited_call import AuditedCall
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.many import USUAL_BOUNDS
+from domain.queueing.new_request import added_request, copy_of
 from domain.queueing.selection import FIRST_TIME, Place, Walk, counted_parts
+from domain.queueing.successor import id_again
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
-from domain.records.request import NEVER_COMPLETE, Paging, QueuedRequest, State
-from domain.records.search_text import searchable_text
-from domain.records.webhook import ListedWebhookState, Webhook
+from domain.records.request import QueuedRequest, State
+from domain.records.webhook import ListedWebhookState
 from domain.storage.changes import AddRequest, RequireConnection
 from domain.storage.counts import INSERTED
 from domain.storage.ports import IndexStretch, RequestDetail
@@ -45,9 +43,6 @@ if TYPE_CHECKING:
 
 QUEUED_AGAIN = (State.ERROR, State.DISCARDED)
 
-_NAMESPACE = UUID("5c1d6a0e-52c1-4a0c-9c39-1c8f6f3f7a52")
-"""Makes the ids of new requests differ from all other ids. It must not change, or requests could be queued twice."""
-
 
 @dataclass
 class AgainTally:
@@ -63,20 +58,12 @@ class AgainTally:
     next_cursor: str | None = None
 
 
-def id_again(request_id: str) -> str:
-    """Return the id of the request that queues a request again."""
-    return str(uuid5(_NAMESPACE, request_id))
-
-
 def may_be_queued_again(record: QueuedRequest) -> bool:
     """Whether a record that ended in an error or was discarded can be queued again without harm.
 
     A later page cannot, because its iterator has ended.
     """
-    if record.paging.page > 1 or record.state not in QUEUED_AGAIN:
-        return False
-    # Such a request lacks values of the responses of others.
-    if record.dependencies or (record.error and record.error.code in NEVER_COMPLETE):
+    if record.paging.page > 1 or record.state not in QUEUED_AGAIN or record.lacks_values:
         return False
     return record.wrote_nothing
 
@@ -188,7 +175,8 @@ class QueueAgain:
     def _add(self, connection: Connection, stored: StoredRequest, audited: AuditedCall) -> bool:
         """Queue a request as a new one. Return False if that was done before. Raises TooManyRequests."""
         requires = RequireConnection(connection.id, connection.app_id, connection.webhook_url)
-        addition = again(stored, timestamp(self._insertion_times()))
+        moment = timestamp(self._insertion_times())
+        addition = added_request(id_again(stored.record.id), connection, copy_of(stored), moment)
         audited.begin(addition.record)
         try:
             self._store.commit(requires, addition)
@@ -197,27 +185,3 @@ class QueueAgain:
                 return False
             raise TooManyRequests("The connection is being changed. Try again in a moment.") from None
         return True
-
-
-def again(stored: StoredRequest, moment: str) -> AddRequest:
-    """Return the change that queues a request as a new one, at a timestamp."""
-    before, request_id = stored.record, id_again(stored.record.id)
-    request = qbxml.stored_request(stored.request_xml, before.qbxml_version)
-    has_own_label = before.request_label != before.id
-    if not has_own_label:
-        request = request.with_request_label(request_id)
-    record = QueuedRequest(
-        id=request_id,
-        connection_id=before.connection_id,
-        app_id=before.app_id,
-        request_name=before.request_name,
-        request_label=before.request_label if has_own_label else request_id,
-        qbxml_version=before.qbxml_version,
-        inserted_at=moment,
-        updated_at=moment,
-        webhook=Webhook.to(before.webhook.url),
-        paging=Paging(may_begin=before.paging.may_begin),
-        label=before.label,
-        subject=before.subject,
-    )
-    return AddRequest(record, request.to_xml(), searchable_text(record, request), stored.metadata)

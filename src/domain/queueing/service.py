@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from domain.records.request import Tombstone
     from domain.storage.ports import QueueStore
 
-_KIND = "queued request"
+KIND = "queued request"
 _CONTENDED = "The request is being changed. Try again in a moment."
 
 
@@ -47,6 +47,12 @@ class RequestService:
     def get(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Return a record with its bodies. Raises Gone, or NotFound (also when its connection was deleted)."""
         return existing(app_id, self._store.request_detail(request_id, connection_id)).stored
+
+    def copied(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
+        """Return a record that has all it takes to be queued again. Raises InvalidState and the errors of `get`."""
+        stored = self.get(app_id, request_id, connection_id)
+        refuse_incomplete(stored.record)
+        return stored
 
     def detail(
         self, app_id: str, request_id: str, connection_id: str | None = None
@@ -140,10 +146,10 @@ class RequestService:
         def attempt(_: Conflict | None) -> None:
             record = self._store.request(request_id)
             if record is None or record.app_id != app_id or connection_id not in {None, record.connection_id}:
-                raise not_found(_KIND)
+                raise not_found(KIND)
             connection = self._store.connection(record.connection_id)
             if connection is None or connection.deleted_at:
-                raise not_found(_KIND)
+                raise not_found(KIND)
             if isinstance(record, QueuedRequest):
                 _refuse_deletion(record, force=force)
                 if record.state in QUEUED and not dependants:
@@ -207,9 +213,22 @@ def redelivered(record: QueuedRequest, now: datetime) -> QueuedRequest:
 def existing(app_id: str, detail: RequestDetail | Tombstone | None) -> RequestDetail:
     """Return the app's request. Raises NotFound, or Gone if it was deleted."""
     if isinstance(detail, RequestDetail):
-        owned(detail.stored.record, app_id, _KIND)
+        owned(detail.stored.record, app_id, KIND)
         return detail
-    raise Gone("The request was deleted.", {"deleted_at": owned(detail, app_id, _KIND).deleted_at})
+    raise Gone("The request was deleted.", {"deleted_at": owned(detail, app_id, KIND).deleted_at})
+
+
+def refuse_incomplete(record: QueuedRequest) -> None:
+    """Raise InvalidState if the request cannot be queued again as it is."""
+    if record.paging.page > 1:
+        first = record.paging.first_page_id
+        raise InvalidState(f"Its iterator in QuickBooks has ended. Queue page 1 again: {first}.", {"record_id": first})
+    if record.lacks_values:
+        raise InvalidState(
+            "It lacks values of the responses to other requests of its batch. Queue a request with these values, with "
+            '"replaces": "<id>".',
+            {"state": record.state.value},
+        )
 
 
 def _refuse_deletion(record: QueuedRequest, *, force: bool) -> None:

@@ -46,6 +46,7 @@ class Action(StrEnum):
     ONBOARDING_LINK_CREATED = "onboarding_link_created"
     REQUEST_DISCARDED = "request_discarded"
     REQUEST_DELETED = "request_deleted"
+    REQUEST_QUEUED_AGAIN = "request_queued_again"
     WEBHOOK_REDELIVERED = "webhook_redelivered"
     REQUESTS_DISCARDED = "requests_discarded"
     REQUESTS_QUEUED_AGAIN = "requests_queued_again"

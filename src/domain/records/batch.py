@@ -2,7 +2,7 @@
 
 They differ only in the last five bits of their first byte, which are the position of the request in the batch. So a
 record finds the others of its batch by their positions, and message set IDs, which are the first digits of an id,
-differ.
+differ. Their version, in the sense of RFC 9562, is 8: so an id tells whether its request is part of a batch.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ _SHIFT = 120
 _MASK = 0x1F
 """A position takes five bits of the first of the 16 bytes."""
 
+_VERSION = 0xF << 76
+_OF_BATCHES = 8 << 76
+"""The version is the first digit of the third group: 8 is for ids that an application makes by rules of its own."""
+
 
 _id = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z").match
 
@@ -34,9 +38,19 @@ def is_id(text: str) -> bool:
     return _id(text) is not None
 
 
-def ids_of_batch(random_id: str, number: int) -> Sequence[str]:
-    """Return the ids of a batch of `number` requests, derived from one random id."""
-    return [id_at(random_id, position) for position in range(number)]
+def new_batch_id(random_id: str) -> str:
+    """Return the id of a new batch, which is that of its first request, from a random id."""
+    return id_at(str(UUID(int=UUID(random_id).int & ~_VERSION | _OF_BATCHES)), 0)
+
+
+def batch_id(member_id: str) -> str | None:
+    """Return the id of the batch of a request, or None for a request that was queued alone."""
+    return id_at(member_id, 0) if UUID(member_id).int & _VERSION == _OF_BATCHES else None
+
+
+def ids_of_batch(first_id: str, number: int) -> Sequence[str]:
+    """Return the ids of a batch of `number` requests, derived from its id."""
+    return [id_at(first_id, position) for position in range(number)]
 
 
 def id_at(member_id: str, position: int) -> str:

@@ -99,6 +99,14 @@ NOT_EXECUTED = NEVER_COMPLETE | {
 """The error codes of a write that QuickBooks has not executed, if its response was never lost."""
 
 
+class WhetherExecuted(StrEnum):
+    """Whether QuickBooks has executed a write that has ended."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
 class RequestError:
     """The error of a request: a stable code, a message for developers, facts and a hint."""
@@ -315,6 +323,20 @@ class QueuedRequest:
             return True
         was_refused = self.error is not None and self.error.code in NOT_EXECUTED
         return not self.recovery.begun and (self.state is State.DISCARDED or was_refused)
+
+    @property
+    def lacks_values(self) -> bool:
+        """Whether the request waits for values of the responses to others, or ended without them."""
+        return bool(self.dependencies) or (self.error is not None and self.error.code in NEVER_COMPLETE)
+
+    @property
+    def executed(self) -> WhetherExecuted | None:
+        """Whether QuickBooks has executed the write. None for a read, and until the request has ended."""
+        if self.is_read or self.state not in ENDED:
+            return None
+        if self.state is State.RESPONSE_RECEIVED:
+            return WhetherExecuted.YES
+        return WhetherExecuted.NO if self.wrote_nothing else WhetherExecuted.UNKNOWN
 
     def changed(self, now: datetime) -> QueuedRequest:
         """Return the record after a change of its fields, with a new `updated_at` and the next `revision`."""

@@ -46,8 +46,6 @@ def suggested_path(path: str, templates: Iterable[str]) -> tuple[str, str] | Non
     if not given:
         return None
     given[-1] = _OTHER_NAMES.get(given[-1].lower(), given[-1])
-    if given[-1] == "queue_again" and len(given) > 1 and is_id(given[-2]):
-        del given[-2]  # the action takes the ids in its filter
     found = [(*_compared(template, given), template) for template in templates if template.startswith(f"{PREFIX}/")]
     best, suggested, template = max(found, key=lambda each: each[0])
     return (template, f"{PREFIX}/{suggested}") if best >= _MIN_SIMILARITY else None

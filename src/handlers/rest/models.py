@@ -428,6 +428,15 @@ class DetailParameters(Parameters):
     )
 
 
+FORCE = "Queue it although QuickBooks has executed the former request, or may have. It can then be executed twice."
+
+
+class QueueAgainParameters(Parameters):
+    """Options for queueing a request again."""
+
+    force: bool = Field(default=False, description=FORCE)
+
+
 class DiscardParameters(Parameters):
     """Options for discarding."""
 

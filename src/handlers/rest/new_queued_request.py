@@ -12,7 +12,7 @@ from domain.queueing.new_request import NewRequest, WebhookUrl
 from domain.records.batch import MAX_REQUESTS, is_id
 from domain.records.connection import Connection
 from handlers.rest.endpoint import Body, Parameters
-from handlers.rest.models import Label, Metadata, Url
+from handlers.rest.models import FORCE, Id, Label, Metadata, Url
 
 
 class NewRequestParameters(Parameters):
@@ -28,9 +28,19 @@ class NewRequestParameters(Parameters):
         default=False, description="Replace characters that QuickBooks cannot store. By default they are refused."
     )
 
+    def how_to_read(self, *, by_alias: bool = False) -> dict[str, bool]:
+        """Return the parameters that change how a request is read."""
+        return self.model_dump(include=set(NewRequestParameters.model_fields), by_alias=by_alias)
 
-class NewQueuedRequest(Body):
-    """A QBXML request to queue, as JSON or as XML. The body may also be wrapped: `{"queued_request": {…}}`.
+
+class CreateParameters(NewRequestParameters):
+    """How a request is read, and what it may replace."""
+
+    force: bool = Field(default=False, description=FORCE)
+
+
+class WrittenRequest(Body):
+    """A QBXML request, as JSON or as XML. The body may also be wrapped: `{"queued_request": {…}}`.
 
     A body with both forms is accepted if they describe the same request, so that a record can be queued again.
     """
@@ -73,7 +83,7 @@ class NewQueuedRequest(Body):
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
         opts_out = self.webhook_choice is WebhookUrl.NONE
-        return [self.model_dump(), parameters.model_dump(), *(["no webhook"] if opts_out else [])]
+        return [self.model_dump(exclude={"replaces"}), parameters.how_to_read(), *(["no webhook"] if opts_out else [])]
 
     def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], NewRequest]:
         """Return the function that reads the request for a connection. See `request`."""
@@ -96,7 +106,7 @@ class NewQueuedRequest(Body):
         """
         if self.request_xml is None and self.request_json is None:
             raise InvalidRequest.of("request_json", "is missing. Send request_json or request_xml")
-        options: dict[str, Any] = {**parameters.model_dump(by_alias=True), "country": country}
+        options: dict[str, Any] = {**parameters.how_to_read(by_alias=True), "country": country}
         options["default_version"] = qbxml.default_version(qbxml_version)
         from_json = None if self.request_json is None else qbxml.parse_request_json(self.request_json, **options)
         # XML without a prologue has no version, and a tree has no onError. The other form supplies them.
@@ -124,7 +134,24 @@ def _not_an_id(ref: str) -> str:
 Ref = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_not_an_id)]
 
 
-class NewBatchRequest(NewQueuedRequest):
+class NewQueuedRequest(WrittenRequest):
+    """A QBXML request to queue, as JSON or as XML. The body may also be wrapped: `{"queued_request": {…}}`.
+
+    A body with both forms is accepted if they describe the same request, so that a record can be queued again.
+    """
+
+    replaces: Id | None = Field(
+        default=None,
+        description="A request of the connection that has ended, and that this one corrects. It is replaced once: the "
+        "call returns the request that replaces it already, if there is one.",
+    )
+
+    def inputs(self, parameters: NewRequestParameters) -> list[Any]:
+        """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
+        return [*super().inputs(parameters), *([self.replaces] if self.replaces else [])]
+
+
+class NewBatchRequest(WrittenRequest):
     """A request of a batch, which can depend on others.
 
     In `request_json`, `{"$from": "<ref or id>", "path": "CustomerRet/ListID"}` in place of a text is a value of the
@@ -148,7 +175,7 @@ class NewBatchRequest(NewQueuedRequest):
         def read(connection: Connection) -> NewRequest:
             tree, references = qbxml.without_references(self.request_json)
             plain = self.model_copy(update={"request_json": tree})
-            new = NewQueuedRequest.reader(plain, parameters)(connection)
+            new = WrittenRequest.reader(plain, parameters)(connection)
             return replace(
                 new,
                 ref=self.ref,

@@ -8,7 +8,7 @@ from typing_extensions import TypeAliasType, TypedDict
 
 from domain import qbxml
 from domain.records.batch import id_at
-from domain.records.request import State
+from domain.records.request import State, WhetherExecuted
 from domain.records.webhook import WebhookState
 from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
 
@@ -127,6 +127,13 @@ class _RequestFields(TypedDict):
     ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if the request does not wait")]
     error: RequestErrorView | None
+    executed: Annotated[
+        WhetherExecuted | None,
+        Schema(
+            "Whether QuickBooks has executed the write. `unknown`: look in QuickBooks before you queue it again. Null "
+            "for a query, and until the request has ended"
+        ),
+    ]
     webhook_url: Annotated[str | None, Schema("A read-only key sees only the origin")]
     webhook_attempts: list[WebhookAttemptView]
     webhook_error: Annotated[str | None, Schema("Why the latest webhook attempt failed")]
@@ -321,6 +328,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "depends_on": [id_at(record.id, position) for position in record.dependencies],
         "waiting_reason": waiting_reason(waiting),
         "error": error_view(record.error),
+        "executed": record.executed,
         "webhook_url": record.webhook.url,
         "webhook_attempts": [_attempt_view(attempt) for attempt in record.webhook.attempts],
         "webhook_error": record.webhook.error,

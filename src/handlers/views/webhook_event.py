@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from domain.records.request import State
+from domain.records.request import State, WhetherExecuted
 from domain.webhooks.defaults import MAX_BODY_BYTES
 from handlers.views.requests import (
     Metadata,
@@ -64,6 +64,7 @@ class WebhookEventView(TypedDict):
         ),
     ]
     error: RequestErrorView | None
+    executed: Annotated[WhetherExecuted | None, Schema("Whether QuickBooks has executed the write. Null for a query")]
     links: RequestLinks
     result_omitted: NotRequired[
         Annotated[bool, Schema("True when the event was too large for `result` beside `response_json`")]
@@ -117,6 +118,7 @@ def _event(stored: StoredRequest, moment: str) -> WebhookEventView:
         "response_json": response_json(stored),
         "result": None,
         "error": error_view(record.error),
+        "executed": record.executed,
         "links": links(record),
     }
 

@@ -44,6 +44,7 @@ AUDITED = {
     "discard_queued_requests": Action.REQUESTS_DISCARDED,
     "onboard_customer": Action.PASSWORD_SET,
     "pause_connection": Action.CONNECTION_PAUSED,
+    "queue_request_again": Action.REQUEST_QUEUED_AGAIN,
     "queue_requests_again": Action.REQUESTS_QUEUED_AGAIN,
     "redeliver_queued_request": Action.WEBHOOK_REDELIVERED,
     "redeliver_webhooks": Action.WEBHOOKS_REDELIVERED,

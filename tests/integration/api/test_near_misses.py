@@ -249,17 +249,14 @@ OTHER_ID = "d0000000-0000-4000-8000-00000000000d"
     ("path", "message"),
     [
         (f"/connections/{CONNECTION_ID}/bills", "followed by accept_company_file, audit_log, customers, invoices, "),
-        (f"/queued_requests/{OTHER_ID}/response", f"{OTHER_ID}/ can be followed by discard, redeliver."),
+        (f"/queued_requests/{OTHER_ID}/response", f"{OTHER_ID}/ can be followed by discard, queue_again, redeliver."),
         ("/events/5", "/api/v1/events exists, but nothing can follow it."),
         (f"/queued_requests/{OTHER_ID}/cancel", f"Did you mean /api/v1/queued_requests/{OTHER_ID}/discard?"),
         (
             f"/connections/{CONNECTION_ID}/queued_requests/{OTHER_ID}/retry",
-            f"Did you mean /api/v1/connections/{CONNECTION_ID}/queued_requests/queue_again?",
+            f"Did you mean /api/v1/connections/{CONNECTION_ID}/queued_requests/{OTHER_ID}/queue_again?",
         ),
-        (
-            f"/queued_requests/{OTHER_ID}/retry",
-            "Did you mean /api/v1/connections/{connection_id}/queued_requests/queue_again?",
-        ),
+        (f"/queued_requests/{OTHER_ID}/retry", f"Did you mean /api/v1/queued_requests/{OTHER_ID}/queue_again?"),
     ],
 )
 def test_a_path_that_resembles_no_other_says_what_can_follow_its_beginning(path: str, message: str) -> None:

@@ -441,7 +441,10 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         function: (queues_at_the_limit(function), waits_after_queueing(function))
         for function in ("create_queued_request", *(f"query_{name}" for name in QUERIES))
     },
-    **{function: (queues_at_the_limit(function),) for function in ("create_batch", "queue_requests_again")},
+    **{
+        function: (queues_at_the_limit(function),)
+        for function in ("create_batch", "queue_request_again", "queue_requests_again")
+    },
 }
 """Cases that make a function do more than its event does."""
 

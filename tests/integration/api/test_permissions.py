@@ -159,7 +159,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
             store.commit(
                 ChangeRequest(after, after.with_webhook(NOON, replace(after.webhook, state=WebhookState.FAILED)))
             )
-    if function == "queue_requests_again":
+    if function in {"queue_request_again", "queue_requests_again"}:
         store.commit(ChangeRequest(record, record.moved(State.DISCARDED, NOON)))
     if function == "pack_search_texts":
         # A day to copy, a day to remove from the index, and a day without remaining records.

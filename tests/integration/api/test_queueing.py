@@ -125,6 +125,7 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "response_xml": None,
         "response_json": None,
         "error": None,
+        "executed": None,
         "webhook_url": HOOK,
         "webhook_attempts": [],
         "webhook_error": None,

@@ -168,10 +168,12 @@ class Interleavings(StreamRules):
         }.get(what, lambda: use.update(*mine, **SETTINGS[what], actor=AN_ACTOR))
         self.system.in_function(action, trouble)
 
-    @rule(number=CONNECTIONS, what=st.sampled_from(["discard", "queue again"]), trouble=TROUBLE)
+    @rule(number=CONNECTIONS, what=st.sampled_from(["discard", "queue again", "replace"]), trouble=TROUBLE)
     def change_many(self, number: int, what: str, trouble: Trouble) -> None:
-        """Discard or queue again all requests of a connection with one call."""
-        {"discard": self.system.discard_many, "queue again": self.system.queue_again}[what](number, trouble)
+        """Discard or queue again all requests of a connection with one call, or replace each by a call of its own."""
+        system = self.system
+        action = {"discard": system.discard_many, "queue again": system.queue_again, "replace": system.replace_each}
+        action[what](number, trouble)
 
     # --- Web Connectors and QuickBooks
 

@@ -18,15 +18,16 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.sessions import SESSION_ID
 from domain import qbxml
 from domain.connections.service import ConnectionService
-from domain.errors import HasDependants, MayBeExecuted
+from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted, PossiblyExecuted
 from domain.listing.filters import RequestFilter
 from domain.maintenance.sweep import sweep
 from domain.queueing.many import ManyRequests
-from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch
-from domain.queueing.queue_again import QueueAgain, id_again
+from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch, QueueRequest
+from domain.queueing.queue_again import QueueAgain
 from domain.queueing.service import RequestService
+from domain.queueing.successor import Replaces, id_again
 from domain.records.app import App
-from domain.records.batch import id_at, ids_of_batch
+from domain.records.batch import id_at, ids_of_batch, new_batch_id
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.records.webhook import WebhookState
@@ -351,7 +352,7 @@ class System:
         self.in_function(lambda: self.queueing.queue_batch(command), trouble)
         # The first new id is that of the batch; a concurrent call may have made others.
         for base in ids[former : former + 1]:
-            ids[former : former + 1] = ids_of_batch(base, len(batch))
+            ids[former : former + 1] = ids_of_batch(new_batch_id(base), len(batch))
 
     def end_some(self, number: int, requests: int = 3) -> list[int]:
         """Queue reads and discard them. Return the shards of the stream with their changes."""
@@ -380,6 +381,27 @@ class System:
             ),
             trouble,
         )
+        self._know_successors()
+
+    def replace_each(self, number: int, trouble: Trouble = None) -> None:
+        """Queue a request in place of each ended one of a connection, if it certainly wrote nothing."""
+        connection = self.connections[number]
+        new = _write(None)
+        for request_id in list(self.new_id.ids):
+            record = self.store.request(request_id)
+            if not isinstance(record, QueuedRequest) or record.connection_id != connection.id:
+                continue
+            replaces = Replaces(request_id)
+            command = QueueRequest(connection.app_id, connection.id, lambda _: new, replaces=replaces)
+
+            def work(command: QueueRequest = command) -> None:
+                with suppress(InvalidState, PossiblyExecuted, Gone):
+                    self.queueing.queue(command)
+
+            self.in_function(work, trouble)
+        self._know_successors()
+
+    def _know_successors(self) -> None:
         ids = self.new_id.ids
         again = [id_again(request_id) for request_id in ids]
         ids += [new for new in again if new not in ids and isinstance(self.store.request(new), QueuedRequest)]

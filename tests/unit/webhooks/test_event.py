@@ -49,6 +49,7 @@ def test_the_event_of_a_completed_request_carries_both_forms_of_request_and_resp
         "response_xml": RESPONSE_XML,
         "result": {"CustomerRet": [{"ListID": "80000001-1", "Name": "Ann"}]},
         "error": None,
+        "executed": None,
         "links": {
             "self": f"/api/v1/queued_requests/{record.id}",
             "ui": f"/app/queued_requests/{record.id}",
