@@ -348,14 +348,26 @@ RULES: Mapping[str, Rule] = {
         ("rules.requirements",),
         is_noted=True,
     ),
+    "opening_balance_forms": Rule(
+        "The OpenBalance of a customer makes an invoice without an item, described as `Opening balance` and posted to"
+        " Uncategorized Income, and that of a vendor a bill of Uncategorized Expenses. Nobody published a response with"
+        " one: its number, terms, tax code and template are those of other forms.",
+        (
+            _document(
+                'Intuit, "Fix a customer\'s opening balance"; Insightful Accountant, "Add/Edit Multiple List Entry for'
+                ' opening balances"'
+            ),
+            _assumed("the other fields"),
+        ),
+        ("rules.lists",),
+        ("Customer: OpenBalance CreditLimit?", "Vendor: CreditLimit? OpenBalance"),
+    ),
     "opening_balances": Rule(
         "OpenBalance makes an invoice, a bill or a journal entry; QuantityOnHand makes an adjustment. Receivables,"
         " payables, income and expenses open without a balance.",
         (REFERENCE,),
         ("rules.lists", "rules.items:StockItemRules"),
         (
-            "Customer: OpenBalance CreditLimit?",
-            "Vendor: CreditLimit? OpenBalance",
             "Account: OpenBalance",
             "{Customer,Vendor,Account}/OpenBalanceDate",
             "{Customer,Vendor,Account}/OpenBalance of zero",
@@ -796,8 +808,9 @@ RULES: Mapping[str, Rule] = {
         ("reports.statements:retained_earnings",),
     ),
     "balance_sheet": Rule(
-        "The headings, totals and column title of the balance sheet, and the places of retained earnings and income.",
-        (_capture("balance-sheet"),),
+        "The headings, totals and column title of the balance sheet, and the places of retained earnings and income. An"
+        " account whose postings add up to nothing has a row in it, as in the other statements.",
+        (_capture("balance-sheet"), _document("commentfran.com on Display Rows, Non-zero")),
         ("reports.statements:balance_sheet",),
         (
             "GeneralSummaryReportQueryRq",
@@ -845,9 +858,14 @@ RULES: Mapping[str, Rule] = {
     ),
     "reports": Rule(
         "Reports follow from the ledger. Titles and columns are those of captured reports where there is one, and our"
-        " reading where not. ReturnRows All shows all accounts of a statement; other values, and ReturnColumns, change"
-        " nothing.",
-        (DOUBLE_ENTRY, _assumed("titles, columns and options")),
+        " reading where not. ReturnRows and ReturnColumns choose the rows and columns of a summary: those with"
+        " postings, those with amounts, or all. By default there is a column for each part of the period, and otherwise"
+        " the rows and columns with amounts. A job has a column, and its customer none for the sum.",
+        (
+            DOUBLE_ENTRY,
+            _document("Redmond Accounting and Intuit on purchases by vendor and on the profit of jobs"),
+            _assumed("titles, columns and options"),
+        ),
         (
             "reports",
             "reports:respond",

@@ -50,8 +50,6 @@ def _payroll(title: str) -> Report:
     return lambda selection: Table(title, selection.period.title(), [LABEL, amount_column("TOTAL", "Total")], "None")
 
 
-_PURCHASES = {*_EXPENSES, "OtherCurrentAsset"}
-
 REPORTS: dict[str, Report] = {
     "APAgingDetail": partial(aging.detail, title="A/P Aging Detail", account_type=_AP, sign=-1),
     "APAgingSummary": partial(aging.summary, title="A/P Aging Summary", kind="Vendor", account_type=_AP, sign=-1),
@@ -85,20 +83,13 @@ REPORTS: dict[str, Report] = {
     "SalesByRepSummary": _sales_by_rep,
     "SalesByItemSummary": summary.sales_by_item,
     "PurchaseByItemSummary": summary.purchases_by_item,
-    "PurchaseByVendorSummary": partial(
-        summary.by_entity,
-        title="Purchases by Vendor Summary",
-        kind="Vendor",
-        types=_PURCHASES,
-        sign=1,
-        forms=summary.PURCHASE_KINDS,
-    ),
+    "PurchaseByVendorSummary": summary.purchases_by_vendor,
     "InventoryStockStatusByItem": partial(stock.stock_status, by_vendor=False),
     "InventoryStockStatusByVendor": partial(stock.stock_status, by_vendor=True),
     "InventoryValuationSummary": stock.inventory_valuation,
     "PhysicalInventoryWorksheet": stock.physical_inventory,
     "ProfitAndLossByClass": partial(statements.profit_and_loss, title="Profit & Loss by Class", by="Class"),
-    "ProfitAndLossByJob": partial(statements.profit_and_loss, title="Profit & Loss by Job", by="Customer"),
+    "ProfitAndLossByJob": statements.profit_and_loss_by_job,
     "ProfitAndLossPrevYearComp": _previous_year,
     "ProfitAndLossStandard": statements.profit_and_loss,
     "ProfitAndLossYTDComp": _year_to_date,

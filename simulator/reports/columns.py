@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 from simulator.basics.errors import RequestError
 from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books.records import reference_id
+from simulator.reports.selection import Period
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulator.books import Books, Record
     from simulator.books.ledger import Posting
-    from simulator.reports.selection import Period
 
 _DAYS = {"Day": 1, "Week": 7, "TwoWeek": 14, "FourWeek": 28}
 _MONTHS = {"Month": 1, "Quarter": 3, "Year": 12}
 MAX_COLUMNS = 1000
 
 
-def date_columns(unit: str, period: Period, first_day: str) -> list[tuple[str, str, str]]:
-    """Return title, first and last day of each column. `first_day` is the start of a period without a start."""
-    start, end = date.fromisoformat(max(period.first, first_day)), date.fromisoformat(period.last)
+def date_columns(unit: str, period: Period) -> list[Period]:
+    """Return the period of each column. The first and the last one end with the report."""
+    start, end = date.fromisoformat(period.first), date.fromisoformat(period.last)
     columns = []
     while start <= end:
         last = min(_last_day(unit, start), end)
-        columns.append((_title(unit, start, last), start.isoformat(), last.isoformat()))
+        columns.append(Period(start.isoformat(), last.isoformat()))
         if len(columns) > MAX_COLUMNS:
             raise RequestError(3250, f"{NOT_AVAILABLE}: the report has too many columns: choose a shorter period.")
         start = last + timedelta(days=1)
@@ -43,22 +43,6 @@ def _last_day(unit: str, day: date) -> date:
     months = _MONTHS.get(unit, 1)
     index = (day.year * 12 + day.month - 1) // months * months + months
     return date(index // 12, index % 12 + 1, 1) - timedelta(days=1)
-
-
-def _title(unit: str, first: date, last: date) -> str:
-    if unit == "Month":
-        return f"{first:%b %y}"
-    if unit == "Year":
-        return f"{first:%Y}"
-    if unit == "Day":
-        return short_day(first.isoformat())
-    return f"{first:%b} {first.day} - {last:%b} {last.day}, {last:%y}"
-
-
-def short_day(day: str) -> str:
-    """Write a day as in the title of a column: `Mar 20, 25`."""
-    moment = date.fromisoformat(day)
-    return f"{moment:%b} {moment.day}, {moment:%y}"
 
 
 IS_DATE = frozenset({*_DAYS, *_MONTHS, "HalfMonth"})

@@ -113,6 +113,10 @@ class Period:
     def _is_of_months(first: date, last: date) -> bool:
         return first.day == 1 and last != date.max and (last + timedelta(days=1)).day == 1
 
+    def end_title(self) -> str:
+        """Return the last day as the title of a column of balances: `Jan 31, 26`. It is TOTAL without an end."""
+        return Period(self.last, self.last).column_title()
+
     def as_of(self) -> str:
         """Return the last day as QuickBooks writes it below the title of a report."""
         return "All Transactions" if self.last == date.max.isoformat() else f"As of {_day(self.last)}"
@@ -142,8 +146,6 @@ class Selection:
             child.text for child in self.request.findall("ReportTxnTypeFilter/TxnTypeFilter") if child.text != "All"
         }
         self.modified = self._modified()
-        self.shows_all_rows = self.request.findtext("ReturnRows") == "All"
-        """Whether a statement also has the accounts without a balance."""
         self._is_cash = self.request.findtext("ReportBasis") == "Cash"
         self.basis = ACCRUAL
 

@@ -9,13 +9,14 @@ from simulator.basics.errors import RequestError
 from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books.accounts import BALANCE_TYPES, INCOME_TYPES, chart_of_accounts
 from simulator.books.ledger import ZERO
-from simulator.reports.columns import IS_DATE, key_of, short_day
-from simulator.reports.selection import ALL_DAYS, Period, Selection
+from simulator.reports.columns import IS_DATE, key_of
+from simulator.reports.selection import Period, Selection
 from simulator.reports.summary import (
     Division,
     Sums,
     Values,
     account_types,
+    chosen_rows,
     divide,
     negated,
     plus,
@@ -34,21 +35,26 @@ if TYPE_CHECKING:
     from simulator.reports.table import Cell
 
 
+def account_rows(selection: Selection, division: Division) -> Sums:
+    """Return the rows of a statement. By default it shows an account with postings, even if they add up to nothing.
+
+    "Comment exclure des comptes de bilans dans QuickBooks" (commentfran.com): Display Rows, Non-zero, hides them.
+    """
+    accounts, width = selection.books["Account"], len(division.titles)
+    return chosen_rows(selection, division.sums, accounts, width, default="ActiveOnly")
+
+
 class _Statement:
     """Writes sections of accounts with their totals."""
 
     def __init__(self, table: Table, selection: Selection, division: Division) -> None:
-        self.table, self.books, self.sums = table, selection.books, division.sums
+        self.table, self.books = table, selection.books
         self.width, self.is_summary = len(division.titles), division.is_summary
-        self.shows_all = selection.shows_all_rows
-        if self.shows_all:
-            active = (account.id for account in self.books["Account"] if account.is_active)
-            self.sums = {**{account: division.nothing() for account in active}, **division.sums}
+        self.sums = account_rows(selection, division)
 
     def has(self, *types: str) -> bool:
-        """Return whether accounts of these types are shown: those with a balance, or all."""
-        accounts = chart_of_accounts(self.books, *types)
-        return any(self.shows_all or any(self.sums.get(account.id, ())) for account in accounts)
+        """Return whether accounts of these types have rows."""
+        return any(account.id in self.sums for account in chart_of_accounts(self.books, *types))
 
     def group(self, title: str, sections: tuple[tuple[str, str], ...], *, sign: int = 1) -> Values:
         """Write sections, each a title and an account type, below a title of their own. Returns their sum."""
@@ -69,14 +75,14 @@ class _Statement:
             for account in accounts
             if account.id in self.sums
         }
-        if not self.has(*types) or not sums:
+        if not sums:
             return [ZERO] * self.width
         if self.is_summary:
             total = [sum(column, ZERO) for column in zip(*sums.values(), strict=True)]
             self.table.data([title, *total])
             return total
         self.table.text(title)
-        total = write_tree(self.table, accounts, sums, "account", self.width, shows_all=self.shows_all)
+        total = write_tree(self.table, accounts, sums, "account", self.width)
         self.table.subtotal([total_title, *total])
         return total
 
@@ -92,6 +98,23 @@ def profit_and_loss(selection: Selection, title: str = "Profit & Loss", by: str 
     if division.titles == ["TOTAL"]:
         division.titles = [selection.period.column_title()]
     table = Table(title, selection.period.title(), division.columns())
+    _write_profit_and_loss(table, selection, division)
+    return table
+
+
+def profit_and_loss_by_job(selection: Selection) -> Table:
+    """Return the profit and loss with a column for each customer. What names no customer is not in it.
+
+    Intuit, "Profit & loss by job report": it only includes what was assigned to a customer or job.
+    """
+    types, customer_of = account_types(selection.books), key_of("Customer", selection.books)
+
+    def row_of(record: Record, posting: Posting) -> str | None:
+        is_counted = types.get(posting.account) in INCOME_TYPES and customer_of(record, posting)
+        return posting.account if is_counted else None
+
+    division = divide(selection, row_of, by="Customer")
+    table = Table("Profit & Loss by Job", selection.period.title(), division.columns())
     _write_profit_and_loss(table, selection, division)
     return table
 
@@ -166,8 +189,8 @@ def balance_sheet(
     """Return assets, liabilities and equity at the end of a period."""
     division = _balances(selection, by=by)
     division.is_summary = is_summary
-    if division.titles == ["TOTAL"] and selection.period.last < "9999":
-        division.titles = [short_day(selection.period.last)]
+    if division.titles == ["TOTAL"]:
+        division.titles = [selection.period.end_title()]
     table = Table(title, selection.period.as_of(), division.columns())
     _write_balance_sheet(table, selection, division)
     return table
@@ -215,8 +238,7 @@ def balance_sheet_compared(selection: Selection) -> Table:
     """Return the balance sheet and that of a year before, with the differences."""
     before = year_before(selection.period)
     now, then = _balances(selection, by="TotalOnly").sums, _balances(selection, by="TotalOnly", period=before).sums
-    last, last_before = (period.last for period in (selection.period, before))
-    titles = ("TOTAL", "TOTAL") if last == ALL_DAYS.last else (short_day(last), short_day(last_before))
+    titles = (selection.period.end_title(), before.end_title())
     heading = "Balance Sheet Prev Year Comparison", selection.period.as_of()
     return _compared(selection, heading, (now, then), titles, _write_balance_sheet, changes=True)
 
@@ -267,12 +289,12 @@ def _write_balance_sheet(table: Table, selection: Selection, division: Division)
 
 def _write_equity(table: Table, selection: Selection, division: Division) -> Values:
     """Write the accounts of equity, the earnings of former years and those of this year. Returns their sum."""
-    accounts = chart_of_accounts(selection.books, "Equity")
+    accounts, rows = chart_of_accounts(selection.books, "Equity"), account_rows(selection, division)
     before = [account for account in accounts if account.full_name.lower() < _RETAINED_NAME.lower()]
-    sums = {account.id: negated(division.sums[account.id]) for account in accounts if account.id in division.sums}
+    sums = {account.id: negated(rows[account.id]) for account in accounts if account.id in rows}
     retained = negated(division.sums.get(_RETAINED, division.nothing()))
     earned = negated(division.sums.get(_EARNED, division.nothing()))
-    if not any(any(values) for values in (*sums.values(), retained, earned)):
+    if not sums and not any((*retained, *earned)):
         return division.nothing()
     table.text("Equity")
     equity = write_tree(table, before, sums, "account", len(division.titles))
@@ -297,7 +319,7 @@ def trial_balance(selection: Selection) -> Table:
         is_former = types.get(posting.account) in INCOME_TYPES and record.fields["TxnDate"] < first
         return retained if is_former else posting.account
 
-    sums = divide(selection, row_of, by="TotalOnly", is_cumulative=True).sums
+    sums = account_rows(selection, divide(selection, row_of, by="TotalOnly", is_cumulative=True))
     columns = [LABEL, amount_column("Debit", "Debit"), amount_column("Credit", "Credit")]
     table = Table("Trial Balance", selection.period.as_of(), columns)
     debits = credits_ = ZERO
@@ -308,9 +330,9 @@ def trial_balance(selection: Selection) -> Table:
         after = sum(account.full_name.lower() > _RETAINED_NAME.lower() for account in equity)
         accounts.insert(len(others) - after, (_RETAINED, _RETAINED_NAME))
     for account_id, name in accounts:
-        balance = sums.get(account_id, [ZERO])[0]
-        if balance:
-            table.data([name, max(balance, ZERO) or None, max(-balance, ZERO) or None], "account", name)
+        if account_id in sums:
+            balance = sums[account_id][0]
+            table.data([name, balance if balance >= 0 else None, -balance if balance < 0 else None], "account", name)
             debits += max(balance, ZERO)
             credits_ += max(-balance, ZERO)
     table.total(["TOTAL", debits, credits_])

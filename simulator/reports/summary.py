@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.books.accounts import chart_of_accounts
@@ -30,6 +31,7 @@ Sums: TypeAlias = dict[str, Values]
 SALES_KINDS = {"Invoice", "SalesReceipt", "CreditMemo", "Charge"}
 PURCHASE_KINDS = {"Bill", "ItemReceipt", "VendorCredit", "Check", "CreditCardCharge", "CreditCardCredit"}
 SALES_TYPES = {"Income", "OtherIncome"}
+PURCHASE_TYPES = {"CostOfGoodsSold", "Expense", "OtherExpense", "OtherCurrentAsset"}
 
 
 @dataclass(slots=True)
@@ -44,6 +46,11 @@ class Division:
     def columns(self) -> list[Column]:
         """Return the columns, the label first."""
         return [LABEL, *(amount_column(title, "Total" if title == "TOTAL" else "Amount") for title in self.titles)]
+
+    def with_total(self) -> Division:
+        """Return these columns and one more with the sums of the rows."""
+        sums = {row: [*values, sum(values, ZERO)] for row, values in self.sums.items()}
+        return Division([*self.titles, "TOTAL"], sums)
 
     def nothing(self) -> Values:
         """Return a row of zeros."""
@@ -76,13 +83,21 @@ def divide(
     if by == "TotalOnly":
         return Division(["TOTAL"], {row: [columns[""]] for row, columns in cells.items()})
     chart = {account.id: rank for rank, account in enumerate(chart_of_accounts(selection.books))}
+    active = {key for columns in cells.values() for key in columns}
     keys = sorted(
-        {key for columns in cells.values() for key in columns},
-        key=lambda key: (chart.get(key, 0), *_name_order(selection, key)),
+        active | _all_columns(selection, by), key=lambda key: (chart.get(key, 0), *_name_order(selection, key))
     )
     titles = [selection.books.lists[key].full_name if key else "Unclassified" for key in keys]
     sums = {row: [columns.get(key, ZERO) for key in keys] for row, columns in cells.items()}
-    return Division([*titles, "TOTAL"], {row: [*values, sum(values, ZERO)] for row, values in sums.items()})
+    return _chosen(selection, titles, sums, {index for index, key in enumerate(keys) if key in active}).with_total()
+
+
+def _all_columns(selection: Selection, by: str) -> set[str]:
+    """Return the active list objects that have a column with ReturnColumns All."""
+    if selection.request.findtext("ReturnColumns") != "All":
+        return set()
+    kind = {"ItemDetail": "Item", "Payee": "Entity"}.get(by, by)
+    return {record.id for record in selection.books.of(kind) if record.is_active}
 
 
 def _by_date(
@@ -94,12 +109,10 @@ def _by_date(
     *,
     is_cumulative: bool,
 ) -> Division:
-    days = {transaction.fields.get("TxnDate", "") for transaction in selection.books.transactions.values()} - {""}
-    today = selection.books.clock.today().isoformat()
-    last = max(min(period.last, max(days, default=today)), period.first)
-    columns = date_columns(by, Period(period.first, last), min(days, default=today))
-    ends = [end for _, _, end in columns]
+    columns = date_columns(by, _bounded(selection, period))
+    ends = [column.last for column in columns]
     sums: Sums = {}
+    active: set[int] = set()
     for record, posting in selection.postings(posting_period):
         row = row_of(record, posting)
         if row is None:
@@ -108,13 +121,36 @@ def _by_date(
         index = bisect_left(ends, record.fields["TxnDate"])
         if index < len(ends):
             values[index] += posting.amount
-    titles = [title for title, _, _ in columns]
-    if is_cumulative:
-        for values in sums.values():
-            for index in range(1, len(values)):
-                values[index] += values[index - 1]
-        return Division(titles, sums)
-    return Division([*titles, "TOTAL"], {row: [*values, sum(values, ZERO)] for row, values in sums.items()})
+            active.add(index)
+    if not is_cumulative:
+        return _chosen(selection, [column.column_title() for column in columns], sums, active).with_total()
+    titles = [column.end_title() for column in columns]
+    balances = {row: list(accumulate(values)) for row, values in sums.items()}
+    return _chosen(selection, titles, balances, set(range(min(active, default=0), len(ends))))
+
+
+def _bounded(selection: Selection, period: Period) -> Period:
+    """Return a period with two ends: where it has none, it begins and ends with the transactions of the company."""
+    days = {record.fields.get("TxnDate", "") for record in selection.books.transactions.values()} - {""}
+    today = selection.books.clock.today().isoformat()
+    first = min(days, default=today) if period.first == ALL_DAYS.first else period.first
+    last = max(days, default=today) if period.last == ALL_DAYS.last else period.last
+    return Period(first, max(first, last))
+
+
+def _chosen(selection: Selection, titles: list[str], sums: Sums, active: set[int]) -> Division:
+    """Return the columns that ReturnColumns chooses: those with postings, those with amounts, or all."""
+    indexes: Iterable[int] = range(len(titles))
+    match selection.request.findtext("ReturnColumns"):
+        case "ActiveOnly":
+            indexes = sorted(active)
+        case "NonZero":
+            indexes = [index for index in indexes if any(values[index] for values in sums.values())]
+    chosen = list(indexes)
+    return Division(
+        [titles[index] for index in chosen],
+        {row: [values[index] for index in chosen] for row, values in sums.items()},
+    )
 
 
 def _name_order(selection: Selection, key: str) -> tuple[bool, str]:
@@ -132,20 +168,25 @@ def negated(values: Values) -> Values:
     return [-value for value in values]
 
 
-def write_tree(
-    table: Table, records: Iterable[Record], sums: Sums, row_type: str, width: int, *, shows_all: bool = False
-) -> Values:
-    """Write a row for each record with a sum, children below their parents with a subtotal. Returns the sum of all.
+def chosen_rows(selection: Selection, sums: Sums, records: Iterable[Record], width: int, *, default: str) -> Sums:
+    """Return the rows that ReturnRows chooses: those with postings, those with amounts, or those of all records."""
+    match selection.request.findtext("ReturnRows") or default:
+        case "NonZero":
+            return {row: values for row, values in sums.items() if any(values)}
+        case "All":
+            return {**{record.id: [ZERO] * width for record in records if record.is_active}, **sums}
+    return sums
 
-    With `shows_all`, a sum of zero has a row, too.
-    """
+
+def write_tree(table: Table, records: Iterable[Record], sums: Sums, row_type: str, width: int) -> Values:
+    """Write a row for each record with a sum, children below their parents with a subtotal. Returns the sum of all."""
     records = list(records)
     ids = {record.id for record in records}
     below: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         parent = reference_id(record.fields, "ParentRef")
         below[parent if parent in ids else ""].append(record)
-    filled = {record.id for record in records if any(sums.get(record.id, ())) or (shows_all and record.id in sums)}
+    filled = ids & sums.keys()
 
     def has_rows(record: Record) -> bool:
         return record.id in filled or any(has_rows(child) for child in below[record.id])
@@ -161,7 +202,7 @@ def write_tree(
         total = own
         for child in children:
             total = plus(total, write(child))
-        if any(own):
+        if record.id in filled:
             table.data([f"{label} - Other", *own], row_type, record.full_name)
         table.subtotal([f"Total {label}", *total], row_type, record.full_name)
         return total
@@ -194,8 +235,9 @@ def entity_balances(selection: Selection, title: str, kind: str, account_type: s
 
 def _write_by(table: Table, selection: Selection, kind: str, sums: Sums, width: int) -> None:
     row_type = kind[0].lower() + kind[1:]
-    records = list(selection.books[kind]) if kind != "Item" else list(selection.books.of("Item"))
-    write_all(table, records, sums, row_type, width, "No name")
+    records = list(selection.books.of(kind))
+    rows = chosen_rows(selection, sums, records, width, default="NonZero")
+    write_all(table, records, rows, row_type, width, "No name")
 
 
 def write_all(table: Table, records: list[Record], sums: Sums, row_type: str, width: int, rest_label: str) -> None:  # noqa: PLR0917 - the parts of a table
@@ -219,7 +261,7 @@ def by_entity(
     types: Iterable[str],
     sign: int,
     forms: set[str] | None = None,
-    key: Callable[[Record, Posting], str] | None = None,
+    key: Callable[[Record, Posting], str | None] | None = None,
     basis: str = "Accrual",
 ) -> Table:
     """Return sums of income or expense by customer, vendor or sales rep."""
@@ -291,6 +333,23 @@ def _margin(label: str, quantity: Decimal, amount: Decimal, cost: Decimal, total
 def percentage(part: Decimal, whole: Decimal) -> Decimal | None:
     """Return a percentage, or None if the whole is zero."""
     return rounded(part * HUNDRED / whole) if whole else None
+
+
+def purchases_by_vendor(selection: Selection) -> Table:
+    """Return the purchases of items by vendor. An expense on a bill is not a purchase.
+
+    Redmond Accounting, "Purchases v. expenses in QuickBooks": a purchase report has items, an expense report accounts.
+    """
+    vendor_of = key_of("Vendor", selection.books)
+    return by_entity(
+        selection,
+        "Purchases by Vendor Summary",
+        "Vendor",
+        types=PURCHASE_TYPES,
+        sign=1,
+        forms=PURCHASE_KINDS,
+        key=lambda record, posting: vendor_of(record, posting) if posting.item else None,
+    )
 
 
 def purchases_by_item(selection: Selection) -> Table:

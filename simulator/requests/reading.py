@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _NOT_IN_LIST = "QuickBooks error message: Invalid argument.  The specified record does not exist in the list."
 
+_JOURNAL_LINES = "JournalDebitLine|JournalCreditLine"
 _NEW_LINE = "-1"
 _IDENTITY = {"ListID", "TxnID", "EditSequence"}
 """The elements of a Mod that identify the record."""
@@ -111,7 +112,8 @@ class Reader:
         former_rows: dict[str, list[Any]] = {}
         for child in children:
             element = model[child.tag]
-            name = _journal_side(child, fields) or stored_name(child.tag, target)
+            lines = former_rows.get(_JOURNAL_LINES) or fields.get(_JOURNAL_LINES, ())
+            name = _journal_side(child, lines) or stored_name(child.tag, target)
             if name is None:
                 # The rules of the kind use elements that responses do not show: OverrideItemAccountRef, LinkToTxn.
                 holder = fields if extra is None else extra
@@ -181,7 +183,7 @@ class Reader:
             chosen = {child.tag for child in children} - {"Amount", "ItemRef"}
             fields["Computed"] = {name: value for name, value in fields["Computed"].items() if name not in chosen}
         if self._is_mod and (children or _row_key(stored)):
-            _check_complete(fields, kind, stored)
+            _check_complete(fields, former, kind, stored)
         if node.tag == "DataExt":
             definition = required_definition(self._books, fields["OwnerID"], fields.get("DataExtName", ""))
             return value_of(definition, fields.get("DataExtValue", ""), carriers_of(self._kind))
@@ -195,9 +197,12 @@ class Reader:
             raise RequestError(3190, f"Cannot clear the element in the {tag} field.")
 
 
-def _check_complete(fields: Fields, model: Aggregate, target: Aggregate) -> None:
-    """Check that a row of a Mod has the required fields that the request can set, such as its item group."""
-    exempt = {*_ROW_KEYS, *target.alternatives}
+def _check_complete(fields: Fields, former: Fields, model: Aggregate, target: Aggregate) -> None:
+    """Check that a row of a Mod has the required fields that the request can set, such as its item group.
+
+    A row that had no such field needs none: its response derives it, as the ValueDifference of an adjustment.
+    """
+    exempt = {*_ROW_KEYS, *target.alternatives, *(target.elements.keys() - former.keys() if former else ())}
     for name, element in target.elements.items():
         if element.least and name in model and name not in fields and name not in exempt:
             raise RequestError(3150, f'There is a missing element: "{name}".')
@@ -217,7 +222,7 @@ def _row_key(kind: Any) -> str | None:
     return next((key for key in _ROW_KEYS if key in kind), None)
 
 
-def _journal_side(node: Node, fields: Fields) -> str | None:
+def _journal_side(node: Node, lines: Iterable[tuple[str, Fields]]) -> str | None:
     """Return the name of a line in a JournalEntryMod: that of the side in the request, or else the former one."""
     if node.tag != "JournalLineMod":
         return None
@@ -225,7 +230,6 @@ def _journal_side(node: Node, fields: Fields) -> str | None:
     if side:
         return f"Journal{side}Line"
     line_id = node.findtext("TxnLineID")
-    lines = fields.get("JournalDebitLine|JournalCreditLine", ())
     return next((name for name, line in lines if line.get("TxnLineID") == line_id), "JournalDebitLine")
 
 

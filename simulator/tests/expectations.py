@@ -10,15 +10,16 @@ A scenario is a title, its sources, steps and facts. It starts with the company 
     > Customer[Ada] Balance=60.00
 
 The steps are `add KIND LABEL FIELDS`, `mod KIND LABEL FIELDS`, `ask REQUEST LABEL FIELDS`, `find KIND LABEL FULL-NAME`,
-`delete LABEL` and `void LABEL`. A field is NAME=VALUE or NAME(FIELDS), `@NAME=VALUE` is an attribute, `$LABEL` is the id
-of a record and `$LABEL.PATH` a value of it. A Mod has the present EditSequence unless it names another one.
+`delete LABEL` and `void LABEL`. A field is NAME=VALUE or NAME(FIELDS), `@NAME=VALUE` is an attribute, `$LABEL` is the
+id of a record and `$LABEL.PATH` a value of it. A Mod has the present EditSequence unless it names another one.
 
 Each NAME=VALUE in a line that begins with `>` is one fact about a label, or about a list object by its full name. The
 record is queried then. A path names elements, `NAME#2` the second of them. `|` separates several values, `-` is none.
 `status`, `severity` and `message` are those of the label's last response, `@NAME` another attribute of it, `count` the
-number of its records, and `@ret` their element. In a report, `[LABEL]` is a row, `column[TITLE]` a column, and `columns`
-the titles of the columns. A line that begins with `? RULE` has facts that the simulator does not agree with, where strict
-mode names that rule.
+number of its records, and `@ret` their element. In a report, `[LABEL]` is a row, `column[TITLE]` a column, and
+`columns` the titles of the columns.
+
+A line that begins with `? RULE` has facts that the simulator does not agree with. Strict mode names that rule.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulator.schema import schema
 from simulator.schema.model import Aggregate
-from simulator.tests.bookkeeping import Bookkeeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
+
+    from simulator.tests.bookkeeping import Bookkeeper
 
 FOLDER = Path(__file__).parent / "expected"
 _INCLUDES = ("IncludeLineItems", "IncludeLinkedTxns", "IncludeComponentLineItems")
@@ -45,7 +47,7 @@ _RESPONSE = {"status": "statusCode", "severity": "statusSeverity", "message": "s
 
 
 class Fact(NamedTuple):
-    """An expected value. `rule` is the rule that strict mode names where the simulator does not agree."""
+    """An expected value. `rule` is "" where the simulator agrees, else the rule that strict mode names."""
 
     target: str
     path: str
@@ -67,6 +69,7 @@ class Scenario:
 
     @property
     def facts(self) -> list[Fact]:
+        """The facts of all lines."""
         return [fact for line in self.lines if isinstance(line, list) for fact in line]
 
 
@@ -79,7 +82,7 @@ def scenarios() -> Iterator[Scenario]:
             for line in filter(None, lines):
                 if line.startswith("source: "):
                     scenario.source = line.removeprefix("source: ")
-                else:
+                elif not line.startswith("#"):
                     scenario.lines.append(_facts(line) if line[0] in ">?" else line)
             yield scenario
 
@@ -164,10 +167,10 @@ class Run:
     def _value(self, text: str) -> str:
         if not text.startswith("$"):
             return text
-        label, path = re.fullmatch(r"\$(\w+)(.*)", text).groups()  # type: ignore[union-attr]  # every value of a step
+        label, _, path = re.sub(r"^\$(\w+)\.?", r"\1 ", text).partition(" ")
         if path.startswith("@"):
             return self.responses[label].get(path[1:], "")
-        return self._text([self._live(label)], path[1:]) if path else self._id(label)
+        return self._text([self._live(label)], path) if path else self._id(label)
 
     def _id_name(self, label: str) -> str:
         return "TxnID" if self.records[label].find("TxnID") is not None else "ListID"
@@ -199,8 +202,8 @@ class Run:
             return str(len(records))
         if path == "@ret":
             return "|".join(record.tag for record in records)
-        if not records and response is not None:
-            return f"none: status {response.get('statusCode')}, {response.get('statusMessage')}"
+        if not records:
+            return "-" if response is None or response.get("statusCode") == "0" else response.get("statusMessage", "")
         return _cells(records[0], path) if "[" in path or path == "columns" else self._text(records, path)
 
     def _text(self, elements: list[Element], path: str) -> str:

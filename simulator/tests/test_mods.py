@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from xml.etree.ElementTree import tostring
 
 import pytest
 
 from simulator.basics.errors import RequestError
 from simulator.books import KINDS
 from simulator.requests.shown import shown
+from simulator.schema import schema
 from simulator.tests.support import a_company, ask
 
 
@@ -113,6 +115,49 @@ def test_a_required_reference_cannot_be_cleared() -> None:
         "3190",
         "Cannot clear the element in the CustomerRef field.",
     )
+
+
+def _line_mods(record: Any) -> str:
+    """Write a line of a Mod for each line and group of a record, with its id only."""
+    names = {"JournalDebitLine": "JournalLine", "JournalCreditLine": "JournalLine"}
+    return "".join(
+        f"<{name}Mod><TxnLineID>{line.findtext('TxnLineID')}</TxnLineID></{name}Mod>"
+        for line in record
+        if line.find("TxnLineID") is not None
+        and (name := names.get(line.tag, line.tag.removesuffix("Ret"))) != "CashBackInfo"
+    )
+
+
+def _kinds_with_lines() -> list[str]:
+    requests = schema().requests
+    return [
+        kind
+        for kind in KINDS
+        if (request := requests.get(f"{kind}ModRq"))
+        and any(name.endswith("LineMod") for name in request.content[f"{kind}Mod"].content.elements)
+    ]
+
+
+def test_a_mod_that_names_each_line_changes_nothing_else() -> None:
+    """A line with its id only stays as it is, in its place and on its side, in all kinds of transactions."""
+    company, tested = a_company(), set()
+    for kind in _kinds_with_lines():
+        filters = "<MaxReturned>5</MaxReturned><IncludeLineItems>true</IncludeLineItems>"
+        for before in list(ask(company, f"<{kind}QueryRq>{filters}</{kind}QueryRq>")[0]):
+            names = ("TxnID", "EditSequence")
+            identity = "".join(f"<{name}>{before.findtext(name)}</{name}>" for name in names)
+
+            content = f"<{kind}Mod>{identity}{_line_mods(before)}</{kind}Mod>"
+            after = ask(company, f"<{kind}ModRq>{content}</{kind}ModRq>")[0][0]
+
+            assert _unchanging(after) == _unchanging(before)
+            tested.add(kind)
+    assert len(tested) >= 14
+
+
+def _unchanging(record: Any) -> list[str]:
+    """Return the parts of a record, but for its version and for links, which a query returns on request only."""
+    return [tostring(part).decode() for part in record if part.tag not in {"EditSequence", "TimeModified", "LinkedTxn"}]
 
 
 def test_lines_are_changed_added_and_removed_by_their_ids() -> None:

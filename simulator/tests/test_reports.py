@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +99,7 @@ def test_columns_divide_a_summary_by_month_and_by_customer(keeper: Bookkeeper) -
     assert titles == [None, "Jul 26", "Aug 26", "Sep 26", "TOTAL"]
     assert rows(table)["Sales"] == ["100.00", "20.00", "100.00", "220.00"]
     by_job = report(keeper, "GeneralSummaryReport", "ProfitAndLossByJob", period)
-    assert rows(by_job)["Sales"] == ["100.00", "20.00", "100.00", "0.00", "220.00"]
+    assert rows(by_job)["Sales"] == ["100.00", "20.00", "100.00", "220.00"]
 
 
 @pytest.mark.parametrize("more", [ALL, f"{ALL}<SummarizeColumnsBy>Quarter</SummarizeColumnsBy>"])
@@ -538,10 +539,84 @@ def test_a_comparison_has_the_change_in_percent(keeper: Bookkeeper) -> None:
     assert rows(table)["Rent"] == ["5.00", "0.00", "5.00", "100.00"]
 
 
-def test_return_rows_all_shows_the_accounts_without_a_balance(keeper: Bookkeeper) -> None:
-    usual = rows(report(keeper, "GeneralSummaryReport", "BalanceSheetStandard", ""))
-    everything = rows(report(keeper, "GeneralSummaryReport", "BalanceSheetStandard", "<ReturnRows>All</ReturnRows>"))
+CHOICES = ("NonZero", "ActiveOnly", "All")
+"""Each shows what the ones before show, and more."""
 
-    assert "Card" not in usual
-    assert everything["Card"] == ["0.00"]
-    assert everything["TOTAL ASSETS"] == usual["TOTAL ASSETS"]
+
+def _chosen(keeper: Bookkeeper, kind: str, by: str, option: str) -> list[Element]:
+    """Return a report of two years with each choice of rows or columns."""
+    days = "<FromReportDate>2025-01-01</FromReportDate><ToReportDate>2026-12-31</ToReportDate>"
+    start = f"<ReportPeriod>{days}</ReportPeriod><SummarizeColumnsBy>{by}</SummarizeColumnsBy>"
+    return [report(keeper, "GeneralSummaryReport", kind, f"{start}<{option}>{choice}</{option}>") for choice in CHOICES]
+
+
+@pytest.fixture
+def idle_keeper(keeper: Bookkeeper) -> Bookkeeper:
+    """Return a company with a customer and an account whose amounts add up to nothing, and others without any."""
+    keeper.add("Customer", Name="Cleo")
+    keeper.invoice("Cleo", TxnDate="2026-02-01", InvoiceLineAdd=[{"ItemRef": "Work", "Rate": "5"}])
+    keeper.add(
+        "CreditMemo", CustomerRef="Cleo", TxnDate="2026-02-01", CreditMemoLineAdd=[{"ItemRef": "Work", "Rate": "5"}]
+    )
+    for line in ("JournalDebitLine", "JournalCreditLine"):
+        other = "JournalCreditLine" if line == "JournalDebitLine" else "JournalDebitLine"
+        sides = {
+            line: [{"AccountRef": "Shrinkage", "Amount": "3.00"}],
+            other: [{"AccountRef": "Rent", "Amount": "3.00"}],
+        }
+        keeper.add("JournalEntry", TxnDate="2026-02-01", **sides)
+    return keeper
+
+
+@pytest.mark.parametrize("by", ["TotalOnly", "Month", "Customer"])
+@pytest.mark.parametrize(
+    ("kind", "idle"),
+    [
+        ("ProfitAndLossStandard", ("Shrinkage", "Discounts")),
+        ("BalanceSheetStandard", ("", "Card")),
+        ("SalesByCustomerSummary", ("Cleo", "")),
+        ("TrialBalance", ("Shrinkage", "Card")),
+    ],
+)
+def test_return_rows_chooses_rows_and_changes_no_sum(
+    idle_keeper: Bookkeeper, kind: str, idle: tuple[str, str], by: str
+) -> None:
+    tables = [rows(table) for table in _chosen(idle_keeper, kind, by, "ReturnRows")]
+
+    for fewer, more in itertools.pairwise(tables):
+        assert fewer.items() <= more.items()
+    settled, unused = idle
+    assert not settled or [settled in table for table in tables] == [False, True, True]
+    assert not unused or [unused in table for table in tables] == [False, False, True]
+
+
+@pytest.mark.parametrize("kind", ["ProfitAndLossStandard", "BalanceSheetStandard", "SalesByCustomerSummary"])
+@pytest.mark.parametrize(("by", "idle"), [("Month", "Jan 25"), ("Customer", "Ada:Bath"), ("Vendor", "Idle")])
+def test_return_columns_chooses_columns_and_changes_no_sum(
+    idle_keeper: Bookkeeper, kind: str, by: str, idle: str
+) -> None:
+    idle_keeper.add("Customer", Name="Bath", ParentRef="Ada")
+    idle_keeper.add("Vendor", Name="Idle")
+    tables = _chosen(idle_keeper, kind, by, "ReturnColumns")
+    columns = [{title.get("value") for title in table.iter("ColTitle")} for table in tables]
+
+    assert columns[0] <= columns[1] <= columns[2]
+    is_balance = kind == "BalanceSheetStandard" and by == "Month"  # These columns have the days of balances as titles.
+    assert is_balance or [idle in titles for titles in columns] == [False, False, True]
+    last = [{label: cells[-1] for label, cells in rows(table).items()} for table in tables]
+    assert last[0] == last[1] == last[2]
+
+
+def test_a_column_covers_a_period_without_transactions(keeper: Bookkeeper) -> None:
+    days = "<FromReportDate>2026-10-15</FromReportDate><ToReportDate>2027-03-31</ToReportDate>"
+    period = f"<ReportPeriod>{days}</ReportPeriod><SummarizeColumnsBy>Quarter</SummarizeColumnsBy>"
+
+    flow = report(keeper, "GeneralSummaryReport", "ProfitAndLossStandard", period)
+    balances = report(keeper, "GeneralSummaryReport", "BalanceSheetStandard", period)
+
+    titles = [[title.get("value") for title in table.iter("ColTitle")] for table in (flow, balances)]
+    assert titles == [[None, "Oct 15 - Dec 31, 26", "Jan - Mar 27", "TOTAL"], [None, "Dec 31, 26", "Mar 31, 27"]]
+
+
+def test_a_purchase_has_an_item(keeper: Bookkeeper) -> None:
+    assert summary(keeper, "PurchaseByVendorSummary")["Supplier"] == ["20.00"]
