@@ -211,11 +211,11 @@ def test_undeposited_funds_are_in_no_part_of_the_cash_flow() -> None:
 def test_what_a_customer_owes_at_the_start_can_be_corrected(keeper: Bookkeeper) -> None:
     """Intuit, "Fix a customer's opening balance": on the invoice, change the amount."""
     keeper.company.strict = True
-    keeper.add("Customer", Name="Otto", OpenBalance="250.00", OpenBalanceDate="2026-01-01")
+    keeper.add("Customer", Name="Olivia", OpenBalance="250.00", OpenBalanceDate="2026-01-01")
     invoice = keeper.ask("InvoiceQueryRq", "<IncludeLineItems>true</IncludeLineItems>")[0]
 
     line = {"TxnLineID": invoice.findtext("InvoiceLineRet/TxnLineID"), "Amount": "300.00"}
     change(keeper, "Invoice", invoice, InvoiceLineMod=line)
 
-    assert keeper.balance_of("Otto") == 300
+    assert keeper.balance_of("Olivia") == 300
     assert "opening_balance_forms" in keeper.company.simplifications
