@@ -11,7 +11,6 @@ from simulator.books.custom_fields import carriers_of, required_definition, valu
 from simulator.books.kinds import Kind, referred_kinds
 from simulator.books.records import VOID, Draft, Fields
 from simulator.schema import Aggregate, Simple, schema
-from simulator.schema.model import mixed_key
 from simulator.schema.values import canonical, check_value, is_true
 
 if TYPE_CHECKING:
@@ -112,21 +111,24 @@ class Reader:
         former_rows: dict[str, list[Any]] = {}
         for child in children:
             element = model[child.tag]
-            lines = former_rows.get(_JOURNAL_LINES) or fields.get(_JOURNAL_LINES, ())
-            name = _journal_side(child, lines) or stored_name(child.tag, target)
+            name = (
+                _journal_side(child, former_rows.get(_JOURNAL_LINES) or fields.get(_JOURNAL_LINES, ()))
+                if child.tag == "JournalLineMod"
+                else stored_name(child.tag, target)
+            )
             if name is None:
                 # The rules of the kind use elements that responses do not show: OverrideItemAccountRef, LinkToTxn.
                 holder = fields if extra is None else extra
                 value = self._value(child, element, None, {}, top=extra is not None)
                 _put(holder, child.tag, value, repeats=element.repeats)
                 continue
-            mixed = next((names for names in target.mixed if name in names), None)
+            mixed = target.mixed_key_of.get(name)
             if mixed is None and not target[name].repeats:
                 self._set(child, element, target, name, fields, top=extra is not None)
                 continue
             for other in target.alternatives.get(name, ()):
                 fields.pop(other, None)
-            key = name if mixed is None else mixed_key(mixed)
+            key = mixed or name
             row_key = _row_key(target[name].type)
             if key not in former_rows:
                 former_rows[key] = fields.get(key, [])
@@ -222,10 +224,8 @@ def _row_key(kind: Any) -> str | None:
     return next((key for key in _ROW_KEYS if key in kind), None)
 
 
-def _journal_side(node: Node, lines: Iterable[tuple[str, Fields]]) -> str | None:
+def _journal_side(node: Node, lines: Iterable[tuple[str, Fields]]) -> str:
     """Return the name of a line in a JournalEntryMod: that of the side in the request, or else the former one."""
-    if node.tag != "JournalLineMod":
-        return None
     side = node.findtext("JournalLineType")
     if side:
         return f"Journal{side}Line"

@@ -104,7 +104,8 @@ class Renderer:
                 # A record can hold an amount and the percentage that it was computed from. The form shows one of them.
                 if name not in excluded:
                     self.render(child, value[name], lines)
-                    excluded |= alternatives.get(name, frozenset())
+                    if name in alternatives:
+                        excluded |= alternatives[name]
             elif name in mixed:
                 for member_name, member in value.get(mixed[name], ()):
                     self.render(kind.elements[member_name], member, lines)

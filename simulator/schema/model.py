@@ -94,6 +94,11 @@ class Aggregate:
         return {names[0]: mixed_key(names) for names in self.mixed}
 
     @cached_property
+    def mixed_key_of(self) -> dict[str, str]:
+        """The key under which records store elements that alternate, by the name of each."""
+        return {name: mixed_key(names) for names in self.mixed for name in names}
+
+    @cached_property
     def alternatives(self) -> dict[str, frozenset[str]]:
         """For each element in a choice, the elements that cannot be combined with it."""
         excluded: dict[str, frozenset[str]] = {}
