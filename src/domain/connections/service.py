@@ -13,8 +13,9 @@ from domain.errors import InvalidRequest, InvalidState
 from domain.records.audit import Action, Actor, Subject, audit_entry
 from domain.records.connection import COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE, Connection
 from domain.records.ownership import owned_connection
+from domain.records.request import State
 from domain.records.session import Session
-from domain.storage.changes import Put
+from domain.storage.changes import ChangeRequest, Put
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 
@@ -222,7 +223,8 @@ class ConnectionService:
     ) -> Connection:
         """Store what `change` returns, unless it is equal, and return the stored connection.
 
-        `change_session` is applied to the live session, which does not read its connection while it runs.
+        `change_session` is applied to the live session, which does not read its connection while it runs. The request
+        that it is about to send changes too, so that a call that has read the former session cannot send it.
         """
 
         def attempt(_: Conflict | None) -> Connection:
@@ -233,6 +235,12 @@ class ConnectionService:
             changes: list[Change] = [Put(before, after), Put(None, entry_of(before, after))]
             if change_session and (session := live_session(self._store, before)):
                 changes.append(Put(session, change_session(session)))
+                claimed = self._store.records_by_id(session.ids_in_flight) if session.in_flight else ()
+                changes += [
+                    ChangeRequest(record, record.as_change_of(record))
+                    for record in claimed
+                    if record.state is State.TICKETED and session.has_in_flight(record)
+                ]
             self._store.commit(*changes)
             return after
 

@@ -390,7 +390,7 @@ class OverviewStore(ConnectionReads, OwnerReads, RequestReads, RecordReads, Entr
         """
 
 
-class ConnectionStore(Committing, ConnectionReads, OwnerReads, InFlightReads, Protocol):
+class ConnectionStore(Committing, ConnectionReads, OwnerReads, RecordReads, InFlightReads, Protocol):
     """What the use cases of a connection need."""
 
 

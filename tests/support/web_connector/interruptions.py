@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 PORT_METHODS = frozenset(name for name in dir(Database) if name[0] != "_")
 """Every method of the store."""
 
-BUDGETS = {"authenticate": 5, "sendRequestXML": 6, "receiveResponseXML": 3, "closeConnection": 5}
+BUDGETS = {"authenticate": 5, "sendRequestXML": 6, "receiveResponseXML": 4, "closeConnection": 5}
 """Calls of the store. `authenticate` makes five if it takes over a session with a request. `sendRequestXML` makes five
 if it claims while lingering, takes a portion for a page or sends a set, and six if it sends a set again.
 `closeConnection` makes four if a request is in flight, and one more after an exception that did not tell whether a

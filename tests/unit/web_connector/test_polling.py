@@ -245,7 +245,7 @@ def test_a_held_session_finishes_the_request_in_flight(case: tuple[Connector, st
     hold(qbwc, how)
 
     assert qbwc.receive(response_to(request)) == 100
-    assert qbwc.store.calls.total() == 3
+    assert qbwc.store.calls.total() == 4
     assert qbwc.states() == ["response_received", "waiting"]
     qbwc.close()
     assert qbwc.authenticate() == "none"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
+from domain.connections.service import ConnectionService
 from domain.records.request import Attempts, State
 from domain.records.session import LastResponse, session_id
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from tests.support.builders import CONNECTION_ID, NOON
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, Connector
 from tests.support.web_connector.quickbooks import hcp, page_of, response_to
+
+if TYPE_CHECKING:
+    from domain.storage.changes import Change
 
 
 def test_a_session_drains_the_queue_in_order(qbwc: Connector) -> None:
@@ -230,3 +235,103 @@ def test_a_connection_that_changes_before_the_first_request_keeps_the_change(qbw
 
     assert (qbwc.connection.name, qbwc.connection.password_hash) == ("Renamed", "another")
     assert qbwc.connection.qbxml_version == "16.0"
+
+
+# --- The end of a session without work
+
+
+def test_the_response_after_which_nothing_waits_ends_the_session_in_its_commit(qbwc: Connector) -> None:
+    """`closeConnection` then finds the session ended, and writes nothing."""
+    qbwc.queue()
+    request = qbwc.begin()
+
+    assert qbwc.receive(response_to(request)) == 100
+
+    assert qbwc.store.calls["commit"] == 1
+    assert qbwc.session.ended
+    assert qbwc.connection.session_id is None
+    assert qbwc.close() == "OK"
+    assert qbwc.store.calls == {"session": 1}
+
+
+def test_a_duplicate_of_the_last_response_gets_the_same_reply_and_changes_nothing(qbwc: Connector) -> None:
+    request_id = qbwc.queue()
+    request = qbwc.begin()
+    qbwc.receive(response_to(request))
+    before = qbwc.record(request_id), qbwc.session, qbwc.connection
+
+    assert qbwc.receive(response_to(request)) == 100
+
+    assert (qbwc.record(request_id), qbwc.session, qbwc.connection) == before
+
+
+def test_a_session_that_was_replaced_does_not_free_the_connection_of_its_successor(qbwc: Connector) -> None:
+    qbwc.queue()
+    request = qbwc.begin()
+    successor = "f" * 64
+    qbwc.store.connections[CONNECTION_ID] = replace(qbwc.connection, session_id=successor)
+
+    assert qbwc.receive(response_to(request)) == 100
+
+    assert qbwc.connection.session_id == successor
+
+
+# --- Sending without a change of the session
+
+
+def commits_of(qbwc: Connector) -> list[tuple[Change, ...]]:
+    """Return a list that gets each further commit."""
+    commits: list[tuple[Change, ...]] = []
+    plain = qbwc.store.commit
+
+    def observed(*changes: Change) -> None:
+        commits.append(changes)
+        plain(*changes)
+
+    qbwc.store.commit = observed  # type: ignore[method-assign]
+    return commits
+
+
+def test_a_read_in_the_middle_of_a_session_is_sent_by_a_commit_of_its_record_alone(qbwc: Connector) -> None:
+    """The last call of the session stays that before, which must be recent."""
+    for _ in range(3):
+        qbwc.queue()
+    request = qbwc.begin()
+    qbwc.receive(response_to(request))
+    commits = commits_of(qbwc)
+
+    request = qbwc.send()
+    qbwc.receive(response_to(request))
+    qbwc.clock.advance(seconds=60)
+    qbwc.send()
+
+    kinds = [[type(change).__name__ for change in changes] for changes in commits]
+    assert kinds[0] == ["ChangeRequest"]
+    assert kinds[2] == ["Put", "ChangeRequest"]
+    assert qbwc.session.last_call_at == timestamp(qbwc.clock.now)
+
+
+@pytest.mark.parametrize("how", ["pause", "password"])
+def test_nothing_is_sent_after_a_pause_or_a_new_password_by_a_call_that_has_read_the_session(
+    qbwc: Connector, how: str
+) -> None:
+    """Even if the sending would not write the session."""
+    for _ in range(3):
+        qbwc.queue()
+    request = qbwc.begin()
+    qbwc.receive(response_to(request))
+    service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=qbwc.secrets)
+    plain = qbwc.store.commit
+
+    def changed_meanwhile(*changes: Change) -> None:
+        qbwc.store.commit = plain  # type: ignore[method-assign]
+        if how == "pause":
+            service.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
+        else:
+            service.set_password(APP_ID, CONNECTION_ID, None, actor=AN_ACTOR)
+        plain(*changes)
+
+    qbwc.store.commit = changed_meanwhile  # type: ignore[method-assign]
+
+    assert qbwc.send() == ""
+    assert State.SENT not in qbwc.states()

@@ -12,7 +12,7 @@ from domain.errors import Conflict
 from domain.records.request import ENDED, QueuedRequest
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
-from domain.web_connector.session.decision import Claiming, Decision
+from domain.web_connector.session.decision import Claiming, Decision, Finishing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,9 @@ class Claims:
     session_id: str
     now: datetime
 
-    def commit(self, decision: Decision | Claiming, already_read: Sequence[QueuedRequest] | None = None) -> Reply:
+    def commit(
+        self, decision: Decision | Claiming | Finishing, already_read: Sequence[QueuedRequest] | None = None
+    ) -> Reply:
         """Commit a decision and return its reply. Raises Conflict if a condition of its changes does not hold.
 
         `already_read` is the front of the queue if it was read before: its first FRONTS[0] records.
@@ -53,6 +55,8 @@ class Claims:
         match decision:
             case Claiming():
                 return self._commit_and_claim(decision, already_read)
+            case Finishing():
+                return self.commit(self._finished(decision))
             case Decision(reply, changes):
                 if changes:
                     self._commit(*with_dependants(self.store, changes, self.now))
@@ -85,7 +89,7 @@ class Claims:
                 break
             claim = self._claim(queue[0], releases)
             others = [release for release in releases if release.before is not claim.before]
-            decision = claiming.decide(claim.after, queue[1:])
+            decision = self._finished(claiming.decide(claim.after, queue[1:]))
             try:
                 # The claim comes last because a conflict in any other change must be reported first.
                 self.store.commit(*decision.changes, *others, claim)
@@ -97,10 +101,16 @@ class Claims:
                     skipped += self._without_record(queue)
             else:
                 return decision.reply
-        decision = claiming.decide(None, ())
+        decision = self._finished(claiming.decide(None, ()))
         if changes := [*decision.changes, *releases]:
             self.store.commit(*changes)
         return decision.reply
+
+    def _finished(self, decision: Decision | Finishing) -> Decision:
+        """Return the decision. One that ends the session needs the connection, which is read now."""
+        return (
+            decision.decide(self.store.connection(self.connection_id)) if isinstance(decision, Finishing) else decision
+        )
 
     def front(
         self, releases: Sequence[ChangeRequest] = (), already_read: Sequence[QueuedRequest] | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
     from domain.storage.changes import Change, ChangeRequest
     from domain.web_connector.protocol.methods import Reply
@@ -25,7 +26,14 @@ class Decision:
     changes: Sequence[Change] = ()
 
 
-Continuation: TypeAlias = "Callable[[QueuedRequest | None, Sequence[QueuedRequest]], Decision]"
+@dataclass(frozen=True, slots=True)
+class Finishing:
+    """A decision that ends the session and frees its connection, which `decide` gets. None means that it is missing."""
+
+    decide: Callable[[Connection | None], Decision]
+
+
+Continuation: TypeAlias = "Callable[[QueuedRequest | None, Sequence[QueuedRequest]], Decision | Finishing]"
 """Returns the decision for the next request. The parameters are the claimed request, or None if nothing is claimed, and
 the requests behind it, as far as they were read."""
 

@@ -38,12 +38,14 @@ from domain.web_connector.outcomes.processor_exception import is_exception, is_p
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering, sets
 from domain.web_connector.session.backoff import after_failure, gives_up
-from domain.web_connector.session.decision import Claiming, Decision
+from domain.web_connector.session.decision import Claiming, Decision, Finishing
+from domain.web_connector.session.end import freed, session_end
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
     from domain.storage.changes import Change
@@ -60,6 +62,11 @@ def may_claim(session: Session, now: datetime) -> bool:
     return reason_to_hold(session, now) is None
 
 
+def after_end(session: Session) -> int:
+    """Return the reply after the end of the session: a duplicate of the call that ended it gets the same reply."""
+    return FINISHED if session.progress == FINISHED else SESSION_OVER
+
+
 def nothing_in_flight(session: Session) -> Decision:
     """Return the decision if no request is in flight: a duplicate call gets the same reply as before."""
     return Decision(Reply(session.progress or FINISHED, session.connection_id))
@@ -67,7 +74,7 @@ def nothing_in_flight(session: Session) -> Decision:
 
 def decision(
     session: Session, requests: Sequence[RequestInFlight], call: Call, page_id: str, now: datetime
-) -> Decision | Claiming:
+) -> Decision | Claiming | Finishing:
     """Return the decision after a call. A duplicate call gets the same reply as before and changes no request.
 
     If the call has a page that others follow, the record of the next page gets the id `page_id`.
@@ -140,10 +147,11 @@ def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> In
 
 def _continue(
     session: Session, requests: Sequence[RequestInFlight], outcomes: Sequence[Outcome], call: Call, now: datetime
-) -> Decision | Claiming:
+) -> Decision | Claiming | Finishing:
     """Return the decision how the session continues.
 
-    It sends the same requests again, continues with the next page, claims nothing more, or claims the next request.
+    It sends the same requests again, continues with the next page, claims nothing more, or claims the next request. If
+    nothing is left to send or to be found out, the session ends in this commit, and `closeConnection` finds it ended.
     """
     record, first = requests[0].record, outcomes[0]
     after = _session_after(session, [request.record for request in requests], outcomes, call, now)
@@ -152,10 +160,20 @@ def _continue(
         for position, (outcome, request) in enumerate(zip(outcomes, requests, strict=True))
     ]
 
-    def with_request(following: InFlight | None, progress: int, *changes: Change) -> Decision:
+    def next_session(following: InFlight | None, progress: int) -> Session:
         last = after.last_response and replace(after.last_response, progress=progress)
-        session_change = Put(session, replace(after, in_flight=following, last_response=last))
-        return Decision(Reply(progress, session.connection_id, record.id), [session_change, *changes])
+        return replace(after, in_flight=following, last_response=last)
+
+    def with_request(following: InFlight, progress: int, *changes: Change) -> Decision:
+        reply = Reply(progress, session.connection_id, record.id)
+        return Decision(reply, [Put(session, next_session(following, progress)), *changes])
+
+    def without_request(progress: int, *changes: Change) -> Decision | Finishing:
+        last = next_session(None, progress)
+        decision = Decision(Reply(progress, session.connection_id, record.id), [Put(session, last), *changes])
+        # After a failure, `closeConnection` shows that QuickBooks has finished the requests (`end.returned`).
+        is_over = progress == FINISHED and not last.returned_writes and _all_have_responses(outcomes)
+        return _ending(decision, session, last, now) if is_over else decision
 
     again = [outcome.after.id for outcome in outcomes if isinstance(outcome, SentAgain)]
     if again:
@@ -167,19 +185,39 @@ def _continue(
         return with_request(following, _progress(session, 1), *releases, page)
     finished = SESSION_OVER if after.last_error else FINISHED
     if gives_up(after, record) or reason_to_hold(session, now):
-        return with_request(None, finished, *releases)
+        return without_request(finished, *releases)
     if after.limits.linger_seconds:
         finished = lingering.PROGRESS
 
-    def decide(following: QueuedRequest | None, behind: Sequence[QueuedRequest]) -> Decision:
+    def decide(following: QueuedRequest | None, behind: Sequence[QueuedRequest]) -> Decision | Finishing:
         if following is None:
-            return with_request(None, finished)
+            return without_request(finished)
         return with_request(sets.claimed(after, following, behind), _progress(session, 1 + len(behind)))
 
     # Only the first exception of a session is believed, so a write that met the same dialog box would be held.
     error = after.connection_error
     repeatable = error is not None and describe_hresult(error["hresult"]).fails_every_request
     return Claiming(decide, releases, repeatable)
+
+
+def _all_have_responses(outcomes: Sequence[Outcome]) -> bool:
+    return all(has_response(outcome.after) for outcome in outcomes)
+
+
+def _ending(decision: Decision, session: Session, last: Session, now: datetime) -> Finishing:
+    """Return the decision with the end of the session, unless its connection has another one.
+
+    `last` is the session after the decision.
+    """
+
+    def ended(connection: Connection | None) -> Decision:
+        if connection is None or connection.session_id != session.id:
+            return decision
+        end = replace(session_end(last, now, None).after, revision=last.revision)
+        free = freed(connection, last).changed(timestamp(now))
+        return replace(decision, changes=[Put(session, end), Put(connection, free), *decision.changes[1:]])
+
+    return Finishing(ended)
 
 
 def _in_order(after: QueuedRequest, position: int) -> QueuedRequest:
@@ -233,9 +271,10 @@ def _with_set_size(
     session: Session, records: Sequence[QueuedRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
 ) -> Session:
     """Return the session with the size of its next message sets. It falls unless QuickBooks answered every request."""
-    if not all(has_response(outcome.after) for outcome in outcomes) or any(record.recovering for record in records):
+    if not _all_have_responses(outcomes) or any(record.recovering for record in records):
         return sets.beginning_with_one(session)
-    seconds = (now - datetime.fromisoformat(session.last_call_at)).total_seconds()
+    sent_at = max(session.last_call_at, records[-1].updated_at)
+    seconds = (now - datetime.fromisoformat(sent_at)).total_seconds()
     return sets.after_response(session, len(records), seconds, len(call["response"]))
 
 

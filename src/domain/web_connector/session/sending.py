@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from domain.web_connector.session.admission import Reading
     from domain.web_connector.session.company_file_check import CompanyFileCheck
 
+MAX_UNRECORDED = timedelta(seconds=5)
+"""A session is written with the sending of its request if something else in it changes, or if its last call is not this
+recent. A session that is written at most this late still counts as silent in time."""
+
 MAX_PAGE_DELAY = timedelta(seconds=5)
 """How long a page waits if its app is over a quota. It is the time after which the Web Connector calls again after
 `NoOp`, so a page costs one `NoOp` at most. A page is never refused, because its iterator ends with the session."""
@@ -70,13 +74,15 @@ class DispatchItem:
 class Dispatch:
     """The requests that a call of a session may send, in the order of their message set.
 
-    `queue` is the front of the queue if requests of it may be sent with the first one.
+    `queue` is the front of the queue if requests of it may be sent with the first one. `has_new_pace` tells whether
+    `session` has another pace than the stored session.
     """
 
     session: Session
     now: datetime
     items: tuple[DispatchItem, ...]
     queue: Sequence[QueuedRequest] = ()
+    has_new_pace: bool = False
 
     @classmethod
     def of(
@@ -139,7 +145,8 @@ class Dispatch:
         """Return the dispatch with the pace that follows from the live sessions of the shard. None means any pace."""
         calls_per_second = reading.calls_of_a_session() if reading else None
         paced_to = None if calls_per_second is None else pacing.paced_to(self.session, self.now, calls_per_second)
-        return replace(self, session=replace(self.session, paced_to=paced_to))
+        session = replace(self.session, paced_to=paced_to)
+        return replace(self, session=session, has_new_pace=session != self.session)
 
     def beginning(self, number: int) -> Dispatch:
         """Return the dispatch with the first `number` requests."""
@@ -232,15 +239,28 @@ def sent(dispatch: Dispatch, check: CompanyFileCheck | None, new_id: str) -> Dec
     changes = [] if check is None else check.changes(session, dispatch.now)
     changes += _records_sent(sent_now, message, company_file.key)
     ids = tuple(record.id for record in sent_now.records)
+    in_flight = replace(session.in_flight or InFlight(()), request_ids=ids, is_next_page=False)
     after = replace(
         session,
-        in_flight=replace(session.in_flight or InFlight(()), request_ids=ids, may_be_joined=False, is_next_page=False),
+        in_flight=replace(in_flight, may_be_joined=in_flight.may_be_joined and len(ids) == 1),
         connection=None,
         company_file=company_file,
         # A write has told QuickBooks to forget the message set.
         message_set_to_forget=to_forget if dispatch.record.is_read or dispatch.record.recovering else None,
-    ).called(dispatch.now)
-    return Decision(Reply(message.text, session.connection_id, dispatch.record.id), [Put(session, after), *changes])
+    )
+    if after != session or dispatch.was_sent or not _is_recorded(dispatch):
+        changes = [Put(session, after.called(dispatch.now)), *changes]
+    return Decision(Reply(message.text, session.connection_id, dispatch.record.id), changes)
+
+
+def _is_recorded(dispatch: Dispatch) -> bool:
+    """Whether the stored session tells nothing else than before the sending of its request.
+
+    A commit of the record alone costs a quarter of one with the session. The revision of the record prevents that two
+    calls send it, or that one sends it after the end of the session. A pause and a new password change the session and
+    the record that it may send (`connections.service`), so nothing is sent after them.
+    """
+    return not dispatch.has_new_pace and dispatch.session.last_call_at > timestamp(dispatch.now - MAX_UNRECORDED)
 
 
 def _records_sent(dispatch: Dispatch, message: _Message, company_file_key: str | None) -> list[Change]:

@@ -81,13 +81,14 @@ class SessionService:
         return Reply("")
 
     def receive_response_xml(self, call: Call) -> Reply:
-        """Store the response and claim the next request. Makes three calls to the store.
+        """Store the response and claim the next request. Makes three calls to the store, or four if nothing is left.
 
-        Replies 1-99 while the session continues, 100 if nothing is left, and -1 if the session has ended. If the call
+        Replies 1-99 while the session continues, 100 if nothing is left, and -1 if the session was ended. If nothing is
+        left to do for `closeConnection`, the session ends in the commit that stores the response. If the call
         is too large, the session continues, and requests a page again with half its size. A duplicate call gets the
         same reply and changes no request.
         """
-        return self._in_session(call, receiving.SESSION_OVER, self._receive)
+        return self._in_session(call, receiving.SESSION_OVER, self._receive, receiving.after_end)
 
     def connection_error(self, call: Call) -> Reply:
         """Record that QuickBooks could not be reached. The open file is tried once; otherwise the session ends.
@@ -207,16 +208,26 @@ class SessionService:
         """Return the requests in flight."""
         return self._store.requests_in_flight(session)[0] if session.in_flight else ()
 
-    def _in_session(self, call: Call, without_session: Result, step: Callable[[Session, Call, Claims], R]) -> R | Reply:
+    def _in_session(
+        self,
+        call: Call,
+        without_session: Result,
+        step: Callable[[Session, Call, Claims], R],
+        after_end: Callable[[Session], Result] | None = None,
+    ) -> R | Reply:
         """Return the reply of `step` for the live session of the call. Repeats `step` after a conflict.
+
+        `after_end` returns the reply if the session has ended, which is otherwise the one without a session.
 
         Raises TooManyRequests.
         """
 
         def attempt(_: object) -> R | Reply:
             session = self._session(call)
-            if session is None or session.ended or session.is_revoked:
+            if session is None or session.is_revoked:
                 return Reply(without_session)
+            if session.ended:
+                return Reply(after_end(session) if after_end else without_session)
             return step(session, call, Claims(self._store, session.connection_id, session.id, self._clock()))
 
         return commit_with_retry(attempt, CONTENDED)
