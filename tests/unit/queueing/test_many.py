@@ -437,20 +437,21 @@ def test_a_redelivery_ends_where_the_quota_ends_and_the_next_call_continues_ther
     assert [entry.counts for entry in bench.store.audit_log.values()] == [{"redelivered": 7}, {"redelivered": 3}]
 
 
-def test_a_call_does_a_bounded_amount_of_work() -> None:
-    bench = Bench(bounds=Bounds(part_size=10, looked_at=31, changed=11))
-    for number in range(100):
-        bench.add(request_name=NAMES[number < 50])
-    tally = bench.many.discard(APP_ID, CONNECTION_ID, RequestFilter(request_name=NAMES[1]), actor=AN_ACTOR)
-    assert tally.changed == 20
-    bench.store.reads = 0
+@given(part_size=st.integers(1, 12), changed=st.integers(1, 30), looked_at=st.integers(1, 50))
+@settings(max_examples=12)
+def test_a_call_ends_after_the_part_in_which_it_reaches_a_bound(part_size: int, changed: int, looked_at: int) -> None:
+    bench = Bench()
+    for number in range(70):
+        bench.add(request_name=NAMES[number < 35])
 
-    rest = bench.many.discard(
-        APP_ID, CONNECTION_ID, RequestFilter(request_name="HostQueryRq"), cursor=None, dry_run=True, actor=AN_ACTOR
-    )
+    bench.bounds, bench.store.reads = Bounds(part_size, looked_at=looked_at, changed=1_000), 0
+    assert bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, dry_run=True, actor=AN_ACTOR).next_cursor
+    assert bench.store.reads == -(-looked_at // part_size)
 
-    assert rest.next_cursor
-    assert bench.store.reads == 4
+    bench.bounds = Bounds(part_size, looked_at=1_000, changed=changed)
+    meant = RequestFilter(request_name=NAMES[1])
+    parts = -(-changed // part_size)
+    assert bench.many.discard(APP_ID, CONNECTION_ID, meant, actor=AN_ACTOR).changed == min(parts * part_size, 35)
 
 
 def test_a_walk_in_a_range_of_time_reads_only_the_requests_of_this_time() -> None:

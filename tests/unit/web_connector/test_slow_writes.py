@@ -14,7 +14,7 @@ from domain.maintenance.sweep import sweep
 from domain.queueing.waiting_reason import of_request
 from domain.records.request import Claim, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
-from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ, BUSY_SECONDS_OF_A_WRITE
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
@@ -36,7 +36,10 @@ def a_connector() -> Connector:
 # --- busy
 
 
-@pytest.mark.parametrize(("is_read", "seconds"), [(True, BUSY_SECONDS_OF_A_READ), (False, BUSY_SECONDS_OF_A_WRITE)])
+BUSY_SECONDS = pytest.mark.parametrize(("is_read", "seconds"), [(True, 2 * 60), (False, 5 * 60)])
+
+
+@BUSY_SECONDS
 def test_a_session_with_a_request_in_quickbooks_is_not_taken_over_for_some_time(
     qbwc: Connector, is_read: bool, seconds: int
 ) -> None:
@@ -44,9 +47,9 @@ def test_a_session_with_a_request_in_quickbooks_is_not_taken_over_for_some_time(
     request = qbwc.begin()
     sent, mine, before = qbwc.clock.now, qbwc.ticket, (qbwc.session, qbwc.connection)
 
-    while (qbwc.clock.now - sent).total_seconds() < seconds - 60:
-        qbwc.clock.advance(seconds=30)
-        assert qbwc.authenticate() == "busy"
+    for after in (1, seconds // 2, seconds - 1):
+        qbwc.clock.now = sent + timedelta(seconds=after - 1)  # a call takes a second
+        assert (after, qbwc.authenticate()) == (after, "busy")
         assert qbwc.ticket != mine
         assert qbwc.close() == "OK"
 
@@ -54,6 +57,18 @@ def test_a_session_with_a_request_in_quickbooks_is_not_taken_over_for_some_time(
     assert (qbwc.session, qbwc.connection) == before
     assert qbwc.receive(response_to(request) if is_read else stored_response(request)) == 100
     assert qbwc.record(request_id).state is State.RESPONSE_RECEIVED
+
+
+@BUSY_SECONDS
+def test_a_session_is_taken_over_when_quickbooks_has_worked_too_long(
+    qbwc: Connector, is_read: bool, seconds: int
+) -> None:
+    qbwc.queue() if is_read else qbwc.write()
+    qbwc.begin()
+
+    qbwc.clock.advance(seconds=seconds)
+
+    assert qbwc.authenticate() in {"", "none"}
 
 
 def test_a_busy_login_makes_three_calls_to_the_store_and_writes_nothing(qbwc: Connector) -> None:
