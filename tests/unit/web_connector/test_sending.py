@@ -65,6 +65,15 @@ def test_the_first_call_stores_the_quickbooks_facts(qbwc: Connector) -> None:
     assert qbwc.session.connection is None
 
 
+def test_the_country_of_quickbooks_is_preferred_to_that_of_the_call(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.authenticate()
+
+    qbwc.send(hcp().replace("<Country>US<", "<Country>CA<"))
+
+    assert qbwc.connection.country == "CA"
+
+
 def test_the_version_of_quickbooks_is_the_newest_that_quickbooks_lists(qbwc: Connector) -> None:
     """The version in the call is that of the request processor, which can be newer."""
     qbwc.queue()
