@@ -196,7 +196,9 @@ def fill(store: DynamoDBStore, function: str) -> None:
     if function in {"pause_connection", "resume_connection", "set_connection_password", "onboard_customer"}:
         paused_at = timestamp(NOON) if function == "resume_connection" else None
         connection_in_session = replace(connection, session_id=silent.id, paused_at=paused_at).changed(timestamp(NOON))
-        store.commit(Put(None, silent), Put(connection, connection_in_session))
+        live = replace(silent, in_flight=InFlight((record.id,)))
+        ticketed_record = record.claimed(live.id, NOON)
+        store.commit(ChangeRequest(record, ticketed_record), Put(None, live), Put(connection, connection_in_session))
     if function == "web_connector":
         connections = ConnectionService(store, clock=FixedClock(), new_id=SequentialIds(), secrets=counting_bytes)
         connections.set_password(APP_ID, CONNECTION_ID, "correct horse battery staple", actor=AN_ACTOR)
