@@ -15,6 +15,7 @@ from tools.mutants.operators import mutants_of
 ROOT = Path(__file__).parents[2]
 SOURCE = '''"""A module."""
 LIMIT = 10
+Either: TypeAlias = int | str
 
 def first(items: list[int], *, strict: bool = True) -> int | None:
     """Return an item."""

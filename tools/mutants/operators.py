@@ -169,11 +169,11 @@ class _Finder(ast.NodeVisitor):
 
     @staticmethod
     def _is_left_out(node: ast.AST) -> bool:
-        """Whether a node has no behaviour: a docstring, an import, a check of the caller."""
+        """Whether a node has no behaviour: a docstring, an import, a name of a type, a check of the caller."""
         match node:
             case ast.Expr(value=ast.Constant()) | ast.Import() | ast.ImportFrom():
                 return True
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
                 return True
             case ast.keyword(arg=name) if name in CHECKS:
                 return True
