@@ -219,6 +219,11 @@ REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
         "no",
         "Compare the value at `details.path` with the element at `details.place`. Queue the corrected request.",
     ),
+    ErrorCode.NOT_SENT_IN_TIME: (
+        "It was not handed to the Web Connector before its `send_by`, which is in `details.send_by`.",
+        "no; unknown if its response was lost",
+        "If it is still wanted, queue it again with a later `send_by`, or without one.",
+    ),
 }
 """The cause of each error of a request, whether QuickBooks may have executed it, and the remedy."""
 

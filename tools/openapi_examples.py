@@ -315,6 +315,8 @@ PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
     "label": ["nightly"],
     "metadata": ['{"order":"1007"}'],
     "webhook_url": [_WEBHOOK_URL],
+    "send_by": ["2026-03-14T18:00:00Z"],
+    "send_within": [3600],
     "iterate": ["true"],
     "max_returned": [20],
     "qbxml_version": ["13.0"],

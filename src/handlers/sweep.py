@@ -1,4 +1,4 @@
-"""Every five minutes: release silent sessions, remove deleted connections, plan overdue webhooks, send canaries."""
+"""Every five minutes: release silent sessions, end late requests, purge connections, plan webhooks, send canaries."""
 
 import logging
 from collections.abc import Mapping, Sequence

@@ -49,6 +49,14 @@ def test_expired_and_other_keys_are_free(store: AnyStore, fields: dict[str, Any]
     store.commit(claim(**fields))
 
 
+def test_the_claim_of_a_key_is_read_back_whole(store: AnyStore) -> None:
+    store.commit(claim())
+
+    assert store.idempotency_claim(APP_ID, "key") == IdempotencyClaim("hash", "record", 2000)
+    assert store.idempotency_claim(APP_ID, "other") is None
+    assert store.idempotency_claim(OTHER_APP_ID, "key") is None
+
+
 def test_apps_and_keys_are_read_back_whole(store: AnyStore) -> None:
     app = App(APP_ID, "Shop", timestamp(NOON), ("whsec_b", "whsec_a"))
     key = ApiKey("ab" * 32, APP_ID, Scope.READ_ONLY, "sk_abcd", timestamp(NOON))

@@ -14,6 +14,8 @@ from domain.records.request import (
     IN_TURN,
     LAST_IN_LINE,
     Claim,
+    MessageSet,
+    Recovery,
     State,
     StoredRequest,
     Tombstone,
@@ -190,3 +192,45 @@ def test_the_queued_records_in_turn_behind_an_entry_are_read_by_insertion(store:
     assert ids(IndexEntry("", moments[1]), moments[3]) == in_order[1:4]
     assert ids(IndexEntry(records[1].id, moments[1]), moments[4], 2) == in_order[2:4]
     assert ids(IndexEntry(records[4].id, moments[4]), moments[4]) == []
+
+
+def test_late_requests_are_those_that_have_not_been_sent_by_their_time(store: AnyStore) -> None:
+    seconds = int(LATER.timestamp())
+    late = [a_record(send_by=seconds - number) for number in range(3)]
+    claimed = a_record(send_by=seconds).claimed("session", NOON)
+    waits_for_another = a_record(send_by=seconds, dependencies=(0,))
+    proven = a_record(request_name="CustomerAddRq", state=State.RETRYABLE, sent_at=timestamp(NOON), send_by=seconds)
+    others = [
+        a_record(),
+        a_record(send_by=seconds + 1),
+        a_record(send_by=seconds).claimed("session", NOON).sent(NOON),
+        a_record(send_by=seconds).moved(State.DISCARDED, NOON),
+        a_record(state=State.RETRYABLE, sent_at=timestamp(NOON), send_by=seconds),
+        replace(proven, id="00000000-0000-4000-8000-00000000abcd", recovery=Recovery(begun=True, active=True)),
+        replace(proven, id="00000000-0000-4000-8000-00000000abce", message_set=MessageSet("set", 1, 2)),
+    ]
+    for record in (*late, claimed, waits_for_another, proven, *others):
+        add(store, record)
+
+    found = [record.id for record in store.late_requests(LATER)]
+
+    assert sorted(found) == sorted(record.id for record in (*late, claimed, waits_for_another, proven))
+    assert list(store.late_requests(NOON - timedelta(days=1))) == []
+
+
+def test_a_late_request_is_not_found_after_its_end(store: AnyStore) -> None:
+    record = a_record(send_by=int(NOON.timestamp()))
+    add(store, record)
+
+    store.commit(ChangeRequest(record, record.not_sent_in_time(LATER)))
+
+    assert list(store.late_requests(LATER)) == []
+    assert list(store.queue_front(CONNECTION_ID, 10)) == []
+
+
+def test_more_late_requests_than_one_read_returns_are_found(store: AnyStore) -> None:
+    records = [a_record(send_by=int(NOON.timestamp()) - number) for number in range(230)]
+    for record in records:
+        add(store, record)
+
+    assert {record.id for record in store.late_requests(LATER)} == {record.id for record in records}

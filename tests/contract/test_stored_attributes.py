@@ -74,6 +74,7 @@ ATTRIBUTES = {
     "response_size",
     "revision",
     "round_attempts",
+    "send_by",
     "sent_at",
     "sessions",
     "state",
@@ -166,6 +167,7 @@ def the_largest(chance: random.Random, script: str) -> QueuedRequest:
         label=a_text(50, *SCRIPTS[script]),
         subject=a_text(80, *SCRIPTS[script]).encode()[:80].decode(errors="ignore"),
         dependants=tuple(sorted(chance.sample(range(MAX_REQUESTS), MAX_DEPENDANTS))),
+        send_by=1_795_550_000,
         revision=12,
     )
 
@@ -215,6 +217,7 @@ def test_the_largest_usual_page_of_a_query_takes_one_write_unit(script: str, see
         paging=Paging(10_000, first_page_id, 100, continued=True),
         queue_priority=0,
         dependants=(),
+        send_by=None,
     )
 
     item = item_of(page)

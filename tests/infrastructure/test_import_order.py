@@ -32,7 +32,7 @@ DOMAIN = [
     "maintenance",
 ]
 """The folders of `src/domain`, lowest first, as docs/architecture.md draws them. All may import the modules beside
-them (`errors`, `ports`, `timestamps`, `dates`, `labels`, `suggestions`), which import nothing."""
+them (`errors`, `ports`, `timestamps`, `dates`, `labels`, `send_by`, `suggestions`), which import nothing."""
 WEB_CONNECTOR = ["protocol", "outcomes", "session"]
 DECIDING = ["backoff", "company_file_check", "decision", "end", "lingering", "polling", "receiving", "sending"]
 """The modules of `session` that decide without side effects, like all of `outcomes`."""

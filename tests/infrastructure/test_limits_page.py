@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb.records import TOMBSTONE_DAYS
-from domain import labels
+from domain import labels, send_by
 from domain.apps import administration, contacts, quotas
 from domain.batches import dependencies
 from domain.connections import onboarding, turns
@@ -111,6 +111,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "digits of a whole number": [str(requests.MAX_DIGITS)],
     "request label": [str(requests.MAX_REQUEST_LABEL_CHARACTERS)],
     "`label`": [f"1 to {labels.MAX_LABEL_CHARACTERS} characters"],
+    "`send_by`, `send_within`": [f"{send_by.MIN_SECONDS} seconds to {send_by.MAX_SECONDS // 86_400} days"],
     "`metadata`": [f"{labels.MAX_METADATA_PAIRS} strings", f"{labels.MAX_METADATA_BYTES:,} bytes"],
     "`ref` in a batch": [longest(NewBatchRequest, "ref")],
     "references of a request": [str(references.MAX_REFERENCES), size(references.MAX_VALUES_BYTES)],

@@ -61,6 +61,7 @@ from domain.timestamps import ANY_TIME, TimeRange, day_of, minute_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from domain.records.app import ApiKey
     from domain.records.event import EventGroup
@@ -386,6 +387,17 @@ class FakeStore:
         """Return the ids of the records in flight."""
         records = self._records_of(connection_id, "in_flight")
         return list(dict.fromkeys(record.id for record in records if record.state in IN_FLIGHT))
+
+    def idempotency_claim(self, app_id: str, key: str) -> IdempotencyClaim | None:
+        """Return the claim of a key."""
+        return self.claims.get((app_id, key))
+
+    def late_requests(self, now: datetime) -> Iterator[QueuedRequest]:
+        """Yield the requests that miss their `send_by`."""
+        for entry in list(self.lag.entries("records", "to_send") if self.lag else self.records.values()):
+            record = self.records.get(entry.id) if isinstance(entry, QueuedRequest) and entry.obeys_send_by else None
+            if isinstance(record, QueuedRequest) and record.misses_send_by(now):
+                yield record
 
     def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
         """Return records with their request XML."""

@@ -35,6 +35,7 @@ def command(
     request: qbxml.Request,
     webhook_url: str | WebhookUrl = WebhookUrl.DEFAULT,
     idempotency: Idempotency | None = None,
+    **fields: Any,
 ) -> QueueRequest:
     """Return the command that queues `request` for every connection alike."""
-    return QueueRequest(app_id, connection_id, lambda _: NewRequest(request, webhook_url), idempotency)
+    return QueueRequest(app_id, connection_id, lambda _: NewRequest(request, webhook_url, **fields), idempotency)

@@ -18,21 +18,28 @@ from domain.storage.commit_size import CommitTooLarge
 from domain.timestamps import timestamp
 from handlers import sweep
 from handlers.common.bootstrap import Services
-from tests.support.builders import APP_ID, NOON, FixedClock, a_connection, a_record, a_session
+from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record, a_session
 from tests.support.fake_store import FakeStore
 from tests.support.services import using
 from tests.support.webhooks import PlannedAttempts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from domain.records.connection import Connection
+    from domain.records.session import RequestInFlight
     from domain.storage.changes import Change
 
-TASKS = ("release", "purge", "count", "observe", "find", "plan", "none")
+TASKS = ("release", "end_late", "purge", "count", "observe", "find", "plan", "none")
 """What cannot be done for a connection."""
 
-STEPS = {"silent_sessions": "release", "deleted_connections": "purge", "remove_late_responses": "remove_chunks"}
+STEPS = {
+    "silent_sessions": "release",
+    "late_requests": "end_late",
+    "deleted_connections": "purge",
+    "remove_late_responses": "remove_chunks",
+}
 """Reads that are about many connections, and the tasks that they belong to."""
 
 
@@ -73,6 +80,17 @@ class BrokenStore(FakeStore):
         """Return silent sessions."""
         self.fail_in("silent_sessions")
         return super().silent_sessions(before, limit)
+
+    def late_requests(self, now: datetime) -> Iterator[QueuedRequest]:
+        """Return requests that were not sent in time."""
+        self.fail_in("late_requests")
+        return super().late_requests(now)
+
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
+        """Return records with their requests."""
+        for record in records:
+            self.fail(record.connection_id, "end_late")
+        return super().with_request_xml(records)
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return deleted connections."""
@@ -132,7 +150,8 @@ class Context:
 def a_store(tasks: Sequence[str], steps: Collection[str]) -> BrokenStore:
     """Return a store in which connection `number` cannot do `tasks[number]`.
 
-    Each has a silent session, an old day with statistics and an overdue webhook. A deleted one has the same number.
+    Each has a silent session, a late request, an old day with statistics and an overdue webhook. A deleted one has the
+    same number.
     """
     numbers = range(len(tasks))
     store = BrokenStore({id_of(number): tasks[number % DELETED] for number in [*numbers, *deleted(numbers)]}, steps)
@@ -145,7 +164,8 @@ def a_store(tasks: Sequence[str], steps: Collection[str]) -> BrokenStore:
         store.commit(Put(None, a_connection(id=connection_id, session_id=session_id)))
         store.commit(Put(None, a_session(id=session_id, connection_id=connection_id, last_call_at=silent)))
         ended = a_record(connection_id=connection_id, state=State.ERROR, webhook=webhook, **times)
-        store.commit(AddRequest(ended, "", ""))
+        late = a_record(connection_id=connection_id, send_by=int(NOON.timestamp()))
+        store.commit(AddRequest(ended, "", ""), AddRequest(late, REQUEST_XML, "ann"))
     for number in deleted(numbers):
         store.commit(Put(None, a_connection(id=id_of(number), deleted_at=timestamp(NOON))))
         store.commit(AddRequest(a_record(connection_id=id_of(number)), "", ""))
@@ -195,6 +215,8 @@ def test_what_fails_is_named_and_counted_and_everything_else_is_done(tasks: list
             expected += [] if "deleted_connections" in steps else [("purge", id_of(DELETED + number))]
         elif task == "release":
             expected += [] if "silent_sessions" in steps else [("release", id_of(number))]
+        elif task == "end_late":
+            expected += [] if "late_requests" in steps else [("end_late", id_of(number))]
         elif task != "none":
             expected.append((task, id_of(number)))
     assert sorted(failures, key=str) == sorted(expected, key=str)
@@ -205,6 +227,8 @@ def test_what_fails_is_named_and_counted_and_everything_else_is_done(tasks: list
         assert store.sessions[f"{number:064}"].ended == is_released
         is_removed = task != "purge" and "deleted_connections" not in steps
         assert not is_removed or not any(r.connection_id == id_of(DELETED + number) for r in store.records.values())
+    late = 0 if "late_requests" in steps else sum(task != "end_late" for task in tasks)
+    assert done["requests_not_sent"] == late
     planned = sum(task not in {"count", "find", "plan"} for task in tasks)
     assert done["webhooks_planned"] == planned
     assert done["sessions_released"] == sum(session.ended for session in store.sessions.values())

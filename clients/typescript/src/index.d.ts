@@ -33,6 +33,13 @@ export interface CommonOptions {
   label?: string;
   /** At most 20 texts of your own, which come back in the record and in events. */
   metadata?: Record<string, string>;
+  /**
+   * A time with a zone, such as `2026-03-14T18:00:00Z`. The request fails as `not_sent_in_time` if it is not sent before
+   * it. At least a minute ahead.
+   */
+  sendBy?: string;
+  /** The same in seconds from the call on. */
+  sendWithin?: number;
   /** False skips the check against the schema. */
   validate?: boolean;
   /** True replaces characters that QuickBooks cannot store. */
@@ -65,6 +72,10 @@ export interface AddOptions {
   webhookUrl?: string | null;
   label?: string;
   metadata?: Record<string, string>;
+  /** A time with a zone. The request fails as `not_sent_in_time` if it is not sent before it. */
+  sendBy?: string;
+  /** The same in seconds from the call on. */
+  sendWithin?: number;
   /** Requests before this one that must succeed first. A value of `Entry.ref` implies it. */
   dependsOn?: Entry<unknown>[];
 }

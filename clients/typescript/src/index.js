@@ -258,6 +258,8 @@ function bodyOf(request, options, batch) {
   if (options.webhookUrl !== undefined) body.webhook_url = options.webhookUrl;
   if (options.label !== undefined) body.label = options.label;
   if (options.metadata !== undefined) body.metadata = options.metadata;
+  if (options.sendBy !== undefined) body.send_by = options.sendBy;
+  if (options.sendWithin !== undefined) body.send_within = options.sendWithin;
   if ("iterate" in options && options.iterate !== undefined) body.iterate = options.iterate;
   return body;
 }

@@ -1,12 +1,13 @@
 // The options of each method. An option that a method does not have is an error, because it would change nothing.
 
-const COMMON = ["idempotencyKey", "version", "webhookUrl", "label", "metadata", "validate", "transliterate"];
+const OF_BODY = ["version", "webhookUrl", "label", "metadata", "sendBy", "sendWithin"];
+const COMMON = ["idempotencyKey", ...OF_BODY, "validate", "transliterate"];
 
 export const OPTIONS = {
   execute: [...COMMON, "iterate", "timeout"],
   iterate: [...COMMON, "timeout", "pageSize"],
   queue: [...COMMON, "iterate"],
-  add: ["version", "webhookUrl", "label", "metadata", "dependsOn"],
+  add: [...OF_BODY, "dependsOn"],
   events: ["everyConnection"],
   call: ["parameters", "body", "idempotencyKey"],
   Client: ["fetch", "sleep", "clock", "newKey", "chance"],

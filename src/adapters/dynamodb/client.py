@@ -178,7 +178,7 @@ def key_query(
     *,
     index: Index | None = None,
     between: tuple[str, str, str] | None = None,
-    below: tuple[str, str] | None = None,
+    below: tuple[str, str | int] | None = None,
     attributes: Sequence[str] = (),
     consistent: bool = False,
 ) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def key_query(
     """
     conditions = [f"#{name} = :{name}" for name in equal]
     names = set(equal) | set(attributes)
-    values = {f":{name}": value for name, value in equal.items()}
+    values: dict[str, str | int] = {f":{name}": value for name, value in equal.items()}
     if between:
         name, values[":first"], values[":last"] = between
         conditions.append(f"#{name} BETWEEN :first AND :last")
@@ -202,7 +202,9 @@ def key_query(
         "TableName": table,
         "KeyConditionExpression": " AND ".join(conditions),
         "ExpressionAttributeNames": {f"#{name}": name for name in names},
-        "ExpressionAttributeValues": {name: {"S": value} for name, value in values.items()},
+        "ExpressionAttributeValues": {
+            name: {"N": str(value)} if isinstance(value, int) else {"S": value} for name, value in values.items()
+        },
     }
     if index:
         query["IndexName"] = index

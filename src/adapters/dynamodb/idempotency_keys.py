@@ -23,10 +23,15 @@ def idempotency_key(app_id: str, key: str) -> Item:
 
 
 class IdempotencyKeys:
-    """Converts claims into operations."""
+    """Reads claims, and converts them into operations."""
 
     def __init__(self, dynamodb: DynamoDB) -> None:
         self._dynamodb = dynamodb
+
+    def idempotency_claim(self, app_id: str, key: str) -> IdempotencyClaim | None:
+        """Return the claim of a key, which may have expired. One read."""
+        item = self._dynamodb.get(self._dynamodb.tables.idempotency_keys, idempotency_key(app_id, key))
+        return IDEMPOTENCY_CLAIMS.entity(item) if item else None
 
     def claim(self, change: ClaimIdempotencyKey) -> list[Operation]:
         """Return the operation that claims a key."""

@@ -75,6 +75,9 @@ WEBHOOK_ATTEMPTS_IN_ROUND = "round_attempts"
 QUERY_ID = "query_id"
 """Pages of an iterated query have it, but for the first page."""
 
+SEND_BY = "send_by"
+"""In Unix seconds. Only a request that has one has it."""
+
 # Payloads
 REQUEST_ID = "request_id"
 PART = "part"

@@ -2,7 +2,7 @@
 
 Three attributes are the keys of the listing indexes. They follow every change of a record except the moves to ticketed
 and sent, which therefore write no index entries (decision 0060). Records with a label and later pages of a query have
-one more, which never changes (decision 0078).
+one more, which never changes (decision 0078). A request that has to be sent by a time has one until it is sent.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import base64
 import hashlib
 from datetime import datetime
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec, CompressedCodec
@@ -31,6 +32,10 @@ LISTED_LABEL = "l_label"
 """A hash of the label. It has 16 characters, while a label can take 200 bytes, for which a record has no room."""
 IN_FLIGHT_OF = "in_flight"
 """The connection of a record in flight. Other records do not have it, so the index of records in flight is sparse."""
+UNSENT = "unsent"
+"""The shard of the index `to_send`. Only a request that ends if its `send_by` passes has it, so the index is sparse."""
+UNSENT_SHARDS = 4
+"""DynamoDB writes up to 1,000 entries a second to each. Each sweep reads all."""
 
 STATE_CODES = {
     State.WAITING: "w",
@@ -76,6 +81,7 @@ _PLAIN = frozenset(
         keys.UPDATED_AT,
         keys.QUERY_ID,
         keys.REVISION,
+        keys.SEND_BY,
     }
 )
 """The attributes that keys, conditions and event filters name. All others are in the attribute `FIELDS`."""
@@ -130,7 +136,13 @@ def _listing_attributes(record: QueuedRequest) -> Item:
     }
     if record.label:
         attributes[LISTED_LABEL] = {"S": hash_of_label(record.label)}
+    if record.obeys_send_by:
+        attributes[UNSENT] = {"S": _unsent_shard(record)}
     return attributes | ({IN_FLIGHT_OF: {"S": record.connection_id}} if record.state in IN_FLIGHT else {})
+
+
+def _unsent_shard(record: QueuedRequest) -> str:
+    return str(crc32(record.id.encode()) % UNSENT_SHARDS)
 
 
 def hash_of_label(label: str) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.apps import APPS
 from adapters.dynamodb.bodies import Bodies, StoredBatch
-from adapters.dynamodb.client import MAX_BATCH_KEYS
+from adapters.dynamodb.client import MAX_BATCH_KEYS, Index, key_query
 from adapters.dynamodb.connections import CONNECTIONS
-from adapters.dynamodb.records import request_from_item
+from adapters.dynamodb.records import UNSENT, UNSENT_SHARDS, request_from_item
 from adapters.dynamodb.torn_reads import TORN_READ, PartMissing, consistently
 from domain.errors import TooManyRequests
 from domain.records.request import QueuedRequest, Tombstone
@@ -20,7 +21,8 @@ from domain.records.session import RequestInFlight
 from domain.storage.ports import Delivery, RequestDetail
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.keys import Item
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from domain.records.connection import Connection
     from domain.records.session import Session
     from domain.storage.ports import RequestBatch
+
+TO_SEND = Index("to_send")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,20 @@ class Requests:
         items = self._dynamodb.batch_get({table: list(map(keys.id_key, request_ids))}, eventually)
         found = map(request_from_item, items[table])
         return [record for record in found if isinstance(record, QueuedRequest)]
+
+    def late_requests(self, now: datetime) -> Iterator[QueuedRequest]:
+        """Yield the requests that miss their `send_by`. Reads each shard of an index, then the records in batches."""
+        for shard in range(UNSENT_SHARDS):
+            query = key_query(
+                self._dynamodb.tables.queued_requests,
+                {UNSENT: str(shard)},
+                index=TO_SEND,
+                below=(keys.SEND_BY, int(now.timestamp()) + 1),
+            )
+            ids = (entry[keys.ID]["S"] for entry in self._dynamodb.query(query))
+            while batch := list(islice(ids, MAX_BATCH_KEYS)):
+                # The index may lag behind the records.
+                yield from (record for record in self.records_by_id(batch) if record.misses_send_by(now))
 
     def requests_in_flight(
         self, session: Session, front: int = 0

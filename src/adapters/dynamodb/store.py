@@ -76,6 +76,7 @@ class DynamoDBStore:
         self.request_detail = requests.request_detail
         self.request_batch = requests.request_batch
         self.records_by_id = requests.records_by_id
+        self.late_requests = requests.late_requests
         self.with_request_xml = requests.with_request_xml
         self.requests_in_flight = requests.requests_in_flight
         self.delivery = requests.delivery
@@ -142,6 +143,9 @@ class DynamoDBStore:
         self.remove_records = removal.remove_records
         self.remove_connection = removal.remove_connection
 
+        idempotency_keys = IdempotencyKeys(dynamodb)
+        self.idempotency_claim = idempotency_keys.idempotency_claim
+
         self.commit = Commits(
             dynamodb,
             transactions,
@@ -151,7 +155,7 @@ class DynamoDBStore:
             sessions=sessions,
             apps=apps,
             usages=usages,
-            idempotency_keys=IdempotencyKeys(dynamodb),
+            idempotency_keys=idempotency_keys,
             events=events,
             audit_log=audit_log,
         ).commit

@@ -3,6 +3,9 @@ import { call } from "./api.js";
 import { url } from "./router.js";
 import { declarations } from "./versions.js";
 
+/** The service takes a `send_by` that is a minute ahead, in milliseconds, with a reserve for the call. */
+const MIN_AHEAD = 70_000;
+
 /**
  * Whether a request is a write of which nobody knows whether QuickBooks executed it.
  *
@@ -19,14 +22,16 @@ export const isReplaced = (record) => ["error", "discarded"].includes(record.sta
 
 /**
  * Returns a record as the body of a new request, with the version of QBXML and the webhook URL of the record; null
- * means no webhook. A generated requestID is left out: it is the ID of the record.
+ * means no webhook. A generated requestID is left out: it is the ID of the record. So is a time that has passed.
  */
-export function contentOf({ id, request_xml: xml, request_json: { version }, webhook_url, label, metadata }) {
+export function contentOf({ id, request_xml: xml, request_json: { version }, webhook_url, label, metadata, send_by }) {
+  const isAhead = send_by && Date.parse(send_by) > Date.now() + MIN_AHEAD;
   return {
     request_xml: declarations(version) + xml.replace(` requestID="${id}"`, ""),
     webhook_url,
     ...(label ? { label } : {}),
     ...(metadata && Object.keys(metadata).length ? { metadata } : {}),
+    ...(isAhead ? { send_by } : {}),
   };
 }
 

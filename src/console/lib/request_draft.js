@@ -20,6 +20,7 @@ import { fromXml, toXml } from "./xml.js";
  * @property {string | null} webhook A URL, "" for that of the connection, or null for none.
  * @property {string} [label]
  * @property {Record<string, string>} [metadata]
+ * @property {string} [send_by] In UTC.
  */
 
 /**
@@ -182,11 +183,23 @@ export function sampleBodyOf(draft, { tree, version }, assumed) {
 }
 
 /** @param {Draft} draft */
-function settingsOf({ webhook, label, metadata }) {
+function settingsOf({ webhook, label, metadata, send_by }) {
   const url = webhook?.trim() ?? null;
   return {
     ...(url === "" ? {} : { webhook_url: url }),
     ...(label ? { label } : {}),
     ...(metadata ? { metadata } : {}),
+    ...(send_by ? { send_by } : {}),
   };
+}
+
+/**
+ * Returns a time in UTC as a field shows it where the reader is: "2026-11-23T18:00". Without a time, an empty text.
+ *
+ * @param {string | undefined} time
+ */
+export function localTime(time) {
+  if (!time) return "";
+  const moment = new Date(time);
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

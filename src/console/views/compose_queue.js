@@ -1,6 +1,7 @@
 // The card that queues a draft: what is wrong with it, its webhook, and the button.
 import { html } from "../vendor/preact.js";
 import { session } from "../lib/api.js";
+import { localTime } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
 import { plural } from "../lib/text.js";
 import { explain, Field, Note } from "../lib/ui.js";
@@ -71,6 +72,19 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
           />
           Send no webhook
         </label>
+        <${Field}
+          label="Send by (optional)"
+          help="If it is not sent before this time, it ends in an error and QuickBooks never gets it."
+        >
+          ${(control) => html`
+            <input
+              ...${control}
+              type="datetime-local"
+              value=${localTime(draft.send_by)}
+              onInput=${({ target: { value } }) => edit({ send_by: value ? new Date(value).toISOString() : undefined })}
+            />
+          `}
+        <//>
         ${session.canChange ? button : html`<span class="muted">A read-only key cannot queue requests.</span>`}
         <div class="row between">
           <a href=${url(`/qbxml/${type.name}`)}>${type.name} in the reference</a>

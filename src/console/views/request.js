@@ -242,6 +242,13 @@ function Details({ record, label }) {
           <dd>${record.request_json.version}</dd>
         `
       }
+      ${
+        record.send_by &&
+        html`
+          <dt>Send by</dt>
+          <dd>${fullTime(record.send_by)}</dd>
+        `
+      }
       <dt>Last change</dt>
       <dd>${fullTime(record.updated_at)}</dd>
       <dt>Webhook</dt>

@@ -19,6 +19,7 @@ from domain.qbxml.request.schema_check import schema_problems
 from domain.qbxml.schema.content_models import request_model, version_number
 from domain.qbxml.schema.facts import return_elements
 from domain.queries import values
+from domain.send_by import SendBy
 from domain.suggestions import MAX_COMPARED_CHARACTERS, MIN_SIMILARITY, did_you_mean, letters
 
 if TYPE_CHECKING:
@@ -151,12 +152,20 @@ COMMON = (
         "",
         'Your own names and values as JSON, such as `{"order":"1007"}`: up to 20 strings, with 2 KB in all.',
     ),
+    Parameter(
+        "send_by",
+        values.SEND_BY,
+        "",
+        "The query ends as `not_sent_in_time` if it is not handed to the Web Connector before this time. At least a "
+        "minute ahead, at most 366 days. Pages after the first are not meant.",
+    ),
+    Parameter("send_within", values.SEND_WITHIN, "", "The same in seconds from the call on, in place of `send_by`."),
 )
 """The parameters of every query. `max_returned` is in the tables, because its default differs."""
 
 
 class BuiltQuery(NamedTuple):
-    """A request, its webhook URL, label and metadata.
+    """A request, its webhook URL, label and metadata, and by when it must have been sent.
 
     `may_iterate`: it may be sent as an iterated query if its response is too large.
     """
@@ -166,6 +175,7 @@ class BuiltQuery(NamedTuple):
     may_iterate: bool
     label: str | None
     metadata: Mapping[str, str]
+    send_by: SendBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +224,17 @@ class Query:
         too_new = [*self._too_new_elements(texts.get(INCLUDE, ()), version), *schema_problems(request)]
         if too_new and not limits.edition_of(version):
             raise InvalidRequest(too_new[: limits.MAX_PROBLEMS])
-        webhook_url, label, metadata = (
-            next(iter(texts.get(name, ())), None) for name in ("webhook_url", "label", "metadata")
+        webhook_url, label, metadata, send_by, within = (
+            next(iter(texts.get(name, ())), None)
+            for name in ("webhook_url", "label", "metadata", "send_by", "send_within")
         )
         return BuiltQuery(
-            request, webhook_url, iterate == "auto", label, metadata_from_json(metadata) if metadata else {}
+            request,
+            webhook_url,
+            iterate == "auto",
+            label,
+            metadata_from_json(metadata) if metadata else {},
+            SendBy(send_by, int(within) if within else None),
         )
 
     def _too_new_elements(self, names: Iterable[str], version: str) -> Iterable[Problem]:

@@ -12,6 +12,8 @@ from domain.errors import shortened
 from domain.labels import MAX_LABEL_CHARACTERS, checked_label, metadata_from_json
 from domain.qbxml.request import limits
 from domain.qbxml.request.characters import is_storable
+from domain.send_by import MAX_SECONDS, MIN_SECONDS
+from domain.timestamps import timestamp_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -155,6 +157,20 @@ def _metadata(value: str) -> str:
     return value
 
 
+def _time(value: str) -> str:
+    try:
+        # A plus sign that is not encoded arrives as a space.
+        return timestamp_from(re.sub(r" (?=\d\d:?\d\d$)", "+", value))
+    except ValueError as error:
+        raise BadValue(str(error)) from None
+
+
+def _send_within(value: str) -> str:
+    if not _whole_number(value) or not MIN_SECONDS <= int(value) <= MAX_SECONDS:
+        raise _bad(f"a whole number of seconds from {MIN_SECONDS} to {MAX_SECONDS:,}", value)
+    return value
+
+
 TEXT = ValueKind(_text)
 NAME = ValueKind(_name)
 VERSION = ValueKind(_version)
@@ -167,6 +183,8 @@ BOOLEAN = ValueKind(_boolean, {"type": "boolean"})
 ITERATION = ValueKind(_iteration, {"type": "string", "enum": ["auto", "true", "1", "never", "false", "0"]})
 """`auto`, `true` or `false`, which `never` also means."""
 COUNT = ValueKind(_count, {"type": "integer", "minimum": 1})
+SEND_BY = ValueKind(_time, {"type": "string", "format": "date-time"})
+SEND_WITHIN = ValueKind(_send_within, {"type": "integer", "minimum": MIN_SECONDS, "maximum": MAX_SECONDS})
 DAY = ValueKind(_day, {"type": "string", "format": "date"})
 MOMENT = ValueKind(_moment, {"type": "string", "format": "date-time"})
 """A date-time, or a date. QBXML has no fraction of a second and writes `+00:00` for `Z`."""

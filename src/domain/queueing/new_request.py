@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.batches.dependencies import NO_LINKS, Links, links_of
 from domain.connections.cache import ConnectionCache
-from domain.errors import Gone, UnsupportedByVersion, of_request_in_batch
+from domain.errors import Gone, InvalidRequest, UnsupportedByVersion, of_request_in_batch
 from domain.queueing import waiting_reason
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.reused_key import key_reused
@@ -24,6 +25,7 @@ from domain.records.ownership import not_found
 from domain.records.request import Paging, QueuedRequest, StoredRequest, Tombstone
 from domain.records.search_text import searchable_text
 from domain.records.webhook import Webhook
+from domain.send_by import ANY_TIME, SendBy
 from domain.storage.changes import (
     AddRequest,
     Change,
@@ -93,6 +95,7 @@ class NewRequest:
     ref: str | None = None
     depends_on: tuple[str, ...] = ()
     references: tuple[qbxml.Reference, ...] = ()
+    send_by: SendBy = ANY_TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +242,13 @@ class Queueing:
                 case RequireConnection(), stored:
                     self._cache.put(command.app_id, command.connection_id, stored)
             connection = self._cache.get(command.app_id, command.connection_id)
-            added = self._added(ids, connection, batch, links)
+            try:
+                added = self._added(ids, connection, batch, links)
+            except InvalidRequest:
+                # Since the first of several equal calls, its `send_by` may have passed.
+                if command.idempotency and (first := self._claim_of(command.app_id, command.idempotency)):
+                    return self._first_response(command, command.idempotency, first)
+                raise
             if self._quotas and conflict is None:
                 size = sum(len(change.request_xml.encode()) for change in added)
                 self._quotas.check_written(command.app_id, command.limits, size)
@@ -280,7 +289,7 @@ class Queueing:
     def _added(
         self, ids: Sequence[str], connection: Connection, batch: Sequence[NewRequest], links: Sequence[Links]
     ) -> list[AddRequest]:
-        """Return the changes that store the requests. Raises RequestTooLarge."""
+        """Return the changes that store the requests. Raises RequestTooLarge, and InvalidRequest for a `send_by`."""
         if len(batch) == 1:
             return [self._added_request(ids[0], connection, batch[0], links[0])]
         added: list[AddRequest] = []
@@ -291,7 +300,7 @@ class Queueing:
         return added
 
     def _added_request(self, request_id: str, connection: Connection, new: NewRequest, links: Links) -> AddRequest:
-        """Return the change that stores the request now. Raises RequestTooLarge."""
+        """Return the change that stores the request now. Raises RequestTooLarge, and InvalidRequest for a `send_by`."""
         return added_request(request_id, connection, new, timestamp(self._insertion_times()), links)
 
     def _claimed_key(
@@ -300,6 +309,11 @@ class Queueing:
         seconds = int(self._clock().timestamp())
         claim = IdempotencyClaim(idempotency.body_hash, request_id, seconds + IDEMPOTENCY_SECONDS, batch_size)
         return ClaimIdempotencyKey(app_id, idempotency.key, claim, seconds)
+
+    def _claim_of(self, app_id: str, idempotency: Idempotency) -> IdempotencyClaim | None:
+        """Return the claim of a key by an earlier call, or None."""
+        claim = self._store.idempotency_claim(app_id, idempotency.key)
+        return claim if claim and claim.expires_at > self._clock().timestamp() else None
 
     def _first_response(
         self, command: QueueRequest | QueueBatch, idempotency: Idempotency, claim: IdempotencyClaim
@@ -341,7 +355,10 @@ class Queueing:
 def added_request(
     request_id: str, connection: Connection, new: NewRequest, moment: str, links: Links = NO_LINKS
 ) -> AddRequest:
-    """Return the change that stores a request at a timestamp. Raises RequestTooLarge."""
+    """Return the change that stores a request at a timestamp.
+
+    Raises RequestTooLarge, and InvalidRequest for a `send_by`.
+    """
     request = new.request
     if not request.request_label:
         request = request.with_request_label(request_id)
@@ -360,6 +377,7 @@ def added_request(
         subject=qbxml.subject(request),
         dependencies=links.dependencies,
         dependants=links.dependants,
+        send_by=new.send_by.seconds(datetime.fromisoformat(moment)),
     )
     request_xml = request.to_xml()
     qbxml.check_wire_size(request_xml)
@@ -367,7 +385,7 @@ def added_request(
 
 
 def copy_of(stored: StoredRequest) -> NewRequest:
-    """Return what its author gave to a request, with the values of its references."""
+    """Return what its author gave to a request, with the values of its references and a `send_by` that is ahead."""
     record = stored.record
     request = qbxml.stored_request(stored.request_xml, record.qbxml_version)
     if record.request_label == record.id:
@@ -378,6 +396,7 @@ def copy_of(stored: StoredRequest) -> NewRequest:
         record.paging.may_begin,
         record.label,
         stored.metadata,
+        send_by=SendBy(kept=record.send_by),
     )
 
 

@@ -2,8 +2,8 @@
 
 Only one reason is shown. This is the order of precedence; reasons that need a person come first:
 
-0. `dependency`: it is not in the queue, so nothing of the below concerns it yet. The requests that it waits for have
-   reasons of their own.
+0. `send_by_passed`, `dependency`: no session takes it from the queue, so nothing of the below concerns it. The requests
+   that it waits for have reasons of their own.
 1. `paused`: a person paused the connection.
 2. `wrong_password`: the last login failed, so no session begins until the password is correct.
 3. `never_connected`: no Web Connector has logged in, so there are no other facts.
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
 
 CODES = (
+    "send_by_passed",
     "dependency",
     "paused",
     "wrong_password",
@@ -82,8 +83,9 @@ def of_request(
     `connection` is None if it is not known. `ahead` is the number of requests that are sent before this one, at most
     `MAX_COUNTED_AHEAD`, or None if they were not counted.
     """
-    if not record.is_in_queue:
-        return _dependency(record) if record.state in QUEUED else None
+    is_late = record.misses_send_by(now)
+    if is_late or not record.is_in_queue:
+        return (_late(record) if is_late else _dependency(record)) if record.state in QUEUED else None
     if connection and (blocked := of_connection(connection, now)):
         return blocked
     if record.recovering:
@@ -105,6 +107,11 @@ def of_request(
         f"It will be sent{again} when the Web Connector next calls{expected}.",
         "To send it now, choose Update Selected in the Web Connector.",
     )
+
+
+def _late(record: QueuedRequest) -> WaitingReason:
+    message = f"It was not sent by {record.send_by_time}. It ends as not_sent_in_time within six minutes of that."
+    return WaitingReason("send_by_passed", message)
 
 
 def _dependency(record: QueuedRequest) -> WaitingReason:

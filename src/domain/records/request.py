@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,8 +13,6 @@ from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from domain.qbxml import Reference
 
 
@@ -34,9 +33,10 @@ IN_FLIGHT = frozenset({State.TICKETED, State.SENT})
 ENDED = frozenset({State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED})
 
 TRANSITIONS: Mapping[State, frozenset[State]] = {
-    # A request that waits for another one ends in an error if the other one does not end with a response.
+    # A request ends in an error if another one, for which it waits, does not end with a response, or if its `send_by`
+    # passes.
     State.WAITING: frozenset({State.TICKETED, State.DISCARDED, State.ERROR}),
-    State.RETRYABLE: frozenset({State.TICKETED, State.DISCARDED}),
+    State.RETRYABLE: frozenset({State.TICKETED, State.DISCARDED, State.ERROR}),
     # A session that ends before it sends the request puts it back into the queue.
     State.TICKETED: frozenset({State.WAITING, State.RETRYABLE, State.SENT, State.ERROR}),
     State.SENT: frozenset({State.RETRYABLE, State.RESPONSE_RECEIVED, State.ERROR}),
@@ -86,12 +86,14 @@ class ErrorCode(StrEnum):
     DEPENDENCY_FAILED = "dependency_failed"
     REFERENCE_UNRESOLVED = "reference_unresolved"
     REFERENCE_INVALID = "reference_invalid"
+    NOT_SENT_IN_TIME = "not_sent_in_time"
 
 
 NEVER_COMPLETE = frozenset({ErrorCode.DEPENDENCY_FAILED, ErrorCode.REFERENCE_UNRESOLVED, ErrorCode.REFERENCE_INVALID})
 """The error codes of a request that was never sent, because it lacks a value of another response."""
 
 NOT_EXECUTED = NEVER_COMPLETE | {
+    ErrorCode.NOT_SENT_IN_TIME,
     ErrorCode.QUICKBOOKS_ERROR,
     ErrorCode.QBXML_PARSE_ERROR,
     ErrorCode.QUICKBOOKS_CONNECTION_ERROR,
@@ -203,7 +205,8 @@ class QueuedRequest:
     others. `dependencies` are the positions, in its batch, of the requests that it still waits for, or waited for when
     it ended: it is not in the queue before they have ended. `dependants` are the positions of the requests that wait,
     or waited, for this one. `queued_at` is when a request that had dependencies entered the queue. None means
-    `inserted_at`. `subject` is what the request is about, in at most 80 bytes of UTF-8, from its QBXML.
+    `inserted_at`. `subject` is what the request is about, in at most 80 bytes of UTF-8, from its QBXML. From `send_by`
+    on, in Unix seconds, the request is not sent for the first time. None means that it may be sent at any time.
     """
 
     id: str
@@ -233,6 +236,7 @@ class QueuedRequest:
     queued_at: str | None = None
     label: str | None = None
     subject: str | None = None
+    send_by: int | None = None
     revision: int = 1
 
     @property
@@ -292,6 +296,26 @@ class QueuedRequest:
     def may_be_running(self, moment: str) -> bool:
         """Whether QuickBooks may still be executing a write at `moment`, although its session has ended."""
         return self.recovery.running_until is not None and moment < self.recovery.running_until
+
+    @property
+    def obeys_send_by(self) -> bool:
+        """Whether the request ends if its `send_by` passes now.
+
+        It has not been handed to a Web Connector, or it is a write that QuickBooks has not executed. A message set that
+        was sent stays together, and a read that was sent may be sent again.
+        """
+        may_have_reached = self.recovering or self.message_set is not None or self.state is State.SENT
+        was_sent = may_have_reached or (self.is_read and self.sent_at is not None)
+        return self.send_by is not None and self.state not in ENDED and not was_sent
+
+    @property
+    def send_by_time(self) -> str | None:
+        """`send_by` as a timestamp."""
+        return None if self.send_by is None else timestamp(datetime.fromtimestamp(self.send_by, UTC))
+
+    def misses_send_by(self, now: datetime) -> bool:
+        """Whether the request must not be sent any more."""
+        return self.obeys_send_by and self.send_by is not None and self.send_by <= now.timestamp()
 
     @property
     def may_be_executed(self) -> bool:
@@ -471,6 +495,21 @@ class QueuedRequest:
         """
         recovery = replace(self.recovery, begun=True, active=True, sessions=0, running_until=running_until)
         return replace(self, recovery=recovery, queue_priority=queue_priority).moved(State.RETRYABLE, now)
+
+    def not_sent_in_time(self, now: datetime) -> QueuedRequest:
+        """Return the record after its `send_by` has passed. Only its sender knows if it is still wanted.
+
+        If its response was lost, a Web Connector that hangs may still hand the first copy to QuickBooks. Sent again,
+        the write has the same message set ID and is executed once. A new request has another one.
+        """
+        message = f"It was not sent to QuickBooks by {self.send_by_time}."
+        hint = "Queue it again with a later send_by, or without one, if it is still wanted."
+        if self.recovery.begun:
+            message = (
+                f"It was sent once, QuickBooks had not executed it, and its send_by has passed: {self.send_by_time}."
+            )
+            hint = f"Close QuickBooks and the Web Connector if one of them hangs, and look in the company file. {hint}"
+        return self.failed(now, ErrorCode.NOT_SENT_IN_TIME, message, {"send_by": self.send_by_time, "hint": hint})
 
     def failed(self, now: datetime, code: ErrorCode, message: str, details: Mapping[str, Any]) -> QueuedRequest:
         """Return the record after it ended in an error: in flight, or while it waited for another request.

@@ -236,6 +236,10 @@ class Session:
         """Return the session after the password was changed."""
         return replace(self, is_revoked=True, revision=self.revision + 1)
 
+    def without_request(self) -> Session:
+        """Return the session after its request, which was not sent, ended."""
+        return replace(self, in_flight=None, revision=self.revision + 1)
+
     def with_pause(self, *, paused: bool) -> Session:
         """Return the session after its connection was paused or resumed."""
         return replace(self, limits=replace(self.limits, paused=paused), revision=self.revision + 1)

@@ -17,6 +17,7 @@ from domain.timestamps import AFTER_ALL, ANY_TIME, TimeRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from domain.records.app import ApiKey, App
     from domain.records.audit import Action, AuditEntry
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from domain.records.event import EventGroup
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import RequestInFlight, Session
-    from domain.storage.changes import Change
+    from domain.storage.changes import Change, IdempotencyClaim
     from domain.storage.counts import CountKey, DayCounts
 
 
@@ -225,6 +226,9 @@ class InFlightReads(Protocol):
         A request that the session names but no longer has in flight is left out.
         """
 
+    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
+        """Return records with their request XML, in one round trip, or two if a request is large."""
+
 
 class EntryReads(Protocol):
     """Reads of the entries of lists."""
@@ -309,6 +313,9 @@ class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, InFligh
         are counted up to `max_ahead`. Raises Unavailable if the record and its bodies do not match in several reads.
         """
 
+    def idempotency_claim(self, app_id: str, key: str) -> IdempotencyClaim | None:
+        """Return the claim of an app's idempotency key, which may have expired, or None."""
+
     def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the first `limit` queued records in turn behind an entry by time, up to the timestamp `last`.
 
@@ -339,9 +346,6 @@ class LoginStore(ClaimStore, UsageCounters, Protocol):
 
 class SessionStore(ClaimStore, Protocol):
     """What the other calls of a session need."""
-
-    def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
-        """Return records with their request XML, in one round trip, or two if a request is large."""
 
 
 class AdmissionStore(UsageCounters, Protocol):
@@ -472,6 +476,9 @@ class SweepStore(Committing, ConnectionReads, RecordReads, InFlightReads, Protoc
 
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return live sessions with a last call before the timestamp, oldest call first. Reads an index."""
+
+    def late_requests(self, now: datetime) -> Iterator[QueuedRequest]:
+        """Yield the requests that miss their `send_by`, in no particular order. Reads an index, which may lag."""
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return the deleted connections that have not been removed yet."""

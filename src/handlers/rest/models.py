@@ -19,6 +19,8 @@ from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import WebhookState
+from domain.send_by import MAX_SECONDS as MAX_SEND_WITHIN
+from domain.send_by import MIN_SECONDS as MIN_SEND_WITHIN
 from domain.storage.statistics import KEPT_DAYS
 from domain.timestamps import TimeRange, timestamp_from
 from domain.webhooks.defaults import MAX_URL_LENGTH
@@ -40,6 +42,7 @@ def _in_digits(value: Any) -> Any:
     return value
 
 
+SendWithin = Annotated[int, Field(ge=MIN_SEND_WITHIN, le=MAX_SEND_WITHIN)]
 InDigits = Annotated[int, BeforeValidator(_in_digits)]
 WaitSeconds = Annotated[int, Field(ge=1, le=MAX_WAIT_SECONDS), BeforeValidator(_in_digits)]
 

@@ -11,8 +11,16 @@ from domain.errors import MAX_PROBLEMS, InvalidRequest, Problem, of_request_in_b
 from domain.queueing.new_request import NewRequest, WebhookUrl
 from domain.records.batch import MAX_REQUESTS, is_id
 from domain.records.connection import Connection
+from domain.send_by import SendBy
 from handlers.rest.endpoint import Body, Parameters
-from handlers.rest.models import FORCE, Id, Label, Metadata, Url
+from handlers.rest.models import FORCE, Id, Label, Metadata, SendWithin, Time, Url
+
+SEND_BY = (
+    "The request ends as `not_sent_in_time` if it is not handed to the Web Connector before this time. At least a "
+    "minute ahead, at most 366 days."
+)
+SEND_WITHIN = "The same in seconds from the call on, in place of `send_by`."
+NEWER_MEMBERS = ("send_by", "send_within")
 
 
 class NewRequestParameters(Parameters):
@@ -65,6 +73,9 @@ class WrittenRequest(Body):
         examples=[{"order": "1007"}],
     )
 
+    send_by: Time | None = Field(default=None, description=SEND_BY, examples=["2026-03-14T18:00:00Z"])
+    send_within: SendWithin | None = Field(default=None, description=SEND_WITHIN, examples=[3600])
+
     @model_validator(mode="before")
     @classmethod
     def unwrapped(cls, value: Any) -> Any:
@@ -83,15 +94,24 @@ class WrittenRequest(Body):
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
         opts_out = self.webhook_choice is WebhookUrl.NONE
-        return [self.model_dump(exclude={"replaces"}), parameters.how_to_read(), *(["no webhook"] if opts_out else [])]
+        # Without the members that are newer than keys in use, unless they are given.
+        newer = {name for name in NEWER_MEMBERS if getattr(self, name) is None}
+        given = self.model_dump(exclude={"replaces", *newer})
+        return [given, parameters.how_to_read(), *(["no webhook"] if opts_out else [])]
 
     def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], NewRequest]:
         """Return the function that reads the request for a connection. See `request`."""
 
         def read(connection: Connection) -> NewRequest:
             request = self.request(parameters, connection.country, connection.qbxml_version)
-            may_iterate = self.iterate == "auto"
-            return NewRequest(request, self.webhook_choice, may_iterate, self.label, self.metadata or {})
+            return NewRequest(
+                request,
+                self.webhook_choice,
+                may_iterate=self.iterate == "auto",
+                label=self.label,
+                metadata=self.metadata or {},
+                send_by=SendBy(self.send_by, self.send_within),
+            )
 
         return read
 
@@ -192,10 +212,15 @@ class NewBatch(Body):
     requests: list[NewBatchRequest] = Field(
         min_length=1, max_length=MAX_REQUESTS, examples=[[{"request_json": {"CustomerQueryRq": {"MaxReturned": 5}}}]]
     )
+    send_by: Time | None = Field(
+        default=None, description=f"For the requests without a time of their own. {SEND_BY}", examples=[None]
+    )
+    send_within: SendWithin | None = Field(default=None, description=SEND_WITHIN, examples=[None])
 
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
-        return [request.inputs(parameters) for request in self.requests]
+        given = [[name, value] for name in NEWER_MEMBERS if (value := getattr(self, name)) is not None]
+        return [*(request.inputs(parameters) for request in self.requests), *given]
 
     def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], list[NewRequest]]:
         """Return the function that reads the requests for a connection. It raises InvalidRequest with all problems."""
@@ -203,12 +228,14 @@ class NewBatch(Body):
         def read(connection: Connection) -> list[NewRequest]:
             batch: list[NewRequest] = []
             problems: list[Problem] = []
+            of_all = SendBy(self.send_by, self.send_within)
             for index, request in enumerate(self.requests):
                 if len(problems) >= MAX_PROBLEMS:
                     break
                 try:
                     with of_request_in_batch(index):
-                        batch.append(request.reader(parameters)(connection))
+                        new = request.reader(parameters)(connection)
+                        batch.append(new if new.send_by.is_given else replace(new, send_by=of_all))
                 except InvalidRequest as error:
                     problems += error.problems
             if problems:

@@ -44,6 +44,8 @@ _OTHER_NAMES: Mapping[str, str] = {
     "start": "from",
     "end": "to",
     "tags": "label",
+    **dict.fromkeys(("expires_at", "deadline", "not_after", "valid_until"), "send_by"),
+    **dict.fromkeys(("ttl", "expires_in", "timeout"), "send_within"),
     "key": "idempotency_key",
     **dict.fromkeys(("name", "id", "alias"), "ref"),
 }

@@ -49,5 +49,10 @@ def _new_request(query: Query, parameters: Mapping[str, Sequence[str]], connecti
     """Return the query in the version of the connection. Raises InvalidRequest."""
     built = query.build(parameters, default_version(connection.qbxml_version))
     return NewRequest(
-        built.request, built.webhook_url or WebhookUrl.DEFAULT, built.may_iterate, built.label, built.metadata
+        built.request,
+        built.webhook_url or WebhookUrl.DEFAULT,
+        built.may_iterate,
+        built.label,
+        built.metadata,
+        send_by=built.send_by,
     )

@@ -139,6 +139,9 @@ class _RequestFields(TypedDict):
     webhook_error: Annotated[str | None, Schema("Why the latest webhook attempt failed")]
     links: RequestLinks
     inserted_at: Moment
+    send_by: Annotated[
+        Moment | None, Schema("From this time on it is not sent for the first time. Null if it may be sent at any time")
+    ]
     sent_at: Annotated[Moment | None, Schema("When it was sent to QuickBooks last. Null if it was not sent")]
     responded_at: Annotated[Moment | None, Schema("When the response of QuickBooks arrived. Null if there is none")]
     updated_at: Moment
@@ -334,6 +337,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "webhook_error": record.webhook.error,
         "links": links(record, below_connection=below_connection),
         "inserted_at": record.inserted_at,
+        "send_by": record.send_by_time,
         "sent_at": record.sent_at,
         "responded_at": record.responded_at,
         "updated_at": record.updated_at,

@@ -6,6 +6,7 @@ import json
 import secrets
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 from moto import mock_aws
@@ -117,6 +118,36 @@ def sweeps_a_request_that_ends(recorder: Recorder) -> None:
     """Release a silent session whose request ends with an error."""
     silent_session_with_request(recorder, MAX_SESSIONS)
     invoke(recorder, "sweep", {})
+
+
+def sweeps_late_requests(recorder: Recorder) -> None:
+    """End a request that waits and one that a session holds, after their `send_by`."""
+    connection, ticket = recorder.store.connection(CONNECTION_ID), secrets.token_hex(32)
+    assert connection
+    waiting, claimed = a_record(send_by=1), a_record(send_by=1).claimed(ticket, NOON)
+    session = a_session(id=ticket, in_flight=InFlight((claimed.id,)))
+    held = replace(connection, session_id=ticket).changed(timestamp(NOON))
+    changes = [AddRequest(record, REQUEST_XML, "ann") for record in (waiting, claimed)]
+    recorder.store.commit(*changes, Put(None, session), Put(connection, held))
+    invoke(recorder, "sweep", {})
+
+
+def repeats_a_call_after_its_time(function: str) -> Callable[[Recorder], None]:
+    """Return the case of a call whose `send_by` has passed, with a key that may have been used before."""
+    late = {"send_by": "2020-03-14T18:00:00Z"}
+    request = late | {"request_xml": REQUEST_XML}
+    path, body = {
+        "create_queued_request": ("queued_requests", request),
+        "create_batch": ("queued_requests/batch", {"requests": [request]}),
+    }.get(function, (f"{function.removeprefix('query_')}?{urlencode(late)}", None))
+    event = api_event(
+        "POST",
+        f"/api/v1/connections/{CONNECTION_ID}/{path}",
+        body=json.dumps(body) if body else None,
+        headers={"Content-Type": "application/json", "Idempotency-Key": "late"},
+        authorizer={"app_id": APP_ID, "scope": "full"},
+    )
+    return lambda recorder: invoke(recorder, function, event)
 
 
 def a_session_with_a_large_request(recorder: Recorder) -> None:
@@ -420,7 +451,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         ends_a_request_with_dependants("discard_queued_request", "POST", "/api/v1/queued_requests/{id}/discard"),
     ),
     "discard_queued_requests": (discards_beside_a_session,),
-    "sweep": (sweeps_a_request_that_ends, purges_chunks),
+    "sweep": (sweeps_a_request_that_ends, sweeps_late_requests, purges_chunks),
     "web_connector": (
         call_a_whole_session,
         a_session_with_a_large_request,
@@ -438,13 +469,15 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     **{name: (reads_failed_webhooks(name),) for name in ("get_connection_statistics", "get_statistics")},
     "pack_search_texts": (packs_a_removed_text,),
     **{
-        function: (queues_at_the_limit(function), waits_after_queueing(function))
+        function: (
+            queues_at_the_limit(function),
+            waits_after_queueing(function),
+            repeats_a_call_after_its_time(function),
+        )
         for function in ("create_queued_request", *(f"query_{name}" for name in QUERIES))
     },
-    **{
-        function: (queues_at_the_limit(function),)
-        for function in ("create_batch", "queue_request_again", "queue_requests_again")
-    },
+    "create_batch": (queues_at_the_limit("create_batch"), repeats_a_call_after_its_time("create_batch")),
+    **{function: (queues_at_the_limit(function),) for function in ("queue_request_again", "queue_requests_again")},
 }
 """Cases that make a function do more than its event does."""
 

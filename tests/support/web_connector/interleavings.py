@@ -15,6 +15,7 @@ from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import ENDED, TRANSITIONS, State
 from domain.records.session import MAX_EXECUTION_SECONDS, SILENCE_SECONDS, session_id
 from domain.records.sync_window import SyncWindow
+from domain.send_by import ANY_TIME, SendBy
 from domain.web_connector.session.lingering import NO_OP
 from tests.support.builders import AN_ACTOR, APP_ID, OTHER_APP_ID, FixedClock, a_link
 from tests.support.index_lag import IndexLag
@@ -40,6 +41,7 @@ TWO_TRANSITIONS = {
     (State.RETRYABLE, State.SENT),
 }
 
+SEND_BY = st.sampled_from([ANY_TIME, ANY_TIME, SendBy(within=60), SendBy(within=400)])
 FORMER = st.sampled_from([0, 0, 0, 1, 2])
 """The number of later sessions of the connection."""
 WINDOW = SyncWindow("22:00", "04:00", "America/New_York")
@@ -106,14 +108,22 @@ class Interleavings(StreamRules):
         kind=st.sampled_from(["write", "write", "read", "iterate"]),
         label=st.sampled_from(["", "", "same"]),
         key=st.sampled_from([None, "key"]),
+        send_by=SEND_BY,
         trouble=TROUBLE,
     )
-    def queue(self, number: int, kind: str, label: str, key: str | None, trouble: Trouble) -> None:
-        self.system.queue(number, kind, label, key, trouble)
+    def queue(  # noqa: PLR0917 - drawn by name
+        self, number: int, kind: str, label: str, key: str | None, send_by: SendBy, trouble: Trouble
+    ) -> None:
+        self.system.queue(number, kind, label, key, trouble, send_by=send_by)
 
-    @rule(number=CONNECTIONS, kind=st.sampled_from(["chain", "fan", "wrong value"]), trouble=TROUBLE)
-    def queue_batch(self, number: int, kind: str, trouble: Trouble) -> None:
-        self.system.queue_batch(number, kind, trouble)
+    @rule(
+        number=CONNECTIONS,
+        kind=st.sampled_from(["chain", "fan", "wrong value"]),
+        send_by=st.lists(SEND_BY, min_size=1, max_size=3),
+        trouble=TROUBLE,
+    )
+    def queue_batch(self, number: int, kind: str, send_by: list[SendBy], trouble: Trouble) -> None:
+        self.system.queue_batch(number, kind, trouble, send_by=send_by)
 
     @rule(
         which=st.integers(0, 60),
@@ -442,6 +452,8 @@ class Interleavings(StreamRules):
         for versions in getattr(system and system.store, "history", {}).values():
             for before, after in pairwise(versions):
                 assert after.revision == before.revision + 1
+                is_first_sending = before.sent_at is None and after.sent_at is not None
+                assert not is_first_sending or after.send_by_time is None or after.sent_at < after.send_by_time
                 steps = (before.state, after.state)
                 assert (
                     steps in TWO_TRANSITIONS

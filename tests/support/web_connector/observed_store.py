@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -68,7 +69,11 @@ class ObservedStore(CountingStore):
             self.webhooks_due[record.id, record.webhook.round] += 1
 
     def _check_order(self, before: QueuedRequest, claimed: QueuedRequest) -> None:
-        """Record the requests that a claim passed over. A request that left a session belongs to a later session."""
+        """Record the requests that a claim passed over. A request that left a session belongs to a later session.
+
+        One that missed its `send_by` is never claimed.
+        """
+        now = datetime.fromisoformat(claimed.updated_at)
         if claimed.claim.session_id == before.claim.session_id:
             return
         for record in self.records.values():
@@ -77,6 +82,7 @@ class ObservedStore(CountingStore):
                 and record.connection_id == claimed.connection_id
                 and record.is_in_queue
                 and record.claim.session_id != claimed.claim.session_id
+                and not record.misses_send_by(now)
                 and record.place_in_queue < replace(claimed, updated_at=before.updated_at).place_in_queue
             ):
                 self.out_of_turn.append((record, claimed))

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adapters.dynamodb import DynamoDBStore
@@ -31,6 +32,7 @@ from domain.records.batch import id_at, ids_of_batch, new_batch_id
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.records.webhook import WebhookState
+from domain.send_by import ANY_TIME
 from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import CountKey, count_changes
 from domain.timestamps import timestamp
@@ -50,11 +52,12 @@ from tests.support.web_connector.webhooks import Webhooks
 from tests.support.webhooks import SECRET
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from domain.records.connection import Connection
     from domain.records.request import ListedRequest
+    from domain.send_by import SendBy
     from tests.support.web_connector.functions import ConcurrentCall, Trouble
 
 T = TypeVar("T")
@@ -65,6 +68,10 @@ MAX_SESSIONS = 40
 CALLS_A_SECOND = 1.0
 """The budget of all sessions, if their number is limited."""
 MAX_BYTES = 100_000_000
+MIN_SETTLED_SECONDS = 60
+"""After this time without a change, the indexes show everything."""
+SKEW = timedelta(seconds=5)
+"""More than the clocks of two functions differ."""
 
 
 class File(Enum):
@@ -298,6 +305,9 @@ class System:
         assert len(records) == len(labels_in(request))
         for record in records:
             assert message_set not in self.sent or record.recovery.sessions or not record.recovery.begun, record
+            # A set that was sent before stays together.
+            is_bound = message_set in self.sent and record.message_set is not None
+            assert is_bound or record.send_by_time is None or (record.sent_at or "") < record.send_by_time, record
         # A status check of the same message set executes nothing.
         writes = [running.request for running in self.executions if "<CustomerAddRq" in running.request]
         assert not [write for write in writes if f'newMessageSetID="{message_set}"' in write]
@@ -311,7 +321,16 @@ class System:
         if progress is not None and session and not session.ended and session.in_flight:
             assert -1 <= progress < 100
 
-    def queue(self, number: int, kind: str, label: str, key: str | None = None, trouble: Trouble = None) -> None:
+    def queue(
+        self,
+        number: int,
+        kind: str,
+        label: str,
+        key: str | None = None,
+        trouble: Trouble = None,
+        *,
+        send_by: SendBy = ANY_TIME,
+    ) -> None:
         """Queue a request. With an idempotency key, repeating a call that got no reply creates one record."""
         self.clock.advance(milliseconds=1)
         connection = self.connections[number]
@@ -327,7 +346,7 @@ class System:
         idempotency = Idempotency(f"{key}-{len(self.new_id.ids)}", "h") if key else None
 
         def create() -> str:
-            new = command(connection.app_id, connection.id, request, idempotency=idempotency)
+            new = command(connection.app_id, connection.id, request, idempotency=idempotency, send_by=send_by)
             return self.queueing.queue(new).stored.record.id
 
         before = len(self.records())
@@ -336,8 +355,10 @@ class System:
         if key:
             assert len(self.records()) == before + 1
 
-    def queue_batch(self, number: int, kind: str, trouble: Trouble = None) -> None:
-        """Queue a batch whose requests depend on each other."""
+    def queue_batch(
+        self, number: int, kind: str, trouble: Trouble = None, *, send_by: Sequence[SendBy] = (ANY_TIME,)
+    ) -> None:
+        """Queue a batch whose requests depend on each other. The last `send_by` is that of all further requests."""
         self.clock.advance(milliseconds=1)
         connection = self.connections[number]
         batches: dict[str, list[Any]] = {
@@ -346,7 +367,8 @@ class System:
             "fan": [_write("a"), _write(None, "a"), _read("a"), _write(None, "a"), _iterated("a")],
             "wrong value": [_write("a"), _write("b", "a", path="CustomerRet/ListID"), _read("b")],
         }
-        batch = batches[kind]
+        times = chain(send_by, repeat(send_by[-1]))
+        batch = [replace(new, send_by=time) for new, time in zip(batches[kind], times, strict=False)]
         command = QueueBatch(connection.app_id, connection.id, lambda _: batch)
         ids, former = self.new_id.ids, len(self.new_id.ids)
         self.in_function(lambda: self.queueing.queue_batch(command), trouble)
@@ -410,12 +432,16 @@ class System:
         """Let time pass and run the sweep."""
         self.clock.advance(seconds=silence_seconds)
 
-        def work() -> None:
+        def work() -> bool:
             sweep(self.interruptible, self.host, self.host() + timedelta(seconds=30))
             if self.webhooks:
                 self.webhooks.plan_overdue()
+            return True
 
-        self.in_function(work, trouble)
+        began = self.clock()
+        if self.in_function(work, trouble) and trouble is None and silence_seconds >= MIN_SETTLED_SECONDS:
+            late = [record for record in self.records() if record.misses_send_by(began - SKEW)]
+            assert all(record.state in IN_FLIGHT for record in late), late
 
     def expire(self) -> None:
         """Let the time to live remove records, which ended long ago and whose webhooks are not pending."""
@@ -562,6 +588,10 @@ class System:
             return
         executions = self.books[record.connection_id].executions_of(record.id)
         assert executions <= 1
+        if record.error and record.error.code == "not_sent_in_time":
+            # A Web Connector that hung may have handed over the first copy after QuickBooks denied it.
+            assert not (executions and record.wrote_nothing)
+            assert record.updated_at >= (record.send_by_time or "")
         if record.state in {State.WAITING, State.DISCARDED}:
             assert not executions
         if record.state is State.RETRYABLE:

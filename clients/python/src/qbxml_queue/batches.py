@@ -31,6 +31,10 @@ class AddOptions(TypedDict, total=False):
     """At most 50 characters of your own, which lists can be filtered by."""
     metadata: dict[str, str]
     """At most 20 texts of your own, which come back in the record and in events."""
+    send_by: str
+    """A time with a zone. The request fails as `not_sent_in_time` if it is not sent before it."""
+    send_within: int
+    """The same in seconds from the call on."""
     depends_on: Iterable[Entry[Any]]
     """Requests before this one that must succeed first. A value of `Entry.ref` implies it."""
 

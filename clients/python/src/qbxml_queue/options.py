@@ -24,6 +24,11 @@ class CommonOptions(TypedDict, total=False):
     """At most 50 characters of your own, such as `order 1042`, which lists can be filtered by."""
     metadata: dict[str, str]
     """At most 20 texts of your own, which come back in the record and in events."""
+    send_by: str
+    """A time with a zone, such as `2026-03-14T18:00:00Z`, at least a minute ahead. The request fails as
+    `not_sent_in_time` if it is not sent before it."""
+    send_within: int
+    """The same in seconds from the call on."""
     validate: bool
     """False skips the check against the schema."""
     transliterate: bool

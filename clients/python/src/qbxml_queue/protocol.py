@@ -47,7 +47,7 @@ _path = re.compile(r"(?:/[A-Za-z0-9_-]+)+").fullmatch
 _without_iterators = re.compile(r"[1-4]\.").match
 """Iterators exist since QBXML 5.0."""
 
-_BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata", "iterate"})
+_BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata", "send_by", "send_within", "iterate"})
 _PARAMETERS = frozenset({"validate", "transliterate"})
 _LISTED = 100
 _TOO_MANY_REQUESTS = 429

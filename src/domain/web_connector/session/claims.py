@@ -142,12 +142,16 @@ class Claims:
     def claimable(self, queue: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
         """Return the requests of a queue that the session may claim.
 
-        It has not had them, and none is behind a running write. The running write itself can be claimed, because the
-        session asks for its stored response.
+        It has not had them, none is behind a running write, and none misses its `send_by`: the sweep ends those. The
+        running write itself can be claimed, because the session asks for its stored response.
         """
         running = self._running(queue)
         reachable = queue if running is None else queue[: running + 1]
-        return [record for record in reachable if record.claim.session_id != self.session_id]
+        return [
+            record
+            for record in reachable
+            if record.claim.session_id != self.session_id and not record.misses_send_by(self.now)
+        ]
 
     def _running(self, queue: Sequence[QueuedRequest]) -> int | None:
         """Return the index of the first write that QuickBooks may still be executing, or None."""

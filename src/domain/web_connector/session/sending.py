@@ -172,6 +172,8 @@ def before_sending(dispatch: Dispatch, *, page_is_allowed: bool) -> Decision | C
         return _released(dispatch, [iterator_not_falling(record, now, session.in_flight.repeated_remaining)])
     if dispatch.was_sent:
         return _before_sending_again(dispatch)
+    if record.misses_send_by(now):
+        return _released(dispatch.beginning(1), [record.not_sent_in_time(now)])
     if dispatch.is_new_page:
         waits = not page_is_allowed and record.inserted_at > timestamp(now - MAX_PAGE_DELAY)
     elif reason := reason_to_hold(session, now):
