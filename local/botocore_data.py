@@ -12,7 +12,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
 OPERATIONS: Mapping[str, frozenset[str]] = {
@@ -29,10 +29,16 @@ OPERATIONS: Mapping[str, frozenset[str]] = {
             "UpdateItem",
         }
     ),
+    "lambda": frozenset({"Invoke"}),
     "sqs": frozenset({"SendMessage", "SendMessageBatch"}),
 }
 """The services and operations that the functions call. `tests/infrastructure/test_botocore_data.py` compares them with
 the code."""
+
+OPERATIONS_OF_SIMULATOR: Mapping[str, frozenset[str]] = {
+    "s3": frozenset({"DeleteObject", "GetObject", "PutObject"}),
+}
+"""Those that the function of test connections calls (`simulator/hosted`)."""
 
 MODEL = "service-2"
 ENDPOINT_RULES = "endpoint-rule-set-1"
@@ -42,13 +48,13 @@ SHARED = ("endpoints", "partitions", "_retry", "sdk-default-configuration")
 _DESCRIPTIONS = frozenset({"documentation", "documentationUrl"})
 
 
-def write_pruned(source: Path, target: Path) -> None:
+def write_pruned(source: Path, target: Path, operations_of: Mapping[str, frozenset[str]] = OPERATIONS) -> None:
     """Write the needed part of botocore's data folder `source` into the new folder `target`."""
     target.mkdir(parents=True)
     for name in SHARED:
         data = _read(source, name)
-        _write(target, name, _pruned_endpoints(data) if name == "endpoints" else data)
-    for service, operations in OPERATIONS.items():
+        _write(target, name, _pruned_endpoints(data, operations_of) if name == "endpoints" else data)
+    for service, operations in operations_of.items():
         # botocore uses the latest version of an API.
         version = max(path.parent for path in (source / service).glob(f"*/{MODEL}.json*"))
         folder = target / service / version.name
@@ -94,12 +100,12 @@ def _without_descriptions(value: Any) -> Any:
     return [_without_descriptions(member) for member in value] if isinstance(value, list) else value
 
 
-def _pruned_endpoints(endpoints: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the endpoints of the services in `OPERATIONS`, with all partitions and regions."""
+def _pruned_endpoints(endpoints: Mapping[str, Any], services: Collection[str]) -> dict[str, Any]:
+    """Return the endpoints of these services, with all partitions and regions."""
     partitions = [
         {
             **partition,
-            "services": {name: facts for name, facts in partition["services"].items() if name in OPERATIONS},
+            "services": {name: facts for name, facts in partition["services"].items() if name in services},
         }
         for partition in endpoints["partitions"]
     ]

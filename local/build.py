@@ -2,7 +2,8 @@
 
 Usage: `make build [RUNTIME=python3.13] [ARCHITECTURE=arm64]`. The target may differ from this machine: pip fetches
 wheels for it. The result is in `.aws-sam/build`: `code/`, the same as `code.zip`, and `template.yaml`, which names the
-zip file. Every function shares the one artifact. `sam-local.yaml` is the template for `sam local`.
+zip file. Every function of the service shares this artifact. `simulator/` and `simulator.zip` are the same for the
+function of test connections, which has nothing of the service. `sam-local.yaml` is the template for `sam local`.
 
 Lambda's code folder is read-only. Without bytecode in it, Python compiles every module at each cold start
 (docs/decisions/0025-bytecode-in-the-artifact.md).
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from local.botocore_data import write_pruned
+from local.botocore_data import OPERATIONS_OF_SIMULATOR, write_pruned
 from local.lazy_packages import make_lazy
 from local.programs import ROOT
 from local.template import Template
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 FOLDER = ROOT / ".aws-sam" / "build"
 CODE = "code"
 ZIP = "code.zip"
+SIMULATOR = "simulator"
+SIMULATOR_ZIP = "simulator.zip"
 TEMPLATE = "template.yaml"
 SAM_LOCAL_TEMPLATE = "sam-local.yaml"
 
@@ -46,6 +49,12 @@ ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
 
 PLATFORMS = ("manylinux_2_17", "manylinux2014")
 """Wheels for glibc 2.17 and later: Lambda's Amazon Linux 2 (python3.11) has 2.26, Amazon Linux 2023 has 2.34."""
+
+SIMULATOR_PACKAGES = ("botocore", "dateutil", "defusedxml", "jmespath", "six.py", "urllib3")
+"""What the function of test connections needs of the packages: botocore with its own, and the simulator's."""
+
+NOT_DEPLOYED = shutil.ignore_patterns("__pycache__", "tests", "build", "corpus", "*.egg-info")
+"""Parts of the simulator that no function needs."""
 
 BOTOCORE_DATA = Path("botocore", "data")
 
@@ -127,10 +136,26 @@ def build(target: Target, output: Path) -> bool:
     )
     bytecode = compile_code(code, target.runtime)
     _zip(code, output / ZIP)
+    simulator = output / SIMULATOR
+    _copy_simulator(packages, simulator)
+    compile_code(simulator, target.runtime)
+    _zip(simulator, output / SIMULATOR_ZIP)
     template = _built_template(target)
     (output / TEMPLATE).write_text(template, encoding="utf-8")
     (output / SAM_LOCAL_TEMPLATE).write_text(_for_sam_local(template), encoding="utf-8")
     return bytecode
+
+
+def _copy_simulator(packages: Path, folder: Path) -> None:
+    """Copy the simulator and its packages to a new folder."""
+    folder.mkdir()
+    for name in SIMULATOR_PACKAGES:
+        if (packages / name).is_dir():
+            shutil.copytree(packages / name, folder / name, ignore=_unused, copy_function=os.link)
+        else:
+            os.link(packages / name, folder / name)
+    write_pruned(packages / BOTOCORE_DATA, folder / BOTOCORE_DATA, OPERATIONS_OF_SIMULATOR)
+    shutil.copytree(ROOT / "simulator", folder / "simulator", ignore=NOT_DEPLOYED)
 
 
 def check_machine(target: Target) -> None:
@@ -238,9 +263,11 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _built_template(target: Target) -> str:
     """Return the template with the artifact in place of the source, and with this target as the only one allowed."""
-    text, count = re.subn(r"(?m)^( +CodeUri: )src/$", rf"\g<1>{ZIP}", (ROOT / TEMPLATE).read_text(encoding="utf-8"))
-    if count != 1:
-        raise BuildError(f"template.yaml names CodeUri: src/ {count} times; the build expects it once, in Globals")
+    text = (ROOT / TEMPLATE).read_text(encoding="utf-8")
+    for source, artifact in (("src/", ZIP), (".", SIMULATOR_ZIP)):
+        text, count = re.subn(rf"(?m)^( +CodeUri: ){re.escape(source)}$", rf"\g<1>{artifact}", text)
+        if count != 1:
+            raise BuildError(f"template.yaml names CodeUri: {source} {count} times; the build expects it once")
     for parameter in target.parameters:
         name, value = parameter.split("=")
         block = rf"(?ms)^(  {name}:\n    Type: String\n    Default: )\S+(\n    AllowedValues: )\[[^\]]*\]"
@@ -260,7 +287,9 @@ def _for_sam_local(template: str) -> str:
     text, count = re.subn(events, r"\1", template)
     if count != 1:
         raise BuildError("MethodNotAllowedFunction of template.yaml is not written as the build expects it")
-    return text.replace(f"CodeUri: {ZIP}", f"CodeUri: {CODE}")
+    return text.replace(f"CodeUri: {ZIP}", f"CodeUri: {CODE}").replace(
+        f"CodeUri: {SIMULATOR_ZIP}", f"CodeUri: {SIMULATOR}"
+    )
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -91,7 +91,8 @@ def _is_up(endpoint: str) -> bool:
 
 def _deploy(sam: Path, artifact: Path, folder: Path, endpoint: str, *further: str) -> None:
     """Deploy into the emulator as `make deploy` does. Raises RuntimeError with the output when that fails."""
-    parameters = ["AllowLoopbackWebhooks=true", "LogLevel=WARNING", "ProtectTables=false", *further]
+    parameters = ["AllowLoopbackWebhooks=true", "LogLevel=WARNING", "ProtectTables=false", "TestConnections=on"]
+    parameters += further
     command = [sys.executable, "-m", "local.deploy", str(sam), "--artifact", str(artifact), "--yes", *parameters]
     log = folder / "deploy.log"
     print("Deploying …", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import os
 import sys
@@ -15,7 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from local.permissions import PermittedClient, permissions_of
 from local.template import PSEUDO_PARAMETERS, TemplateError
@@ -117,7 +119,8 @@ class Functions:
 
         def services_of(function: Function) -> Services:
             def client(service: str) -> PermittedClient:
-                return PermittedClient(clients(service), function, permissions_of(self._template, function))
+                made = LambdaClient(self) if service == "lambda" else clients(service)
+                return PermittedClient(made, function, permissions_of(self._template, function))
 
             return Services(Settings(function.environment), client=client, pause=self._pause)
 
@@ -183,6 +186,25 @@ class Functions:
     def _run(self, logical_id: str, event: Any, context: Context) -> Any:
         _running.set(logical_id)
         return self._handlers[logical_id](event, context)
+
+
+@dataclass(frozen=True, slots=True)
+class LambdaClient:
+    """The part of botocore's client of Lambda with which a function calls another one."""
+
+    functions: Functions
+    meta: ClassVar[SimpleNamespace] = SimpleNamespace(
+        method_to_api_mapping={"invoke": "Invoke"}, service_model=SimpleNamespace(service_name="lambda")
+    )
+
+    def invoke(self, *, FunctionName: str, Payload: bytes) -> dict[str, Any]:  # noqa: N803 - as in botocore
+        """Call a function and wait for its result."""
+        try:
+            result = self.functions.invoke(FunctionName, json.loads(Payload))
+        except FunctionError as error:
+            failure = {"errorMessage": str(error), "errorType": type(error).__name__}
+            return {"FunctionError": "Unhandled", "Payload": io.BytesIO(json.dumps(failure).encode())}
+        return {"Payload": io.BytesIO(json.dumps(result).encode())}
 
 
 def _imported(function: Function) -> Callable[[Any, Any], Any]:

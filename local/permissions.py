@@ -30,9 +30,12 @@ TRANSACTED = {
 }
 """IAM: a transaction needs the permissions of its writes."""
 
-ERROR_CODES = {"dynamodb": "AccessDeniedException", "sqs": "AccessDenied"}
+ERROR_CODES = {"dynamodb": "AccessDeniedException", "lambda": "AccessDeniedException", "sqs": "AccessDenied"}
 
-RESOURCE_PREFIXES = {"dynamodb": "table/", "sqs": ""}
+FIFO = ".fifo"
+"""SQS: the end of the name of a FIFO queue."""
+
+RESOURCE_PREFIXES = {"dynamodb": "table/", "lambda": "function:", "sqs": ""}
 
 
 def permissions_of(template: Template, function: Function) -> frozenset[Permission]:
@@ -69,7 +72,10 @@ def permissions_for(service: str, operation: str, parameters: Mapping[str, Any])
             calls = [(operation, parameters["TableName"])]
         case "sqs", _:
             # IAM: the permission for one message includes batches.
-            calls = [(operation.removesuffix("Batch"), parameters["QueueUrl"].rpartition("/")[2])]
+            queue = parameters["QueueUrl"].rpartition("/")[2].removesuffix(FIFO)
+            calls = [(operation.removesuffix("Batch"), queue)]
+        case "lambda", "Invoke":
+            calls = [("InvokeFunction", parameters["FunctionName"])]
         case _:
             raise TemplateError(f"permissions for {service} are not supported by local/permissions.py")
     return {(f"{service}:{action}", resource) for action, resource in calls}

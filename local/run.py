@@ -238,6 +238,7 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
     """Run the stack, the webhook receiver and the simulated QuickBooks while the block runs."""
     _check_ports(options)
     ready = threading.Event()
+    folder = folder_of(options.state, options.dynamodb_endpoint) if options.dynamodb_endpoint else None
     with ExitStack() as things:
         with _port_of("PORT", options.port):
             service = things.enter_context(
@@ -249,13 +250,13 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
                     allow_loopback_webhooks=options.allow_loopback_webhooks,
                     execution_seconds=options.execution_seconds,
                     log_level="INFO",
+                    companies=folder / "companies" if folder else None,
                     on_call=lambda *call: terminal.call(*call) if ready.is_set() else None,
                 )
             )
         logger = logging.getLogger(os.environ["POWERTOOLS_SERVICE_NAME"])
         logger.addFilter(terminal)
         things.callback(logger.removeFilter, terminal)
-        folder = folder_of(options.state, options.dynamodb_endpoint) if options.dynamodb_endpoint else None
         credentials = _credentials(service, options.state, folder)
         if options.allow_loopback_webhooks:
             webhook_url = things.enter_context(_receiving(credentials, terminal))

@@ -61,6 +61,9 @@ DATA_TABLES = (
 
 RFC_3339 = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")
 
+TEST_CONNECTION = {"name": APP_NAME, "simulated": {"company": "empty"}}
+JSON_BODY = {"Content-Type": "application/json"}
+
 ENVELOPE = (
     '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
     '<clientVersion xmlns="http://developer.intuit.com/"><strVersion>{}</strVersion></clientVersion>'
@@ -342,6 +345,36 @@ def request_to_webhook(smoke: Smoke) -> str:
         time.sleep(2)
 
 
+def a_test_connection(smoke: Smoke) -> str:
+    """Send a write to the simulated QuickBooks of a test connection: request, session, response, webhook, event, books.
+
+    The webhook goes to the service itself, as in `request_to_webhook`.
+    """
+    response = smoke.api.request("POST", "/api/v1/connections", json.dumps(TEST_CONNECTION).encode(), JSON_BODY)
+    if response.status == 409:  # noqa: PLR2004 - HTTP: test_connections_off
+        raise NotCheckedError("the stack was deployed with TestConnections=off")
+    if response.status != 201:  # noqa: PLR2004 - HTTP: created
+        raise SmokeError(f"{response.status} {response.data[:300]!r}")
+    connection = f"/api/v1/connections/{json.loads(response.data)['data']['id']}"
+    write = {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": APP_NAME}}}}
+    body = {**write, "webhook_url": f"{smoke.base_url}/support"}
+    request_id = smoke.api.call("POST", f"{connection}/queued_requests", body)["data"]["id"]
+    started, deadline = time.monotonic(), time.monotonic() + WEBHOOK_SECONDS
+    while True:
+        record = smoke.api.call("GET", f"/api/v1/queued_requests/{request_id}")["data"]
+        events = smoke.api.call("GET", f"/api/v1/events?connection_id={connection.rpartition('/')[2]}")["data"]
+        if record["webhook_attempts"] and request_id in [event.get("id") for event in events]:
+            break
+        if record["state"] in {"error", "discarded"} or time.monotonic() > deadline:
+            raise SmokeError(f"it is {record['state']}, with {len(record['webhook_attempts'])} webhook attempts")
+        smoke.sleep(1)
+    seconds = time.monotonic() - started
+    books = smoke.api.call("GET", f"{connection}/simulator/books?path=lists/Customer&search=make+smoke")["data"]
+    if books["shown"]["total"] != 1:
+        raise SmokeError(f"the customer is {books['shown']['total']} times in the books")
+    return f"executed once, with webhook and event, in {seconds:.0f} s"
+
+
 def log_lines(smoke: Smoke) -> str:
     """Check that each log line of this run is JSON with a timestamp that Lambda reads."""
     smoke.require_aws("the emulator has a log group for each function")
@@ -449,6 +482,7 @@ CHECKS: Mapping[str, Callable[[Smoke], str]] = {
     "the .qwc file": qwc_file,
     "both addresses of Web Connectors": both_addresses_of_web_connectors,
     "a request, up to its webhook attempt": request_to_webhook,
+    "a test connection": a_test_connection,
     "webhooks that wait for hours": long_waits,
     "event sources of streams and of the retry queue": event_sources_are_enabled,
     "format and level of log lines": log_lines,

@@ -7,10 +7,12 @@ import json
 import os
 import re
 import secrets
+import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -25,16 +27,17 @@ from local.gateway import Gateway, Request, Response
 from local.http_gateway import HttpGateway
 from local.kept_state import DEFINITION, KeptState
 from local.lambda_api import Operator, lambda_api
+from local.permissions import FIFO
 from local.programs import ROOT
 from local.pumps import pumps_of
 from local.server import SECURITY_HEADERS, Server
 from local.template import PSEUDO_PARAMETERS, Template
 from local.time_to_live import TimeToLivePump
+from simulator.hosted.objects import FOLDER_PREFIX
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Collection, Iterator, Mapping
-    from pathlib import Path
 
 STOP_SECONDS = 15
 """How long a pump may take to finish its current call. A webhook attempt takes up to ten seconds."""
@@ -50,7 +53,7 @@ CONNECTOR_PATH = "/connector"
 
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost"})
 
-QUEUE_ATTRIBUTES = ("DelaySeconds", "MessageRetentionPeriod", "VisibilityTimeout")
+QUEUE_ATTRIBUTES = ("DelaySeconds", "FifoQueue", "MessageRetentionPeriod", "VisibilityTimeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,7 @@ def running(
     on_call: Callable[[Request, Response, float], None] | None = None,
     template_path: Path = ROOT / "template.yaml",
     parameters: Mapping[str, str] | None = None,
+    companies: Path | None = None,
 ) -> Iterator[Stack]:
     """Run the stack on loopback while the block runs; port 0 selects a free one.
 
@@ -94,7 +98,8 @@ def running(
     are created. Without it, everything is in this process. `public_url` is the URL in links and `.qwc` files.
     The environment of the process becomes that of the functions. If `ready` is given, `GET /qbwc`, the readiness
     check, returns 503 until it is set. `parameters` are further ones of the template. `on_call` is called after each
-    HTTP call, with its duration in seconds. Raises OSError when the port is in use, and DatabaseUnusable.
+    HTTP call, with its duration in seconds. `companies` is the folder for those of test connections; without one, it
+    ends with the run. Raises OSError when the port is in use, and DatabaseUnusable.
     """
     with ExitStack() as stack:
         stack.callback(gc.set_threshold, *gc.get_threshold())
@@ -118,12 +123,16 @@ def running(
                 "ExecutionSeconds": str(execution_seconds),
                 "WebhookConcurrency": WEBHOOK_CONCURRENCY,
                 "LogLevel": log_level,
+                "TestConnections": "on",
                 **(parameters or {}),
             },
         )
         state = KeptState(clients["dynamodb"]) if dynamodb_endpoint else None
         create_tables(template, clients["dynamodb"], [DEFINITION] if state else [])
         references = _create_queues(template, clients["sqs"])
+        if companies is None:
+            companies = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="companies-")))
+        references["TestConnectionBucket"] = f"{FOLDER_PREFIX}{companies}"
         if state:
             stack.enter_context(state.keeping_messages())
             state.restore_messages(clients["sqs"], references)
@@ -201,8 +210,9 @@ def _create_queues(template: Template, sqs: Any) -> dict[str, str]:
     queues = template.resources("AWS::SQS::Queue")
     urls = {}
     for name, properties in queues.items():
-        attributes = {key: str(properties[key]) for key in QUEUE_ATTRIBUTES if key in properties}
-        urls[name] = sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+        attributes = {key: str(properties[key]).lower() for key in QUEUE_ATTRIBUTES if key in properties}
+        full_name = name + FIFO if properties.get("FifoQueue") else name
+        urls[name] = sqs.create_queue(QueueName=full_name, Attributes=attributes)["QueueUrl"]
     for name, properties in queues.items():
         if "RedrivePolicy" in properties:
             policy = properties["RedrivePolicy"]

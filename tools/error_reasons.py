@@ -104,6 +104,10 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
         "A session of the Web Connector is live, so the connection cannot be deleted.",
         "Pause the connection, and delete it when the session has ended ([how](support.md#remove-a-connection)).",
     ),
+    errors.TestConnectionsOff: (
+        "The deployment has no [test connections](testing-your-integration.md#test-connections).",
+        "Ask the operator to deploy it with `TestConnections=on`. `make run` has them.",
+    ),
     errors.Gone: (
         "The request was deleted, or has expired.",
         "Nothing: it is gone. After 90 days, the status is 404.",

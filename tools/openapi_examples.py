@@ -45,6 +45,25 @@ _END = _NOON + timedelta(seconds=7)
 _WEBHOOK_URL = "https://example.com/webhooks/quickbooks"
 _SYNC_WINDOW = {"from": "20:00", "to": "06:00", "time_zone": "America/New_York"}
 
+_SIMULATOR = {
+    "company": "wholesale",
+    "today": "2026-03-14",
+    "days_ahead": 0,
+    "faults": ["receiveResponseXML:2:lose-response"],
+    "faults_happened": [],
+    "problems": [],
+    "bytes": 438642,
+    "max_bytes": 3_000_000,
+    "seconds_today": 1.3,
+    "max_seconds_a_day": 600,
+}
+_CUSTOMERS = {
+    "data": [{"ListID": "80000001-1767225600", "FullName": "Bluewater Marine", "Balance": "1250.00"}],
+    "total": 1,
+    "offset": 0,
+    "limit": 100,
+}
+
 _CONNECTION = Connection(
     id="6d2f6c1e-93a4-4c39-8a47-0b1f6c0d7e21",
     app_id="3f0c2a52-7c1d-4f0e-9b7a-5a1d3c8e2b10",
@@ -233,6 +252,15 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         }
     },
     "NewOnboardingUrl": {"redirect": {"redirect_url": "https://example.com/quickbooks/connected"}},
+    "SimulatorResponse": {"simulator": {"data": _SIMULATOR}},
+    "BooksResponse": {"books": {"data": {"path": "lists/Customer", "shown": _CUSTOMERS}}},
+    "NewAdvance": {"a_week": {"days": 7}},
+    "NewFaults": {
+        "a_lost_response": {
+            "steps": [{"on": "receiveResponseXML", "call": 2, "do": "lose-response"}],
+            "expect": {"executed": {"CustomerAddRq": 3}, "repeated_writes": 0},
+        }
+    },
     "NewPassword": {"password": {"password": "correct horse battery staple"}},
     "NewQueuedRequest": {
         "tree": {"request_json": {"request": _TREE}, "webhook_url": _WEBHOOK_URL},
@@ -312,6 +340,11 @@ PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
     "request_id": ["order-1007"],
     "query_id": [_REQUEST_ID],
     "search_phrase": ["Bluewater"],
+    "search": ["Bluewater"],
+    "ref_number": ["INV-1042"],
+    "order": ["newest"],
+    "writes": ["true"],
+    "offset": [100],
     "label": ["nightly"],
     "metadata": ['{"order":"1007"}'],
     "webhook_url": [_WEBHOOK_URL],

@@ -35,6 +35,9 @@ def transformed_template(parameters: Mapping[str, str] | None = None) -> dict[st
     document = json.loads(json.dumps(template.document))
     # SAM expects packaged code. Only the translation matters here, so any address will do.
     document["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
+    for resource in document["Resources"].values():
+        if "CodeUri" in resource.get("Properties", {}):
+            resource["Properties"]["CodeUri"] = "s3://bucket/simulator"
     result: dict[str, Any] = transform(document, dict(template.parameters), _NoManagedPolicies())
     return result
 

@@ -88,6 +88,7 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         updated_at=now,
         password_hash=hash_password(PASSWORD, bytes(16)),
         last_error=MOVED_FILE,
+        simulated="simulator" in event,
         onboarding=OnboardingLink(
             sha256(ONBOARDING_TOKEN.encode()).hexdigest(), now, timestamp(INSERTED_AT + LINK_LIFETIME)
         ),

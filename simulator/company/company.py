@@ -207,9 +207,14 @@ class Company:
             document = None
         if not isinstance(document, dict) or "format" not in document:
             raise ValueError(f"{path} is not a company file of the simulator. Choose another file, or delete this one.")
+        return cls.of_document(document, str(path), now=now)
+
+    @classmethod
+    def of_document(cls, document: Any, name: str, *, now: Callable[[], float] = time.time) -> Company:
+        """Return the company of a `document()`. `name` is its name in errors. Raises `ValueError`."""
         if document["format"] != FILE_FORMAT:
             raise ValueError(
-                f"{path} has the format {document['format']}, and this version of the simulator reads the format"
+                f"{name} has the format {document['format']}, and this version of the simulator reads the format"
                 f" {FILE_FORMAT}. Rename or delete the file to begin with a new company."
             )
         try:
@@ -228,15 +233,23 @@ class Company:
             )
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise ValueError(
-                f"{path} is damaged ({type(error).__name__}: {error})."
+                f"{name} is damaged ({type(error).__name__}: {error})."
                 " Rename or delete the file to begin with a new company."
             ) from error
 
     def save(self, path: str | Path) -> None:
         """Write the company to a JSON file, stored message sets included: recovery survives a restart."""
+        # The new file replaces the old one in one step, so Ctrl-C never leaves half a company.
+        target = Path(path)
+        partial = target.with_name(f"{target.name}.partial")
+        partial.write_text(json.dumps(self.document(), ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+        partial.replace(target)
+
+    def document(self) -> dict[str, Any]:
+        """Return the company in the form of JSON, stored message sets included."""
         product = self.product
         with self.lock:
-            document = {
+            return {
                 "format": FILE_FORMAT,
                 "name": self.name,
                 "path": self.path,
@@ -254,11 +267,6 @@ class Company:
                 "message_sets": self.message_sets.to_json(),
                 "books": storage.write_books(self.books),
             }
-        # The new file replaces the old one in one step, so Ctrl-C never leaves half a company.
-        target = Path(path)
-        partial = target.with_name(f"{target.name}.partial")
-        partial.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
-        partial.replace(target)
 
     @property
     def preferences(self) -> dict[str, str]:

@@ -20,7 +20,7 @@ from simulator.basics.errors import SimulatorError
 from simulator.faults.forms import LATE, Event, Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 
 @dataclass(slots=True)
@@ -54,6 +54,25 @@ class FaultPlan:
     def never_happened(self) -> list[Fault]:
         """The faults that have not happened."""
         return [fault for fault in self.faults if fault not in self.happened]
+
+    def progress(self) -> dict[str, list[int]]:
+        """Return how far the plan is, as JSON for `resume`. Actions that are late are not in it."""
+        with self._lock:
+            return {
+                "begins": [count.passed for count in self._begins],
+                "ends": [count.passed if count else 0 for count in self._ends],
+                "happened": [self.faults.index(fault) for fault in self.happened],
+            }
+
+    def resume(self, progress: Mapping[str, Sequence[int]]) -> None:
+        """Continue a plan of the same faults, in another process, from its `progress`."""
+        with self._lock:
+            for count, passed in zip(self._begins, progress["begins"], strict=True):
+                count.passed = passed
+            for end, passed in zip(self._ends, progress["ends"], strict=True):
+                if end:
+                    end.passed = passed
+            self.happened = [self.faults[index] for index in progress["happened"]]
 
     @property
     def still_late(self) -> int:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 CLIENT_VERSION = "2.3.0.215"
 NO_OP_WAIT_SECONDS = 5
 """How long the Web Connector waits after NoOp. It cannot be changed."""
+BUSY = "Application Busy"
+"""The status of a session that the service refuses, because it is busy with another one of the same user."""
 MAX_OPEN_ATTEMPTS = 20
 """The real Web Connector retries until connectionError returns `done`. This one gives up, because a test must end."""
 
@@ -437,7 +439,7 @@ class _Session:
 
 _REFUSALS: dict[str, tuple[str, int | None]] = {
     "none": ("No Data Exchange", None),
-    "busy": ("Application Busy", None),
+    "busy": (BUSY, None),
     "nvu": (f"QBWC{_INVALID_PASSWORD}: Invalid password for username", _INVALID_PASSWORD),
 }
 """The values that authenticate can return instead of a company file, in any case of letters."""

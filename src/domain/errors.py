@@ -149,6 +149,10 @@ class IdempotencyKeyReused(ServiceError, code="idempotency_key_reused"):
     """The `Idempotency-Key` was used for another call: another path, body or query parameter."""
 
 
+class TestConnectionsOff(ServiceError, code="test_connections_off"):
+    """The deployment has no test connections: its parameter `TestConnections` is `off`."""
+
+
 class ConnectionActive(ServiceError, code="connection_active"):
     """A Web Connector session is live, so the connection cannot be deleted."""
 

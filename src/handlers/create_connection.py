@@ -1,16 +1,33 @@
 """POST /connections: create a connection."""
 
+from domain.errors import TestConnectionsOff
+from domain.records.connection import Connection
+from handlers.common.http import web_connector_url
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
 from handlers.rest.models import NewConnection
 
 
-@endpoint("Connections", "POST /connections", changes=True, status=201)
+@endpoint("Connections", "POST /connections", changes=True, status=201, errors=(TestConnectionsOff,))
 def handler(call: ApiCall, body: NewConnection | None = None) -> ConnectionResponse:
     """Create a connection.
 
-    Set a password before a Web Connector uses it.
+    Set a password before a Web Connector uses it. With `simulated`, it is a test connection: a simulated QuickBooks has
+    the password already, and executes what you queue.
     """
-    settings = checked_settings(body or NewConnection())
+    new = body or NewConnection()
+    settings = checked_settings(new)
     services().quotas.check_connection(call.app_id, call.limits)
+    if new.simulated:
+        company, base_url = new.simulated.company, web_connector_url(call.event)
+        settings["make_simulator"] = lambda made, password: _make(made, password, company, base_url)
     return connection_response(services().connections.create(call.app_id, actor=call.actor, **settings))
+
+
+def _make(connection: Connection, password: str, company: str, base_url: str) -> None:
+    """Give the simulator its company and what a Web Connector gets: the .qwc file and the password."""
+    # Few connections are simulated.
+    from domain.web_connector.protocol import qwc  # noqa: PLC0415
+
+    text = qwc.render(connection, base_url=base_url)
+    services().simulators.call(connection.id, "create", company=company, qwc=text, password=password)

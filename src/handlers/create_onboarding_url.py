@@ -1,13 +1,14 @@
 """POST /connections/{connection_id}/onboarding_url: a link with which a customer sets up the Web Connector."""
 
 from domain.connections.onboarding import check_redirect_url
+from domain.errors import InvalidState
 from handlers.common.http import public_url
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import NewOnboardingUrl
 from handlers.views.connections import ConnectionView, connection
 
 
-@endpoint("Connections", "POST /connections/{connection_id}/onboarding_url", changes=True)
+@endpoint("Connections", "POST /connections/{connection_id}/onboarding_url", changes=True, errors=(InvalidState,))
 def handler(call: ApiCall, connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
     """Create an onboarding link.
 

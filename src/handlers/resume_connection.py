@@ -10,4 +10,7 @@ def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
 
     Its requests are sent from the next session on. Resuming again does nothing.
     """
-    return connection_response(services().connections.resume(call.app_id, connection_id, actor=call.actor))
+    connection = services().connections.resume(call.app_id, connection_id, actor=call.actor)
+    if connection.simulated:
+        services().wake_simulator(connection.id)
+    return connection_response(connection)

@@ -49,8 +49,8 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     clock = services().clock
     until = clock() + left - RESERVE
     failures = Failures()
-    swept = sweep(services().store, clock, until, failures.add)
-    stopped = StoppedConnections(services().store, clock)
+    swept = sweep(services().store, clock, until, failures.add, services().forget_simulator)
+    stopped = StoppedConnections(services().store, clock, services().wake_simulator)
     planned, all_planned = plan_overdue_webhooks(
         services().store,
         services().retry_queue,

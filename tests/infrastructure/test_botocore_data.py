@@ -17,7 +17,7 @@ from botocore.model import ServiceModel
 from botocore.regions import EndpointResolver
 from botocore.session import Session
 
-from local.botocore_data import MODEL, OPERATIONS, SHARED, pruned_model, write_pruned
+from local.botocore_data import MODEL, OPERATIONS, OPERATIONS_OF_SIMULATOR, SHARED, pruned_model, write_pruned
 from local.emulated_dynamodb import emulated_dynamodb
 from local.programs import ROOT
 
@@ -60,6 +60,14 @@ def test_the_artifact_has_exactly_the_operations_that_the_source_calls(service: 
     called = {name for name in model_of(WHOLE, service).operation_names if xform_name(name) in called_names()}
 
     assert called == OPERATIONS[service]
+
+
+def test_the_artifact_of_test_connections_has_exactly_the_operations_that_it_calls() -> None:
+    source = (ROOT / "simulator" / "hosted" / "objects.py").read_text(encoding="utf-8")
+    names = {node.attr for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)}
+
+    called = {name for name in model_of(WHOLE, "s3").operation_names if xform_name(name) in names}
+    assert called == OPERATIONS_OF_SIMULATOR["s3"]
 
 
 def test_the_source_uses_no_paginators_and_no_waiters_because_the_artifact_has_none() -> None:

@@ -36,6 +36,8 @@ ARNS = {
         "Arn": f"arn:aws:dynamodb:{PLACE}:table/qbxml-queue-{{}}-1",
         "StreamArn": f"arn:aws:dynamodb:{PLACE}:table/qbxml-queue-{{}}-1/stream/2026-11-23T00:00:00.000",
     },
+    "AWS::S3::Bucket": {"Arn": "arn:aws:s3:::qbxml-queue-testconnectionbucket-1"},
+    "AWS::Serverless::Function": {"Arn": f"arn:aws:lambda:{PLACE}:function:qbxml-queue-{{}}-1"},
     "AWS::SQS::Queue": {"Arn": f"arn:aws:sqs:{PLACE}:qbxml-queue-{{}}-1"},
     "AWS::Logs::LogGroup": {"Arn": f"arn:aws:logs:{PLACE}:log-group:qbxml-queue-{{}}-1:*"},
 }
@@ -65,7 +67,9 @@ def actions_on_roles_and_policies(template: Template) -> set[str]:
 
 def permissions() -> Iterator[tuple[str, str]]:
     """Yield every action and resource that the policies of a role of the template allow."""
-    template = Template.load(ROOT / "template.yaml", {"SetLogRole": "true", "TableKeyArn": KEY})
+    template = Template.load(
+        ROOT / "template.yaml", {"SetLogRole": "true", "TableKeyArn": KEY, "TestConnections": "on"}
+    )
     references = {
         f"{name}.{attribute}": arn.format(name)
         for resource_type, arns in ARNS.items()

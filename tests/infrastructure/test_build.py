@@ -14,7 +14,7 @@ import botocore
 import pytest
 
 from local import build
-from local.botocore_data import OPERATIONS, SHARED
+from local.botocore_data import OPERATIONS, OPERATIONS_OF_SIMULATOR, SHARED
 from local.lazy_packages import PACKAGES
 from local.programs import ROOT
 from local.template import Template
@@ -37,6 +37,7 @@ def with_packages(folder: Path, target: build.Target) -> Path:
         "botocore/client.py",
         "botocore/data/ec2/x.json",
         *(f"{package}/module.py" for package in PACKAGES),
+        *(package if package.endswith(".py") else f"{package}/main.py" for package in build.SIMULATOR_PACKAGES),
     ):
         path = packages / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,14 +46,14 @@ def with_packages(folder: Path, target: build.Target) -> Path:
         (packages / package / "__init__.py").write_text("from .module import answer\n", encoding="utf-8")
     for name in SHARED:
         shutil.copy(DATA / f"{name}.json", packages / build.BOTOCORE_DATA)
-    for service in OPERATIONS:
+    for service in (*OPERATIONS, *OPERATIONS_OF_SIMULATOR):
         shutil.copytree(DATA / service, packages / build.BOTOCORE_DATA / service)
     (packages / "broken.py").write_text("this is not Python\n", encoding="utf-8")
     return folder / "build"
 
 
-def names(output: Path) -> set[str]:
-    with zipfile.ZipFile(output / build.ZIP) as archive:
+def names(output: Path, artifact: str = build.ZIP) -> set[str]:
+    with zipfile.ZipFile(output / artifact) as archive:
         return set(archive.namelist())
 
 
@@ -66,6 +67,19 @@ def test_the_artifact_has_the_source_and_the_packages_without_unused_files(tmp_p
     assert {"botocore/client.py", "botocore/data/endpoints.json"} <= artifact
     assert {f"botocore/data/{service}" for service in OPERATIONS} <= {name.rsplit("/", 2)[0] for name in artifact}
     assert not {"bin/jp.py", "botocore/data/ec2/x.json", "requirements.txt"} & artifact
+
+
+def test_the_artifact_of_test_connections_has_the_simulator_and_nothing_of_the_service(tmp_path: Path) -> None:
+    output = with_packages(tmp_path, build.HERE)
+
+    build.build(build.HERE, output)
+
+    artifact = names(output, build.SIMULATOR_ZIP)
+    assert {"simulator/hosted/function.py", "simulator/schema/qbxml.json", "urllib3/main.py"} <= artifact
+    assert {name.split("/")[0] for name in artifact} == {"simulator", *build.SIMULATOR_PACKAGES, "__pycache__"}
+    services = {name.split("/")[2] for name in artifact if name.startswith("botocore/data/") and name.count("/") > 3}
+    assert services == set(OPERATIONS_OF_SIMULATOR)
+    assert not [name for name in artifact if name.startswith(("simulator/tests/", "simulator/corpus/"))]
 
 
 def test_a_build_does_not_change_the_packages_that_the_next_one_uses(tmp_path: Path) -> None:
@@ -169,6 +183,7 @@ def test_the_template_for_sam_local_differs_in_the_code_and_in_the_methods_that_
     deployed, local = (Template.load(output / name) for name in (build.TEMPLATE, build.SAM_LOCAL_TEMPLATE))
     expected = copy.deepcopy(deployed.document)
     expected["Globals"]["Function"]["CodeUri"] = build.CODE
+    expected["Resources"]["TestConnectionFunction"]["Properties"]["CodeUri"] = build.SIMULATOR
     del expected["Resources"]["MethodNotAllowedFunction"]["Properties"]["Events"]
     assert local.document == expected
 

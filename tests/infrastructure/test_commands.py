@@ -40,6 +40,7 @@ INTERNAL = {
         "EMULATOR",
     ),
     *("AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_DYNAMODB_STREAMS", "OPENAPI_GENERATOR", "POWERTOOLS_SERVICE_NAME"),
+    *("POWERTOOLS_LOG_LEVEL", "TEST_CONNECTION_BUCKET"),
 }
 """Variables that one program of the repository sets for another."""
 

@@ -88,6 +88,7 @@ def test_everything_else_costs_only_when_it_is_used() -> None:
     document = Template.load().document
     kinds = {resource["Type"].rpartition("::")[0] for resource in document["Resources"].values()}
 
-    assert kinds - COST_NOTHING_WHILE_IDLE == {"AWS::CloudWatch", "AWS::Route53", "AWS::WAFv2"}
-    for kind in ("AWS::Route53::RecordSetGroup", "AWS::WAFv2::WebACLAssociation", "AWS::CloudWatch::Dashboard"):
+    assert kinds - COST_NOTHING_WHILE_IDLE == {"AWS::CloudWatch", "AWS::Route53", "AWS::S3", "AWS::WAFv2"}
+    optional = ("Route53::RecordSetGroup", "WAFv2::WebACLAssociation", "CloudWatch::Dashboard", "S3::Bucket")
+    for kind in (f"AWS::{name}" for name in optional):
         assert Template.load().resources(kind) == {}, "an optional resource"

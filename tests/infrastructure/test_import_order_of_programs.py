@@ -28,6 +28,7 @@ ORDERS = {
         "simulator.faults",
         "simulator.runs",
         "simulator.inspection",
+        "simulator.hosted",
         "simulator",
         "simulator.tests",
     ),

@@ -14,7 +14,7 @@ from adapters.dynamodb.records import TOMBSTONE_DAYS
 from domain import labels, send_by
 from domain.apps import administration, contacts, quotas
 from domain.batches import dependencies
-from domain.connections import onboarding, turns
+from domain.connections import onboarding, simulators, turns
 from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
@@ -40,6 +40,8 @@ from handlers.rest import models, request_checks, responses
 from handlers.rest.new_queued_request import NewBatchRequest
 from local.programs import ROOT
 from local.template import Template
+from simulator.hosted import kept, operations
+from simulator.inspection import inspector
 from tools.highest_costs import ACCOUNT_EXECUTIONS
 
 if TYPE_CHECKING:
@@ -159,6 +161,14 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "`read_batch_size`": [f"1 to {MAX_BATCH_SIZE}, default {MAX_BATCH_SIZE}"],
     "`webhook_events`": [],
     "accepted paths of the company file": [str(connections.MAX_PATHS)],
+    "company of a [test connection]": [f"{kept.MAX_COMPANY_BYTES // 1_000_000} MB compressed"],
+    "sessions of a test connection": [f"{kept.MAX_SECONDS_A_DAY} seconds a day"],
+    "days that a test connection is ahead": [f"{simulators.MAX_DAYS:,}"],
+    "`steps` and `expect`": ["100 steps", f"{operations.MAX_SCRIPT_BYTES:,} bytes in all"],
+    "answer of `…/simulator/books`": [
+        f"{inspector.MAX_LIMIT} records, default {inspector.DEFAULT_LIMIT}",
+        f"{operations.MAX_ANSWER_BYTES // 1_000_000} MB",
+    ],
     "onboarding link": [hours(onboarding.LIFETIME)],
     "passwords set through one onboarding link": [str(onboarding.MAX_PASSWORDS)],
     "recorded login failures": [],

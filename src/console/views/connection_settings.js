@@ -31,7 +31,7 @@ function Settings({ connection, load }) {
     <div class="columns">
       <div class="stack"><${General} connection=${connection} load=${load} /></div>
       <div class="stack">
-        <${WebConnector} connection=${connection} load=${load} />
+        ${!connection.simulated && html`<${WebConnector} connection=${connection} load=${load} />`}
         <${Facts} connection=${connection} />
         ${session.canChange && html`<${Danger} connection=${connection} load=${load} />`}
       </div>

@@ -235,6 +235,7 @@ function Row({ connection }) {
     <tr class="clickable" onClick=${follow}>
       <td class="full">
         <a class="title break" href=${address}>${connection.name ?? "Unnamed connection"}</a>
+        ${connection.simulated && html` <span class="tag">Test</span>`}
         <div class="muted small">
           ${
             [connection.quickbooks_product_name, connection.country].filter(Boolean).join(" · ") ||

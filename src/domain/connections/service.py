@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from domain.connections import passwords
+from domain.connections.simulators import refuse_for_simulator
 from domain.errors import InvalidRequest, InvalidState
 from domain.records.audit import Action, Actor, Subject, audit_entry
 from domain.records.connection import COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE, Connection
@@ -53,8 +54,18 @@ class ConnectionService:
         self._new_id = new_id
         self._secrets = secrets
 
-    def create(self, app_id: str, *, actor: Actor, **settings: Any) -> Connection:
+    def create(
+        self,
+        app_id: str,
+        *,
+        actor: Actor,
+        make_simulator: Callable[[Connection, str], object] | None = None,
+        **settings: Any,
+    ) -> Connection:
         """Store a new connection. No Web Connector can log in until a password is set.
+
+        `make_simulator` makes it a test connection. It gets the connection and a password before they are stored, so
+        that each stored test connection has a simulator. Nobody else gets the password.
 
         `settings` are validated members of `Connection`: `name`, `company_file`, `webhook_url`, `webhook_events`,
         `sync_window`, `linger_seconds`, `batch_size` and `read_batch_size`.
@@ -71,6 +82,10 @@ class ConnectionService:
             updated_at=now,
             **settings,
         )
+        if make_simulator:
+            password, password_hash = self._generated_password()
+            connection = replace(connection, simulated=True, password_hash=password_hash, password_changed_at=now)
+            make_simulator(connection, password)
         given = tuple(sorted(name for name, value in settings.items() if value is not None))
         entry = _entry(Action.CONNECTION_CREATED, actor, connection, settings=given)
         self._store.commit(Put(None, connection), Put(None, entry))
@@ -95,12 +110,17 @@ class ConnectionService:
         return self._change(app_id, connection_id, entry_of, lambda before: replace(before, **settings))
 
     def set_onboarding_link(self, app_id: str, connection_id: str, link: OnboardingLink, *, actor: Actor) -> Connection:
-        """Replace the onboarding link. Raises NotFound."""
+        """Replace the onboarding link. Raises NotFound, and InvalidState for a test connection."""
 
         def entry_of(_: Connection, after: Connection) -> AuditEntry:
             return _entry(Action.ONBOARDING_LINK_CREATED, actor, after, credential_id=link.id)
 
-        return self._change(app_id, connection_id, entry_of, lambda before: replace(before, onboarding=link))
+        return self._change(
+            app_id,
+            connection_id,
+            entry_of,
+            lambda before: replace(refuse_for_simulator(before), onboarding=link),
+        )
 
     def pause(self, app_id: str, connection_id: str, *, actor: Actor) -> Connection:
         """Stop sending requests, even in a running session. Raises NotFound."""
@@ -188,7 +208,8 @@ class ConnectionService:
         A live session gets no more requests; the next login, or the sweep, releases its request. `change` changes
         the stored connection further. If it raises an error, nothing is changed.
 
-        Raises NotFound. Raises InvalidRequest if the password is weak or its length is not 12 to 128 characters.
+        Raises NotFound, and InvalidState for a test connection. Raises InvalidRequest if the password is weak or its
+        length is not 12 to 128 characters.
         """
         if password is not None and not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
             raise InvalidRequest.of(
@@ -196,12 +217,12 @@ class ConnectionService:
             )
         if password is not None and (weakness := passwords.weakness(password)):
             raise InvalidRequest.of("password", f"{weakness}. Leave it out to generate one")
-        password = password or passwords.generate(self._secrets)
-        password_hash = passwords.hash_password(password, self._secrets(passwords.SALT_BYTES))
+        password, password_hash = self._hashed(password) if password else self._generated_password()
         now = timestamp(self._clock())
 
         def with_password(before: Connection) -> Connection:
-            return replace(change(before), password_hash=password_hash, password_changed_at=now, login_failed_at=None)
+            allowed = refuse_for_simulator(before)
+            return replace(change(allowed), password_hash=password_hash, password_changed_at=now, login_failed_at=None)
 
         self._change(
             app_id,
@@ -211,6 +232,14 @@ class ConnectionService:
             change_session=Session.revoked,
         )
         return password
+
+    def _generated_password(self) -> tuple[str, str]:
+        """Return a new password and its hash."""
+        return self._hashed(passwords.generate(self._secrets))
+
+    def _hashed(self, password: str) -> tuple[str, str]:
+        """Return a password and its hash."""
+        return password, passwords.hash_password(password, self._secrets(passwords.SALT_BYTES))
 
     def _change(
         self,

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.batches.dependants import with_dependants
+from domain.connections.simulators import no_simulator
 from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.maintenance.failures import attempted, raising
 from domain.records.request import IN_FLIGHT
@@ -19,6 +20,7 @@ from domain.web_connector.outcomes.outcome import RequestUpdate
 from domain.web_connector.session.end import end_of_session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from domain.maintenance.failures import OnFailure
@@ -51,8 +53,16 @@ class Swept:
     requests_not_sent: int = 0
 
 
-def sweep(store: SweepStore, clock: Clock, until: datetime, on_failure: OnFailure = raising) -> Swept:
+def sweep(
+    store: SweepStore,
+    clock: Clock,
+    until: datetime,
+    on_failure: OnFailure = raising,
+    forget_simulator: Callable[[str], object] = no_simulator,
+) -> Swept:
     """Release silent sessions, end late requests and remove deleted connections. Starts no step after `until`.
+
+    `forget_simulator` deletes the simulator of a test connection, before the connection itself.
 
     May stop anywhere and run again at any time. A session, request or connection that cannot be handled is left to the
     next sweep, and the others are handled.
@@ -60,7 +70,8 @@ def sweep(store: SweepStore, clock: Clock, until: datetime, on_failure: OnFailur
     work = store, clock, until, on_failure
     released, all_released = attempted(partial(_release_sessions, *work), (0, False), on_failure, task="release")
     late, all_late = attempted(partial(_end_late_requests, *work), (0, False), on_failure, task="end_late")
-    removed, purged, all_purged = attempted(partial(_purge_connections, *work), (0, 0, False), on_failure, task="purge")
+    purge = partial(_purge_connections, *work, forget_simulator)
+    removed, purged, all_purged = attempted(purge, (0, 0, False), on_failure, task="purge")
     remove_chunks = partial(store.remove_late_responses, timestamp(clock() - SETTLED_AFTER))
     chunks = attempted(remove_chunks, 0, on_failure, task="remove_chunks") if clock() < until else 0
     return Swept(released, removed, purged, all_released and all_late and all_purged, chunks, late)
@@ -126,7 +137,11 @@ def _end_late(store: SweepStore, record: QueuedRequest, now: datetime) -> bool:
 
 
 def _purge_connections(
-    store: SweepStore, clock: Clock, until: datetime, on_failure: OnFailure
+    store: SweepStore,
+    clock: Clock,
+    until: datetime,
+    on_failure: OnFailure,
+    forget_simulator: Callable[[str], object],
 ) -> tuple[int, int, bool]:
     """Return the numbers of removed records and connections, and whether all the work is done for now.
 
@@ -146,6 +161,8 @@ def _purge_connections(
                 removed += step
                 turns.append((connection, steps))
             elif (connection.deleted_at or "") <= timestamp(clock() - SETTLED_AFTER):
+                if connection.simulated:
+                    forget_simulator(connection.id)
                 store.remove_connection(connection)
                 purged += 1
         except TooManyRequests:

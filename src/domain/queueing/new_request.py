@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.batches.dependencies import NO_LINKS, Links, links_of
 from domain.connections.cache import ConnectionCache
+from domain.connections.simulators import no_simulator
 from domain.errors import Gone, InvalidRequest, UnsupportedByVersion, of_request_in_batch
 from domain.queueing import waiting_reason
 from domain.queueing.insertion_times import InsertionTimes
@@ -153,9 +154,17 @@ class Queueing:
     """Queues requests."""
 
     def __init__(
-        self, store: QueueStore, clock: Clock, new_id: IdSource, *, quotas: Quotas | None, url_rules: UrlRules
+        self,
+        store: QueueStore,
+        clock: Clock,
+        new_id: IdSource,
+        *,
+        quotas: Quotas | None,
+        url_rules: UrlRules,
+        wake: Callable[[str], object] = no_simulator,
     ) -> None:
-        """Without `quotas`, calls are neither counted nor limited."""
+        """Without `quotas`, calls are neither counted nor limited. `wake` lets a test connection run a session."""
+        self._wake = wake
         self._store = store
         self._clock = clock
         self._new_id = new_id
@@ -184,6 +193,7 @@ class Queueing:
         # All attempts have the same id, so a call of the database that arrives late cannot store the request again.
         request_id = id_again(command.replaces.request_id) if command.replaces else self._new_id()
         (queued,) = self._commit(command, [request_id], [new], [NO_LINKS], is_batch=False)
+        self._wake_if_simulated(connection)
         return queued
 
     def _check_replaced(self, command: QueueRequest, replaces: Replaces) -> None:
@@ -213,7 +223,12 @@ class Queueing:
         ids = ids_of_batch(new_batch_id(self._new_id()), len(batch))
         links = links_of(self._store, connection, ids, batch, partial(self._count_reads, command))
         queued = self._commit(command, ids, batch, links, is_batch=True)
+        self._wake_if_simulated(connection)
         return QueuedBatch(queued, repeated=queued[0].repeated)
+
+    def _wake_if_simulated(self, connection: Connection) -> None:
+        if connection.simulated:
+            self._wake(connection.id)
 
     def _count_reads(self, command: QueueBatch, number: int) -> None:
         """Count the requests outside a batch that it names. Raises QuotaExceeded."""

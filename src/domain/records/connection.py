@@ -95,6 +95,7 @@ class Connection:
     `last_connected_at`: when the Web Connector last logged in. Calls without work are recorded every ten minutes.
     `turned_away`: how many logins in a row opened no session because too many were running.
     `reserved_at`: from when a login is admitted, however many sessions run. None if none was turned away since then.
+    `simulated`: whether it is a test connection, behind which a simulated QuickBooks works. It never changes.
     `postponed_seconds`: after how many seconds that login asked for the next one. 0 means the user's own interval.
     """
 
@@ -137,6 +138,7 @@ class Connection:
     postponed_seconds: int = 0
     turned_away: int = 0
     reserved_at: str | None = None
+    simulated: bool = False
     deleted_at: str | None = None
     revision: int = 1
 

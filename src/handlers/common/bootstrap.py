@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from domain.apps.quotas import Quotas
     from domain.connections.onboarding import Onboarding
     from domain.connections.service import ConnectionService
+    from domain.connections.simulators import Simulators
     from domain.ports import Clock, IdSource, SecretSource
     from domain.queueing.new_request import Queueing
     from domain.queueing.service import RequestService
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 3
+INVOKE_SECONDS = 20
 """DynamoDB and SQS respond in milliseconds. A slower call is abandoned and tried again, up to 3 times in all. With the
-pauses of botocore, up to 1 and 2 seconds, that takes at most 12 seconds."""
+pauses of botocore, up to 1 and 2 seconds, that takes at most 12 seconds. A call of another function is made once, and
+has as long as a call of the REST API can wait for it."""
 
 MAX_CONNECTIONS = 50
 """Webhook attempts and the parts of a search run in parallel, each on its own connection."""
@@ -72,10 +75,11 @@ def aws_client(service: str) -> Any:
     # At DEBUG it would log its requests and responses, which contain secrets, password hashes and records.
     for library in ("botocore", "urllib3"):
         logging.getLogger(library).setLevel(logging.INFO)
+    seconds, attempts = (INVOKE_SECONDS, 1) if service == "lambda" else (READ_SECONDS, 3)
     config = Config(
         connect_timeout=CONNECT_SECONDS,
-        read_timeout=READ_SECONDS,
-        retries={"mode": "standard", "total_max_attempts": 3},
+        read_timeout=seconds,
+        retries={"mode": "standard", "total_max_attempts": attempts},
         tcp_keepalive=True,
         max_pool_connections=MAX_CONNECTIONS,
         parameter_validation=not init_phase.IN_LAMBDA,
@@ -145,6 +149,31 @@ class Services:
         return SqsRetryQueue(self.client("sqs"), self.settings.webhook_retry_queue_url, self.clock)
 
     @cached_property
+    def simulators(self) -> Simulators:
+        """The simulators of test connections."""
+        from adapters.simulators import LambdaSimulators
+
+        settings = self.settings
+        return LambdaSimulators(
+            self.client, lambda: settings.test_connection_function, lambda: settings.test_connection_queue_url
+        )
+
+    def wake_simulator(self, connection_id: str) -> None:
+        """Let a test connection run a session. A failure is logged only: the sweep wakes it too."""
+        try:
+            self.simulators.wake(connection_id)
+        except Exception as error:  # noqa: BLE001 - the request is queued, whatever happens to its message
+            from handlers.common.logs import ServiceLogger
+
+            facts = {"connection_id": connection_id, "reason": str(error)}
+            ServiceLogger().always(logging.WARNING, "simulator.not_woken", **facts)
+
+    def forget_simulator(self, connection_id: str) -> None:
+        """Delete the company of a test connection. Without test connections, there is no function to delete it."""
+        if self.settings.test_connection_function:
+            self.simulators.call(connection_id, "delete")
+
+    @cached_property
     def webhook_sender(self) -> WebhookSender:
         """The HTTP client for webhook receivers."""
         from adapters.webhook_http import WebhookHttp
@@ -176,7 +205,14 @@ class Services:
         """The use case that queues a request."""
         from domain.queueing.new_request import Queueing
 
-        return Queueing(self.store, self.clock, self.new_id, quotas=self.quotas, url_rules=self.url_rules)
+        return Queueing(
+            self.store,
+            self.clock,
+            self.new_id,
+            quotas=self.quotas,
+            url_rules=self.url_rules,
+            wake=self.wake_simulator,
+        )
 
     @cached_property
     def waiting_calls(self) -> WaitingCalls:

@@ -23,6 +23,16 @@ class Settings:
         return self._environment["WEBHOOK_RETRY_QUEUE_URL"]
 
     @property
+    def test_connection_queue_url(self) -> str:
+        """The URL of the SQS queue that wakes test connections. Empty: this deployment has none."""
+        return self._environment["TEST_CONNECTION_QUEUE_URL"]
+
+    @property
+    def test_connection_function(self) -> str:
+        """The name of the function of test connections. Empty: this deployment has none."""
+        return self._environment["TEST_CONNECTION_FUNCTION"]
+
+    @property
     def allow_loopback_webhooks(self) -> bool:
         """Whether webhooks may go to loopback addresses, over http and to any port."""
         return self._switch("ALLOW_LOOPBACK_WEBHOOKS")

@@ -11,12 +11,12 @@ from handlers.views.schema import Data
 
 if TYPE_CHECKING:
     from domain.records.connection import Connection
-    from handlers.rest.models import NewConnection
+    from handlers.rest.models import ConnectionSettings
 
 ConnectionResponse = Data[ConnectionView]
 
 
-def checked_settings(body: NewConnection) -> dict[str, Any]:
+def checked_settings(body: ConnectionSettings) -> dict[str, Any]:
     """Return the settings in a body as members of a connection. Raises InvalidRequest."""
     if body.webhook_url is not None:
         check_url(body.webhook_url, services().url_rules)

@@ -33,6 +33,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.HasDependants: 409,
     errors.IdempotencyKeyReused: 409,
     errors.ConnectionActive: 409,
+    errors.TestConnectionsOff: 409,
     errors.Gone: 410,
     errors.CursorExpired: 410,
     errors.RequestTooLarge: 413,

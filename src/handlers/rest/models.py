@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJson
 
 from domain.apps.contacts import MAX_EMAIL_CHARACTERS, MAX_NAME_CHARACTERS, MAX_PHONE_CHARACTERS
 from domain.connections.service import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
+from domain.connections.simulators import COMPANIES, MAX_DAYS
 from domain.errors import InvalidRequest, shortened
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
 from domain.listing.filters import FILTERS, MAX_IDS, RANGES, Form, Lookup, RequestFilter
@@ -75,6 +76,9 @@ Password = Annotated[
     Line,
     WithJsonSchema({"type": "string", "minLength": MIN_PASSWORD_LENGTH, "maxLength": MAX_PASSWORD_LENGTH}),
 ]
+
+BooksPath = Annotated[str, Field(max_length=200, pattern=r"^/?[A-Za-z0-9-]+(/[A-Za-z0-9-]+){0,2}$")]
+BooksText = Annotated[str, Field(min_length=1, max_length=200)]
 
 ContactName = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_NAME_CHARACTERS})]
 LogoUrl = Annotated[str, WithJsonSchema({"type": "string", "maxLength": MAX_URL_LENGTH})]
@@ -226,7 +230,15 @@ class NewSyncWindow(Body):
     time_zone: str = Field(description="IANA name.", examples=["America/New_York"])
 
 
-class NewConnection(Body):
+class NewSimulated(Body):
+    """The simulated QuickBooks of a test connection."""
+
+    company: Literal[COMPANIES] = Field(  # type: ignore[valid-type] # the words are those of the domain
+        description="`wholesale`: 300 customers and about 2,000 transactions. `empty`: accounts, terms and taxes only."
+    )
+
+
+class ConnectionSettings(Body):
     """The settings of a connection. All are optional; null means none."""
 
     name: OptionalLine = Field(default=None, max_length=200, description="A display name.")
@@ -282,8 +294,73 @@ class NewConnection(Body):
         return settings
 
 
-class ChangedConnection(NewConnection):
+class NewConnection(ConnectionSettings):
+    """The settings of a new connection. All are optional; null means none."""
+
+    simulated: NewSimulated | None = Field(
+        default=None,
+        description="Makes a test connection, behind which a simulated QuickBooks works, without a machine. It cannot "
+        "be changed later. Null, the default: a Web Connector on a Windows machine.",
+        examples=[{"company": "wholesale"}],
+    )
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings in the body as members of a connection. Raises InvalidRequest."""
+        settings = super().settings()
+        settings.pop("simulated", None)
+        return settings
+
+
+class ChangedConnection(ConnectionSettings):
     """The settings to change. A setting that is not given stays as it is."""
+
+
+class NewAdvance(Body):
+    """How much time passes in the company."""
+
+    days: int = Field(default=1, ge=1, le=MAX_DAYS, description="How many days later it is afterwards.")
+
+
+class NewFaults(Body):
+    """Faults and expectations, as in a script of the simulator (docs/testing-your-integration.md)."""
+
+    steps: list[dict[str, Any]] = Field(
+        default_factory=list,
+        max_length=100,
+        description="The faults, in the form of the simulator. None: removes all faults.",
+        examples=[[{"on": "receiveResponseXML", "call": 2, "do": "lose-response"}]],
+    )
+    expect: dict[str, Any] = Field(
+        default_factory=dict,
+        description="The state that the company must end with. What differs is in `problems`.",
+        examples=[{"executed": {"CustomerAddRq": 3}, "repeated_writes": 0}],
+    )
+
+
+class BooksParameters(Parameters):
+    """What of the books is shown."""
+
+    path: BooksPath = Field(
+        default="books",
+        description="`books` (facts and counts), `lists`, `lists/Customer`, `lists/Customer/<ListID>`, `transactions`, "
+        "`transactions/Invoice`, `transactions/Invoice/<TxnID>`, `ledger`, `ledger/<account's ListID>`, `executed`, "
+        "`problems` or `preferences`.",
+        examples=["lists/Customer"],
+    )
+    search: BooksText | None = Field(default=None, description="A text in the name, the number or the memo.")
+    ref_number: BooksText | None = Field(default=None, description="The number of transactions.")
+    order: Literal["newest"] | None = Field(default=None, description="`newest`: the newest transactions first.")
+    writes: Literal["true"] | None = Field(default=None, description="`true`: only writes, of `executed`.")
+    offset: Annotated[int, Field(ge=0, le=10_000_000), BeforeValidator(_in_digits)] | None = Field(
+        default=None, description="How many records to skip."
+    )
+    limit: Annotated[int, Field(ge=1, le=500), BeforeValidator(_in_digits)] | None = Field(
+        default=None, description="How many records to list. The default is 100."
+    )
+
+    def texts(self) -> dict[str, str]:
+        """Return the parameters of the inspection API that are given."""
+        return {name: str(value) for name, value in self.model_dump(exclude={"path"}, exclude_none=True).items()}
 
 
 class ChangedContact(Body):

@@ -42,6 +42,7 @@ class ConnectionView(TypedDict):
     id: Uuid
     app_id: Uuid
     username: Annotated[str, Schema("User name of the Web Connector")]
+    simulated: Annotated[bool, Schema("Whether it is a test connection, behind which a simulated QuickBooks works")]
     name: str | None
     company_file: Annotated[str | None, Schema("Path of the company file; null: the file that is open")]
     company_file_pinned: Annotated[
@@ -162,6 +163,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "id": stored.id,
         "app_id": stored.app_id,
         "username": stored.username,
+        "simulated": stored.simulated,
         "name": stored.name,
         "company_file": stored.company_file,
         "company_file_pinned": stored.file_pinned,

@@ -29,6 +29,7 @@ from tests.support.builders import (
 )
 from tests.support.fake_store import FakeStore
 from tests.support.services import services_with, using
+from tests.support.simulators import NotedSimulators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -112,6 +113,7 @@ def receiver(request: pytest.FixtureRequest) -> Iterator[Receiver]:
     services = services_with(filled_store(request.node.callspec.params["function"]), FixedClock(NOON.replace(minute=1)))
     services.new_id, services.secrets = SequentialIds(), counting_bytes
     services.webhook_sender, services.retry_queue = taking, NoRetries()
+    services.simulators = NotedSimulators()
     with using(services):
         yield taking
 

@@ -12,6 +12,7 @@ from tests.integration.api.test_events import EVENTS, FUNCTIONS, LambdaContext, 
 from tests.support.api_client import load, routes
 from tests.support.builders import NOON, FixedClock
 from tests.support.services import services_with, using
+from tests.support.simulators import NotedSimulators
 
 CALLED_BY_MACHINES = {"/qbwc", "/onboarding/connection", "/onboarding/qwc"}
 """Paths outside of `/api/v1` that only the Web Connector and the onboarding page call."""
@@ -23,7 +24,8 @@ def call(handler: str, **changes: str) -> dict[str, Any]:
     """Return the response of a function to its sample event with these changes."""
     function = FUNCTIONS[handler]
     event = json.loads((EVENTS / f"{function}.json").read_text(encoding="utf-8"))
-    with using(services_with(filled_store(function), FixedClock(NOON))):
+    with using(services_with(filled_store(function), FixedClock(NOON))) as services:
+        services.simulators = NotedSimulators()
         response: dict[str, Any] = load(handler)(event | changes, LambdaContext())
     return response
 

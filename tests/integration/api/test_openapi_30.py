@@ -31,6 +31,10 @@ ANY_VALUE = {
     *((name, "request_json") for name in ("BatchRequestInput", "QueuedRequestInput")),
     *((name, "details") for name in ("ErrorObject", "RequestError")),
     ("ResponseElement",),
+    # What the simulator of a test connection understands and shows.
+    ("Books", "shown"),
+    ("FaultsInput", "expect"),
+    ("FaultsInput", "steps", "[]"),
 }
 """The objects to which the document in 3.0 gives any members: the schema and, in it, the member."""
 

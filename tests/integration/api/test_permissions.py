@@ -64,6 +64,7 @@ from tests.support.builders import (
 )
 from tests.support.cases import for_each
 from tests.support.services import services_with, using
+from tests.support.simulators import NotedSimulators
 from tests.support.webhooks import PlannedAttempts
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
     services = services_with(store, clock)
     services.pause = lambda seconds: setattr(clock, "now", clock() + timedelta(seconds=seconds))
     services.settings, services.new_id, services.secrets = settings, recorder.new_id, counting_bytes
-    services.webhook_sender = Receiver()
+    services.webhook_sender, services.simulators = Receiver(), NotedSimulators()
     services.retry_queue = PlannedAttempts([]) if function in {"sweep", "operate"} else NoRetries()
     with using(services):
         yield
@@ -143,7 +144,7 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
 def fill(store: DynamoDBStore, function: str) -> None:
     """Store the records that the events mention, a silent session and a deleted connection."""
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
-    connection, silent = a_connection(onboarding=LINK, last_error=MOVED), a_session()
+    connection, silent = a_connection(onboarding=LINK, last_error=MOVED, simulated="simulator" in function), a_session()
     store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
     store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
     store.commit(Put(None, connection))
