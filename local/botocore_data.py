@@ -74,6 +74,8 @@ def pruned_model(model: Mapping[str, Any], operations: frozenset[str]) -> dict[s
         found = {name for shape in found for name in _shape_names(shapes[shape])} - needed
     pruned = {**model, "operations": kept, "shapes": {name: shapes[name] for name in sorted(needed)}}
     undocumented: dict[str, Any] = _without_descriptions(pruned)
+    if parameters := model.get("clientContextParams"):
+        undocumented["clientContextParams"] = parameters  # botocore reads their documentation
     return undocumented
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import botocore
 import pytest
 from botocore import xform_name
+from botocore.exceptions import EndpointConnectionError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.regions import EndpointResolver
@@ -68,6 +69,22 @@ def test_the_artifact_of_test_connections_has_exactly_the_operations_that_it_cal
 
     called = {name for name in model_of(WHOLE, "s3").operation_names if xform_name(name) in names}
     assert called == OPERATIONS_OF_SIMULATOR["s3"]
+
+
+def test_a_client_of_s3_makes_calls_with_the_data_of_the_artifact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It resolves the endpoint of each call with parts of the model that others do not have."""
+    write_pruned(WHOLE, tmp_path / "data", OPERATIONS_OF_SIMULATOR)
+    session = Session()
+    session.register_component("data_loader", loader_of(tmp_path / "data"))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "local")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
+    client = session.create_client("s3", region_name="us-east-1", endpoint_url="http://127.0.0.1:9")
+
+    for operation, parameters in (("get_object", {}), ("delete_object", {}), ("put_object", {"IfMatch": '"1"'})):
+        with pytest.raises(EndpointConnectionError):
+            getattr(client, operation)(Bucket="bucket", Key="key", **parameters)
 
 
 def test_the_source_uses_no_paginators_and_no_waiters_because_the_artifact_has_none() -> None:
