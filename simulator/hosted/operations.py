@@ -101,6 +101,8 @@ def faults(objects: Objects, name: str, *, steps: list[Any], expect: Json) -> Js
         Script.of(script)
     except ValueError as error:
         raise Refused("invalid", str(error)) from error
+    except TypeError as error:  # a list or an object where the simulator looks up a name
+        raise Refused("invalid", f"a step has a value of the wrong type: {error}") from error
     kept = Kept.read(objects, name)
     kept.script, kept.progress = script, None
     return _saved(kept)

@@ -260,6 +260,7 @@ def test_faults_are_counted_from_one_function_to_the_next(objects: Folder) -> No
     [
         ("create", {"company": "large", "qwc": "", "password": ""}, "invalid", "wholesale or empty"),
         ("faults", {"steps": [{"on": "nowhere", "do": "fail"}], "expect": {}}, "invalid", "step 1"),
+        ("faults", {"steps": [{"on": "process", "request": {}, "do": "fail"}], "expect": {}}, "invalid", "wrong type"),
         ("faults", {"steps": [{"on": "x" * 60_000}], "expect": {}}, "invalid", "50000 bytes"),
         ("books", {"path": "nowhere", "parameters": {}}, "not_found", "There is no /nowhere"),
         ("books", {"path": "lists/Customer", "parameters": {"limit": "x"}}, "invalid", "limit"),

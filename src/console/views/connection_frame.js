@@ -35,10 +35,7 @@ export function ConnectionFrame({ id, tab, children }) {
   const { name, tone } = connection ? health(connection) : {};
   return html`
     <div class="page">
-      ${
-        connection?.simulated &&
-        html`<p class="ribbon">Test connection: a simulated QuickBooks with made-up books</p>`
-      }
+      ${connection?.simulated && html`<p class="ribbon">Test connection: a simulated QuickBooks with made-up books</p>`}
       <nav class="crumbs" aria-label="Breadcrumbs">
         <a href=${url("/")}>Connections</a>
         <span aria-hidden="true">/</span>
