@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 
-from adapters.dynamodb import DynamoDBStore, TableNames, keys
+from adapters.dynamodb import DynamoDBStore, TableNames, compression, keys
 from adapters.dynamodb import bodies as stored_bodies
 from adapters.dynamodb.counts import count_attribute, day_key
 from adapters.dynamodb.records import record_item
@@ -268,7 +268,7 @@ def _store_chunk(client: Any, plan: Plan, bodies: Bodies, number: int, records: 
         with_response = replace(record, response_size=len(response), response_attempt="a")
         puts.append((plan.tables.queued_requests, record_item(with_response)))
         body = stored_bodies.new_body_items(record, request, text)[0]
-        body |= {keys.RESPONSE: {"B": stored_bodies.pack(response)}, keys.RESPONSE_ATTEMPT: {"S": "a"}}
+        body |= {keys.RESPONSE: {"B": compression.pack(response)}, keys.RESPONSE_ATTEMPT: {"S": "a"}}
         if day_of(record.inserted_at) < plan.packed_before:
             texts[record.inserted_at, record.id] = text
             del body["search_text"], body["connection_id"]

@@ -455,7 +455,7 @@ def test_a_search_can_be_stopped_before_each_database_call(database: PackedTable
 
     with pytest.raises(TimeoutError):
         database.store.search_matches(connection_id, "alpha", [], end_the_last)
-    assert number_of_calls == (3 if form == "in the index" else 2)
+    assert number_of_calls == 2
 
 
 def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: PackedTables) -> None:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adapters.dynamodb.compression import unpack
 from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.sessions import SESSIONS
 
@@ -63,7 +64,7 @@ def _text(value: dict[str, Any]) -> str:
 
 def _decompressed(data: bytes) -> str:
     with suppress(zlib.error, UnicodeDecodeError):
-        return zlib.decompress(data).decode()
+        return unpack(data)
     for codec in (RECORDS, SESSIONS):
         with suppress(zlib.error, ValueError):
             fields = codec.decompressed({codec.compressed_name: {"B": data}})

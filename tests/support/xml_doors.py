@@ -17,7 +17,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from adapters.dynamodb.bodies import pack, unpack
+from adapters.dynamodb.compression import pack, unpack
 from domain.records.request import State, StoredRequest
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.web_connector.protocol.methods import NAMESPACE

@@ -11,12 +11,12 @@ bills the larger of the old and the new size. QBXML shrinks to about a tenth.
 from __future__ import annotations
 
 import json
-import zlib
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
+from adapters.dynamodb.compression import beginning, pack, packed_text, unpack
 from adapters.dynamodb.torn_reads import PartMissing
 from domain import qbxml
 from domain.records.request import ListedRequest, StoredRequest
@@ -38,23 +38,13 @@ HAS_BODY = f"attribute_exists({keys.REQUEST_ID}) AND attribute_not_exists({keys.
 """The condition that the record was not removed."""
 
 
-def pack(xml: str) -> bytes:
-    """Return a text in compressed form. QBXML shrinks to a tenth of its size."""
-    return zlib.compress(xml.encode())
-
-
-def unpack(packed: bytes) -> str:
-    """Return the text that `pack` compressed."""
-    return zlib.decompress(packed).decode()
-
-
 def unpack_within(bodies: Iterable[bytes | None], max_bytes: int) -> Iterator[str | None]:
     """Yield the texts that `pack` compressed, and None for None and for each text that does not fit.
 
     The texts that are yielded have at most `max_bytes` of UTF-8. Not more than that is decompressed of any text.
     """
     for packed in bodies:
-        data = b"" if packed is None else zlib.decompressobj().decompress(packed, max_bytes + 1)
+        data = b"" if packed is None else beginning(packed, max_bytes + 1)
         fits = packed is not None and len(data) <= max_bytes
         max_bytes -= len(data) if fits else 0
         yield data.decode() if fits else None
@@ -69,7 +59,7 @@ def new_body_items(
 ) -> list[Item]:
     """Return the body item of a new record, and the chunks of a request that is too large for it."""
     packed = pack(request_xml)
-    body = _body_key(record) | {keys.SEARCH_TEXT: {"S": search_text}} | reference_attributes(references)
+    body = _body_key(record) | {keys.SEARCH_TEXT: packed_text(search_text)} | reference_attributes(references)
     if metadata:
         body[keys.METADATA] = {"B": pack(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")))}
     if len(packed) <= MAX_INLINE_REQUEST_BYTES:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query, unless_overtaken
+from adapters.dynamodb.compression import text_of
 from adapters.dynamodb.counts import (
     CHANGED,
     DAY,
@@ -121,7 +122,7 @@ class Packing:
             texts = dict(block.texts)
             for entry in part_entries:
                 record = record_key(entry)
-                text = None if is_removed(entry) else storable(entry[keys.SEARCH_TEXT]["S"])
+                text = None if is_removed(entry) else storable(text_of(entry[keys.SEARCH_TEXT]))
                 if texts.get(record) == text:
                     settled.append(entry)
                 elif text is None:

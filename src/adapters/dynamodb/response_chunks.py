@@ -15,8 +15,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.bodies import CHUNK_BYTES, HAS_BODY, pack
+from adapters.dynamodb.bodies import CHUNK_BYTES, HAS_BODY
 from adapters.dynamodb.client import key_query
+from adapters.dynamodb.compression import pack
 from adapters.dynamodb.records import request_from_item
 from domain.errors import Conflict
 from domain.records.request import QueuedRequest

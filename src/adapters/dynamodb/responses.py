@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.bodies import HAS_BODY, MAX_INLINE_RESPONSE_BYTES, body_update, pack
+from adapters.dynamodb.bodies import HAS_BODY, MAX_INLINE_RESPONSE_BYTES, body_update
+from adapters.dynamodb.compression import pack, packed_text
 from adapters.dynamodb.response_chunks import index_attributes
 from adapters.dynamodb.transactions import LOST_ANSWERS, new_commit_id, outcome_of
 from domain.records.request import State
@@ -187,4 +188,4 @@ def search_attributes(change: ChangeRequest) -> Item:
     """Return the attributes of a body with the search text of a change, which put it into the index again."""
     if change.search_text is None:
         return {}
-    return index_attributes(change.after) | {keys.SEARCH_TEXT: {"S": change.search_text}}
+    return index_attributes(change.after) | {keys.SEARCH_TEXT: packed_text(change.search_text)}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query
+from adapters.dynamodb.compression import text_of
 from adapters.dynamodb.search_blocks import matches_in_block
 from domain.timestamps import ANY_TIME, TimeRange
 
@@ -90,7 +91,7 @@ class SearchTexts:
             search_index_query(payloads, connection_id, first, last, ENTRY_ATTRIBUTES), check_deadline
         )
         in_index = {
-            record_key(entry): phrase in entry.get(keys.SEARCH_TEXT, {"S": ""})["S"]
+            record_key(entry): phrase in text_of(entry.get(keys.SEARCH_TEXT, {"S": ""}))
             for entry in entries
             if keys.SEARCH_TEXT in entry or is_removed(entry)
         }
