@@ -9,7 +9,9 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlencode
 
@@ -21,6 +23,9 @@ from domain.events.log import append_events
 from domain.records.event import EventOutcome, LoggedEvent
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
+from domain.webhooks.connection_events import first_attempts
+from domain.webhooks.ports import HttpResponse
+from handlers import onboard_customer
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from local.template import Template
@@ -29,15 +34,19 @@ from tests.integration.api.conftest import make_deployment
 from tests.support.builders import CONNECTION_ID
 from tests.support.counted_units import CountedUnits
 from tests.support.services import using
+from tests.support.webhooks import PlannedAttempts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from tests.integration.api.conftest import Deployment
 
 SIZES = (1_000, 10_000, 100_000)
 TINY_SIZES = (100,)
 """Requests of a connection over a year."""
+
+SQS_CALLS = 3
+"""A message is sent, received and deleted."""
 
 TIMES = 5
 CONNECTIONS = 20
@@ -159,6 +168,57 @@ class Bench:
         counted = self.counted("POST", f"{requests}/queue_again", which, 1, CHANGED)
         yield f"the queueing of {CHANGED} requests again, each", counted
 
+    def webhooks(self) -> Iterator[tuple[str, Counted]]:
+        """Yield what webhooks use that the requests do not have, and a poll of the onboarding page."""
+        services, receiver = self._deployment.services, Receiver()
+        services.webhook_sender, services.retry_queue = receiver, PlannedAttempts([])
+        url = {"webhook_url": "https://shop.example/hooks"}
+        yield "a test of a webhook", self.counted("POST", f"/connections/{CONNECTION_ID}/test_webhook", url)
+        self.call("PATCH", f"/connections/{CONNECTION_ID}", url | {"webhook_events": ["connection.stalled"]})
+        connection = self._deployment.store.connection(CONNECTION_ID)
+        assert connection
+        (event,) = first_attempts(connection, [EventOutcome.STALLED], self._deployment.clock())
+        of_event = self._attempt(lambda: services.event_deliverer.attempt(event), functions=2, sqs_calls=SQS_CALLS)
+        yield "an event of a connection by webhook", of_event
+        ended = self._deployment.queue(**url)["id"]
+        self._deployment.end(ended)
+
+        def attempt() -> Callable[[], object]:
+            return partial(services.deliverer.first_attempt, self._deployment.stored_record(ended))
+
+        attempt()()
+        call = self.counted("POST", f"/queued_requests/{ended}/redeliver", {}, 1)
+        delivery = self._attempt(attempt(), functions=2)
+        yield "a redelivery with its attempt", {name: call.get(name, 0) + used for name, used in delivery.items()}
+        self.call("POST", f"/queued_requests/{ended}/redeliver", {})
+        receiver.status = 500
+        yield "an attempt that fails", self._attempt(attempt(), functions=1, sqs_calls=SQS_CALLS)
+        link = self.call("POST", f"/connections/{CONNECTION_ID}/onboarding_url", {})["data"]["links"]["onboarding"]
+        authorization = {"Authorization": f"Bearer {link.rpartition('#')[2]}"}
+        poll = {"resource": "/onboarding/connection", "headers": authorization}
+
+        progress = partial(onboard_customer.handler, poll, None)
+        yield "a poll of the onboarding page", {**self._attempt(progress), "http_calls": 1.0}
+
+    def _attempt(self, attempt: Callable[[], object], **used: float) -> Counted:
+        """Return what an attempt uses, or another call outside of `api`, besides its functions and messages."""
+        self._calls.clear()
+        self._units.reads = self._units.writes = 0
+        assert attempt()
+        counted = {"calls": float(self._calls.total()), "reads": self._units.reads, "writes": self._units.writes}
+        return {"http_calls": 0.0, **counted, **used}
+
+
+@dataclass
+class Receiver:
+    """Answers each webhook with a status."""
+
+    status: int = 200
+
+    def post(self, _url: str, _headers: Mapping[str, str], _body: bytes, _timeout_seconds: float) -> HttpResponse:
+        """Answer."""
+        return HttpResponse(self.status, "")
+
 
 def counted(sizes: tuple[int, ...] = SIZES) -> dict[str, dict[str, Counted]]:
     """Return what each call uses: lists by size, and other calls."""
@@ -170,6 +230,7 @@ def counted(sizes: tuple[int, ...] = SIZES) -> dict[str, dict[str, Counted]]:
         with using(deployment.services):
             bench = Bench(deployment, CountedUnits(client, definitions), _Direct(database), tables)
             calls = {"reads": dict(bench.reads()), "changes": dict(bench.changes())}
+            calls["webhooks"] = dict(bench.webhooks())
             return calls | {f"lists of {size}": dict(bench.lists(size)) for size in sizes}
 
 

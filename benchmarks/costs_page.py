@@ -161,7 +161,7 @@ def calls(bill: Bill) -> str:
     """Return what other calls use."""
     rows = (
         [name, f"{counted['reads']:.1f}", f"{counted['writes']:.1f}", f"{bill.call(group, name) * 1000:.3f}"]
-        for group in ("reads", "changes")
+        for group in ("reads", "changes", "webhooks")
         for name, counted in bill.units["calls"][group].items()
     )
     return _table(["", "read units", "write units", "1,000 of them"], rows)
