@@ -33,6 +33,7 @@ from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.request import FIRST_IN_LINE, Attempts, Claim, ErrorCode, QueuedRequest, Recovery, State, Tombstone
 from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.records.webhook import Webhook, WebhookState
+from domain.send_by import SendBy
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.commit_size import MAX_ENTRIES, CommitTooLarge, check_size, max_entries
 from domain.timestamps import TimeRange, timestamp
@@ -56,6 +57,7 @@ SESSIONS = "domain.web_connector.session"
 LOGINS = f"{SESSIONS}.claims.Claims._commit_and_claim"
 CLOSE = f"{SESSIONS}.service.SessionService.close_connection.<locals>.step"
 SWEEP = "domain.maintenance.sweep._release"
+LATE_END = "domain.maintenance.sweep._end_late"
 REMOVAL = "domain.maintenance.connection_removal.remove_connection.<locals>.attempt"
 BULK = "domain.queueing.many.ManyRequests._commit"
 CREATE = "domain.queueing.new_request.Queueing._commit.<locals>.attempt"
@@ -68,6 +70,7 @@ BOUNDED = {
     f"{SESSIONS}.claims.Claims._commit",
     CLOSE,
     SWEEP,
+    LATE_END,
     REMOVAL,
     BULK,
     CREATE,
@@ -486,6 +489,24 @@ def test_the_end_of_a_request_with_dependants_is_one_commit(
 @pytest.mark.parametrize("links", [WIDE, [0] * 4 + [1] * 20, list(range(24))], ids=["wide", "second", "chain"])
 def test_the_largest_batch_ends_in_one_commit(links: Sequence[int], event: Callable[[Bench, str], None]) -> None:
     check_family(FakeStore(), links, event)
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+@pytest.mark.parametrize("links", [WIDE, list(range(24))], ids=["wide", "chain"])
+def test_the_sweep_ends_the_largest_batch_that_was_not_sent_in_time_in_one_commit(
+    store: AnyStore, links: Sequence[int], *, is_held: bool
+) -> None:
+    bench = Bench(store)
+    first, *others = family(links)
+    ids = queue_batch(bench, [replace(first, send_by=SendBy(within=60)), *others])
+    if is_held:
+        bench.log_in()
+    bench.clock.advance(seconds=60)
+
+    sweep(bench.store, bench.clock, bench.clock() + timedelta(minutes=5))
+
+    assert all(bench.store.request(request_id).state is State.ERROR for request_id in ids)
+    assert 50 < bench.largest(LATE_END) <= MAX_ENTRIES
 
 
 @pytest.mark.parametrize("event", [*FAMILY_EVENTS[-2:], refuse, take_over, delete], ids=name_of)
