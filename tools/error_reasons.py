@@ -89,6 +89,10 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
         "QuickBooks has executed the request that is queued again, or may have: `details.executed`.",
         "Look in QuickBooks. Add `?force=true` only if it was not executed, or if a second execution is intended.",
     ),
+    errors.OtherSuccessor: (
+        "The request was queued again before with other content, as `details.record_id`.",
+        "Look at that request. If it failed too, correct that one.",
+    ),
     errors.HasDependants: (
         "Other requests of its batch wait for the request.",
         "Discard or delete those in `details.dependants` first, or add `?dependants=true`.",
@@ -211,7 +215,10 @@ REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
     ErrorCode.DEPENDENCY_FAILED: (
         "Another request of its batch, on which it depends, did not end with a response.",
         "no",
-        "Look at the error of `details.dependency_id`. When its cause is settled, queue both in a new batch.",
+        (
+            "Look at the error of `details.dependency_id`. When its cause is settled, [continue the batch]"
+            "(reference/service-contract.md#continuing-a-batch)."
+        ),
     ),
     ErrorCode.REFERENCE_UNRESOLVED: (
         "The response to another request has no value at the path of a reference.",

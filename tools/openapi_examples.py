@@ -215,6 +215,8 @@ _OVERVIEW = Overview(
     ],
 )
 
+_REQUEST_ID = "0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"
+
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
     "ApiKeyResponse": {"full": {"data": {"app_id": _CONNECTION.app_id, "scope": Scope.FULL, "key_id": _AN_ACTOR.id}}},
@@ -271,6 +273,19 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
             "metadata": {"order": "1042"},
         },
         "xml": {"request_xml": _REQUEST_XML},
+    },
+    "NewContinuation": {
+        "corrected": {
+            "request_json": {
+                "InvoiceAddRq": {
+                    "InvoiceAdd": {
+                        "CustomerRef": {"ListID": {"$from": _REQUEST_ID, "path": "CustomerRet/ListID"}},
+                        "RefNumber": "W7",
+                    }
+                }
+            }
+        },
+        "same": {},
     },
     "NewBatch": {
         "requests": {
@@ -330,15 +345,20 @@ ERROR_EXAMPLES: Mapping[str, Any] = {
 """An example for errors with details, by code."""
 
 
-_REQUEST_ID = "0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"
+_BATCH_ID = "00b3c224-1d0e-8c52-8f27-6a1f1f5d2c11"
 
-PATH_EXAMPLES: Mapping[str, str] = {"connection_id": _CONNECTION.id, "request_id": _REQUEST_ID}
+PATH_EXAMPLES: Mapping[str, str] = {
+    "connection_id": _CONNECTION.id,
+    "request_id": _REQUEST_ID,
+    "batch_id": _BATCH_ID,
+}
 """Examples of the ids in paths."""
 
 PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
     "connection_id": [_CONNECTION.id],
     "request_id": ["order-1007"],
     "query_id": [_REQUEST_ID],
+    "batch_id": [_BATCH_ID],
     "search_phrase": ["Bluewater"],
     "search": ["Bluewater"],
     "ref_number": ["INV-1042"],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from domain.connections.passwords import hash_password
 from domain.records.app import ApiKey, App, Scope, api_key_hash
 from domain.records.audit import public_id
+from domain.records.batch import new_batch_id
 from domain.records.connection import Connection, OnboardingLink
 from domain.records.request import QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
@@ -101,6 +102,9 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
     store.commit(AddRequest(record, REQUEST_XML, "ann"))
     if event in {"queue_request_again", "queue_requests_again"}:
         store.commit(ChangeRequest(record, record.moved(State.DISCARDED, INSERTED_AT)))
+    if event == "continue_batch":
+        failed = replace(record, id=new_batch_id(REQUEST_ID), request_name="CustomerAddRq", state=State.DISCARDED)
+        store.commit(AddRequest(failed, REQUEST_XML, "ann"))
     if event in ATTEMPTS:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, INSERTED_AT)))

@@ -141,6 +141,10 @@ class PossiblyExecuted(ServiceError, code="possibly_executed"):
     """QuickBooks has executed the request, or may have. `details.executed` is `yes` or `unknown`."""
 
 
+class OtherSuccessor(ServiceError, code="queued_again_differently"):
+    """The request was queued again before, with other content: `details.record_id`."""
+
+
 class HasDependants(ServiceError, code="has_dependants"):
     """Other requests of its batch wait for the request; `details.dependants` has their ids."""
 

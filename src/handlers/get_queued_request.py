@@ -5,7 +5,7 @@ from domain.queueing.waiting_calls import WaitFor
 from domain.web_connector.outcomes.sent_document import sent_document
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import DetailParameters
-from handlers.views.requests import QueuedRequestView, queued_request
+from handlers.views.requests import QueuedRequestView, batch_member, queued_request
 
 
 @endpoint("Queued requests", "GET /queued_requests/{request_id}", errors=(Gone,))
@@ -21,4 +21,6 @@ def handler(
     view = queued_request(stored, waiting=waiting, with_result=parameters.include == "result")
     if parameters.include == "sent_xml":
         view["sent_xml"] = sent_document(stored)
+    if parameters.include == "batch":
+        view["batch"] = [batch_member(one) for one in services().requests.batch_of(stored.record)]
     return {"data": view}

@@ -280,3 +280,32 @@ def test_both_buttons_queue_a_request_again_with_its_version_and_without_a_webho
         assert kept(connection.record(copy)) == kept(record)
     assert edit_and_queue(console, first) == copies[0], "the other button leads to the copy that there is"
     console.sees("The request was queued before.")
+
+
+def test_a_batch_that_stopped_is_fixed_and_continued(console: Console) -> None:
+    connection = console.service.connection()
+    company = {"$from": "a", "path": "CustomerRet/Name"}
+    customers: list[dict[str, Any]] = [
+        {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada Brandt"}}},
+        {"CustomerAddRq": {"CustomerAdd": {"Name": "Bo Lind", "CompanyName": company}}},
+    ]
+    body = {"requests": [{"ref": "a", "request_json": customers[0]}, {"request_json": customers[1]}]}
+    answer = console.service.call("POST", f"{connection.path}/queued_requests/batch", body)
+    first, second = (record["id"] for record in answer.json["data"])
+    path = f"/api/v1/queued_requests/{first}/discard?dependants=true"
+    assert console.service.call("POST", path, {}).status == 200
+
+    console.sign_in(f"/app/queued_requests/{second}")
+    console.link("Open the request that failed").click()
+    console.page.wait_for_url(re.compile(first))
+    console.link("Fix and continue").click()
+    console.page.get_by_role("textbox", name=re.compile(r"^Name( ?required)?$")).fill("Ada Lovelace")
+    console.button("Add customer in Test").click()
+    console.confirm("Add customer")
+    console.page.wait_for_url(re.compile(rf"/app/queued_requests/(?!{first})"))
+
+    fixed = connection.record(console.page.url.rpartition("/")[2])
+    batch = console.service.call("GET", f"{connection.path}/queued_requests?batch_id={fixed['batch_id']}").json["data"]
+    assert "Ada Lovelace" in fixed["request_xml"]
+    assert [record["depends_on"] for record in batch if record["id"] != fixed["id"]] == [[fixed["id"]]]
+    assert {record["state"] for record in batch} == {"waiting"}

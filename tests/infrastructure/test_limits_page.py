@@ -23,7 +23,7 @@ from domain.qbxml import references
 from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
-from domain.queueing import many, new_request, waiting_calls, waiting_reason
+from domain.queueing import continuation, many, new_request, waiting_calls, waiting_reason
 from domain.records import audit, batch, request, session
 from domain.records.app import AppLimits
 from domain.records.connection import MAX_BATCH_SIZE
@@ -119,6 +119,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "references of a request": [str(references.MAX_REFERENCES), size(references.MAX_VALUES_BYTES)],
     "requests that depend on one directly": [str(batch.MAX_DEPENDANTS)],
     "requests outside a batch that it names": [str(dependencies.MAX_OUTSIDE), size(dependencies.MAX_OUTSIDE_BYTES)],
+    "failed successors in a row that a continuation of a batch follows": [str(continuation.MAX_GENERATIONS)],
     "message of QuickBooks in an error": [f"{request.MAX_MESSAGE_CHARACTERS:,} characters"],
     "requests ahead that a waiting reason counts": [str(waiting_reason.MAX_COUNTED_AHEAD)] * 2,
     "pages of an iterated query": [f"{pages.MAX_PAGES:,}"],

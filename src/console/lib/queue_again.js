@@ -36,6 +36,37 @@ export function contentOf({ id, request_xml: xml, request_json: { version }, web
 }
 
 /**
+ * Whether a request failed because another one of its batch did. It is queued again together with that one.
+ *
+ * @param {any} record
+ */
+export const isUnsent = (record) => record.error?.code === "dependency_failed";
+
+/**
+ * Queues a failed request of a batch again, and what was not sent because of it. Returns its successor. Without a body,
+ * its copy is queued.
+ *
+ * @param {any} record
+ * @param {Record<string, unknown>} body
+ * @param {(status: number) => void} [onStatus]
+ */
+export async function continueBatch(record, body = {}, onStatus = undefined) {
+  const { data } = await call("POST", ["connections", record.connection_id, "batches", record.batch_id, "continue"], {
+    body: { ...body, request_id: record.id },
+    query: forced(record),
+    onStatus,
+  });
+  return data.find((one) => one.batch_position === record.batch_position);
+}
+
+/**
+ * Whoever decides to queue a write again whose outcome is unknown has looked.
+ *
+ * @param {any} record
+ */
+export const forced = (record) => (isUnsettled(record) ? { force: true } : {});
+
+/**
  * Queues a copy of a record and returns the new record. With the same `key`, it is queued once. All people together
  * queue one copy of a request that failed. Whoever calls this has decided about a write whose outcome is unknown.
  *
@@ -43,9 +74,9 @@ export function contentOf({ id, request_xml: xml, request_json: { version }, web
  * @param {string} key
  */
 export async function queueAgain(record, key) {
+  if (isReplaced(record) && record.batch_id) return continueBatch(record);
   if (isReplaced(record)) {
-    const query = isUnsettled(record) ? { force: true } : {};
-    return (await call("POST", ["queued_requests", record.id, "queue_again"], { query })).data;
+    return (await call("POST", ["queued_requests", record.id, "queue_again"], { query: forced(record) })).data;
   }
   return (
     await call("POST", ["connections", record.connection_id, "queued_requests"], {
@@ -53,6 +84,28 @@ export async function queueAgain(record, key) {
       headers: { "Idempotency-Key": key },
     })
   ).data;
+}
+
+/**
+ * Queues what a person has written, and returns the new request. If it began as the copy of a request that failed, it
+ * is queued in place of that one.
+ *
+ * @param {string} connection
+ * @param {any} source
+ * @param {Record<string, unknown>} body
+ * @param {string} key
+ * @param {(status: number) => void} onStatus
+ */
+export async function queueDraft(connection, source, body, key, onStatus) {
+  const replaced = source && isReplaced(source) && source.connection_id === connection ? source : null;
+  if (replaced?.batch_id) return continueBatch(replaced, body, onStatus);
+  const { data } = await call("POST", ["connections", connection, "queued_requests"], {
+    body: { ...body, ...(replaced ? { replaces: replaced.id } : {}) },
+    query: replaced ? forced(replaced) : {},
+    headers: { "Idempotency-Key": key },
+    onStatus,
+  });
+  return data;
 }
 
 /** Returns the address at which a copy of a record can be edited and queued. */

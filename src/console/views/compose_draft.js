@@ -1,9 +1,9 @@
 // The draft of a request: the form, its check, and queueing.
 import { html, useMemo, useRef, useState } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { session, useLoad } from "../lib/api.js";
 import { readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
-import { isReplaced, isUnsettled, newKey } from "../lib/queue_again.js";
+import { newKey, queueDraft } from "../lib/queue_again.js";
 import {
   beginning,
   bodyOf,
@@ -150,21 +150,15 @@ function Draft({ type, place, target, askForTarget, source }) {
     };
     confirmed.current = sent.idempotencyKey;
     try {
-      const replaced = source && isReplaced(source) && source.connection_id === target.id ? source : null;
-      const body = { ...bodyOf(sent), ...(replaced ? { replaces: replaced.id } : {}) };
+      const body = bodyOf(sent);
       keep(sent);
       let wasThere = false;
-      const { data } = await call("POST", ["connections", target.id, "queued_requests"], {
-        body,
-        query: replaced && isUnsettled(replaced) ? { force: true } : {},
-        headers: { "Idempotency-Key": sent.idempotencyKey },
-        onStatus: (status) => {
-          wasThere = status === REPEATED;
-        },
+      const queued = await queueDraft(target.id, source, body, sent.idempotencyKey, (status) => {
+        wasThere = status === REPEATED;
       });
       removeDraft(place);
       toast(wasThere ? "The request was queued before. This is the one that replaces it." : "The request is queued.");
-      navigate(url(`/queued_requests/${data.id}`));
+      navigate(url(`/queued_requests/${queued.id}`));
     } catch (problem) {
       const isDefinite = problem instanceof SyntaxError || (problem.status >= 400 && problem.status < 500);
       // After somebody signed out, nothing is kept.

@@ -190,7 +190,7 @@ function Decision({ record, verdict, children }) {
         html`
           <a class="button" href=${editAddress(record)}>
             <${Icon} name="pen" />
-            Edit and queue again
+            ${record.batch_id ? "Fix and continue" : "Edit and queue again"}
           </a>
         `
       }

@@ -2,7 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { call, session } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
-import { editAddress, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
+import { editAddress, isReplaced, isUnsent, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
 import { navigate, url } from "../lib/router.js";
 import { ENDED, isRead } from "../lib/text.js";
 import { Button, Icon, toast } from "../lib/ui.js";
@@ -25,7 +25,7 @@ export function Actions({ record, load }) {
   };
   const again = async () => {
     const { id } = await queueAgain(record, key);
-    toast("The copy is queued.");
+    toast(continues ? "The batch continues." : "The copy is queued.");
     navigate(url(`/queued_requests/${id}`));
   };
   const remove = async () => {
@@ -33,6 +33,7 @@ export function Actions({ record, load }) {
     toast("The request is deleted.");
     navigate(url(`/connections/${record.connection_id}`));
   };
+  const continues = isReplaced(record) && record.batch_id;
   const isDone = !isRead(record.request_name) && record.state === "response_received";
   return html`
     <div class="row">
@@ -60,27 +61,35 @@ export function Actions({ record, load }) {
         `
       }
       ${
-        isUnsettled(record)
-          ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`
-          : html`
+        isUnsent(record) && record.batch_id
+          ? html`
+            <a class="button" href=${url(`/queued_requests/${record.error.details.dependency_id}`)}>
+              Open the request that failed
+            </a>
+          `
+          : isUnsettled(record)
+            ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`
+            : html`
             ${
-              ["error", "discarded"].includes(record.state) &&
+              isReplaced(record) &&
               html`
                 <a class="button" href=${editAddress(record)}>
                   <${Icon} name="pen" />
-                  Edit and queue again
+                  ${continues ? "Fix and continue" : "Edit and queue again"}
                 </a>
               `
             }
             <${ActionButton}
-              label="Queue again"
+              label=${continues ? "Continue" : "Queue again"}
               icon="copy"
-              question="Queue a copy of this request?"
-              confirm="Queue a copy"
+              question=${continues ? "Continue the batch?" : "Queue a copy of this request?"}
+              confirm=${continues ? "Continue the batch" : "Queue a copy"}
               explanation=${
-                isDone
-                  ? "QuickBooks has executed this request. A copy makes a second entry in the books."
-                  : "A new request with the same content is put at the end of the queue."
+                continues
+                  ? "This request is queued again as it is, and with it the requests that were not sent because of it."
+                  : isDone
+                    ? "QuickBooks has executed this request. A copy makes a second entry in the books."
+                    : "A new request with the same content is put at the end of the queue."
               }
               action=${again}
             />

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 DELETED = "deleted"
 
-_SETTLE_IT_FIRST = (
-    "Look at the error of the request in dependency_id. When its cause is settled, queue both requests in a new batch."
-)
+_SETTLE_IT_FIRST = "Look at the error of the request in dependency_id. When its cause is settled, continue the batch."
 _COMPARE = "Compare path with the response to the request in dependency_id, and correct the reference."
 
 MAX_READ_BYTES = 64 * 1024 * 1024

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from domain import qbxml
 from domain.errors import InvalidRequest, Problem, shortened
-from domain.records.batch import MAX_DEPENDANTS, is_id
+from domain.records.batch import MAX_DEPENDANTS, is_id, position_of
 from domain.records.request import State
 from domain.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
@@ -63,7 +63,11 @@ class InBatch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The links of a request of a batch: its references, and the positions of its dependencies and its dependants."""
+    """The links of a request of a batch: its references, and the positions of its dependencies and its dependants.
+
+    A position is that of an id (`domain.records.batch`). Only in a batch that continues another one it differs from the
+    index of the request.
+    """
 
     references: tuple[qbxml.Reference, ...] = ()
     dependencies: tuple[int, ...] = ()
@@ -79,8 +83,12 @@ def links_of(
     ids: Sequence[str],
     batch: Sequence[InBatch],
     count_reads: Callable[[int], None],
+    *,
+    former: Collection[str] = (),
 ) -> list[Links]:
     """Return the links of each request of a batch, whose ids will be `ids`.
+
+    Requests with the ids `former` are not counted among those outside the batch.
 
     Reads the requests outside the batch that are named, after `count_reads` has accepted their number: one call for the
     records, one for the responses that values are taken from, and more for large ones. Raises the error of
@@ -88,7 +96,7 @@ def links_of(
     """
     if not any(new.ref or new.depends_on or new.references for new in batch):
         return [NO_LINKS] * len(batch)
-    return _Linking(store, connection, ids, batch, count_reads).links()
+    return _Linking(store, connection, ids, batch, count_reads, former).links()
 
 
 @dataclass
@@ -98,6 +106,7 @@ class _Linking:
     ids: Sequence[str]
     batch: Sequence[InBatch]
     count_reads: Callable[[int], None]
+    former: Collection[str]
     problems: list[Problem] = field(default_factory=list)
 
     def links(self) -> list[Links]:
@@ -106,11 +115,12 @@ class _Linking:
         dependencies = [self._dependencies(index, positions, outside) for index, _ in enumerate(self.batch)]
         named = [self._named(index, positions, outside) for index, _ in enumerate(self.batch)]
         references = self._resolved(named, outside)
+        places = [position_of(request_id) for request_id in self.ids]
         links = [
             Links(
                 references[index],
-                dependencies[index],
-                tuple(other for other, others in enumerate(dependencies) if index in others),
+                tuple(places[other] for other in dependencies[index]),
+                tuple(places[other] for other, others in enumerate(dependencies) if index in others),
             )
             for index, _ in enumerate(self.batch)
         ]
@@ -154,11 +164,12 @@ class _Linking:
             if name not in positions
         }
         ids = [name for name in names if is_id(name)]
-        if len(ids) > MAX_OUTSIDE:
-            message = f"name {len(ids)} requests outside the batch; at most {MAX_OUTSIDE} are allowed"
+        outside = len({*ids} - {*self.former})
+        if outside > MAX_OUTSIDE:
+            message = f"name {outside} requests outside the batch; at most {MAX_OUTSIDE} are allowed"
             raise InvalidRequest([*self.problems, Problem("requests", message, suggestion="Use several batches.")])
-        if ids:
-            self.count_reads(len(ids))
+        if outside:
+            self.count_reads(outside)
         records = {record.id: record for record in self.store.records_by_id(ids)} if ids else {}
         found: dict[str, QueuedRequest | str] = {
             name: f"No request before it has the ref {shortened(name, _MAX_QUOTED)!r}."

@@ -13,6 +13,7 @@ from enum import Enum, auto
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from domain.records.batch import MAX_REQUESTS, batch_id, ids_of_batch
 from domain.records.webhook import FAILING, ListedWebhookState
 from domain.timestamps import TimeRange
 
@@ -122,6 +123,12 @@ class RequestFilter:
         lambda ids, record: record.id in ids,
         f"Requests of this connection with these ids, {MAX_IDS} at most.",
     )
+    batch_id: str | None = _filter(
+        "id",
+        Lookup.KEYS,
+        lambda batch, record: batch_id(record.id) == batch,
+        "The requests of the batch with this `batch_id`.",
+    )
     from_: str | None = _since("inserted_at", Lookup.INSERTED, "were queued (`inserted_at`)")
     to: str | None = _before("inserted_at", Lookup.INSERTED, "were queued")
     updated_since: str | None = _since("updated_at", Lookup.UPDATED, "changed last (`updated_at`)")
@@ -158,6 +165,14 @@ class RequestFilter:
             for name, value in self.given.items()
             if FILTERS[name].reading is not Lookup.COUNTS
         )
+
+    @property
+    def keys(self) -> tuple[str, ...] | None:
+        """The ids that requests must have: those that are given, and those of the batch. None means any."""
+        if self.batch_id is None:
+            return self.ids
+        members = ids_of_batch(self.batch_id, MAX_REQUESTS)
+        return tuple(members if self.ids is None else (one for one in self.ids if one in members))
 
     @property
     def inserted(self) -> TimeRange:

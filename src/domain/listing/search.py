@@ -116,7 +116,9 @@ class Search:
         certain: Sequence[IndexEntry] = ()
         selected, max_read = self._selected(), self._bounds.records
         in_flight = [record for record in self._in_flight if selected is None or record.id in selected]
-        is_few = selected is not None and (self._query.which.ids or len(selected) <= self._bounds.undecided)
+        is_few = selected is not None and (
+            self._query.which.keys is not None or len(selected) <= self._bounds.undecided
+        )
         if self._query.which.sent and not is_few:
             certain, selected = self._sent_among(selected)
             max_read = max_read if is_decided_by_records(self._query.which) else self._bounds.undecided
@@ -139,9 +141,9 @@ class Search:
     def _selected(self) -> set[str] | None:
         """Return the ids of the requests with the phrase, the group or the given ids, or None without these filters."""
         which = self._query.which
-        if self._query.search_phrase or (which.has(Lookup.GROUP) and not which.ids):
-            return {id_ for _, id_ in self.hits() if not which.ids or id_ in which.ids}
-        return set(which.ids) if which.ids else None
+        if self._query.search_phrase or (which.has(Lookup.GROUP) and which.keys is None):
+            return {id_ for _, id_ in self.hits() if which.keys is None or id_ in which.keys}
+        return None if which.keys is None else set(which.keys)
 
     def _sent_among(self, selected: set[str] | None) -> tuple[Sequence[IndexEntry], set[str]]:
         """Return the entries of requests that were sent in the range, and the ids of others that may have been."""

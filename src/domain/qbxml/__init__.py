@@ -12,6 +12,7 @@ from domain.qbxml.references import (
     path_problem,
     placed,
     resolved,
+    with_placeholders,
     without_references,
 )
 from domain.qbxml.request.document import ROLLBACK_ON_ERROR, Request, message_set_to_wire
@@ -67,5 +68,6 @@ __all__ = [
     "search_text",
     "stored_request",
     "subject",
+    "with_placeholders",
     "without_references",
 ]

@@ -206,6 +206,14 @@ def placed(request: Request, references: Sequence[Reference]) -> tuple[Reference
     return tuple(replace(reference, place=places[f"${number}"]) for number, reference in enumerate(references))
 
 
+def with_placeholders(request: Request, references: Sequence[Reference]) -> Request:
+    """Return a stored request, with or without the values of its references, with placeholders in their places."""
+    elements = {place: element for element, place in _numbered(request.element)}
+    for number, reference in enumerate(references):
+        elements[reference.place].text = Placeholder(f"${number}")
+    return request
+
+
 def _numbered(root: Element) -> Iterator[tuple[Element, str]]:
     """Yield each element with its path. Names that repeat in their parent are numbered from 1, as in problems."""
     pending = [(root, root.tag)]

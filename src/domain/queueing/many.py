@@ -152,7 +152,7 @@ class ManyRequests:
             for webhook_state in (ListedWebhookState.NOT_APPLICABLE, ListedWebhookState.PENDING)
         ]
         stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")
-        walk = Walk(self._store, stretch, self._bounds.part_size, which.ids, queue_too=True)
+        walk = Walk(self._store, stretch, self._bounds.part_size, which.keys, queue_too=True)
         subject = ("discard", connection_id, which.given, dry_run)
         place = Place.of(cursor, self._clock(), *subject, before=which.insertions.end)
         audited = self._audited(Action.REQUESTS_DISCARDED, actor)
@@ -199,7 +199,7 @@ class ManyRequests:
             if webhook_state.webhook_state in states
         ]
         stretch = IndexStretch(connection_id, UPDATED, pairs, failed.start or FIRST_TIME, "")
-        walk = Walk(self._store, stretch, self._bounds.part_size, which.ids)
+        walk = Walk(self._store, stretch, self._bounds.part_size, which.keys)
         audited = self._audited(Action.WEBHOOKS_REDELIVERED, actor)
         tally = self._change(app_id, _Task(subject, walk, again, dry_run, audited, check_quota), place, Tally())
         audited.complete(redelivered=tally.changed)

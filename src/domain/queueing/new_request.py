@@ -19,7 +19,7 @@ from domain.queueing import waiting_reason
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.reused_key import key_reused
 from domain.queueing.service import KIND, existing
-from domain.queueing.successor import Replaces, id_again
+from domain.queueing.successor import HasSuccessor, Replaces, id_again
 from domain.records.app import AppLimits
 from domain.records.batch import ids_of_batch, new_batch_id
 from domain.records.ownership import not_found
@@ -39,7 +39,7 @@ from domain.timestamps import timestamp
 from domain.webhooks.addresses import check_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from domain.apps.quotas import Quotas
     from domain.errors import Conflict
@@ -117,10 +117,24 @@ class QueueRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Continues:
+    """The requests of a former batch that the requests of a new one succeed, in this order.
+
+    `step` is the one that failed. `former` are the ids of the requests of the former batch and of their successors.
+    """
+
+    step: Replaces
+    ids: Sequence[str]
+    former: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
 class QueueBatch:
     """The command to queue a batch: all requests in their order, or none.
 
     `read` is as in QueueRequest. It returns at least one request and at most MAX_REQUESTS.
+
+    If it `continues` a former batch, its requests are the successors of some of that batch.
     """
 
     app_id: str
@@ -128,6 +142,7 @@ class QueueBatch:
     read: Callable[[Connection], Sequence[NewRequest]]
     idempotency: Idempotency | None = None
     limits: AppLimits = AppLimits()
+    continues: Continues | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +223,8 @@ class Queueing:
     def queue_batch(self, command: QueueBatch) -> QueuedBatch:
         """Queue a batch with one commit, as `queue`. The errors of a single request name its `index`.
 
-        Also raises Gone for a repeated call if a request of the batch was deleted meanwhile.
+        Also raises Gone for a repeated call if a request of the batch was deleted meanwhile. For a batch that continues
+        another one, raises HasSuccessor if one of its requests was queued meanwhile.
         """
         connection = self._cache.get(command.app_id, command.connection_id)
         batch = command.read(connection)
@@ -220,8 +236,13 @@ class Queueing:
         for index, new in enumerate(batch):
             with of_request_in_batch(index):
                 self._check_version(new.request, connection)
-        ids = ids_of_batch(new_batch_id(self._new_id()), len(batch))
-        links = links_of(self._store, connection, ids, batch, partial(self._count_reads, command))
+        ids: Sequence[str]
+        former: Collection[str] = ()
+        if command.continues:
+            ids, former = [id_again(request_id) for request_id in command.continues.ids], command.continues.former
+        else:
+            ids = ids_of_batch(new_batch_id(self._new_id()), len(batch))
+        links = links_of(self._store, connection, ids, batch, partial(self._count_reads, command), former=former)
         queued = self._commit(command, ids, batch, links, is_batch=True)
         self._wake_if_simulated(connection)
         return QueuedBatch(queued, repeated=queued[0].repeated)
@@ -246,16 +267,12 @@ class Queueing:
     ) -> Sequence[Queued]:
         """Store the requests, or return those that an earlier call has stored."""
         replaces = command.replaces if isinstance(command, QueueRequest) else None
+        if isinstance(command, QueueBatch) and command.continues:
+            replaces = command.continues.step
 
         def attempt(conflict: Conflict | None) -> Sequence[Queued]:
-            match conflict and (conflict.change, conflict.current):
-                case ClaimIdempotencyKey(), IdempotencyClaim() as claim if command.idempotency:
-                    return self._first_response(command, command.idempotency, claim)
-                case AddRequest(), QueuedRequest() | Tombstone():
-                    # Other ids are random, so an earlier attempt of this call has stored the requests.
-                    return self._stored(command, ids, repeated=replaces is not None)
-                case RequireConnection(), stored:
-                    self._cache.put(command.app_id, command.connection_id, stored)
+            if conflict and (there := self._already_there(command, ids, conflict)):
+                return there
             connection = self._cache.get(command.app_id, command.connection_id)
             try:
                 added = self._added(ids, connection, batch, links)
@@ -280,6 +297,25 @@ class Queueing:
             return [self._queued(_stored(change)) for change in added]
 
         return commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")
+
+    def _already_there(
+        self, command: QueueRequest | QueueBatch, ids: Sequence[str], conflict: Conflict
+    ) -> Sequence[Queued] | None:
+        """Return the requests that an earlier call has stored, or None if the commit can be repeated."""
+        is_successor = isinstance(command, QueueRequest) and command.replaces is not None
+        match conflict.change, conflict.current:
+            case ClaimIdempotencyKey(), IdempotencyClaim() as claim if command.idempotency:
+                return self._first_response(command, command.idempotency, claim)
+            case AddRequest(), Tombstone(id=deleted_id, deleted_at=deleted_at):
+                raise Gone(f"The request {deleted_id} was deleted.", {"deleted_at": deleted_at})
+            case AddRequest(), QueuedRequest() if isinstance(command, QueueBatch) and command.continues:
+                raise HasSuccessor
+            case AddRequest(), QueuedRequest():
+                # Other ids are random, so an earlier attempt of this call has stored the requests.
+                return self.stored(command.app_id, command.connection_id, ids, repeated=is_successor)
+            case RequireConnection(), stored:
+                self._cache.put(command.app_id, command.connection_id, stored)
+        return None
 
     def _check_url(self, new: NewRequest) -> None:
         if isinstance(new.webhook_url, str):
@@ -337,10 +373,14 @@ class Queueing:
         ids = ids_of_batch(claim.record_id, claim.batch_size) if claim.batch_size else [claim.record_id]
         if claim.body_hash != idempotency.body_hash:
             raise key_reused(ids, self._store.records_by_id(ids))
-        return self._stored(command, ids, repeated=True)
+        return self.stored(command.app_id, command.connection_id, ids, repeated=True)
 
-    def _stored(
-        self, command: QueueRequest | QueueBatch, ids: Sequence[str], *, repeated: bool = False
+    def connection(self, app_id: str, connection_id: str) -> Connection:
+        """Return the connection, which may be a minute old. Raises NotFound."""
+        return self._cache.get(app_id, connection_id)
+
+    def stored(
+        self, app_id: str, connection_id: str, ids: Sequence[str], *, repeated: bool = False
     ) -> Sequence[Queued]:
         """Return the requests with these ids. Raises Gone if one of them was deleted.
 
@@ -350,7 +390,7 @@ class Queueing:
         result: list[Queued] = []
         for request_id in ids:
             try:
-                detail = existing(command.app_id, self._store.request_detail(request_id, command.connection_id))
+                detail = existing(app_id, self._store.request_detail(request_id, connection_id))
             except Gone as error:
                 error.details = {**(error.details or {}), "record_ids": list(ids)}
                 raise
@@ -413,6 +453,13 @@ def copy_of(stored: StoredRequest) -> NewRequest:
         stored.metadata,
         send_by=SendBy(kept=record.send_by),
     )
+
+
+def with_references(stored: StoredRequest, new: NewRequest) -> NewRequest:
+    """Return the copy of a request with its references in place of their values."""
+    request = qbxml.with_placeholders(new.request, stored.references)
+    references = tuple(replace(reference, value=None) for reference in stored.references)
+    return replace(new, request=request, references=references)
 
 
 def _stored(change: AddRequest) -> StoredRequest:

@@ -107,7 +107,7 @@ class QueueAgain:
         connection = owned_connection(self._store.connection(connection_id), app_id)
         pairs = [(state, webhook_state) for state in QUEUED_AGAIN for webhook_state in ListedWebhookState]
         stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")
-        walk = Walk(self._store, stretch, self._bounds.part_size, which.ids)
+        walk = Walk(self._store, stretch, self._bounds.part_size, which.keys)
         audited = AuditedCall(self._store, self._clock, Action.REQUESTS_QUEUED_AGAIN, actor)
         tally = AgainTally()
         queue = partial(self._queue, connection, which, check_quota, tally, audited=audited, dry_run=dry_run)

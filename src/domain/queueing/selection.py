@@ -107,7 +107,7 @@ class Walk:
 
     def parts(self, place: Place, now: datetime) -> Iterator[Part]:
         """Yield the parts behind a place."""
-        if self.ids:
+        if self.ids is not None:
             yield self._chosen(place, self.ids)
             return
         following: Place | None = place

@@ -9,6 +9,7 @@ from domain.batches.dependants import waiting_dependants, with_dependants
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
 from domain.queueing import waiting_reason
 from domain.records.audit import Action, Actor, AuditEntry, Subject, audit_entry
+from domain.records.batch import MAX_REQUESTS, batch_id, ids_of_batch, position_of
 from domain.records.ownership import not_found, owned
 from domain.records.request import ENDED, QUEUED, QueuedRequest, State, StoredRequest
 from domain.records.webhook import WebhookState
@@ -47,6 +48,14 @@ class RequestService:
     def get(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Return a record with its bodies. Raises Gone, or NotFound (also when its connection was deleted)."""
         return existing(app_id, self._store.request_detail(request_id, connection_id)).stored
+
+    def batch_of(self, record: QueuedRequest) -> list[QueuedRequest]:
+        """Return the requests of its batch that exist, in their order, with one read. A request alone has none."""
+        first = batch_id(record.id)
+        if first is None:
+            return []
+        found = self._store.records_by_id(ids_of_batch(first, MAX_REQUESTS))
+        return sorted((one for one in found if one.app_id == record.app_id), key=lambda one: position_of(one.id))
 
     def copied(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Return a record that has all it takes to be queued again. Raises InvalidState and the errors of `get`."""

@@ -1,8 +1,8 @@
 """The successor of a request that has ended: the one request that is queued in its place.
 
-Several routes queue a request again: a bulk call, a call for one request, and a corrected request that replaces it.
-The id of the successor follows from the request, and no id is stored twice. So whoever comes first queues it, and the
-others get the same one. A successor can have a successor in turn.
+Several routes queue a request again: a bulk call, a call for one request, a corrected request that replaces it, and the
+continuation of its batch. The id of the successor follows from the request, and no id is stored twice. So whoever comes
+first queues it, and the others get the same one. A successor can have a successor in turn.
 """
 
 from __future__ import annotations
@@ -40,6 +40,10 @@ def id_again(request_id: str) -> str:
     if batch_id(request_id):
         family = new_batch_id(family)
     return id_at(family, position_of(request_id))
+
+
+class HasSuccessor(Exception):
+    """One of several requests was queued again meanwhile. Callers of the API never see it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ CONNECTION = "/connections/{connection_id}"
 
 _PATH_PARAMETERS = {
     "connection_id": params.Path(description="The connection's id.", json_schema_extra={"format": "uuid"}),
+    "batch_id": params.Path(description="The batch's id.", json_schema_extra={"format": "uuid"}),
     "request_id": params.Path(description="The request's id.", json_schema_extra={"format": "uuid"}),
 }
 

@@ -30,6 +30,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.NotFound: 404,
     errors.MayBeExecuted: 409,
     errors.PossiblyExecuted: 409,
+    errors.OtherSuccessor: 409,
     errors.HasDependants: 409,
     errors.IdempotencyKeyReused: 409,
     errors.ConnectionActive: 409,

@@ -500,11 +500,12 @@ class DetailParameters(Parameters):
         "can be one page. Without `wait` it has no effect.",
     )
 
-    include: Literal["result", "sent_xml"] | None = Field(
+    include: Literal["result", "sent_xml", "batch"] | None = Field(
         default=None,
         alias="include[]",
         description="`result`: return the elements of the response as `result`, in place of `response_json`. "
-        "`sent_xml`: also return the QBXML document that is sent to QuickBooks.",
+        "`sent_xml`: also return the QBXML document that is sent to QuickBooks. `batch`: also return the states of all "
+        "requests of its batch.",
     )
 
 

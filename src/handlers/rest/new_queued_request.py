@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from domain import qbxml
 from domain.errors import MAX_PROBLEMS, InvalidRequest, Problem, of_request_in_batch
+from domain.queueing.continuation import Correction
 from domain.queueing.new_request import NewRequest, WebhookUrl
 from domain.records.batch import MAX_REQUESTS, is_id
 from domain.records.connection import Connection
@@ -169,6 +170,44 @@ class NewQueuedRequest(WrittenRequest):
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
         return [*super().inputs(parameters), *([self.replaces] if self.replaces else [])]
+
+
+class NewContinuation(WrittenRequest):
+    """How a batch is continued: the request that failed, and its correction.
+
+    Without `request_json` and `request_xml`, the same request is queued again. What is not given is that of the request
+    that failed. `$from` in `request_json` is the id of a request of the connection that has ended with a response.
+    """
+
+    request_id: Id | None = Field(
+        default=None, description="The request of the batch that failed. It is needed if several failed."
+    )
+
+    @property
+    def corrects(self) -> bool:
+        """Whether it has a request."""
+        return self.request_xml is not None or self.request_json is not None
+
+    def correction(self, parameters: NewRequestParameters) -> Correction:
+        """Return the function that reads the corrected request for a connection."""
+
+        def corrected(connection: Connection, former: NewRequest) -> NewRequest:
+            tree, references = qbxml.without_references(self.request_json)
+            plain = self.model_copy(update={"request_json": tree})
+            new = plain.reader(parameters)(connection)
+            given = self.model_fields_set
+            return replace(
+                former,
+                request=new.request,
+                references=qbxml.placed(new.request, references),
+                may_iterate=new.may_iterate if "iterate" in given else former.may_iterate,
+                webhook_url=new.webhook_url if "webhook_url" in given else former.webhook_url,
+                label=new.label if "label" in given else former.label,
+                metadata=new.metadata if "metadata" in given else former.metadata,
+                send_by=new.send_by if new.send_by.is_given else former.send_by,
+            )
+
+        return corrected
 
 
 class NewBatchRequest(WrittenRequest):

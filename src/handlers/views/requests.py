@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
 from typing_extensions import TypeAliasType, TypedDict
 
 from domain import qbxml
-from domain.records.batch import id_at
+from domain.records.batch import batch_id, id_at, position_of
 from domain.records.request import State, WhetherExecuted
 from domain.records.webhook import WebhookState
 from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
@@ -84,6 +84,19 @@ class ReferenceView(TypedDict):
     value: Annotated[str | None, Schema("Null until the other request has ended")]
 
 
+class BatchMemberView(TypedDict):
+    """The state of a request of a batch."""
+
+    id: Uuid
+    batch_position: Annotated[int, Schema("Counted from 0", minimum=0, maximum=24)]
+    request_name: Annotated[str, Schema(examples=["CustomerAddRq"])]
+    subject: str | None
+    state: State
+    executed: WhetherExecuted | None
+    depends_on: Annotated[list[Uuid], Schema("The requests for which it still waits, or waited when it ended")]
+    error_code: Annotated[str | None, Schema("`code` of its error", examples=["dependency_failed"])]
+
+
 class RequestErrorView(TypedDict):
     """Why a request ended in the state `error`."""
 
@@ -104,6 +117,8 @@ class _RequestFields(TypedDict):
 
     id: Uuid
     connection_id: Uuid
+    batch_id: Annotated[Uuid | None, Schema("The batch with which it was queued. Null if it was queued alone")]
+    batch_position: Annotated[int | None, Schema("Its position in its batch, counted from 0", minimum=0, maximum=24)]
     request_name: Annotated[str, Schema(examples=["CustomerQueryRq"])]
     query_id: Annotated[Uuid, Schema("The id of page 1, which all pages of an iterated query share")]
     page: Annotated[int, Schema("1, or the page of an iterated query", minimum=1)]
@@ -171,6 +186,12 @@ class QueuedRequestView(_RequestFields):
                 "With `include[]=sent_xml`: the document for QuickBooks, with its declarations and the message set ID "
                 "of a write. Of a message set with several requests it has only this one, and a comment says so"
             ),
+        ]
+    ]
+    batch: NotRequired[
+        Annotated[
+            list[BatchMemberView],
+            Schema("With `include[]=batch`: the requests of its batch that exist, in their order; empty without one"),
         ]
     ]
     references: Annotated[
@@ -257,6 +278,20 @@ def queued_request(
     return view
 
 
+def batch_member(record: QueuedRequest) -> BatchMemberView:
+    """Return a request of a batch as the others show it."""
+    return {
+        "id": record.id,
+        "batch_position": position_of(record.id),
+        "request_name": record.request_name,
+        "subject": record.subject,
+        "state": record.state,
+        "executed": record.executed,
+        "depends_on": [id_at(record.id, position) for position in record.dependencies],
+        "error_code": record.error.code if record.error else None,
+    }
+
+
 def new_queued_request(queued: Queued) -> QueuedRequestView:
     """Return the record of a request that a call below its connection has queued."""
     view = queued_request(queued.stored, waiting=queued.waiting, below_connection=True)
@@ -319,6 +354,8 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
     return {
         "id": record.id,
         "connection_id": record.connection_id,
+        "batch_id": batch_id(record.id),
+        "batch_position": position_of(record.id) if batch_id(record.id) else None,
         "request_name": record.request_name,
         "query_id": record.query_id,
         "page": record.paging.page,

@@ -9,18 +9,30 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.apps.administration import Administration
+from domain.batches.dependants import with_dependants
 from domain.records.app import Scope
-from domain.records.request import QueuedRequest, State
+from domain.records.request import QueuedRequest, RequestError, State
 from domain.storage.changes import ChangeRequest, Put
 from tests.support.api_client import ApiClient
-from tests.support.builders import CONNECTION_ID, REQUEST_XML, RESPONSE_XML, FixedClock, SequentialIds, a_connection
+from tests.support.builders import (
+    CONNECTION_ID,
+    NOON,
+    REQUEST_XML,
+    RESPONSE_XML,
+    FixedClock,
+    SequentialIds,
+    a_connection,
+)
 from tests.support.fake_store import FakeStore
 from tests.support.services import services_with, using
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from handlers.common.bootstrap import Services
+
+
+REFUSAL = RequestError("quickbooks_error", "No.")
 
 
 def random_bytes(size: int) -> bytes:
@@ -74,6 +86,24 @@ class Deployment:
         self.store.commit(
             ChangeRequest(before, replace(before, **fields).moved(state, self.clock()), response_xml=response_xml)
         )
+
+    def respond(self, request_id: str, response_xml: str) -> None:
+        """End a request with a response, and release those that wait for it."""
+        self._end_with_dependants(request_id, lambda record: record.moved(State.RESPONSE_RECEIVED, NOON), response_xml)
+
+    def refuse(self, request_id: str, error: RequestError = REFUSAL) -> None:
+        """End a request with an error, and those that wait for it."""
+        self._end_with_dependants(request_id, lambda record: replace(record, error=error).moved(State.ERROR, NOON))
+
+    def _end_with_dependants(
+        self, request_id: str, end: Callable[[QueuedRequest], QueuedRequest], response_xml: str | None = None
+    ) -> None:
+        for step in (State.TICKETED, State.SENT):
+            before = self.stored_record(request_id)
+            self.store.commit(ChangeRequest(before, before.moved(step, NOON)))
+        before = self.stored_record(request_id)
+        changes = [ChangeRequest(before, end(before), response_xml)]
+        self.store.commit(*with_dependants(self.store, changes, NOON))
 
 
 def make_deployment(store: FakeStore) -> Deployment:

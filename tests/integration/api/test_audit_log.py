@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 AUDITED = {
     "accept_company_file": Action.COMPANY_FILE_ACCEPTED,
+    "continue_batch": Action.REQUEST_QUEUED_AGAIN,
     "create_connection": Action.CONNECTION_CREATED,
     "create_onboarding_url": Action.ONBOARDING_LINK_CREATED,
     "delete_connection": Action.CONNECTION_DELETED,

@@ -477,7 +477,10 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         for function in ("create_queued_request", *(f"query_{name}" for name in QUERIES))
     },
     "create_batch": (queues_at_the_limit("create_batch"), repeats_a_call_after_its_time("create_batch")),
-    **{function: (queues_at_the_limit(function),) for function in ("queue_request_again", "queue_requests_again")},
+    **{
+        function: (queues_at_the_limit(function),)
+        for function in ("continue_batch", "queue_request_again", "queue_requests_again")
+    },
 }
 """Cases that make a function do more than its event does."""
 

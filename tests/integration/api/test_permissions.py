@@ -17,7 +17,8 @@ from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import pack_days
 from domain.records.app import ApiKey, App, Scope, api_key_hash
-from domain.records.request import Attempts, State
+from domain.records.batch import ids_of_batch, new_batch_id
+from domain.records.request import Attempts, QueuedRequest, RequestError, State
 from domain.records.session import InFlight
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import (
@@ -141,6 +142,20 @@ def deployed_as(recorder: Recorder, function: str) -> Iterator[None]:
         yield
 
 
+def end_what_is_queued_again(store: DynamoDBStore, record: QueuedRequest, function: str) -> None:
+    """Store the ended requests that a function queues again."""
+    if function in {"queue_request_again", "queue_requests_again"}:
+        store.commit(ChangeRequest(record, record.moved(State.DISCARDED, NOON)))
+    if function == "continue_batch":
+        first, second = ids_of_batch(new_batch_id(REQUEST_ID), 2)
+        failed = a_record(id=first, request_name="CustomerAddRq", state=State.DISCARDED, dependants=(1,))
+        error = RequestError("dependency_failed", "…")
+        store.commit(AddRequest(failed, REQUEST_XML, "ann"))
+        store.commit(
+            AddRequest(a_record(id=second, state=State.ERROR, error=error, dependencies=(0,)), REQUEST_XML, "ann")
+        )
+
+
 def fill(store: DynamoDBStore, function: str) -> None:
     """Store the records that the events mention, a silent session and a deleted connection."""
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
@@ -160,8 +175,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
             store.commit(
                 ChangeRequest(after, after.with_webhook(NOON, replace(after.webhook, state=WebhookState.FAILED)))
             )
-    if function in {"queue_request_again", "queue_requests_again"}:
-        store.commit(ChangeRequest(record, record.moved(State.DISCARDED, NOON)))
+    end_what_is_queued_again(store, record, function)
     if function == "pack_search_texts":
         # A day to copy, a day to remove from the index, and a day without remaining records.
         later, earlier, old = (
