@@ -107,6 +107,8 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
     assert data == {
         "id": data["id"],
         "connection_id": CONNECTION_ID,
+        "batch_id": None,
+        "batch_position": None,
         "request_name": "CustomerQueryRq",
         "query_id": data["id"],
         "page": 1,
