@@ -284,6 +284,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("domain.storage.commit_size.MAX_DELETED_CHUNKS", "handlers.sweep.MAX_LOGGED_FAILURES"),
         "domain.qbxml.xml.parser.MAX_TAGS",
     },
+    "decides when a session is written": {"domain.web_connector.session.sending.MAX_UNRECORDED"},
     "bounds how often something is tried again": {
         *("domain.storage.retry.MAX_ATTEMPTS", "domain.events.log.MAX_TRIES", "domain.queueing.many.MAX_CONFLICTS"),
         *("domain.queueing.waiting_calls.MAX_READS", "domain.queueing.waiting_calls.MAX_TRIES"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from moto import mock_aws
@@ -15,6 +16,11 @@ from local.template import Template
 from tests.contract.conftest import dynamodb_client
 from tests.support.builders import NOON, REQUEST_XML, a_connection, a_record
 from tests.support.counted_units import CountedUnits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from domain.storage.changes import Change
 
 STEPS = ("queue", "claim", "send")
 
@@ -31,7 +37,11 @@ def write_units(send_by: int | None) -> dict[str, float]:
         record = a_record(request_name="CustomerAddRq", send_by=send_by)
         claimed = record.claimed("session", NOON)
         sent = claimed.sent(NOON + timedelta(seconds=1))
-        commits = AddRequest(record, REQUEST_XML, "ann"), ChangeRequest(record, claimed), ChangeRequest(claimed, sent)
+        commits: Sequence[Change] = (
+            AddRequest(record, REQUEST_XML, "ann"),
+            ChangeRequest(record, claimed),
+            ChangeRequest(claimed, sent),
+        )
         for step, change in zip(STEPS, commits, strict=True):
             before = counted.writes
             store.commit(change)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from hypothesis import strategies as st
 
 from domain.listing.query import ListQuery
+from domain.records.batch import MAX_REQUESTS, ids_of_batch, new_batch_id
 from domain.records.request import QUEUED, Paging, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
 from tests.support.request_filters import LABELS, NAMES, QUERY_IDS, conditions, meets, of_history
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WORDS = ("alpha", "beta", "gamma ray")
 STATES = (State.WAITING, State.RETRYABLE, State.ERROR, State.RESPONSE_RECEIVED)
@@ -42,12 +46,15 @@ History: TypeAlias = list[Past]
 def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> History:
     """Return `number` records over a few days; timestamps often collide. A seed is faster than drawing.
 
-    Some are later pages of a query. Its first page can be one of the records.
+    Some are later pages of a query. Its first page can be one of the records. Some are requests of batches.
     """
     chance = random.Random(seed)
     new_id = SequentialIds(last=chance.choice([0, chance.randrange(2**40)]))
     history = []
+    batch: Iterator[str] = iter(())
     for _ in range(number):
+        if chance.random() < 0.1:
+            batch = iter(ids_of_batch(new_batch_id(new_id()), chance.randint(1, MAX_REQUESTS)))
         page = chance.choice([1, 1, 2, 3])
         inserted = NOON + timedelta(days=chance.randrange(5), hours=chance.randint(-2, 2))
         updated = inserted + timedelta(hours=chance.choice([0, 1, 26]))
@@ -56,7 +63,7 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
         # A request with a response was sent, and sending a request changes it.
         was_sent = state is State.RESPONSE_RECEIVED or (updated > inserted and chance.random() < 0.5)
         record = a_record(
-            id=new_id(),
+            id=next(batch, None) or new_id(),
             connection_id=connection_id,
             inserted_at=timestamp(inserted),
             updated_at=timestamp(updated),

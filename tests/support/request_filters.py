@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from domain.listing.filters import RequestFilter
+from domain.records.batch import batch_id
 from domain.records.request import QueuedRequest, State
 from domain.records.webhook import WebhookState
 from domain.timestamps import timestamp_from
@@ -23,6 +24,9 @@ NAMES = ("CustomerQueryRq", "InvoiceAddRq", "InvoiceAddRequestRq")
 LABELS = (None, "nightly", "night", "Ünïcödé 夜", "run #7")
 QUERY_IDS = tuple(str(uuid.UUID(int=number, version=4)) for number in (1, 2, 2**41))
 """Of the first two, page 1 may be in a history. Of the third it never is, as if it had been deleted."""
+
+NOBODY = "00000000-0000-4000-8000-00000000dead"
+"""The id of no request."""
 
 moments = st.builds(
     lambda hours, more, offset: timestamp_from((NOON + hours + more).astimezone(timezone(offset)).isoformat()),
@@ -49,6 +53,11 @@ def is_retrying(record: QueuedRequest) -> bool:
 def is_failing(record: QueuedRequest) -> bool:
     """Whether the last attempt of the record's webhook failed."""
     return is_retrying(record) or record.webhook_state is WebhookState.FAILED
+
+
+def is_in_batch(member_id: str, batch: str) -> bool:
+    """Whether an id is one of a batch: of version 8, and the id of the batch but for five bits of its first byte."""
+    return member_id[14] == "8" and f"{int(member_id[:2], 16) & 0b11100000:02x}{member_id[2:]}" == batch
 
 
 def _since(name: str) -> Oracle:
@@ -81,6 +90,7 @@ ORACLES = {
     "ids": Oracle(
         st.lists(st.integers(0, 100).map(str), min_size=1, max_size=20).map(tuple), lambda ids, record: record.id in ids
     ),
+    "batch_id": Oracle(st.integers(0, 100).map(str), lambda batch, record: is_in_batch(record.id, batch)),
     "from": _since("inserted_at"),
     "to": _before("inserted_at"),
     "updated_since": _since("updated_at"),
@@ -110,10 +120,13 @@ def conditions(
 
 def of_history(which: RequestFilter, ids: Sequence[str]) -> RequestFilter:
     """Return a filter with the ids of a history in place of positions, and one id of no request."""
+    if which.batch_id is not None:
+        member = ids[int(which.batch_id) % len(ids)] if ids else NOBODY
+        which = replace(which, batch_id=batch_id(member) or member)
     if which.ids is None:
         return which
     chosen = (ids[int(number) % len(ids)] for number in which.ids if ids)
-    return replace(which, ids=(*chosen, "00000000-0000-4000-8000-00000000dead"))
+    return replace(which, ids=(*chosen, NOBODY))
 
 
 def meets(which: RequestFilter, record: QueuedRequest) -> bool:
