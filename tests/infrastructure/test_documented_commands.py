@@ -23,6 +23,7 @@ GLOBAL_OPTIONS = {"--region", "--profile", "--query", "--output"}
 
 WRITTEN_BY_THE_CLI = {
     ("cloudformation", "deploy"): {"stack-name", "template-file", "capabilities", "parameter-overrides"},
+    ("s3", "rb"): {"force"},
     ("s3", "rm"): {"recursive"},
 }
 """Commands that the AWS CLI adds to those of the service, and some of their options."""

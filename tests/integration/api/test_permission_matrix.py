@@ -419,6 +419,12 @@ def sets_a_password(recorder: Recorder) -> None:
     invoke(recorder, "onboard_customer", event | {"httpMethod": "POST", "resource": path, "path": path})
 
 
+def changes_the_webhook_url(recorder: Recorder) -> None:
+    """Change the default webhook URL of a connection, which creates require to be as they have read it."""
+    body = json.dumps({"webhook_url": "https://shop.example/other"})
+    invoke(recorder, "update_connection", committed_event("update_connection") | {"body": body})
+
+
 def counts_a_record_in_flight(recorder: Recorder) -> None:
     """List the connections with their counts while a request is in flight."""
     recorder.store.commit(AddRequest(a_record().claimed("", NOON), REQUEST_XML, "ann"))
@@ -443,6 +449,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "get_queued_request": (waits_for_a_page,),
     "delete_connection": (deletes_a_connection_in_use,),
     "onboard_customer": (sets_a_password,),
+    "update_connection": (changes_the_webhook_url,),
     "delete_queued_request": (
         deletes_chunks,
         ends_a_request_with_dependants("delete_queued_request", "DELETE", "/api/v1/queued_requests/{id}"),
