@@ -77,6 +77,7 @@ ATTRIBUTES = {
     "send_by",
     "sent_at",
     "sessions",
+    "simulated",
     "state",
     "state_before_claim",
     "subject",

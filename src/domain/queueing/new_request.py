@@ -433,6 +433,7 @@ def added_request(
         dependencies=links.dependencies,
         dependants=links.dependants,
         send_by=new.send_by.seconds(datetime.fromisoformat(moment)),
+        simulated=connection.simulated,
     )
     request_xml = request.to_xml()
     qbxml.check_wire_size(request_xml)

@@ -207,6 +207,7 @@ class QueuedRequest:
     or waited, for this one. `queued_at` is when a request that had dependencies entered the queue. None means
     `inserted_at`. `subject` is what the request is about, in at most 80 bytes of UTF-8, from its QBXML. From `send_by`
     on, in Unix seconds, the request is not sent for the first time. None means that it may be sent at any time.
+    `simulated` tells that its connection is a test connection.
     """
 
     id: str
@@ -237,6 +238,7 @@ class QueuedRequest:
     label: str | None = None
     subject: str | None = None
     send_by: int | None = None
+    simulated: bool = False
     revision: int = 1
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -11,7 +11,7 @@ from domain.records.connection import Connection
 from domain.records.event import CONNECTION_OUTCOMES, QUERY_OUTCOMES, EventOutcome
 from domain.records.request import State
 from handlers.views.connection_event import ConnectionEventMembers, connection_event
-from handlers.views.requests import RequestErrorView, RequestLinks, error_view, links
+from handlers.views.requests import RequestErrorView, RequestLinks, Simulated, error_view, links
 from handlers.views.schema import Moment, Schema, Uuid
 from handlers.views.webhook_event import EVENT_STATES, EventState, WebhookEventView, event_body
 
@@ -47,6 +47,7 @@ class QueryEventView(TypedDict):
     completed_pages: Annotated[int, Schema("The number of pages with a response", minimum=0)]
     error: RequestErrorView | None
     links: Annotated[RequestLinks, Schema("Of the last page")]
+    simulated: NotRequired[Simulated]
 
 
 class ConnectionEventView(ConnectionEventMembers):
@@ -166,6 +167,8 @@ def _query_event(event: FeedEvent, record: QueuedRequest) -> str:
         "error": error_view(record.error),
         "links": links(record),
     }
+    if record.simulated:
+        view["simulated"] = True
     return _encoded(view)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, cast
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeAlias, cast
 
 from typing_extensions import TypeAliasType, TypedDict
 
@@ -112,6 +112,11 @@ class RequestErrorView(TypedDict):
     ]
 
 
+Simulated: TypeAlias = Annotated[
+    bool, Schema("True for a test connection, behind which a simulated QuickBooks works. Otherwise absent")
+]
+
+
 class _RequestFields(TypedDict):
     """What a record and a list item have in common."""
 
@@ -160,6 +165,7 @@ class _RequestFields(TypedDict):
     sent_at: Annotated[Moment | None, Schema("When it was sent to QuickBooks last. Null if it was not sent")]
     responded_at: Annotated[Moment | None, Schema("When the response of QuickBooks arrived. Null if there is none")]
     updated_at: Moment
+    simulated: NotRequired[Simulated]
 
 
 class QueuedRequestView(_RequestFields):
@@ -351,7 +357,7 @@ def _attempt_view(attempt: WebhookAttempt) -> WebhookAttemptView:
 
 
 def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_connection: bool = False) -> _RequestFields:
-    return {
+    view: _RequestFields = {
         "id": record.id,
         "connection_id": record.connection_id,
         "batch_id": batch_id(record.id),
@@ -379,3 +385,6 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "responded_at": record.responded_at,
         "updated_at": record.updated_at,
     }
+    if record.simulated:
+        view["simulated"] = True
+    return view

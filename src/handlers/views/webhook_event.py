@@ -16,6 +16,7 @@ from handlers.views.requests import (
     RequestTree,
     ResponseJson,
     Result,
+    Simulated,
     error_view,
     links,
     request_json,
@@ -66,6 +67,7 @@ class WebhookEventView(TypedDict):
     error: RequestErrorView | None
     executed: Annotated[WhetherExecuted | None, Schema("Whether QuickBooks has executed the write. Null for a query")]
     links: RequestLinks
+    simulated: NotRequired[Simulated]
     result_omitted: NotRequired[
         Annotated[bool, Schema("True when the event was too large for `result` beside `response_json`")]
     ]
@@ -100,7 +102,7 @@ def event_body(stored: StoredRequest, moment: str, **further: str) -> bytes:
 def _event(stored: StoredRequest, moment: str) -> WebhookEventView:
     record = stored.record
     state = EVENT_STATES[record.state]
-    return {
+    event: WebhookEventView = {
         "type": f"queued_request.{state}",  # type: ignore[typeddict-item]  # mypy does not join literals
         "timestamp": moment,
         "id": record.query_id,
@@ -121,6 +123,9 @@ def _event(stored: StoredRequest, moment: str) -> WebhookEventView:
         "executed": record.executed,
         "links": links(record),
     }
+    if record.simulated:
+        event["simulated"] = True
+    return event
 
 
 def _encoded(event: WebhookEventView) -> bytes:

@@ -120,6 +120,24 @@ def test_what_queues_or_resumes_wakes_a_test_connection_and_no_other_one(
     assert simulators.woken == [connection["id"]]
 
 
+@pytest.mark.parametrize(("method", "path", "body"), [each for each in QUEUEING if each[1] != "/resume"])
+def test_the_requests_of_a_test_connection_say_so_and_those_of_others_do_not(
+    deployment: Deployment, simulators: NotedSimulators, method: str, path: str, body: Any
+) -> None:
+    del simulators
+    for connection_path, expected in (
+        (path_of(created(deployment)), True),
+        (f"/api/v1/connections/{CONNECTION_ID}", None),
+    ):
+        queued = deployment.api.call(method, connection_path + path, body).json["data"]
+        records = queued if isinstance(queued, list) else [queued]
+        listed = deployment.api.call("GET", f"{connection_path}/queued_requests").json["data"]
+
+        assert {record.get("simulated") for record in [*records, *listed]} == {expected}
+        again = deployment.api.call("POST", f"{connection_path}/queued_requests/{listed[0]['id']}/discard")
+        assert again.json["data"].get("simulated") is expected
+
+
 def test_a_request_is_queued_although_its_simulator_cannot_be_woken(
     deployment: Deployment, simulators: NotedSimulators, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,15 @@ def test_the_event_of_a_later_page_carries_the_first_pages_id_and_its_own() -> N
     assert event["links"]["self"] == f"/api/v1/queued_requests/{record.id}"
 
 
+def test_the_event_of_a_test_connection_says_so() -> None:
+    events = [
+        json.loads(event_body(StoredRequest(a_record(state=State.DISCARDED, simulated=simulated), REQUEST_XML), MOMENT))
+        for simulated in (True, False)
+    ]
+
+    assert [event.get("simulated") for event in events] == [True, None]
+
+
 def test_the_same_record_gives_the_same_bytes_and_they_are_ascii() -> None:
     error = RequestError("quickbooks_error", "Für Zoë: \u2028 \ud800", {"b": 1, "a": 2})
     stored_request = StoredRequest(a_record(state=State.ERROR, error=error), REQUEST_XML)

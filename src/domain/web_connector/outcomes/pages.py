@@ -100,6 +100,7 @@ def next_page(
         claim=Claim(record.claim.session_id),
         label=record.label,
         subject=record.subject,
+        simulated=record.simulated,
     )
     return AddRequest(page, request.to_xml(), searchable_text(page, request), metadata)
 
