@@ -1,4 +1,4 @@
-"""Every five minutes: release silent sessions, end late requests, purge connections, plan webhooks, send canaries."""
+"""Every five minutes: end late requests, release silent sessions, purge connections, plan webhooks, send canaries."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from domain.maintenance.canaries import silent_consumers
+from domain.maintenance.late_requests import end_late_requests
 from domain.maintenance.old_statistics import OldStatistics
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
 from domain.maintenance.stopped_connections import StoppedConnections
@@ -49,6 +50,7 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     clock = services().clock
     until = clock() + left - RESERVE
     failures = Failures()
+    late, all_late = end_late_requests(services().store, clock, until, failures.add)
     swept = sweep(services().store, clock, until, failures.add, services().forget_simulator)
     stopped = StoppedConnections(services().store, clock, services().wake_simulator)
     planned, all_planned = plan_overdue_webhooks(
@@ -65,13 +67,14 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     except Exception as error:  # noqa: BLE001 - the report of the run must not wait for it
         failures.add(error, {})
     facts = asdict(swept) | {
+        "requests_not_sent": late,
         "webhooks_planned": planned,
         "connections_stopped": len(stopped.ids),
         "stopped_connections": stopped.ids[:MAX_LOGGED_CONNECTIONS],
         "failed": failures.number,
         "consumers_silent": len(silent),
         "silent_consumers": silent,
-        "finished": swept.finished and all_planned,
+        "finished": swept.finished and all_late and all_planned,
     }
     logger.always(logging.INFO, "sweep.done", **facts)
     if failures.first:

@@ -21,6 +21,7 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.sessions import session_key
 from domain.listing.filters import RequestFilter
 from domain.maintenance.connection_removal import remove_connection
+from domain.maintenance.late_requests import end_late_requests
 from domain.maintenance.retention import forget_record
 from domain.maintenance.sweep import sweep
 from domain.qbxml.request.limits import MAX_BATCH_BYTES
@@ -57,7 +58,7 @@ SESSIONS = "domain.web_connector.session"
 LOGINS = f"{SESSIONS}.claims.Claims._commit_and_claim"
 CLOSE = f"{SESSIONS}.service.SessionService.close_connection.<locals>.step"
 SWEEP = "domain.maintenance.sweep._release"
-LATE_END = "domain.maintenance.sweep._end_late"
+LATE_END = "domain.maintenance.late_requests._end_one"
 REMOVAL = "domain.maintenance.connection_removal.remove_connection.<locals>.attempt"
 BULK = "domain.queueing.many.ManyRequests._commit"
 CREATE = "domain.queueing.new_request.Queueing._commit.<locals>.attempt"
@@ -503,7 +504,7 @@ def test_the_sweep_ends_the_largest_batch_that_was_not_sent_in_time_in_one_commi
         bench.log_in()
     bench.clock.advance(seconds=60)
 
-    sweep(bench.store, bench.clock, bench.clock() + timedelta(minutes=5))
+    end_late_requests(bench.store, bench.clock, bench.clock() + timedelta(minutes=5))
 
     assert all(bench.store.request(request_id).state is State.ERROR for request_id in ids)
     assert 50 < bench.largest(LATE_END) <= MAX_ENTRIES

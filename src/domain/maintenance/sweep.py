@@ -1,4 +1,4 @@
-"""The sweep: releases silent sessions, ends requests that were not sent in time, and purges deleted connections."""
+"""The sweep: releases silent sessions and removes the records of deleted connections."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ from domain.batches.dependants import with_dependants
 from domain.connections.simulators import no_simulator
 from domain.errors import Conflict, TooManyRequests, Unavailable
 from domain.maintenance.failures import attempted, raising
-from domain.records.request import IN_FLIGHT
 from domain.records.session import SILENCE_SECONDS
-from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from domain.web_connector.outcomes.outcome import RequestUpdate
 from domain.web_connector.session.end import end_of_session
 
 if TYPE_CHECKING:
@@ -25,9 +22,7 @@ if TYPE_CHECKING:
 
     from domain.maintenance.failures import OnFailure
     from domain.ports import Clock
-    from domain.records.request import QueuedRequest
     from domain.records.session import Session
-    from domain.storage.changes import Change
     from domain.storage.ports import SweepStore
 
 SESSIONS_A_READ = 25
@@ -50,7 +45,6 @@ class Swept:
     connections_purged: int
     finished: bool
     chunks_removed: int = 0
-    requests_not_sent: int = 0
 
 
 def sweep(
@@ -60,21 +54,20 @@ def sweep(
     on_failure: OnFailure = raising,
     forget_simulator: Callable[[str], object] = no_simulator,
 ) -> Swept:
-    """Release silent sessions, end late requests and remove deleted connections. Starts no step after `until`.
+    """Release silent sessions and remove deleted connections. Starts no step after `until`.
 
     `forget_simulator` deletes the simulator of a test connection, before the connection itself.
 
-    May stop anywhere and run again at any time. A session, request or connection that cannot be handled is left to the
-    next sweep, and the others are handled.
+    May stop anywhere and run again at any time. A session or connection that cannot be handled is left to the next
+    sweep, and the others are handled.
     """
     work = store, clock, until, on_failure
     released, all_released = attempted(partial(_release_sessions, *work), (0, False), on_failure, task="release")
-    late, all_late = attempted(partial(_end_late_requests, *work), (0, False), on_failure, task="end_late")
     purge = partial(_purge_connections, *work, forget_simulator)
     removed, purged, all_purged = attempted(purge, (0, 0, False), on_failure, task="purge")
     remove_chunks = partial(store.remove_late_responses, timestamp(clock() - SETTLED_AFTER))
     chunks = attempted(remove_chunks, 0, on_failure, task="remove_chunks") if clock() < until else 0
-    return Swept(released, removed, purged, all_released and all_late and all_purged, chunks, late)
+    return Swept(released, removed, purged, all_released and all_purged, chunks)
 
 
 def _release_sessions(store: SweepStore, clock: Clock, until: datetime, on_failure: OnFailure) -> tuple[int, bool]:
@@ -104,34 +97,6 @@ def _release(store: SweepStore, session: Session, now: datetime) -> bool:
         store.commit(*with_dependants(store, changes, now))
     except (Conflict, TooManyRequests, Unavailable):
         # The session has just received a call, or its connection is being changed. The next sweep tries again.
-        return False
-    return True
-
-
-def _end_late_requests(store: SweepStore, clock: Clock, until: datetime, on_failure: OnFailure) -> tuple[int, bool]:
-    """Return the number of requests that were ended because they missed their `send_by`, and whether these are all."""
-    ended = 0
-    for record in store.late_requests(clock()):
-        if clock() >= until:
-            return ended, False
-        facts = {"request_id": record.id, "connection_id": record.connection_id}
-        ended += attempted(partial(_end_late, store, record, clock()), False, on_failure, task="end_late", **facts)
-    return ended, True
-
-
-def _end_late(store: SweepStore, record: QueuedRequest, now: datetime) -> bool:
-    """End a late request. If a session holds it but has not sent it, the session continues without it."""
-    (stored,) = store.with_request_xml([record])
-    changes: list[Change] = [RequestUpdate(record.not_sent_in_time(now)).change(stored)]
-    if record.state in IN_FLIGHT:
-        session = store.session(record.claim.session_id or "")
-        if session is None or session.ids_in_flight != (record.id,):
-            return False  # The next login releases it.
-        changes.append(Put(session, session.without_request()))
-    try:
-        store.commit(*with_dependants(store, changes, now))
-    except (Conflict, TooManyRequests, Unavailable):
-        # A session has just claimed or sent it, or it was discarded. The next sweep looks again.
         return False
     return True
 

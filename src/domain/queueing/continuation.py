@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from domain.records.audit import Actor
     from domain.records.connection import Connection
     from domain.records.request import QueuedRequest, StoredRequest
-    from domain.storage.ports import QueueStore
+    from domain.storage.ports import NewRequestStore
 
 MAX_GENERATIONS = 10
 """How many times in a row successors that failed are followed. Each is one read."""
@@ -64,7 +64,7 @@ class ContinueBatch:
 class Continuing:
     """The use case."""
 
-    def __init__(self, store: QueueStore, queueing: Queueing) -> None:
+    def __init__(self, store: NewRequestStore, queueing: Queueing) -> None:
         self._store = store
         self._queueing = queueing
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, IdSource
     from domain.queueing.waiting_reason import WaitingReason
     from domain.records.connection import Connection
-    from domain.storage.ports import QueueStore
+    from domain.storage.ports import NewRequestStore
     from domain.webhooks.addresses import UrlRules
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60
@@ -170,7 +170,7 @@ class Queueing:
 
     def __init__(
         self,
-        store: QueueStore,
+        store: NewRequestStore,
         clock: Clock,
         new_id: IdSource,
         *,

@@ -93,7 +93,18 @@ def of_request(
     if ahead:
         number = "100 or more requests are" if ahead >= MAX_COUNTED_AHEAD else f"{ahead} requests are"
         return WaitingReason("requests_ahead", f"{'1 request is' if ahead == 1 else number} sent before it.")
+    return _next_session(record, connection, now)
+
+
+def _next_session(record: QueuedRequest, connection: Connection | None, now: datetime) -> WaitingReason:
     again = " again" if record.state is State.RETRYABLE else ""
+    if connection and connection.simulated:
+        return WaitingReason(
+            "next_session",
+            f"The simulator of this test connection will send it{again}: within seconds, or within five minutes.",
+            "If it waits longer, the simulator has probably used its time of the day. See GET "
+            f"/api/v1/connections/{connection.id}/simulator.",
+        )
     if connection and connection.session_id:
         return WaitingReason(
             "next_session",
@@ -141,10 +152,13 @@ def _recovering(record: QueuedRequest, now: datetime) -> WaitingReason:
 def silent_since(connection: Connection, now: datetime) -> str | None:
     """Return when the Web Connector last called, if it has missed two of the longest polling intervals, or None.
 
-    It is None if it never called, while a session is running, and while the connection is paused.
+    It is None if it never called, while a session is running, and while the connection is paused. The simulator of a
+    test connection calls only while requests wait.
     """
     last_call = connection.last_call_at
     if last_call is None or connection.session_id is not None or connection.paused_at is not None:
+        return None
+    if connection.simulated:
         return None
     return last_call if last_call < timestamp(now - NOT_SEEN_AFTER) else None
 
@@ -196,11 +210,11 @@ def next_session_at(connection: Connection, now: datetime) -> datetime | None:
     """Return when the next session is expected, if the Web Connector polls as the service asked it to.
 
     Return None while a session is running or none can begin: the connection is paused, the last password was wrong, or
-    no Web Connector was seen for a while. Polls without work are recorded only every ten minutes, so the later ones are
-    computed from the interval.
+    no Web Connector was seen for a while. The simulator of a test connection does not poll. Polls without work are
+    recorded only every ten minutes, so the later ones are computed from the interval.
     """
     last_seen = connection.last_call_at or ""
-    if connection.session_id or connection.paused_at or connection.login_failed_at:
+    if connection.session_id or connection.paused_at or connection.login_failed_at or connection.simulated:
         return None
     if not last_seen or last_seen < timestamp(now - NOT_SEEN_AFTER):
         return None
@@ -223,7 +237,7 @@ def _not_logged_in(connection: Connection, url: str) -> WaitingReason | None:
             f"The Web Connector called with a wrong password at {connection.login_failed_at}.",
             f"Type the connection's password into the Web Connector. To set a new one: POST {url}/password.",
         )
-    if connection.last_connected_at is not None:
+    if connection.last_connected_at is not None or connection.simulated:
         return None
     message = "No Web Connector has logged in yet"
     steps = (

@@ -226,6 +226,10 @@ class InFlightReads(Protocol):
         A request that the session names but no longer has in flight is left out.
         """
 
+
+class RequestXmlReads(Protocol):
+    """Reads of requests for QuickBooks."""
+
     def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
         """Return records with their request XML, in one round trip, or two if a request is large."""
 
@@ -301,8 +305,8 @@ class EventReads(Protocol):
         """
 
 
-class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, StretchReads, Protocol):
-    """What queueing, discarding and queueing again need."""
+class DetailReads(Protocol):
+    """Reads of a record with its bodies."""
 
     def request_detail(
         self, request_id: str, connection_id: str | None = None, max_ahead: int = 0
@@ -313,8 +317,18 @@ class QueueStore(Committing, ConnectionReads, RequestReads, RecordReads, InFligh
         are counted up to `max_ahead`. Raises Unavailable if the record and its bodies do not match in several reads.
         """
 
+
+class NewRequestStore(Committing, ConnectionReads, RequestReads, RecordReads, DetailReads, Protocol):
+    """What queueing new requests needs."""
+
     def idempotency_claim(self, app_id: str, key: str) -> IdempotencyClaim | None:
         """Return the claim of an app's idempotency key, which may have expired, or None."""
+
+
+class QueueStore(
+    Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, StretchReads, DetailReads, Protocol
+):
+    """What discarding and queueing again need."""
 
     def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
         """Return the first `limit` queued records in turn behind an entry by time, up to the timestamp `last`.
@@ -344,7 +358,7 @@ class LoginStore(ClaimStore, UsageCounters, Protocol):
     """What a login of the Web Connector needs."""
 
 
-class SessionStore(ClaimStore, Protocol):
+class SessionStore(ClaimStore, RequestXmlReads, Protocol):
     """What the other calls of a session need."""
 
 
@@ -477,9 +491,6 @@ class SweepStore(Committing, ConnectionReads, RecordReads, InFlightReads, Protoc
     def silent_sessions(self, before: str, limit: int) -> Sequence[Session]:
         """Return live sessions with a last call before the timestamp, oldest call first. Reads an index."""
 
-    def late_requests(self, now: datetime) -> Iterator[QueuedRequest]:
-        """Yield the requests that miss their `send_by`, in no particular order. Reads an index, which may lag."""
-
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return the deleted connections that have not been removed yet."""
 
@@ -501,6 +512,13 @@ class SweepStore(Committing, ConnectionReads, RecordReads, InFlightReads, Protoc
 
         Looks at the requests that were removed before the timestamp.
         """
+
+
+class LateStore(Committing, RecordReads, InFlightReads, RequestXmlReads, Protocol):
+    """What the end of requests that were not sent in time needs."""
+
+    def late_requests(self, now: datetime) -> Iterator[QueuedRequest]:
+        """Yield the requests that miss their `send_by`, in no particular order. Reads an index, which may lag."""
 
 
 class OverdueStore(Committing, RequestReads, EntryReads, CountReads, Protocol):
@@ -561,6 +579,7 @@ class CanaryStore(Protocol):
 
 class Database(
     QueueStore,
+    NewRequestStore,
     WaitingStore,
     LoginStore,
     SessionStore,
@@ -575,6 +594,7 @@ class Database(
     AppStore,
     AuditStore,
     SweepStore,
+    LateStore,
     OverdueStore,
     RecountStore,
     PackingStore,

@@ -62,6 +62,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "linger_seconds": 0,
         "batch_size": 1,
         "read_batch_size": 20,
+        "simulated": False,
         "paused_at": None,
         "next_session_at": None,
         "waiting_reason": data["waiting_reason"],

@@ -95,7 +95,7 @@ Named = tuple[tuple[str, ...], str]
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Yield the method, the URL and the description of each operation of the API."""
     for path, methods in whole_document()["paths"].items():
-        url = path.format(connection_id=CONNECTION_ID, request_id=CONNECTION_ID)
+        url = path.format(connection_id=CONNECTION_ID, request_id=CONNECTION_ID, batch_id=CONNECTION_ID)
         for method in methods.keys() & {"get", "post", "put", "patch", "delete"}:
             yield method.upper(), url, methods[method]
 
@@ -248,7 +248,7 @@ OTHER_ID = "d0000000-0000-4000-8000-00000000000d"
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (f"/connections/{CONNECTION_ID}/bills", "followed by accept_company_file, audit_log, customers, invoices, "),
+        (f"/connections/{CONNECTION_ID}/bills", "followed by accept_company_file, audit_log, batches, customers, "),
         (f"/queued_requests/{OTHER_ID}/response", f"{OTHER_ID}/ can be followed by discard, queue_again, redeliver."),
         ("/events/5", "/api/v1/events exists, but nothing can follow it."),
         (f"/queued_requests/{OTHER_ID}/cancel", f"Did you mean /api/v1/queued_requests/{OTHER_ID}/discard?"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +137,27 @@ def test_the_requests_of_a_test_connection_say_so_and_those_of_others_do_not(
         assert {record.get("simulated") for record in [*records, *listed]} == {expected}
         again = deployment.api.call("POST", f"{connection_path}/queued_requests/{listed[0]['id']}/discard")
         assert again.json["data"].get("simulated") is expected
+
+
+@pytest.mark.parametrize("has_connected", [False, True])
+def test_a_request_of_a_test_connection_waits_for_its_simulator_and_for_no_machine(
+    deployment: Deployment, simulators: NotedSimulators, has_connected: bool
+) -> None:
+    del simulators
+    path = path_of(created(deployment))
+    connection_id = path.rpartition("/")[2]
+    if has_connected:
+        at = deployment.clock().isoformat()
+        known = deployment.store.connections[connection_id]
+        deployment.store.connections[connection_id] = replace(known, last_connected_at=at)
+    deployment.api.call("POST", f"{path}/queued_requests", {"request_xml": REQUEST_XML})
+    deployment.clock.advance(days=30)
+
+    (request,) = deployment.api.call("GET", f"{path}/queued_requests").json["data"]
+    assert request["waiting_reason"]["code"] == "next_session"
+    assert "simulator" in request["waiting_reason"]["message"]
+    assert f"{path}/simulator" in request["waiting_reason"]["hint"]
+    assert deployment.api.call("GET", path).json["data"]["waiting_reason"] is None
 
 
 def test_a_request_is_queued_although_its_simulator_cannot_be_woken(

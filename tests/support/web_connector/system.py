@@ -21,6 +21,7 @@ from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted, PossiblyExecuted
 from domain.listing.filters import RequestFilter
+from domain.maintenance.late_requests import end_late_requests
 from domain.maintenance.sweep import sweep
 from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch, QueueRequest
@@ -433,7 +434,9 @@ class System:
         self.clock.advance(seconds=silence_seconds)
 
         def work() -> bool:
-            sweep(self.interruptible, self.host, self.host() + timedelta(seconds=30))
+            until = self.host() + timedelta(seconds=30)
+            end_late_requests(self.interruptible, self.host, until)
+            sweep(self.interruptible, self.host, until)
             if self.webhooks:
                 self.webhooks.plan_overdue()
             return True
