@@ -19,7 +19,8 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.compression import beginning, pack, packed_text, unpack
 from adapters.dynamodb.torn_reads import PartMissing
 from domain import qbxml
-from domain.records.request import ListedRequest, StoredRequest
+from domain.records.batch import position_of
+from domain.records.request import ListedRequest, State, StoredRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -74,6 +75,18 @@ def reference_attributes(references: Sequence[qbxml.Reference]) -> Item:
         return {}
     members = [[reference.source, reference.path, reference.place, reference.value] for reference in references]
     return {keys.REFERENCES: {"B": pack(json.dumps(members, ensure_ascii=False, separators=(",", ":")))}}
+
+
+def lacks_values(record: QueuedRequest, references: Sequence[qbxml.Reference]) -> bool:
+    """Whether a reference has no value although the record no longer waits for it.
+
+    The commit that ends the wait stores the value, unless the record ends without its values in that commit.
+    """
+    if record.lacks_values and record.state is not State.WAITING:
+        return False
+    return any(
+        reference.value is None and position_of(reference.source) not in record.dependencies for reference in references
+    )
 
 
 def removed_item(record: QueuedRequest) -> Item:

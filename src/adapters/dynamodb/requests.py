@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.apps import APPS
-from adapters.dynamodb.bodies import Bodies, StoredBatch
+from adapters.dynamodb.bodies import Bodies, StoredBatch, lacks_values
 from adapters.dynamodb.client import MAX_BATCH_KEYS, Index, key_query
 from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.records import UNSENT, UNSENT_SHARDS, request_from_item
@@ -84,7 +84,7 @@ class Requests:
         def read() -> RequestDetail | Tombstone | None:
             return self._read_detail(request_id, connection_id, max_ahead)
 
-        return consistently(read, self._dynamodb.backoff(TORN_READ))
+        return consistently(read, self._dynamodb.backoff(TORN_READ), _lacks_values)
 
     def _read_detail(
         self, request_id: str, connection_id: str | None, max_ahead: int
@@ -133,7 +133,7 @@ class Requests:
         """Read the existing records with their compressed bodies. Each needs two keys, so one read returns 50.
 
         A torn read is repeated. If a record still has no body then, it is left out. If a response is still missing, it
-        is not in the list.
+        is not in the list. If a value is still missing, its reference is in the request.
         """
         tables, backoff = self._dynamodb.tables, self._dynamodb.backoff(TORN_READ)
         records: dict[str, QueuedRequest] = {}
@@ -148,9 +148,7 @@ class Requests:
                 for record in map(request_from_item, items[tables.queued_requests]):
                     if isinstance(record, QueuedRequest):
                         records[record.id] = record
-                for item in items[tables.payloads]:
-                    if body := Bodies.of([item]):
-                        bodies[item[keys.REQUEST_ID]["S"]] = body
+                bodies |= _bodies_by_id(items[tables.payloads])
                 to_read = [
                     request_id
                     for request_id in to_read
@@ -234,8 +232,12 @@ class Requests:
         return self._with_bodies(records, self._payloads([keys.payload_key(record.id) for record in records]))
 
     def _with_bodies(self, records: Sequence[QueuedRequest], items: Sequence[Item]) -> list[RequestInFlight]:
-        """Return records with the requests in these body items. Reads the chunks of large ones."""
-        bodies = {item[keys.REQUEST_ID]["S"]: body for item in items if (body := Bodies.of([item]))}
+        """Return records with the requests in these body items. Reads torn ones again, and the chunks of large ones."""
+        bodies, backoff = _bodies_by_id(items), self._dynamodb.backoff(TORN_READ)
+        with suppress(TooManyRequests):
+            while torn := [record for record in records if _is_torn(record, bodies.get(record.id))]:
+                backoff.wait()
+                bodies |= _bodies_by_id(self._payloads([keys.payload_key(record.id) for record in torn]))
         chunks = [key for request_id, body in bodies.items() for key in body.missing_chunks(request_id)]
         for chunk in self._payloads(chunks):
             bodies[chunk[keys.REQUEST_ID]["S"]] |= [chunk]
@@ -287,8 +289,16 @@ class Requests:
 
 
 def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
-    """Whether the body was read at another moment than the record, so that it is missing or lacks the response."""
-    return bodies is None or bodies.is_older_than(record)
+    """Whether the body was read at another moment than the record: it is missing, or lacks the response or a value."""
+    return bodies is None or bodies.is_older_than(record) or lacks_values(record, bodies.references)
+
+
+def _lacks_values(detail: RequestDetail | Tombstone | None) -> bool:
+    return isinstance(detail, RequestDetail) and lacks_values(detail.stored.record, detail.stored.references)
+
+
+def _bodies_by_id(items: Sequence[Item]) -> dict[str, Bodies]:
+    return {item[keys.REQUEST_ID]["S"]: body for item in items if (body := Bodies.of([item]))}
 
 
 def _in_flight(record: QueuedRequest, bodies: Bodies | None) -> RequestInFlight:
