@@ -485,7 +485,7 @@ def test_the_openapi_document_has_403_for_exactly_the_calls_that_a_read_only_key
 
     for path, operations in document["paths"].items():
         for method in operations.keys() & {"get", "post", "put", "patch", "delete"}:
-            address = path.format(connection_id=CONNECTION_ID, request_id=NOBODYS_ID)
+            address = path.format(connection_id=CONNECTION_ID, request_id=NOBODYS_ID, batch_id=NOBODYS_ID)
             response = deployment.readonly.call(method.upper(), address, {} if method in {"post", "patch"} else None)
             assert (response.status == 403) == ("403" in operations[method]["responses"]), f"{method} {path}"
 
@@ -574,7 +574,7 @@ def test_a_browser_changes_something_only_from_a_page_of_the_service(deployment:
 
     for path, operations in document["paths"].items():
         for method in operations.keys() & {"get", "post", "put", "patch", "delete"}:
-            address = path.format(connection_id=NOBODYS_ID, request_id=NOBODYS_ID)
+            address = path.format(connection_id=NOBODYS_ID, request_id=NOBODYS_ID, batch_id=NOBODYS_ID)
             body: dict[str, str] | None = {} if method in {"post", "patch"} else None
             response = deployment.api.call(method.upper(), address, body, headers={"Sec-Fetch-Site": origin})
             is_change = "403" in operations[method]["responses"]

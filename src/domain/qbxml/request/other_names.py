@@ -88,7 +88,9 @@ _LINES = frozenset({"line", "lines", "lineitem", "lineitems", "items", "invoicel
 _MAX_LINES = 3
 _line = re.compile(r"(?!Discount|SalesTax|Shipping)\w+Line(?:Add|Mod)?").fullmatch
 
-BESIDE_THE_REQUEST = frozenset({"webhook_url", "label", "metadata", "iterate", "ref", "depends_on"})
+BESIDE_THE_REQUEST = frozenset(
+    {"webhook_url", "label", "metadata", "iterate", "ref", "depends_on", "send_by", "send_within"}
+)
 """The fields of a queued request that are not part of its QBXML."""
 
 
