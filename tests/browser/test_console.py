@@ -99,6 +99,25 @@ def test_a_connection_is_created_in_three_steps_and_its_first_request_finishes_l
     console.sees("CompanyName")
 
 
+def test_the_pages_of_a_test_connection_and_of_its_requests_say_so_and_others_do_not(console: Console) -> None:
+    ribbon = console.page.get_by_text("Test connection: a simulated QuickBooks")
+    body = {"name": "Tests", "simulated": {"company": "empty"}}
+    test = console.service.call("POST", "/api/v1/connections", body).json["data"]["id"]
+    console.keep_signed_in()
+
+    for connection_id, number in ((test, 1), (console.service.connection().id, 0)):
+        path = f"/api/v1/connections/{connection_id}/queued_requests"
+        added = console.service.call("POST", path, {"request_json": {"HostQueryRq": {}}})
+        request_id = added.json["data"]["id"]
+        for address, heading in (
+            (f"/app/connections/{connection_id}", "Test"),
+            (f"/app/queued_requests/{request_id}", "Host query"),
+        ):
+            console.open(address)
+            console.sees_heading(heading)
+            expect(ribbon).to_have_count(number)
+
+
 def test_requests_are_filtered_searched_sorted_and_paged_in_the_address(console: Console) -> None:
     connection = console.service.connection()
     for _ in range(25):

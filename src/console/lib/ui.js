@@ -110,6 +110,9 @@ export function Note({ tone = "", icon, title, children, role }) {
   `;
 }
 
+/** Says that what a page shows belongs to a test connection. */
+export const TestRibbon = () => html`<p class="ribbon">Test connection: a simulated QuickBooks with made-up books</p>`;
+
 /** A text of another program. Its direction does not reach the text around it, and control characters are visible. */
 export const Foreign = ({ text }) => html`
   <bdi>

@@ -4,7 +4,7 @@ import { call, session, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { health, hintOf, withLocalTimes } from "../lib/text.js";
-import { Ago, Badge, Empty, Foreign, Icon, Note, Problem, Skeleton, toast, useTitle } from "../lib/ui.js";
+import { Ago, Badge, Empty, Foreign, Icon, Note, Problem, Skeleton, TestRibbon, toast, useTitle } from "../lib/ui.js";
 
 const CONNECTION_MILLISECONDS = 20_000;
 
@@ -35,7 +35,7 @@ export function ConnectionFrame({ id, tab, children }) {
   const { name, tone } = connection ? health(connection) : {};
   return html`
     <div class="page">
-      ${connection?.simulated && html`<p class="ribbon">Test connection: a simulated QuickBooks with made-up books</p>`}
+      ${connection?.simulated && html`<${TestRibbon} />`}
       <nav class="crumbs" aria-label="Breadcrumbs">
         <a href=${url("/")}>Connections</a>
         <span aria-hidden="true">/</span>

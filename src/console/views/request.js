@@ -18,6 +18,7 @@ import {
   Skeleton,
   SkeletonCard,
   StateBadge,
+  TestRibbon,
   useTitle,
   WebhookBadge,
 } from "../lib/ui.js";
@@ -108,6 +109,7 @@ function Loaded({ record, load }) {
   const label = record.request_json?.request?.attributes?.request_id;
   return html`
     <div class="page wide">
+      ${record.simulated && html`<${TestRibbon} />`}
       <nav class="crumbs" aria-label="Breadcrumbs">
         <a href=${url("/")}>Connections</a>
         <span aria-hidden="true">/</span>

@@ -102,7 +102,7 @@ def _next_session(record: QueuedRequest, connection: Connection | None, now: dat
         return WaitingReason(
             "next_session",
             f"The simulator of this test connection will send it{again}: within seconds, or within five minutes.",
-            "If it waits longer, the simulator has probably used its time of the day. See GET "
+            "If it waits longer, the simulator has probably used up its time for today. See GET "
             f"/api/v1/connections/{connection.id}/simulator.",
         )
     if connection and connection.session_id:
