@@ -41,7 +41,8 @@ def variant(folder: Path, *changes: tuple[str, str]) -> Path:
     """Return an artifact with another template: each change replaces a text that occurs once or more."""
     artifact = folder / f"artifact-{len(list(folder.iterdir()))}"
     artifact.mkdir()
-    os.link(deploy_local.ARTIFACT / build.ZIP, artifact / build.ZIP)
+    for name in (build.ZIP, build.SIMULATOR_ZIP):
+        os.link(deploy_local.ARTIFACT / name, artifact / name)
     text = (deploy_local.ARTIFACT / build.TEMPLATE).read_text(encoding="utf-8")
     for old, new in changes:
         assert old in text

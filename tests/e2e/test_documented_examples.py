@@ -35,10 +35,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
         }
 
 
-def example(language: str) -> str:
-    """Return the only example in a language."""
-    (code,) = re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE)
-    return str(code)
+def examples(language: str) -> str:
+    """Return the examples in a language, one after the other: a later one uses functions of those above it."""
+    return "\n\n".join(re.findall(rf"^```{language}\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE))
 
 
 def run_example(command: list[str], folder: Path, environment: dict[str, str]) -> None:
@@ -48,8 +47,8 @@ def run_example(command: list[str], folder: Path, environment: dict[str, str]) -
     assert process.returncode == 0, process.stdout + process.stderr
 
 
-def test_the_pytest_example_passes(tmp_path: Path, environment: dict[str, str]) -> None:
-    (tmp_path / "test_example.py").write_text(example("python"), encoding="utf-8")
+def test_the_pytest_examples_pass(tmp_path: Path, environment: dict[str, str]) -> None:
+    (tmp_path / "test_examples.py").write_text(examples("python"), encoding="utf-8")
 
     run_example([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."], tmp_path, environment)
 
@@ -58,6 +57,6 @@ def test_the_node_example_passes(tmp_path: Path, environment: dict[str, str]) ->
     node = shutil.which("node")
     if node is None:
         pytest.skip("needs Node 20 or newer")
-    (tmp_path / "example.test.mjs").write_text(example("js"), encoding="utf-8")
+    (tmp_path / "example.test.mjs").write_text(examples("js"), encoding="utf-8")
 
     run_example([node, "--test", "example.test.mjs"], tmp_path, environment)

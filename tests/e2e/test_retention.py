@@ -56,7 +56,10 @@ def test_an_expired_request_is_removed_with_its_bodies_and_counts(here: tuple[st
 
     # DynamoDB Local removes an expired item only if every index of its table contains it. DynamoDB has no such rule.
     item = dynamodb.get_item(TableName="QueuedRequestsTable", Key={"id": {"S": old}})["Item"]
-    keys_of_indexes = {name: {"S": "x"} for name in ("l_label", "query_id", "in_flight")}
+    keys_of_indexes = {
+        definition["AttributeName"]: {"S": "x"} if definition["AttributeType"] == "S" else {"N": LONG_AGO}
+        for definition in dynamodb.describe_table(TableName="QueuedRequestsTable")["Table"]["AttributeDefinitions"]
+    }
     dynamodb.put_item(TableName="QueuedRequestsTable", Item={**keys_of_indexes, **item, "expires_at": {"N": LONG_AGO}})
 
     eventually(lambda: api.request("GET", f"/api/v1/queued_requests/{old}").status, lambda status: status == 410)

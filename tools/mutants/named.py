@@ -58,8 +58,8 @@ NAMED = (
     Named(
         "a session claims no request that it had",
         "domain/web_connector/session/claims.py",
-        "[record for record in reachable if record.claim.session_id != self.session_id]",
-        "list(reachable)",
+        "if record.claim.session_id != self.session_id and not",
+        "if not",
     ),
     Named(
         "nothing behind a running write is claimed",
