@@ -30,7 +30,7 @@ def handler(
     """
     key = idempotency_key(call.event)
     idempotency = Idempotency.of(key, connection_id, body.inputs(parameters)) if key else None
-    replaces = Replaces(body.replaces, force=parameters.force) if body.replaces else None
+    replaces = Replaces(body.replaces, parameters.force, call.actor) if body.replaces else None
     command = QueueRequest(call.app_id, connection_id, body.reader(parameters), idempotency, call.limits, replaces)
     queued = queue_and_wait(call, command)
     return {"data": new_queued_request(queued)}, queued.repeated

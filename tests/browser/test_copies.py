@@ -299,6 +299,7 @@ def test_a_batch_that_stopped_is_fixed_and_continued(console: Console) -> None:
     console.link("Open the request that failed").click()
     console.page.wait_for_url(re.compile(first))
     console.link("Fix and continue").click()
+    expect(console.page.get_by_text("the requests of its batch are queued that were not sent")).to_be_visible()
     console.page.get_by_role("textbox", name=re.compile(r"^Name( ?required)?$")).fill("Ada Lovelace")
     console.button("Add customer in Test").click()
     console.confirm("Add customer")

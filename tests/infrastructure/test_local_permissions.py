@@ -29,10 +29,10 @@ KEY = {"id": {"S": "a"}}
 def statuses_of_create(folder: Path, old: str, new: str) -> list[int]:
     """Return the statuses of a create and of its repetition, with `old` replaced by `new` in the role."""
     text = (ROOT / "template.yaml").read_text(encoding="utf-8")
-    before, role = text.split("  QueueingRole:\n")
+    before, role = text.split("  RequestCreatingRole:\n")
     assert old in role
     path = folder / "template.yaml"
-    path.write_text(before + "  QueueingRole:\n" + role.replace(old, new, 1), encoding="utf-8")
+    path.write_text(before + "  RequestCreatingRole:\n" + role.replace(old, new, 1), encoding="utf-8")
     with stack.running(template_path=path) as service:
         who = first_steps.prepare(service.base_url, service.operator, folder)
         api = first_steps.Api(who.base_url, who.api_key)

@@ -62,17 +62,18 @@ class Service:
     def _answer(self, operation: str, request: httpx.Request) -> httpx.Response:
         if operation == "get_api_key":
             return httpx.Response(200, json={"data": {"app_id": CONNECTION, "scope": self.scope}})
-        if operation == "create_queued_request":
-            return self._create(request)
-        if operation == "get_queued_request":
-            return self._get(request)
-        if operation == "create_batch":
-            return self._create_batch(request)
-        if operation == "list_events":
-            return self._events(request)
-        if operation == "list_queued_requests":
-            return self._list(request)
-        raise AssertionError(operation)
+        answers = {
+            "create_queued_request": self._create,
+            "get_queued_request": self._get,
+            "create_batch": self._create_batch,
+            "continue_batch": self._continue_batch,
+            "list_events": self._events,
+            "list_queued_requests": self._list,
+        }
+        return answers[operation](request)
+
+    def _continue_batch(self, _request: httpx.Request) -> httpx.Response:
+        return httpx.Response(201, json={"data": [self._add({"request_json": {"CustomerAddRq": {}}})]})
 
     def _create(self, request: httpx.Request) -> httpx.Response:
         key = request.headers["Idempotency-Key"]

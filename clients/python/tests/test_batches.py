@@ -208,3 +208,36 @@ def test_a_queued_batch_that_has_not_ended_has_records_and_no_results(client: An
     assert entry.record["state"] == "waiting"
     with pytest.raises(RequestFailed):
         _ = entry.result
+
+
+def test_a_batch_is_continued_with_a_correction_and_the_call_is_repeated(client: Any, service: Service) -> None:
+    service.faults = [None, 503]
+
+    [record] = client.continue_batch(
+        "b-1", customer("Ada"), request_id="a-1", force=True, version="14.0", label="again"
+    )
+
+    first, call = [call for call in service.calls if call.method == "POST"]
+    assert first.content == call.content
+    assert call.url.path.endswith("/batches/b-1/continue")
+    assert dict(call.url.params) == {"force": "true"}
+    assert json.loads(call.content) == {
+        "request_json": {"version": "14.0", **customer("Ada")},
+        "request_id": "a-1",
+        "label": "again",
+    }
+    assert record["state"] == "waiting"
+
+
+def test_a_batch_is_continued_without_a_correction(client: Any, service: Service) -> None:
+    client.continue_batch("b-1")
+
+    assert json.loads(service.calls[-1].content) == {}
+
+
+def test_a_request_replaces_another_one(client: Any, service: Service) -> None:
+    client.queue(customer("Ada"), replaces="a-1", force=True)
+
+    call = service.calls[-1]
+    assert dict(call.url.params) == {"force": "true"}
+    assert json.loads(call.content) == {"request_json": customer("Ada"), "replaces": "a-1"}

@@ -53,6 +53,23 @@ export interface QueueOptions extends CommonOptions {
    * iterate, names no objects and has no MaxReturned.
    */
   iterate?: "auto" | "never";
+  /**
+   * The id of a request that has ended, in place of which this one is queued. It is replaced once: if it was queued again
+   * before, that request is returned.
+   */
+  replaces?: string;
+  /** True also replaces a request that QuickBooks has executed, or may have executed. Look in QuickBooks first. */
+  force?: boolean;
+}
+
+/** Which request of a batch is queued again, and what belongs to its correction. */
+export interface ContinueOptions extends Omit<CommonOptions, "idempotencyKey"> {
+  /** As for `queue`. */
+  iterate?: "auto" | "never";
+  /** The request that failed. It is needed if several failed. */
+  requestId?: string;
+  /** True also queues a request again that QuickBooks may have executed. Look in QuickBooks first. */
+  force?: boolean;
 }
 
 export interface ExecuteOptions extends QueueOptions {
@@ -157,6 +174,12 @@ export class Client {
   events(cursor: Cursor, options?: EventsOptions): AsyncGenerator<FeedEvent, void>;
   /** Queue a request and return its record without waiting. */
   queue<N extends RequestName>(request: RequestOf<N>, options?: QueueOptions): Promise<QueuedRequest>;
+  /**
+   * Queue the failed request of a batch again, and what was not sent because of it. Return their records. `request` is its
+   * correction. References of the others get the values of its result. Each request is queued again once: a repeated call
+   * returns the same records.
+   */
+  continueBatch<N extends RequestName>(batchId: string, request?: RequestOf<N>, options?: ContinueOptions): Promise<QueuedRequest[]>;
   /** Return the record of a request. */
   record(requestId: string): Promise<QueuedRequest>;
   /** Return the record of a request that has ended. Throws StillWaiting. */

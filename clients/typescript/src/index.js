@@ -3,7 +3,7 @@ import { checkOptions, checkedSeconds } from "./options.js";
 import { LISTS, SINGLE } from "./schema/facts.js";
 import { VERSION } from "./schema/version.js";
 
-/** @import { AddOptions, Batch as BatchType, CallOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
+/** @import { AddOptions, Batch as BatchType, CallOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
 /** @import { QueuedRequest } from "./schema/records.js" */
 
 const USER_AGENT = `qbxml-queue-javascript/${VERSION}`;
@@ -246,22 +246,34 @@ class Batch {
 }
 
 /**
- * Return a request as the API expects it, with its references.
- * @param {object} request @param {QueueOptions | AddOptions} options @param {Batch} [batch]
+ * Return a request as the API expects it, with its references. The continuation of a batch may have none.
+ * @param {object | undefined} request @param {QueueOptions | AddOptions | ContinueOptions} options @param {Batch} [batch]
  */
 function bodyOf(request, options, batch) {
-  const tree = JSON.parse(JSON.stringify(request, (_, value) => (
-    value instanceof EntryReference ? { $from: value.entry.nameIn(batch), path: value.path } : value
-  )));
   /** @type {Record<string, unknown>} */
-  const body = { request_json: options.version ? { version: options.version, ...tree } : tree };
+  const body = {};
+  if (request !== undefined) {
+    const tree = JSON.parse(JSON.stringify(request, (_, value) => (
+      value instanceof EntryReference ? { $from: value.entry.nameIn(batch), path: value.path } : value
+    )));
+    body.request_json = options.version ? { version: options.version, ...tree } : tree;
+  }
   if (options.webhookUrl !== undefined) body.webhook_url = options.webhookUrl;
   if (options.label !== undefined) body.label = options.label;
   if (options.metadata !== undefined) body.metadata = options.metadata;
   if (options.sendBy !== undefined) body.send_by = options.sendBy;
   if (options.sendWithin !== undefined) body.send_within = options.sendWithin;
   if ("iterate" in options && options.iterate !== undefined) body.iterate = options.iterate;
+  if ("replaces" in options && options.replaces !== undefined) body.replaces = options.replaces;
+  if ("requestId" in options && options.requestId !== undefined) body.request_id = options.requestId;
   return body;
+}
+
+/** Return the options that are parameters of the URL. @param {QueueOptions | ContinueOptions} options */
+function parametersOf({ validate, transliterate, force }) {
+  // The service refuses other texts than true and false.
+  const given = Object.entries({ validate, transliterate, force }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
 /**
@@ -447,16 +459,24 @@ export class Client {
   async #queue(request, options) {
     const body = bodyOf(request, options);
     await this.#requireFullScope();
-    /** @type {Record<string, string>} */
-    const parameters = {};
-    // The service refuses other texts than true and false.
-    if (options.validate !== undefined) parameters.validate = String(options.validate);
-    if (options.transliterate !== undefined) parameters.transliterate = String(options.transliterate);
+    const parameters = parametersOf(options);
     const idempotencyKey = options.idempotencyKey ?? this.#newKey();
     /** @type {any} */
     const answer = await this.call(
       "POST", `${this.#connection}/queued_requests`, { parameters, body, idempotencyKey },
     );
+    return answer.data;
+  }
+
+  /** @param {string} batchId @param {object} [request] @param {ContinueOptions} [options] @returns {Promise<QueuedRequest[]>} */
+  async continueBatch(batchId, request, options = {}) {
+    checkOptions("continueBatch", options);
+    const path = `${this.#connection}/batches/${segment(batchId)}/continue`;
+    const body = bodyOf(request, options);
+    await this.#requireFullScope();
+    // The service queues each request again once.
+    /** @type {any} */
+    const answer = await this.#send("POST", path, { parameters: parametersOf(options), body }, CALL_SECONDS, true);
     return answer.data;
   }
 
@@ -502,11 +522,12 @@ export class Client {
 
   /**
    * A call that the service did not execute (429) is repeated. One that it may have executed (5xx, a lost connection) is
-   * repeated if that is safe: a GET, a DELETE, or a POST with an Idempotency-Key.
+   * repeated if that is safe: a GET, a DELETE, a POST with an Idempotency-Key, or one that takes effect once.
    * @param {string} method @param {string} path @param {CallOptions} options @param {number} seconds
+   * @param {boolean} [takesEffectOnce]
    * @returns {Promise<unknown>}
    */
-  async #send(method, path, { parameters = {}, body, idempotencyKey }, seconds) {
+  async #send(method, path, { parameters = {}, body, idempotencyKey }, seconds, takesEffectOnce = false) {
     if (!PATH.test(path)) {
       throw new TypeError(`${JSON.stringify(path)} is not a path of the API, such as /api/v1/contact. Pass parameters apart.`);
     }
@@ -516,7 +537,7 @@ export class Client {
     const headers = { Authorization: this.#authorization, Accept: "application/json", "User-Agent": USER_AGENT };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
-    const isRepeatable = method === "GET" || method === "DELETE" || idempotencyKey !== undefined;
+    const isRepeatable = takesEffectOnce || method === "GET" || method === "DELETE" || idempotencyKey !== undefined;
     const content = body === undefined ? undefined : JSON.stringify(body);
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt === MAX_ATTEMPTS;

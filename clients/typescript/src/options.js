@@ -1,12 +1,14 @@
 // The options of each method. An option that a method does not have is an error, because it would change nothing.
 
+const REPLACES = ["replaces", "force"];
 const OF_BODY = ["version", "webhookUrl", "label", "metadata", "sendBy", "sendWithin"];
 const COMMON = ["idempotencyKey", ...OF_BODY, "validate", "transliterate"];
 
 export const OPTIONS = {
-  execute: [...COMMON, "iterate", "timeout"],
+  execute: [...COMMON, "iterate", ...REPLACES, "timeout"],
   iterate: [...COMMON, "timeout", "pageSize"],
-  queue: [...COMMON, "iterate"],
+  queue: [...COMMON, "iterate", ...REPLACES],
+  continueBatch: [...OF_BODY, "validate", "transliterate", "iterate", "requestId", "force"],
   add: [...OF_BODY, "dependsOn"],
   events: ["everyConnection"],
   call: ["parameters", "body", "idempotencyKey"],

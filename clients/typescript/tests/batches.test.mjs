@@ -159,3 +159,38 @@ test("a read-only key queues no batch", async () => {
 
   assert.deepEqual(service.paths, ["GET api_key"]);
 });
+
+test("a batch is continued with a correction, and the call is repeated", async () => {
+  const service = new Service();
+  service.faults = [null, "lost"];
+  const options = { requestId: "a-1", force: true, version: "14.0", label: "again" };
+
+  const [record] = await service.client().continueBatch("b-1", customer("Ada"), options);
+
+  const { url, body } = service.calls.at(-1);
+  assert.deepEqual(service.paths, ["GET api_key", "POST continue", "POST continue"]);
+  assert.match(url.pathname, /\/batches\/b-1\/continue$/);
+  assert.equal(url.search, "?force=true");
+  assert.deepEqual(body, {
+    request_json: { version: "14.0", ...customer("Ada") }, label: "again", request_id: "a-1",
+  });
+  assert.equal(record.state, "waiting");
+});
+
+test("a batch is continued without a correction", async () => {
+  const service = new Service();
+
+  await service.client().continueBatch("b-1");
+
+  assert.deepEqual(service.calls.at(-1).body, {});
+});
+
+test("a request replaces another one", async () => {
+  const service = new Service();
+
+  await service.client().queue(customer("Ada"), { replaces: "a-1", force: true });
+
+  const { url, body } = service.calls.at(-1);
+  assert.equal(url.search, "?force=true");
+  assert.deepEqual(body, { request_json: customer("Ada"), replaces: "a-1" });
+});

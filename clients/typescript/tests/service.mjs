@@ -75,6 +75,10 @@ export class Service {
     return { data: { scope: this.scope } };
   }
 
+  continue_batch() {
+    return { data: [this.#add({ request_json: { CustomerAddRq: {} } })] };
+  }
+
   create_queued_request(url, headers, body) {
     const key = headers["Idempotency-Key"];
     if (!this.keys.has(key)) this.keys.set(key, this.#add(body).id);

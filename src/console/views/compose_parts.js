@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { samplesOf } from "../lib/code_samples.js";
 import { Code } from "../lib/copying.js";
-import { isUnsettled } from "../lib/queue_again.js";
+import { isReplaced, isUnsettled } from "../lib/queue_again.js";
 import { isOnlyXml, sampleBodyOf, written } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
 import { fullTime } from "../lib/text.js";
@@ -52,7 +52,7 @@ function supportText(target) {
 /** Where a draft comes from, and what to know before it is queued. */
 export function Beginning({ source, draft, target, restoredAt, startOver }) {
   return html`
-    ${source && html`<${Source} source=${source} />`}
+    ${source && html`<${Source} source=${source} target=${target} />`}
     ${
       restoredAt &&
       html`
@@ -83,12 +83,15 @@ export function Beginning({ source, draft, target, restoredAt, startOver }) {
 }
 
 /** The request that a draft was copied from, and why it failed. */
-function Source({ source }) {
+function Source({ source, target }) {
   const address = url(`/queued_requests/${source.id}`);
+  const continues = isReplaced(source) && source.batch_id && source.connection_id === target?.id;
+  const batch = continues && html`<p>With it, the requests of its batch are queued that were not sent because of it.</p>`;
   if (isUnsettled(source)) {
     return html`
       <${Note} tone="amber" title="QuickBooks may have executed the request that you are editing">
         <p><a href=${address}>Find out first</a>. Otherwise it could be in the books twice.</p>
+        ${batch}
       <//>
     `;
   }
@@ -99,6 +102,7 @@ function Source({ source }) {
     >
       ${source.error?.details?.hint && html`<p><${Foreign} text=${source.error.details.hint} /></p>`}
       <p>Correct the copy and queue it. <a href=${address}>The earlier request</a> stays as it is.</p>
+      ${batch}
     <//>
   `;
 }

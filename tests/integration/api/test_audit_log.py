@@ -23,7 +23,7 @@ from handlers.operate import COMMANDS
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
-from tests.integration.api.test_events import FUNCTIONS, KEY, LINK
+from tests.integration.api.test_events import FUNCTIONS, KEY, LINK, REQUEST_ID
 from tests.integration.api.test_permission_matrix import committed_event
 from tests.integration.api.test_permissions import LongRun, Recorder, deployed_as, fill, grants
 from tests.support.api_client import load
@@ -61,7 +61,7 @@ ON_MANY = {"discard_queued_requests", "queue_requests_again", "redeliver_webhook
 UNAUDITED = {
     **dict.fromkeys(
         ["create_queued_request", "create_batch"] + [name for name in FUNCTIONS.values() if name.startswith("query_")],
-        "the requests themselves are listed, with their time",
+        "the requests themselves are listed, with their time. One that replaces another has an entry",
     ),
     "web_connector": "sessions are shown by the requests that they send",
     **dict.fromkeys(["deliver_webhook", "retry_webhook"], "each attempt is in the record of its request"),
@@ -158,6 +158,21 @@ def test_every_function_that_may_write_is_audited_or_is_deliberately_not() -> No
     assert sorted(AUDITED.keys() | UNAUDITED) == WRITING, "add the function to AUDITED, or to UNAUDITED with the reason"
     assert not AUDITED.keys() & UNAUDITED
     assert sorted(COMMANDS_OF_ACTIONS.keys() | UNAUDITED_COMMANDS) == sorted(COMMANDS), "likewise the command"
+
+
+def test_a_request_that_replaces_another_one_leaves_one_entry_however_often_it_is_queued(
+    make_recorder: Callable[[str], Recorder],
+) -> None:
+    recorder = make_recorder("queue_request_again")
+    event = event_of("create_queued_request")
+    replacing = event | {"body": json.dumps(json.loads(event["body"]) | {"replaces": REQUEST_ID})}
+
+    first, again = (invoke(recorder, "create_queued_request", replacing) for _ in range(2))
+
+    [entry] = entries_of(recorder)
+    assert (first["statusCode"], again["statusCode"]) == (201, 200)
+    assert (entry.action, entry.actor, entry.request_id) == (Action.REQUEST_QUEUED_AGAIN, BY_KEY, REQUEST_ID)
+    assert (entry.app_id, entry.connection_id) == (APP_ID, CONNECTION_ID)
 
 
 def test_every_action_is_one_of_a_function_or_of_a_command() -> None:

@@ -41,6 +41,7 @@ from tests.integration.api.test_permissions import (
     Recorder,
     call_a_whole_session,
     deployed_as,
+    end_what_is_queued_again,
     fill,
     grants,
 )
@@ -412,6 +413,14 @@ def queues_at_the_limit(function: str) -> Callable[[Recorder], object]:
     return queue
 
 
+def replaces_another(recorder: Recorder) -> None:
+    """Queue a request in place of one that has ended."""
+    end_what_is_queued_again(recorder.store, recorder.store.request(REQUEST_ID), "queue_request_again")  # type: ignore[arg-type]
+    event = committed_event("create_queued_request")
+    body = json.loads(event["body"]) | {"replaces": REQUEST_ID}
+    invoke(recorder, "create_queued_request", event | {"body": json.dumps(body)})
+
+
 def sets_a_password(recorder: Recorder) -> None:
     """Set the password of a connection with a session through its onboarding link."""
     path = "/onboarding/password"
@@ -480,6 +489,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
             queues_at_the_limit(function),
             waits_after_queueing(function),
             repeats_a_call_after_its_time(function),
+            *([replaces_another] if function == "create_queued_request" else []),
         )
         for function in ("create_queued_request", *(f"query_{name}" for name in QUERIES))
     },

@@ -12,7 +12,7 @@ import httpx
 
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.client import environment_variables, http_options, request_options
-from qbxml_queue.options import ExecuteOptions, QueueOptions, check_options
+from qbxml_queue.options import ContinueOptions, ExecuteOptions, QueueOptions, check_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
 
 if TYPE_CHECKING:
@@ -104,6 +104,17 @@ class AsyncClient:
         """Queue a request and return its record without waiting."""
         check_options("queue", QueueOptions, options)
         return await self.run(self.protocol.queue(request, options))
+
+    async def continue_batch(
+        self, batch_id: str, request: Mapping[str, Any] | None = None, /, **options: Unpack[ContinueOptions]
+    ) -> list[QueuedRequest]:
+        """Queue the failed request of a batch again, and what was not sent because of it. Return their records.
+
+        `request` is its correction. References of the others get the values of its result. Each request is queued again
+        once: a repeated call returns the same records.
+        """
+        check_options("continue_batch", ContinueOptions, options)
+        return await self.run(self.protocol.continue_batch(batch_id, request, options))
 
     async def record(self, request_id: str) -> QueuedRequest:
         """Return the record of a request."""

@@ -12,7 +12,7 @@ import httpx
 
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.errors import QbxmlQueueError
-from qbxml_queue.options import ExecuteOptions, QueueOptions, check_options
+from qbxml_queue.options import ContinueOptions, ExecuteOptions, QueueOptions, check_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
 from qbxml_queue.schema.version import VERSION
 
@@ -115,6 +115,17 @@ class Client:
         """Queue a request and return its record without waiting."""
         check_options("queue", QueueOptions, options)
         return self.run(self.protocol.queue(request, options))
+
+    def continue_batch(
+        self, batch_id: str, request: Mapping[str, Any] | None = None, /, **options: Unpack[ContinueOptions]
+    ) -> list[QueuedRequest]:
+        """Queue the failed request of a batch again, and what was not sent because of it. Return their records.
+
+        `request` is its correction. References of the others get the values of its result. Each request is queued again
+        once: a repeated call returns the same records.
+        """
+        check_options("continue_batch", ContinueOptions, options)
+        return self.run(self.protocol.continue_batch(batch_id, request, options))
 
     def record(self, request_id: str) -> QueuedRequest:
         """Return the record of a request."""

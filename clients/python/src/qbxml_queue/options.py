@@ -10,12 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class CommonOptions(TypedDict, total=False):
-    """How a request is queued."""
+class ContentOptions(TypedDict, total=False):
+    """What belongs to a request beside its elements, and how the service reads it."""
 
-    idempotency_key: str
-    """Names the cause of the request, such as `invoice-1042`. A repeated call with the same key within 24 hours
-    returns the first request and queues nothing. The default is random, so that only this call's retries are safe."""
     version: str
     """The version of QBXML, such as `14.0`."""
     webhook_url: str | None
@@ -35,13 +32,37 @@ class CommonOptions(TypedDict, total=False):
     """True replaces characters that QuickBooks cannot store."""
 
 
-class QueueOptions(CommonOptions, total=False):
-    """How a request is queued, and whether it may be sent in pages."""
+class CommonOptions(ContentOptions, total=False):
+    """How a request is queued."""
 
+    idempotency_key: str
+    """Names the cause of the request, such as `invoice-1042`. A repeated call with the same key within 24 hours
+    returns the first request and queues nothing. The default is random, so that only this call's retries are safe."""
+
+
+class QueueOptions(CommonOptions, total=False):
+    """How a request is queued, whether it may be sent in pages, and what it replaces."""
+
+    replaces: str
+    """The id of a request that has ended, in place of which this one is queued. It is replaced once: if it was queued
+    again before, that request is returned."""
+    force: bool
+    """True also replaces a request that QuickBooks has executed, or may have executed. Look in QuickBooks first."""
     iterate: Literal["auto", "never"]
     """`auto` lets the service send a query in pages if its response is too large. Each page after the first is a
     request of its own. `execute` returns the objects of all pages, so it sets `auto` for every query that allows it:
     one that can iterate, names no objects and has no MaxReturned."""
+
+
+class ContinueOptions(ContentOptions, total=False):
+    """Which request of a batch is queued again, and what belongs to its correction."""
+
+    request_id: str
+    """The request that failed. It is needed if several failed."""
+    force: bool
+    """True also queues a request again that QuickBooks may have executed. Look in QuickBooks first."""
+    iterate: Literal["auto", "never"]
+    """As for `queue`."""
 
 
 class ExecuteOptions(QueueOptions, total=False):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
 
     from qbxml_queue.batches import BatchBase
-    from qbxml_queue.options import ExecuteOptions, QueueOptions
+    from qbxml_queue.options import ContentOptions, ContinueOptions, ExecuteOptions, QueueOptions
     from qbxml_queue.schema.records import Feed, QueuedRequest
 
 T = TypeVar("T")
@@ -47,8 +47,8 @@ _path = re.compile(r"(?:/[A-Za-z0-9_-]+)+").fullmatch
 _without_iterators = re.compile(r"[1-4]\.").match
 """Iterators exist since QBXML 5.0."""
 
-_BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata", "send_by", "send_within", "iterate"})
-_PARAMETERS = frozenset({"validate", "transliterate"})
+_BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata", "send_by", "send_within", "iterate", "replaces"})
+_PARAMETERS = frozenset({"validate", "transliterate", "force"})
 _LISTED = 100
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERROR = 500
@@ -64,6 +64,7 @@ class Call:
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = CALL_SECONDS
+    takes_effect_once: bool = False
 
     def __post_init__(self) -> None:
         if not _path(self.path):
@@ -72,7 +73,7 @@ class Call:
     @property
     def is_repeatable(self) -> bool:
         """Whether the call may be made twice."""
-        return self.method in {"GET", "DELETE"} or "Idempotency-Key" in self.headers
+        return self.takes_effect_once or self.method in {"GET", "DELETE"} or "Idempotency-Key" in self.headers
 
 
 def segment(identifier: str) -> str:
@@ -143,14 +144,23 @@ class Protocol:
     def queue(self, request: Mapping[str, Any], options: QueueOptions) -> Steps[QueuedRequest]:
         """Queue a request and return its record."""
         yield from self.require_full_scope()
-        tree: dict[str, Any] = {"version": options["version"]} if "version" in options else {}
-        tree |= cast("dict[str, Any]", to_json(request))
-        body: dict[str, Any] = {"request_json": tree}
-        body |= {name: value for name, value in options.items() if name in _BODY_OPTIONS}
-        parameters = {name: _parameter(value) for name, value in options.items() if name in _PARAMETERS}
+        body, parameters = {"request_json": _tree(request, options), **_body(options)}, _parameters(options)
         headers = {"Idempotency-Key": options.get("idempotency_key") or self.new_key()}
         answer = yield from self.send(Call("POST", f"{self.connection}/queued_requests", parameters, body, headers))
         return cast("QueuedRequest", answer["data"])
+
+    def continue_batch(
+        self, batch_id: str, request: Mapping[str, Any] | None, options: ContinueOptions
+    ) -> Steps[list[QueuedRequest]]:
+        """Queue a failed request of a batch again, and what was not sent because of it. Return their records."""
+        yield from self.require_full_scope()
+        body = _body(options) | ({"request_id": options["request_id"]} if "request_id" in options else {})
+        if request is not None:
+            body["request_json"] = _tree(request, options)
+        path = f"{self.connection}/batches/{segment(batch_id)}/continue"
+        # The service queues each request again once.
+        answer = yield from self.send(Call("POST", path, _parameters(options), body, takes_effect_once=True))
+        return cast("list[QueuedRequest]", answer["data"])
 
     def queue_batch(self, batch: BatchBase) -> Steps[None]:
         """Queue the requests of a batch."""
@@ -306,6 +316,22 @@ def _can_be_paged(request: Mapping[str, Any], options: ExecuteOptions) -> bool:
         name in SINGLE and "@iterator" not in query and SINGLE[name].isdisjoint(query)
         for name, query in request.items()
     )
+
+
+def _tree(request: Mapping[str, Any], options: ContentOptions) -> dict[str, Any]:
+    """Return a request as the API expects it."""
+    version: dict[str, Any] = {"version": options["version"]} if "version" in options else {}
+    return version | cast("dict[str, Any]", to_json(request))
+
+
+def _body(options: ContentOptions) -> dict[str, Any]:
+    """Return the options that are members of the body."""
+    return {name: value for name, value in options.items() if name in _BODY_OPTIONS}
+
+
+def _parameters(options: ContentOptions) -> dict[str, str]:
+    """Return the options that are parameters of the URL."""
+    return {name: _parameter(value) for name, value in options.items() if name in _PARAMETERS}
 
 
 def _parameter(value: object) -> str:
