@@ -77,7 +77,7 @@ SWEEP_CALL_SECONDS = 0.006
 PACK_SECONDS = 8 * 4 * 240
 """The packer's seconds in two hours."""
 PACK_DAY_SECONDS, PACK_TEXT_SECONDS = 0.053, 0.0017
-"""Twice the processor time that was measured (decision 0076)."""
+"""Twice the processor time that was measured (decision 0023)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ zip file. Every function of the service shares this artifact. `simulator/` and `
 function of test connections, which has nothing of the service. `sam-local.yaml` is the template for `sam local`.
 
 Lambda's code folder is read-only. Without bytecode in it, Python compiles every module at each cold start
-(docs/decisions/0025-bytecode-in-the-artifact.md).
+(docs/decisions/0028-the-project-builds-its-artifact.md).
 """
 
 from __future__ import annotations

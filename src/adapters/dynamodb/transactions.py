@@ -11,7 +11,7 @@ token. A plain put has no token.
 
 A repetition can therefore meet an item that it wrote itself: the lost call was a plain put, or arrived after the
 transaction got a new token. Every item that is stored on a condition has the commit's id. No other commit has this id.
-An item with it proves that the transaction was done (decisions 0037 and 0062).
+An item with it proves that the transaction was done (decision 0037).
 """
 
 from __future__ import annotations

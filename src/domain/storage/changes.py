@@ -118,7 +118,7 @@ class CountBeginning:
 
     Fewer than `limit` must have begun, and fewer than `limit_of_app` of its app. `period` and `expires_at` are in Unix
     seconds. The Conflict contains nothing. A session whose commit then fails for
-    another reason may stay counted (docs/decisions/0066).
+    another reason may stay counted (docs/decisions/0069).
     """
 
     shard: int

@@ -5,7 +5,7 @@ document of 300 KB takes gigabytes. QBXML does not use namespaces (docs/decision
 
 defusedxml parses every text that may contain a declaration. Its parsers call handlers in Python, so we attach
 our own handlers to its expat parser instead. `parse_tree` uses the standard parser for a text that is plain
-(docs/decisions/0013-text-without-declarations.md).
+(docs/decisions/0043-xml-without-namespaces.md).
 """
 
 from __future__ import annotations
