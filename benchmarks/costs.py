@@ -40,6 +40,7 @@ from benchmarks.costs_page import (
     INIT_MS,
     LAMBDA_MS,
     MONTH_MINUTES,
+    NAMES,
     PAGE,
     TABLES,
     UNITS,
@@ -61,13 +62,38 @@ from simulator.company import Company
 from simulator.runs.scheduler import Simulator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from local.capacity import Item
     from local.gateway import Request, Response
 
 REQUEST = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": "5"}]}}}
 """A read whose response has five customers, about 6 KB."""
+
+LARGE_REQUEST = {"request_json": {"SalesOrderQueryRq": {"MaxReturned": "300", "IncludeLineItems": "true"}}}
+"""A read whose response has 0.8 MB: 300 sales orders with their lines."""
+
+
+def _queue_each(
+    request: Mapping[str, Any], api: first_steps.Api, connection: str, url: str | None, number: int
+) -> None:
+    for _ in range(number):
+        api.call("POST", f"{connection}/queued_requests", {**request, "webhook_url": url})
+
+
+def _queue_batches(api: first_steps.Api, connection: str, url: str, number: int) -> None:
+    entry = {**REQUEST, "webhook_url": url}
+    for begin in range(0, number, 20):
+        api.call("POST", f"{connection}/queued_requests/batch", {"requests": [entry] * min(20, number - begin)})
+
+
+VARIANTS: Mapping[str, Callable[[first_steps.Api, str, str, int], None]] = {
+    "without_webhook": lambda api, connection, _url, number: _queue_each(REQUEST, api, connection, None, number),
+    "label": partial(_queue_each, {**REQUEST, "label": "order 1042"}),
+    "batch": _queue_batches,
+    "large": partial(_queue_each, LARGE_REQUEST),
+}
+"""How each kind of request is queued. Each is sent alone in a long session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +105,20 @@ class Size:
     in_sets: int = 231
     polls: int = 20
     upkeep_runs: int = 5
+    variants: int = 40
     settle_seconds: float = 3.0
     """The time after the last call in which webhooks are delivered and recorded."""
+
+    def of_variant(self, variant: str) -> int:
+        """Return how many requests of a variant are measured. A large response is a request of its own."""
+        return min(self.variants, 4) if variant == "large" else self.variants
 
 
 EVERY_LOGIN_IS_ADMITTED = {"MaxSessions": "5000", "WebConnectorCallsPerSecond": "10000"}
 """Sessions follow one another within milliseconds here. With the default limits, only 13 of an app may begin in a shard
 in two seconds, and a login that is turned away is not a session."""
 
-TINY = Size(1, 2, 3, 1, 1, settle_seconds=0.5)
+TINY = Size(1, 2, 3, 1, 1, 2, settle_seconds=0.5)
 
 BATCH_SIZE = 20
 """The sets of reads grow to this size, the default: 1, 2, 4, 8 and 16 requests, then 20. 231 requests are 15 sets."""
@@ -434,6 +465,7 @@ class Measured:
     dormant: Usage
     upkeep: Usage
     expired: Usage
+    variants: Mapping[str, Usage]
     gb: float
 
 
@@ -447,6 +479,7 @@ def _units(measured: Measured, size: Size, rates: Rates) -> dict[str, Any]:
         ("dormant_poll", measured.dormant, size.polls),
         ("expired", measured.expired, size.alone),
         ("jobs", measured.upkeep, size.upkeep_runs),
+        *((variant, usage, size.of_variant(variant)) for variant, usage in measured.variants.items()),
     )
     return {name: rates.each(usage, count) for name, usage, count in counts} | {"stored_gb": round(measured.gb, 6)}
 
@@ -463,6 +496,8 @@ def _report(rates: Rates, options: argparse.Namespace, measured: Measured, size:
     show(title, measured.together, size.together, rates, 1000)
     title = f"A read in a session of {size.in_sets}, in sets of up to {BATCH_SIZE}, with its webhook"
     show(title, measured.in_sets, size.in_sets, rates, 1000)
+    for variant, usage in measured.variants.items():
+        show(f"A request {NAMES[variant]}", usage, size.of_variant(variant), rates, 1000)
     show("A poll that finds nothing, every 5 min for a month", measured.idle, size.polls, rates, often)
     title = f"A poll after a day without work, every {DORMANT_MINUTES} min for a month"
     show(title, measured.dormant, size.polls, rates, MONTH_MINUTES / DORMANT_MINUTES)
@@ -495,6 +530,12 @@ def _measure(
         for _ in range(size.together):
             api.call("POST", path, body)
         assert simulator.run_once().requests == size.together
+    stored_bytes = meter.stored_bytes() / (1 + size.alone + size.together)
+    variants = {}
+    for variant, queue in VARIANTS.items():
+        with meter.measured() as variants[variant]:
+            queue(api, connection, webhook_url, size.of_variant(variant))
+            assert simulator.run_once().requests == size.of_variant(variant)
     api.call("PATCH", connection, {"read_batch_size": BATCH_SIZE})
     executed = len(company.executed)
     with meter.measured() as in_sets:
@@ -511,7 +552,6 @@ def _measure(
         for _ in range(size.polls):
             meter.age(who.connection_id)
             assert simulator.run_once().requests == 0
-    stored_bytes = meter.stored_bytes() / (1 + size.alone + size.together + size.in_sets)
     with meter.measured() as expired:
         meter.expire(ids)
     jobs = [
@@ -524,7 +564,7 @@ def _measure(
         for _ in range(size.upkeep_runs):
             for job in jobs:
                 client.invoke(FunctionName=job, Payload=b"{}")
-    return Measured(alone, together, in_sets, idle, dormant, upkeep, expired, stored_bytes * 1000 / 1e9)
+    return Measured(alone, together, in_sets, idle, dormant, upkeep, expired, variants, stored_bytes * 1000 / 1e9)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -46,6 +46,10 @@ WORKING_DAYS = 22
 NAMES = {
     "alone": "alone in its session",
     "long_session": "in a session of 200 requests, each sent alone",
+    "without_webhook": "in a session of 40 requests, without a webhook",
+    "label": "in a session of 40 requests, with a label",
+    "batch": "in a session of 40 requests, as an entry of a batch of 20",
+    "large": "in a session of 4 requests, with a response of 0.8 MB",
     "in_sets": "in a session of 231 reads, in sets of up to 20 (the default)",
 }
 LISTS = "lists of "
