@@ -180,13 +180,16 @@ def protect(cloudformation: Any, stack: str) -> None:
         return
     print("\nProtecting the tables from being deleted …", flush=True)
     kept = [{"ParameterKey": name, "UsePreviousValue": True} for name in values if name != "ProtectTables"]
-    change_set = cloudformation.create_change_set(
-        StackName=stack,
-        ChangeSetName=f"protect-tables-{int(time.time())}",
-        UsePreviousTemplate=True,
-        Parameters=[*kept, {"ParameterKey": "ProtectTables", "ParameterValue": "true"}],
-        Capabilities=["CAPABILITY_IAM"],
-    )["Id"]
+    name = f"protect-tables-{int(time.time())}"
+    with suppress(cloudformation.exceptions.AlreadyExistsException):  # botocore repeats a call whose response is lost
+        cloudformation.create_change_set(
+            StackName=stack,
+            ChangeSetName=name,
+            UsePreviousTemplate=True,
+            Parameters=[*kept, {"ParameterKey": "ProtectTables", "ParameterValue": "true"}],
+            Capabilities=["CAPABILITY_IAM"],
+        )
+    change_set = cloudformation.describe_change_set(StackName=stack, ChangeSetName=name)["ChangeSetId"]
     try:
         waiter = cloudformation.get_waiter("change_set_create_complete")
         waiter.wait(ChangeSetName=change_set, WaiterConfig={"Delay": change_sets.POLL_SECONDS})
