@@ -19,22 +19,39 @@ const COMMONJS = join(HERE, "commonjs");
 
 /** The type in a request of each base type. Any other one is `Text`. Numbers of JavaScript would round money. */
 const WRITTEN = {
-  AMTTYPE: "Money", PRICETYPE: "Money",
-  QUANTYPE: "Numeric", PERCENTTYPE: "Numeric", FLOATTYPE: "Numeric", INTTYPE: "Numeric",
+  AMTTYPE: "Money",
+  PRICETYPE: "Money",
+  QUANTYPE: "Numeric",
+  PERCENTTYPE: "Numeric",
+  FLOATTYPE: "Numeric",
+  INTTYPE: "Numeric",
   BOOLTYPE: "Flag",
 };
 
 /** What a text in a response is. */
 const READ = {
-  AMTTYPE: "An amount, such as 97.50.", PRICETYPE: "A price.", QUANTYPE: "A quantity.", PERCENTTYPE: "A percentage.",
-  FLOATTYPE: "A number.", INTTYPE: "A whole number.", DATETYPE: "A date, such as 2026-01-31.",
-  DATETIMETYPE: "A time, such as 2026-01-31T13:30:00-08:00.", TIMEINTERVALTYPE: "A duration, such as PT8H30M0S.",
+  AMTTYPE: "An amount, such as 97.50.",
+  PRICETYPE: "A price.",
+  QUANTYPE: "A quantity.",
+  PERCENTTYPE: "A percentage.",
+  FLOATTYPE: "A number.",
+  INTTYPE: "A whole number.",
+  DATETYPE: "A date, such as 2026-01-31.",
+  DATETIMETYPE: "A time, such as 2026-01-31T13:30:00-08:00.",
+  TIMEINTERVALTYPE: "A duration, such as PT8H30M0S.",
 };
 
 /** Members that QuickBooks returns with each object, unless IncludeRetElement leaves them out. */
-const IDENTITY = new Set(
-  ["ListID", "TxnID", "TxnLineID", "TimeCreated", "TimeModified", "EditSequence", "Name", "FullName"],
-);
+const IDENTITY = new Set([
+  "ListID",
+  "TxnID",
+  "TxnLineID",
+  "TimeCreated",
+  "TimeModified",
+  "EditSequence",
+  "Name",
+  "FullName",
+]);
 
 const load = (path) => JSON.parse(readFileSync(path, "utf8"));
 const stem = (name) => name.replace(/Rq$/, "");
@@ -48,7 +65,8 @@ class Names {
   /** Collect a structure `{members, note}` and those in it, children first, and return its key. */
   add(element, structure, parent) {
     const members = structure.members.map((member) =>
-      typeof member.kind === "string" ? member : { ...member, key: this.add(member.name, member.kind, element) });
+      typeof member.kind === "string" ? member : { ...member, key: this.add(member.name, member.kind, element) },
+    );
     const key = JSON.stringify([structure.note, members.map(({ kind, key, ...rest }) => [key ?? kind, rest])]);
     if (!this.#order.has(key)) {
       this.#order.set(key, { element, parent, members, note: structure.note });
@@ -100,7 +118,8 @@ const literal = (values) => values.map(text).join(" | ");
 
 function attributeMembers(attributes, types) {
   return Object.entries(attributes).map(([name, key]) => ({
-    name: `@${name}`, kind: typeof key === "string" ? "string" : literal(types[key]),
+    name: `@${name}`,
+    kind: typeof key === "string" ? "string" : literal(types[key]),
   }));
 }
 
@@ -108,9 +127,11 @@ function groupMembers(group, types, certain = true, repeats = false) {
   const [least, most] = bounds(group.times);
   const particles = group.choice ?? group.sequence;
   const isCertain = certain && least > 0 && (!group.choice || particles.length === 1);
-  return particles.flatMap((particle) => Array.isArray(particle)
-    ? [requestMember(particle, types, isCertain, repeats || most !== 1)]
-    : groupMembers(particle, types, isCertain, repeats || most !== 1));
+  return particles.flatMap((particle) =>
+    Array.isArray(particle)
+      ? [requestMember(particle, types, isCertain, repeats || most !== 1)]
+      : groupMembers(particle, types, isCertain, repeats || most !== 1),
+  );
 }
 
 function requestMember([name, times, key, facts = {}], types, certain, repeatsInGroup) {
@@ -142,7 +163,9 @@ function notes(facts, most) {
     facts.default && `An empty text means ${facts.default}.`,
     ...Object.entries(facts.added ?? {}).map(([value, version]) => `${value} since QBXML ${version}.`),
     "since" in facts && `Since QBXML ${facts.since}.`,
-  ].filter(Boolean).join(" ");
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 function requestsFile(requests) {
@@ -179,12 +202,19 @@ function responseMember(name, value, types, since, required, note) {
   }
   const members = [
     ...Object.keys(attributes ?? {}).map((attribute) => ({
-      name: `@${attribute}`, kind: attribute === "rowNumber" ? "number" : "string",
+      name: `@${attribute}`,
+      kind: attribute === "rowNumber" ? "number" : "string",
     })),
-    ...Object.entries(typeof inner === "object" ? inner : {}).map(([child, content]) => responseMember(
-      child, content, types, since, name.endsWith("Ret") && IDENTITY.has(child),
-      since[name]?.[child] ? `Since QBXML ${since[name][child]}.` : "",
-    )),
+    ...Object.entries(typeof inner === "object" ? inner : {}).map(([child, content]) =>
+      responseMember(
+        child,
+        content,
+        types,
+        since,
+        name.endsWith("Ret") && IDENTITY.has(child),
+        since[name]?.[child] ? `Since QBXML ${since[name][child]}.` : "",
+      ),
+    ),
   ];
   return { name, kind: { members, note: "" }, form, required, note };
 }
@@ -246,13 +276,17 @@ function openapiType(schema) {
 // Facts
 
 function factsFile(requests, responses) {
-  const lists = Object.fromEntries(Object.entries(responses)
-    .map(([name, facts]) => [name, Object.keys(facts).filter((member) => Array.isArray(facts[member]))])
-    .filter(([, members]) => members.length > 0));
-  const single = Object.fromEntries(Object.entries(requests)
-    .filter(([, facts]) => isIterable(facts))
-    .map(([name, facts]) => [name, singleMembers(facts.content)])
-    .filter(([, members]) => members.length > 0));
+  const lists = Object.fromEntries(
+    Object.entries(responses)
+      .map(([name, facts]) => [name, Object.keys(facts).filter((member) => Array.isArray(facts[member]))])
+      .filter(([, members]) => members.length > 0),
+  );
+  const single = Object.fromEntries(
+    Object.entries(requests)
+      .filter(([, facts]) => isIterable(facts))
+      .map(([name, facts]) => [name, singleMembers(facts.content)])
+      .filter(([, members]) => members.length > 0),
+  );
   return [
     "/** The elements that may repeat in the result of each request. @type {Record<string, string[]>} */",
     `export const LISTS = ${JSON.stringify(lists, null, 2)};`,
@@ -281,7 +315,7 @@ const IMPORT = /^import (\{[^}]*\}) from ("\.[^"]*");$/gm;
 const EXPORT = /^export (?=(?:class|const|(?:async )?function) (\w+))/gm;
 const OTHER = /^(?:import|export)\b.*$|\bimport(?:\.meta|\()/m;
 
-/** Return a module of the client as a CommonJS module. It has only the forms of import and export that the client uses. */
+/** Return a module of the client as a CommonJS module, for the forms of import and export that the client uses. */
 export function commonJs(module) {
   const names = [...module.matchAll(EXPORT)].map(([, name]) => name);
   const body = module.replace(IMPORT, "const $1 = require($2);").replace(EXPORT, "");
@@ -312,7 +346,9 @@ export function main(folder = join(SOURCE, "schema")) {
   const files = {
     "requests.d.ts": requestsFile(requests),
     "responses.d.ts": responsesFile(
-      responses, load(join(FACTS, "returned_types.json")), load(join(FACTS, "returned_since.json")),
+      responses,
+      load(join(FACTS, "returned_types.json")),
+      load(join(FACTS, "returned_since.json")),
     ),
     "records.d.ts": recordsFile(load(OPENAPI).components.schemas),
     "facts.js": factsFile(requests, responses),

@@ -19,7 +19,7 @@ process.on("uncaughtException", (error) => {
 const { BASE_URL, API_KEY, CONNECTION_ID, WEBHOOK_SECRET } = process.env;
 
 /** A webhook secret of at least 24 bytes. Anybody can sign with an empty one. */
-const SECRET = /^whsec_((?:[A-Za-z0-9+\/]{4}){8,}(?:[A-Za-z0-9+\/]{2}==|[A-Za-z0-9+\/]{3}=)?)$/;
+const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4}){8,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
 /** Checks the signature of Standard Webhooks over the raw bytes of the body. */
 function isValid(secret, headers, body) {

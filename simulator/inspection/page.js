@@ -32,7 +32,11 @@ function make(tag, options = {}, ...children) {
 
 /** "SalesOrderLineRet" is "Sales order line". */
 function words(name) {
-  const text = name.replace(/(Ret|Ref)$/, "").replace(/^Txn(?=[A-Z])/, "Transaction").replace(/([a-z])([A-Z])/g, "$1 $2").replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
+  const text = name
+    .replace(/(Ret|Ref)$/, "")
+    .replace(/^Txn(?=[A-Z])/, "Transaction")
+    .replace(/([a-z])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
   return text.charAt(0) + text.slice(1).replace(/\b([A-Z])(?=[a-z])/g, (letter) => letter.toLowerCase());
 }
 
@@ -84,19 +88,30 @@ function showHeader(books) {
   byId("facts").textContent = `${books.product} · ${books.country} · qbXML ${books.qbxml_version} · ${books.path}`;
   const good = books.is_balanced && books.problems === 0;
   byId("balance").className = `badge ${good ? "good" : "bad"}`;
-  byId("balance").textContent = good ? "Books balance" : books.is_balanced ? `${books.problems} problems` : "Out of balance";
+  byId("balance").textContent = good
+    ? "Books balance"
+    : books.is_balanced
+      ? `${books.problems} problems`
+      : "Out of balance";
 }
 
 function table(columns, rows, { open = null, foot = null } = {}) {
   if (rows.length === 0) return make("p", { class: "empty", text: "Nothing here." });
-  const head = make("tr", {}, ...columns.map((column) => make("th", { text: column.title, class: column.number ? "number" : "", scope: "col" })));
+  const head = make(
+    "tr",
+    {},
+    ...columns.map((column) => make("th", { text: column.title, class: column.number ? "number" : "", scope: "col" })),
+  );
   const body = rows.map((row) => {
     const cells = columns.map((column, index) => {
       const value = row[column.key] ?? "";
-      const text = column.key === "IsPaid" ? { true: "Yes", false: "No" }[value] : column.number ? amount(value) : String(value);
+      const text =
+        column.key === "IsPaid" ? { true: "Yes", false: "No" }[value] : column.number ? amount(value) : String(value);
       const classes = [column.number && "number", FIXED.has(column.key) && "fixed", column.tone && column.tone(row)];
       const cell = make("td", { class: classes.filter(Boolean).join(" ") });
-      cell.append(index === 0 && open ? make("button", { type: "button", class: "link", text: text || "(no name)" }) : text);
+      cell.append(
+        index === 0 && open ? make("button", { type: "button", class: "link", text: text || "(no name)" }) : text,
+      );
       return cell;
     });
     const line = make("tr", { "data-open": open !== null, "aria-selected": row.id === selected && "true" }, ...cells);
@@ -109,22 +124,52 @@ function table(columns, rows, { open = null, foot = null } = {}) {
 }
 
 const SHOWN_COLUMNS = {
-  number: "Number", date: "Date", party: "Name", name: "Name", amount: "Amount", BalanceRemaining: "Open", OpenAmount: "Open",
-  IsPaid: "Paid", AccountType: "Type", Balance: "Balance", TotalBalance: "With jobs", QuantityOnHand: "On hand",
-  SalesPrice: "Price", Phone: "Phone",
+  number: "Number",
+  date: "Date",
+  party: "Name",
+  name: "Name",
+  amount: "Amount",
+  BalanceRemaining: "Open",
+  OpenAmount: "Open",
+  IsPaid: "Paid",
+  AccountType: "Type",
+  Balance: "Balance",
+  TotalBalance: "With jobs",
+  QuantityOnHand: "On hand",
+  SalesPrice: "Price",
+  Phone: "Phone",
 };
 const FIXED = new Set(["date", "number", "Phone", "IsPaid"]);
-const NUMBERS = new Set(["amount", "BalanceRemaining", "OpenAmount", "Balance", "TotalBalance", "QuantityOnHand", "SalesPrice"]);
+const NUMBERS = new Set([
+  "amount",
+  "BalanceRemaining",
+  "OpenAmount",
+  "Balance",
+  "TotalBalance",
+  "QuantityOnHand",
+  "SalesPrice",
+]);
 
 function columnsOf(rows) {
   const names = new Set(rows.flatMap((row) => Object.keys(row)));
   return Object.entries(SHOWN_COLUMNS)
     .filter(([key]) => names.has(key))
-    .map(([key, title]) => ({ key, title, number: NUMBERS.has(key), tone: (row) => (row.is_active === false || row.is_void ? "dim" : "") }));
+    .map(([key, title]) => ({
+      key,
+      title,
+      number: NUMBERS.has(key),
+      tone: (row) => (row.is_active === false || row.is_void ? "dim" : ""),
+    }));
 }
 
 async function showRecords() {
-  const query = new URLSearchParams({ view: "summary", offset: place.offset, limit: PAGE_SIZE, search: place.search, order: "newest" });
+  const query = new URLSearchParams({
+    view: "summary",
+    offset: place.offset,
+    limit: PAGE_SIZE,
+    search: place.search,
+    order: "newest",
+  });
   const page = await api(`${place.section}/${place.kind}?${query}`);
   return { page, content: table(columnsOf(page.data), page.data, { open: (row) => showRecord(row.id) }) };
 }
@@ -133,22 +178,44 @@ async function showLedger() {
   if (place.kind) {
     const page = await api(`ledger/${encodeURIComponent(place.kind)}?offset=${place.offset}&limit=${PAGE_SIZE}`);
     const columns = [
-      { key: "date", title: "Date" }, { key: "type", title: "Type" }, { key: "number", title: "Number" }, { key: "name", title: "Name" },
-      { key: "debit", title: "Debit", number: true }, { key: "credit", title: "Credit", number: true }, { key: "balance", title: "Balance", number: true },
+      { key: "date", title: "Date" },
+      { key: "type", title: "Type" },
+      { key: "number", title: "Number" },
+      { key: "name", title: "Name" },
+      { key: "debit", title: "Debit", number: true },
+      { key: "credit", title: "Credit", number: true },
+      { key: "balance", title: "Balance", number: true },
     ];
-    return { page, title: page.account, content: table(columns, page.data, { open: (row) => showRecord(row.id, row.type) }) };
+    return {
+      page,
+      title: page.account,
+      content: table(columns, page.data, { open: (row) => showRecord(row.id, row.type) }),
+    };
   }
   const { accounts } = await api("ledger");
   const books = await api("books");
   const columns = [
-    { key: "account", title: "Account" }, { key: "type", title: "Type" },
-    { key: "debit", title: "Debit", number: true }, { key: "credit", title: "Credit", number: true },
+    { key: "account", title: "Account" },
+    { key: "type", title: "Type" },
+    { key: "debit", title: "Debit", number: true },
+    { key: "credit", title: "Credit", number: true },
   ];
-  const foot = make("tr", {},
+  const foot = make(
+    "tr",
+    {},
     make("td", { text: "Total", colspan: "2" }),
     make("td", { class: "number", text: amount(books.debits) }),
-    make("td", { class: "number", text: amount(books.credits) }));
-  return { page: null, content: table(columns, accounts, { open: (row) => { location.hash = `ledger/${row.id}`; }, foot }) };
+    make("td", { class: "number", text: amount(books.credits) }),
+  );
+  return {
+    page: null,
+    content: table(columns, accounts, {
+      open: (row) => {
+        location.hash = `ledger/${row.id}`;
+      },
+      foot,
+    }),
+  };
 }
 
 async function showExecuted() {
@@ -157,7 +224,9 @@ async function showExecuted() {
   const limit = Math.min(PAGE_SIZE, Math.max(books.executed - place.offset, 0));
   const page = await api(`executed?offset=${first}&limit=${limit}`);
   const columns = [
-    { key: "name", title: "Request" }, { key: "application", title: "Application" }, { key: "request_id", title: "requestID" },
+    { key: "name", title: "Request" },
+    { key: "application", title: "Application" },
+    { key: "request_id", title: "requestID" },
     { key: "status_code", title: "Status", tone: (row) => (row.succeeded ? "" : "error") },
   ];
   const rows = page.data.reverse().map((row) => ({ ...row, status_code: String(row.status_code) }));
@@ -166,19 +235,34 @@ async function showExecuted() {
 
 async function showProblems() {
   const { data } = await api("problems");
-  if (data.length === 0) return { page: null, content: make("p", { class: "empty", text: "No problems: the books balance, and no write was executed twice." }) };
-  return { page: null, content: table([{ key: "text", title: "Problem", tone: () => "error" }], data.map((text) => ({ text }))) };
+  if (data.length === 0)
+    return {
+      page: null,
+      content: make("p", { class: "empty", text: "No problems: the books balance, and no write was executed twice." }),
+    };
+  return {
+    page: null,
+    content: table(
+      [{ key: "text", title: "Problem", tone: () => "error" }],
+      data.map((text) => ({ text })),
+    ),
+  };
 }
 
 async function showOverview() {
   const books = await api("books");
   const { accounts } = await api("ledger");
-  const total = (type) => accounts.filter((account) => account.type === type)
-    .reduce((sum, account) => sum + Math.round(Number(account.debit || -account.credit) * 100), 0);
-  const card = (label, value) => make("div", { class: "card" }, make("strong", { text: value }), make("span", { text: label }));
+  const total = (type) =>
+    accounts
+      .filter((account) => account.type === type)
+      .reduce((sum, account) => sum + Math.round(Number(account.debit || -account.credit) * 100), 0);
+  const card = (label, value) =>
+    make("div", { class: "card" }, make("strong", { text: value }), make("span", { text: label }));
   const cents = (value) => amount((value / 100).toFixed(2));
   const sum = (counts) => amount(String(Object.values(counts).reduce((one, other) => one + other, 0)));
-  const cards = make("div", { class: "cards" },
+  const cards = make(
+    "div",
+    { class: "cards" },
     card("In the bank", cents(total("Bank"))),
     card("Owed by customers", cents(total("AccountsReceivable"))),
     card("Owed to vendors", cents(-total("AccountsPayable"))),
@@ -186,10 +270,15 @@ async function showOverview() {
     card("Transactions", sum(books.transactions)),
     card("List objects", sum(books.lists)),
     card("Requests executed", amount(String(books.executed))),
-    card("Writes executed", amount(String(books.executed_writes))));
+    card("Writes executed", amount(String(books.executed_writes))),
+  );
   const recent = await api("transactions/Invoice?view=summary&order=newest&limit=8");
-  const section = make("div", { class: "section" }, make("h3", { text: "Latest invoices" }),
-    table(columnsOf(recent.data), recent.data, { open: (row) => showRecord(row.id, "Invoice", "transactions") }));
+  const section = make(
+    "div",
+    { class: "section" },
+    make("h3", { text: "Latest invoices" }),
+    table(columnsOf(recent.data), recent.data, { open: (row) => showRecord(row.id, "Invoice", "transactions") }),
+  );
   return { page: null, content: make("div", {}, cards, section) };
 }
 
@@ -199,9 +288,16 @@ function fieldsOf(record) {
   const boxes = [];
   for (const [name, value] of Object.entries(record)) {
     if (Array.isArray(value) && typeof value[0] === "object") {
-      boxes.push(make("h3", { text: words(name) }), ...value.map((each) => make("div", { class: "line" }, ...fieldsOf(each))));
+      boxes.push(
+        make("h3", { text: words(name) }),
+        ...value.map((each) => make("div", { class: "line" }, ...fieldsOf(each))),
+      );
     } else {
-      const text = Array.isArray(value) ? value.join(", ") : typeof value === "object" ? (value.FullName ?? Object.values(value).join(", ")) : value;
+      const text = Array.isArray(value)
+        ? value.join(", ")
+        : typeof value === "object"
+          ? (value.FullName ?? Object.values(value).join(", "))
+          : value;
       list.append(make("dt", { text: words(name) }), make("dd", { text }));
     }
   }
@@ -215,18 +311,32 @@ async function showRecord(id, kind = place.kind, section = "transactions") {
   const { record } = found;
   const title = record.RefNumber ?? record.FullName ?? record.Name ?? id;
   const parts = [
-    make("div", { class: "head" },
+    make(
+      "div",
+      { class: "head" },
       make("div", {}, make("span", { class: "dim", text: words(found.type) }), make("h2", { text: title })),
-      make("button", { type: "button", text: "Close", onclick: closeRecord })),
+      make("button", { type: "button", text: "Close", onclick: closeRecord }),
+    ),
     ...fieldsOf(record),
   ];
   if (found.postings?.length) {
-    const columns = [{ key: "account", title: "Account" }, { key: "debit", title: "Debit", number: true }, { key: "credit", title: "Credit", number: true }];
+    const columns = [
+      { key: "account", title: "Account" },
+      { key: "debit", title: "Debit", number: true },
+      { key: "credit", title: "Credit", number: true },
+    ];
     parts.push(make("h3", { text: "Ledger" }), table(columns, found.postings));
   }
   if (found.links?.length) {
-    const columns = [{ key: "type", title: "Linked" }, { key: "number", title: "Number" }, { key: "amount", title: "Amount", number: true }];
-    parts.push(make("h3", { text: "Linked transactions" }), table(columns, found.links, { open: (row) => showRecord(row.id, row.type) }));
+    const columns = [
+      { key: "type", title: "Linked" },
+      { key: "number", title: "Number" },
+      { key: "amount", title: "Amount", number: true },
+    ];
+    parts.push(
+      make("h3", { text: "Linked transactions" }),
+      table(columns, found.links, { open: (row) => showRecord(row.id, row.type) }),
+    );
   }
   byId("detail").replaceChildren(...parts);
   byId("detail").hidden = false;
@@ -272,12 +382,14 @@ async function show() {
 function showPager(page) {
   byId("pager").hidden = page === null || page.total <= PAGE_SIZE;
   if (page === null) return;
-  byId("range").textContent = `${page.offset + 1}–${Math.min(page.offset + PAGE_SIZE, page.total)} of ${amount(String(page.total))}`;
+  byId("range").textContent =
+    `${page.offset + 1}–${Math.min(page.offset + PAGE_SIZE, page.total)} of ${amount(String(page.total))}`;
   byId("previous").disabled = page.offset === 0;
   byId("next").disabled = page.offset + PAGE_SIZE >= page.total;
 }
 
-const stateOf = (books) => JSON.stringify([books.executed, books.deleted, books.lists, books.transactions, books.problems]);
+const stateOf = (books) =>
+  JSON.stringify([books.executed, books.deleted, books.lists, books.transactions, books.problems]);
 
 function go(change) {
   place = { ...place, ...change };

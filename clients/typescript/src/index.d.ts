@@ -1,5 +1,12 @@
 // A client for qbxml-queue, the REST API for QuickBooks Desktop.
-import type { CompletedEvent, ConnectionWebhookEvent, DiscardedEvent, FailedEvent, Feed, QueuedRequest } from "./schema/records.js";
+import type {
+  CompletedEvent,
+  ConnectionWebhookEvent,
+  DiscardedEvent,
+  FailedEvent,
+  Feed,
+  QueuedRequest,
+} from "./schema/records.js";
 import type { IterableName, Requests } from "./schema/requests.js";
 import type { Results } from "./schema/responses.js";
 import type { Reference } from "./values.js";
@@ -13,7 +20,13 @@ export type { Flag, Macro, Money, Numeric, Reference, Text } from "./values.js";
 export type RequestName = keyof Requests;
 
 /** Whether N is one name: not a union, and not `never`, which is the name in `{}`. */
-type IsOne<N, Whole = N> = [N] extends [never] ? false : N extends unknown ? ([Whole] extends [N] ? true : false) : never;
+type IsOne<N, Whole = N> = [N] extends [never]
+  ? false
+  : N extends unknown
+    ? [Whole] extends [N]
+      ? true
+      : false
+    : never;
 
 /** One request: `{CustomerQueryRq: {…}}`. */
 export type RequestOf<N extends RequestName> = Pick<Requests, N> &
@@ -179,7 +192,11 @@ export class Client {
    * correction. References of the others get the values of its result. Each request is queued again once: a repeated call
    * returns the same records.
    */
-  continueBatch<N extends RequestName>(batchId: string, request?: RequestOf<N>, options?: ContinueOptions): Promise<QueuedRequest[]>;
+  continueBatch<N extends RequestName>(
+    batchId: string,
+    request?: RequestOf<N>,
+    options?: ContinueOptions,
+  ): Promise<QueuedRequest[]>;
   /** Return the record of a request. */
   record(requestId: string): Promise<QueuedRequest>;
   /** Return the record of a request that has ended. Throws StillWaiting. */

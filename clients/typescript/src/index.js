@@ -15,15 +15,15 @@ const FIRST_DELAY_SECONDS = 0.5;
 const MAX_DELAY_SECONDS = 60;
 const FIRST_POLL_SECONDS = 0.5;
 const MAX_POLL_SECONDS = 10;
-// While a session is open, a request ends within a second or two. The service looks the more often, the shorter a call is
-// held.
+// While a session is open, a request ends within a second or two. The service looks the more often, the shorter a call
+// is held.
 const FIRST_HOLD_SECONDS = 2;
 const MAX_HOLD_SECONDS = 20;
 const MAX_AGE_SECONDS = 300;
 const SEGMENT = /^[A-Za-z0-9_-]+$/;
 const PATH = /^(?:\/[A-Za-z0-9_-]+)+$/;
 // At least 24 bytes, as Standard Webhooks demands.
-const SECRET = /^whsec_((?:[A-Za-z0-9+\/]{4}){8,}(?:[A-Za-z0-9+\/]{2}==|[A-Za-z0-9+\/]{3}=)?)$/;
+const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4}){8,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 const TIMESTAMP = /^[0-9]{1,12}$/;
 const STALE_EDIT_SEQUENCE = 3200;
 const LISTED = 100;
@@ -51,9 +51,12 @@ export class ApiError extends QbxmlQueueError {
   constructor(status, code, message, details = {}) {
     /** @type {any[]} */
     const problems = details.problems ?? [];
-    super([`${status} ${code}: ${message}`, ...problems.map(
-      (problem) => `  ${problem.message} ${problem.suggestion ?? ""}`.trimEnd(),
-    )].join("\n"));
+    super(
+      [
+        `${status} ${code}: ${message}`,
+        ...problems.map((problem) => `  ${problem.message} ${problem.suggestion ?? ""}`.trimEnd()),
+      ].join("\n"),
+    );
     this.status = status;
     this.code = code;
     this.details = details;
@@ -230,7 +233,10 @@ class Batch {
   }
 
   async queue() {
-    const records = await this.#client.queueBatch(this.#entries.map(({ body }) => body), this.#key);
+    const records = await this.#client.queueBatch(
+      this.#entries.map(({ body }) => body),
+      this.#key,
+    );
     this.#isQueued = true;
     this.#entries.forEach((entry, index) => entry.update(/** @type {QueuedRequest} */ (records[index])));
   }
@@ -253,9 +259,11 @@ function bodyOf(request, options, batch) {
   /** @type {Record<string, unknown>} */
   const body = {};
   if (request !== undefined) {
-    const tree = JSON.parse(JSON.stringify(request, (_, value) => (
-      value instanceof EntryReference ? { $from: value.entry.nameIn(batch), path: value.path } : value
-    )));
+    const tree = JSON.parse(
+      JSON.stringify(request, (_, value) =>
+        value instanceof EntryReference ? { $from: value.entry.nameIn(batch), path: value.path } : value,
+      ),
+    );
     body.request_json = options.version ? { version: options.version, ...tree } : tree;
   }
   if (options.webhookUrl !== undefined) body.webhook_url = options.webhookUrl;
@@ -282,9 +290,9 @@ function parametersOf({ validate, transliterate, force }) {
  */
 function canBePaged(request, options) {
   if (WITHOUT_ITERATORS.test(options.version ?? "")) return false;
-  return Object.entries(request).every(([name, query]) => (
-    SINGLE[name] !== undefined && !["@iterator", ...SINGLE[name]].some((member) => member in query)
-  ));
+  return Object.entries(request).every(
+    ([name, query]) => SINGLE[name] !== undefined && !["@iterator", ...SINGLE[name]].some((member) => member in query),
+  );
 }
 
 export class Client {
@@ -311,8 +319,12 @@ export class Client {
     this.#authorization = `Basic ${btoa(`${apiKey}:`)}`;
     this.#connection = `/api/v1/connections/${segment(connectionId)}`;
     this.#fetch = environment.fetch ?? globalThis.fetch;
-    this.#sleep = environment.sleep
-      ?? ((seconds) => new Promise((resolve) => { setTimeout(resolve, seconds * 1000); }));
+    this.#sleep =
+      environment.sleep ??
+      ((seconds) =>
+        new Promise((resolve) => {
+          setTimeout(resolve, seconds * 1000);
+        }));
     this.#clock = environment.clock ?? (() => performance.now() / 1000);
     this.#newKey = environment.newKey ?? (() => crypto.randomUUID());
     this.#chance = environment.chance ?? Math.random;
@@ -325,7 +337,11 @@ export class Client {
       if (!value) throw new Error(`${name} is not set.`);
       return value;
     });
-    return new Client(/** @type {string} */ (baseUrl), /** @type {string} */ (apiKey), /** @type {string} */ (connectionId));
+    return new Client(
+      /** @type {string} */ (baseUrl),
+      /** @type {string} */ (apiKey),
+      /** @type {string} */ (connectionId),
+    );
   }
 
   /** @param {object} request @param {ExecuteOptions} [options] */
@@ -356,7 +372,9 @@ export class Client {
     }
     const seconds = checkedSeconds(options.timeout ?? WAIT_SECONDS);
     return this.#iterate(
-      { [name]: { "@iterator": "Start", MaxReturned: options.pageSize ?? PAGE_SIZE, ...content } }, options, seconds,
+      { [name]: { "@iterator": "Start", MaxReturned: options.pageSize ?? PAGE_SIZE, ...content } },
+      options,
+      seconds,
     );
   }
 
@@ -390,8 +408,12 @@ export class Client {
       const known = ids.get(number);
       if (known) return known;
       const parameters = {
-        query_id: /** @type {string} */ (ids.get(1)), sort: "inserted_at", sort_direction: "asc",
-        page_size: String(LISTED), page: String(Math.floor((number - 1) / LISTED) + 1), bodies: "false",
+        query_id: /** @type {string} */ (ids.get(1)),
+        sort: "inserted_at",
+        sort_direction: "asc",
+        page_size: String(LISTED),
+        page: String(Math.floor((number - 1) / LISTED) + 1),
+        bodies: "false",
       };
       /** @type {any} */
       const answer = await this.call("GET", `${this.#connection}/queued_requests`, { parameters });
@@ -462,9 +484,7 @@ export class Client {
     const parameters = parametersOf(options);
     const idempotencyKey = options.idempotencyKey ?? this.#newKey();
     /** @type {any} */
-    const answer = await this.call(
-      "POST", `${this.#connection}/queued_requests`, { parameters, body, idempotencyKey },
-    );
+    const answer = await this.call("POST", `${this.#connection}/queued_requests`, { parameters, body, idempotencyKey });
     return answer.data;
   }
 
@@ -521,15 +541,17 @@ export class Client {
   }
 
   /**
-   * A call that the service did not execute (429) is repeated. One that it may have executed (5xx, a lost connection) is
-   * repeated if that is safe: a GET, a DELETE, a POST with an Idempotency-Key, or one that takes effect once.
+   * A call that the service did not execute (429) is repeated. One that it may have executed (5xx, a lost connection)
+   * is repeated if that is safe: a GET, a DELETE, a POST with an Idempotency-Key, or one that takes effect once.
    * @param {string} method @param {string} path @param {CallOptions} options @param {number} seconds
    * @param {boolean} [takesEffectOnce]
    * @returns {Promise<unknown>}
    */
   async #send(method, path, { parameters = {}, body, idempotencyKey }, seconds, takesEffectOnce = false) {
     if (!PATH.test(path)) {
-      throw new TypeError(`${JSON.stringify(path)} is not a path of the API, such as /api/v1/contact. Pass parameters apart.`);
+      throw new TypeError(
+        `${JSON.stringify(path)} is not a path of the API, such as /api/v1/contact. Pass parameters apart.`,
+      );
     }
     const query = new URLSearchParams(parameters).toString();
     const url = `${this.#base}${path}${query ? `?${query}` : ""}`;
@@ -575,7 +597,8 @@ export class Client {
 
 /** Return an id as a part of a path. It needs no encoding. @param {string} id */
 function segment(id) {
-  if (!SEGMENT.test(id)) throw new TypeError(`${JSON.stringify(id)} is not an id. An id has only letters, digits and hyphens.`);
+  if (!SEGMENT.test(id))
+    throw new TypeError(`${JSON.stringify(id)} is not an id. An id has only letters, digits and hyphens.`);
   return id;
 }
 
@@ -636,7 +659,8 @@ async function signatureOf(key, beginning, body) {
 /** Return whether two texts are equal, in a time that depends on the second one alone. @param {string} text @param {string} expected */
 function isSame(text, expected) {
   let difference = text.length ^ expected.length;
-  for (let index = 0; index < expected.length; index++) difference |= text.charCodeAt(index) ^ expected.charCodeAt(index);
+  for (let index = 0; index < expected.length; index++)
+    difference |= text.charCodeAt(index) ^ expected.charCodeAt(index);
   return difference === 0;
 }
 

@@ -31,7 +31,8 @@ export function checkOptions(method, options) {
 
 /** Return the seconds of a timeout, which must be a number. @param {unknown} seconds @returns {number} */
 export function checkedSeconds(seconds) {
-  if (typeof seconds !== "number" || Number.isNaN(seconds)) throw new TypeError("A timeout must be a number of seconds.");
+  if (typeof seconds !== "number" || Number.isNaN(seconds))
+    throw new TypeError("A timeout must be a number of seconds.");
   return seconds;
 }
 

@@ -5,7 +5,9 @@ import { QuickBooksError, ReadOnlyKey, StillWaiting } from "../src/index.js";
 import { Service } from "./service.mjs";
 
 const customer = (name) => ({ CustomerAddRq: { CustomerAdd: { Name: name } } });
-const named = ({ request_json: { CustomerAddRq } }) => ({ result: { CustomerRet: { Name: CustomerAddRq.CustomerAdd.Name } } });
+const named = ({ request_json: { CustomerAddRq } }) => ({
+  result: { CustomerRet: { Name: CustomerAddRq.CustomerAdd.Name } },
+});
 
 test("a batch is queued in one call, and each entry has its result", async () => {
   const service = new Service();
@@ -38,10 +40,15 @@ test("references and dependencies name the requests that they need", async () =>
   await batch.queue();
 
   const { requests } = service.calls.at(-1).body;
-  assert.deepEqual(requests.map(({ ref }) => ref), ["request-1:key-1", "request-2:key-1", undefined]);
+  assert.deepEqual(
+    requests.map(({ ref }) => ref),
+    ["request-1:key-1", "request-2:key-1", undefined],
+  );
   assert.deepEqual(requests[2], {
     request_json: {
-      InvoiceAddRq: { InvoiceAdd: { CustomerRef: { ListID: { $from: "request-1:key-1", path: "CustomerRet/ListID" } } } },
+      InvoiceAddRq: {
+        InvoiceAdd: { CustomerRef: { ListID: { $from: "request-1:key-1", path: "CustomerRet/ListID" } } },
+      },
     },
     depends_on: ["request-2:key-1"],
   });
@@ -55,7 +62,10 @@ function addInvoice(batch, entry) {
 /** Return the names in the last batch, then what its invoice for a customer refers to and depends on. */
 function sources(service) {
   const { requests } = service.calls.at(-1).body;
-  const { request_json: { InvoiceAddRq }, depends_on: dependsOn } = requests.at(-1);
+  const {
+    request_json: { InvoiceAddRq },
+    depends_on: dependsOn,
+  } = requests.at(-1);
   const names = requests.map(({ ref }) => ref).filter(Boolean);
   return [names, InvoiceAddRq.InvoiceAdd.CustomerRef.ListID.$from, dependsOn];
 }
@@ -172,7 +182,9 @@ test("a batch is continued with a correction, and the call is repeated", async (
   assert.match(url.pathname, /\/batches\/b-1\/continue$/);
   assert.equal(url.search, "?force=true");
   assert.deepEqual(body, {
-    request_json: { version: "14.0", ...customer("Ada") }, label: "again", request_id: "a-1",
+    request_json: { version: "14.0", ...customer("Ada") },
+    label: "again",
+    request_id: "a-1",
   });
   assert.equal(record.state, "waiting");
 });

@@ -9,7 +9,12 @@ const NUMBERS = ["1", "2", "3", "4", "5"];
 function feed() {
   const service = new Service();
   service.events = NUMBERS.map((cursor) => ({ cursor, type: "queued_request.completed", result: null }));
-  const cursor = { load: () => cursor.stored, store: async (stored) => { cursor.stored = stored; } };
+  const cursor = {
+    load: () => cursor.stored,
+    store: async (stored) => {
+      cursor.stored = stored;
+    },
+  };
   return { service, client: service.client(), cursor };
 }
 

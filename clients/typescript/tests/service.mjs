@@ -46,7 +46,10 @@ export class Service {
     let number = 0;
     return new Client("https://queue.example/", "sk_test", CONNECTION, {
       fetch: (url, options) => this.fetch(new URL(url), options),
-      sleep: async (seconds) => { this.pauses.push(seconds); this.now += seconds; },
+      sleep: async (seconds) => {
+        this.pauses.push(seconds);
+        this.now += seconds;
+      },
       clock: () => this.now,
       newKey: () => `key-${++number}`,
       chance: () => 0.5,
@@ -64,7 +67,10 @@ export class Service {
     const fault = this.faults.shift() ?? null;
     if (typeof fault === "number") {
       const error = { code: fault === 429 ? "too_many_requests" : "unavailable", message: "No." };
-      return Response.json({ error }, { status: fault, headers: this.retryAfter ? { "Retry-After": this.retryAfter } : {} });
+      return Response.json(
+        { error },
+        { status: fault, headers: this.retryAfter ? { "Retry-After": this.retryAfter } : {} },
+      );
     }
     const answer = this[operation](url, headers, body && JSON.parse(body));
     if (fault === "lost") throw new TypeError("fetch failed");
@@ -87,7 +93,11 @@ export class Service {
 
   create_batch(url, headers, body) {
     const key = headers["Idempotency-Key"];
-    if (!this.batches.has(key)) this.batches.set(key, body.requests.map((request) => this.#add(request)));
+    if (!this.batches.has(key))
+      this.batches.set(
+        key,
+        body.requests.map((request) => this.#add(request)),
+      );
     return { data: this.batches.get(key) };
   }
 
@@ -101,8 +111,16 @@ export class Service {
     const id = `00000000-0000-4000-8000-${String(this.records.size + 1).padStart(12, "0")}`;
     const [name] = Object.keys(body.request_json).filter((member) => member !== "version");
     const record = {
-      id, query_id: id, page: 1, last_page: null, request_name: name, state: "waiting", error: null, left: this.polls,
-      waiting_reason: { code: "next_session", message: "Waits for the next session.", hint: null }, ...body,
+      id,
+      query_id: id,
+      page: 1,
+      last_page: null,
+      request_name: name,
+      state: "waiting",
+      error: null,
+      left: this.polls,
+      waiting_reason: { code: "next_session", message: "Waits for the next session.", hint: null },
+      ...body,
     };
     this.records.set(id, record);
     return record;

@@ -11,7 +11,16 @@ const CLIENT = join(dirname(fileURLToPath(import.meta.url)), "..");
 const REPOSITORY = join(CLIENT, "..", "..");
 const TSC = join(REPOSITORY, ".tools", "clients", "node_modules", "typescript", "bin", "tsc");
 const skip = existsSync(TSC) ? false : "needs TypeScript: make test-clients installs it";
-const OPTIONS = ["--strict", "--noEmit", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom,dom.iterable"];
+const OPTIONS = [
+  "--strict",
+  "--noEmit",
+  "--target",
+  "es2022",
+  "--module",
+  "nodenext",
+  "--lib",
+  "es2022,dom,dom.iterable",
+];
 
 const RIGHT = `
 import { Client, StillWaiting, verify, type requests, type responses } from "qbxml-queue";
@@ -124,7 +133,10 @@ test("a package has the types and needs no repository", () => {
   const { folder, repository } = project({});
 
   const pack = ["pack", "--silent", "--offline", "--pack-destination", folder];
-  const archive = execFileSync("npm", pack, { cwd: join(repository, "clients", "typescript"), encoding: "utf8" }).trim();
+  const archive = execFileSync("npm", pack, {
+    cwd: join(repository, "clients", "typescript"),
+    encoding: "utf8",
+  }).trim();
   const listed = execFileSync("tar", ["-tzf", join(folder, archive.split("\n").at(-1))], { encoding: "utf8" });
 
   for (const name of ["index.js", "index.d.ts", "values.d.ts", "schema/requests.d.ts", "schema/facts.js"]) {
@@ -143,7 +155,9 @@ test("a CommonJS program gets the same names", () => {
     "new.mjs": `import * as client from "qbxml-queue";\nconsole.log(${names}, "Client");\n`,
   });
 
-  const [old, recent] = ["old.cjs", "new.mjs"].map((name) => execFileSync(process.execPath, [name], { cwd: user, encoding: "utf8" }));
+  const [old, recent] = ["old.cjs", "new.mjs"].map((name) =>
+    execFileSync(process.execPath, [name], { cwd: user, encoding: "utf8" }),
+  );
 
   assert.equal(old, recent);
   assert.match(old, /\bQuickBooksError\b.*\bverify\b/);
@@ -169,13 +183,26 @@ test("a form of import or export that CommonJS would not get is refused", async 
     commonJs(module),
     '"use strict";\nconst { a } = require("./a.js");\nconst b = a;\nasync function c() {}\nclass D {}\n\nmodule.exports = { b, c, D };\n',
   );
-  for (const line of ['import a from "./a.js";', "export default a;", "export { a };", "a(import.meta.url);", 'await import("./a.js");']) {
+  for (const line of [
+    'import a from "./a.js";',
+    "export default a;",
+    "export { a };",
+    "a(import.meta.url);",
+    'await import("./a.js");',
+  ]) {
     assert.throws(() => commonJs(`${line}\n`), /cannot write this as CommonJS/);
   }
 });
 
 test("the client itself matches its declarations", { skip }, () => {
-  const output = compile(CLIENT, "--allowJs", "--checkJs", "src/index.js", "src/index.d.ts", "src/schema/requests.d.ts");
+  const output = compile(
+    CLIENT,
+    "--allowJs",
+    "--checkJs",
+    "src/index.js",
+    "src/index.d.ts",
+    "src/schema/requests.d.ts",
+  );
 
   assert.equal(output, "");
 });
@@ -196,7 +223,8 @@ test("the files are those that the sources generate now", async () => {
 test("all 232 requests and their results have a type", () => {
   const names = JSON.parse(readFileSync(join(REPOSITORY, "src/domain/qbxml/schema/data/index.json"), "utf8"));
   const [requests, responses] = ["requests", "responses"].map((name) =>
-    readFileSync(join(CLIENT, "src", "schema", `${name}.d.ts`), "utf8"));
+    readFileSync(join(CLIENT, "src", "schema", `${name}.d.ts`), "utf8"),
+  );
 
   assert.equal(names.length, 232);
   for (const name of names) {

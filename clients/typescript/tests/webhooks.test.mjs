@@ -43,7 +43,12 @@ for (const [what, headers, body, now] of [
   ["an event of the future", signed(BODY), BODY, NOW - 301],
   ["no headers", {}, BODY, NOW],
   ["a signature that is not base64", { ...signed(BODY), "Webhook-Signature": "v1,é" }, BODY, NOW],
-  ["a signature without a version", { ...signed(BODY), "Webhook-Signature": signed(BODY)["Webhook-Signature"].slice(3) }, BODY, NOW],
+  [
+    "a signature without a version",
+    { ...signed(BODY), "Webhook-Signature": signed(BODY)["Webhook-Signature"].slice(3) },
+    BODY,
+    NOW,
+  ],
   ["a time that is not a number", signed(BODY, SECRET, "now"), BODY, NOW],
 ]) {
   test(`${what} is refused`, async () => {

@@ -86,7 +86,8 @@ export function Beginning({ source, draft, target, restoredAt, startOver }) {
 function Source({ source, target }) {
   const address = url(`/queued_requests/${source.id}`);
   const continues = isReplaced(source) && source.batch_id && source.connection_id === target?.id;
-  const batch = continues && html`<p>With it, the requests of its batch are queued that were not sent because of it.</p>`;
+  const batch =
+    continues && html`<p>With it, the requests of its batch are queued that were not sent because of it.</p>`;
   if (isUnsettled(source)) {
     return html`
       <${Note} tone="amber" title="QuickBooks may have executed the request that you are editing">
