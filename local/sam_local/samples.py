@@ -15,7 +15,7 @@ from domain.records.app import ApiKey, App, Scope, api_key_hash
 from domain.records.audit import public_id
 from domain.records.batch import new_batch_id
 from domain.records.connection import Connection, OnboardingLink
-from domain.records.request import QueuedRequest, State
+from domain.records.request import QueuedRequest, RequestError, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
@@ -38,6 +38,10 @@ INSERTED_AT = datetime(2026, 3, 14, 12, 0, 0, tzinfo=UTC)
 REQUEST_XML = (
     '<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerQueryRq requestID="1">'
     "<MaxReturned>10</MaxReturned></CustomerQueryRq></QBXMLMsgsRq></QBXML>"
+)
+DELETION_XML = (
+    '<QBXML><QBXMLMsgsRq onError="stopOnError"><ListDelRq requestID="1"><ListDelType>Vendor</ListDelType>'
+    "<ListID>80000001-1</ListID></ListDelRq></QBXMLMsgsRq></QBXML>"
 )
 RESPONSE_XML = (
     '<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n<CustomerQueryRs requestID="1" statusCode="0" '
@@ -99,6 +103,11 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         Put(None, ApiKey(api_key_hash(API_KEY), APP_ID, Scope.FULL, API_KEY[:11], now)),
         Put(None, connection),
     )
+    if event == "settle_queued_request":
+        error = RequestError("outcome_unknown", "…")
+        record = replace(record, request_name="ListDelRq", state=State.ERROR, error=error, sent_at=now)
+        store.commit(AddRequest(record, DELETION_XML, "vendor"))
+        return
     store.commit(AddRequest(record, REQUEST_XML, "ann"))
     if event in {"queue_request_again", "queue_requests_again"}:
         store.commit(ChangeRequest(record, record.moved(State.DISCARDED, INSERTED_AT)))

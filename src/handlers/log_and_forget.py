@@ -1,5 +1,7 @@
 """Log the events of requests that have ended and of connections, and clean up after records that have expired.
 
+If a request that has ended is a query that settles a write, what it shows is stored with the write.
+
 The streams of `QueuedRequests` and `Connections` trigger it. A stream has at most two consumers, so this one does both.
 """
 
@@ -37,6 +39,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     changes = [record for record in records if "NewImage" in record["dynamodb"]]
     removals = [record for record in records if "NewImage" not in record["dynamodb"]]
     failures = [*_log_events(changes), *_forget(removals)]
+    _settle(changes)
     return {"batchItemFailures": [{"itemIdentifier": number} for number in failures]}
 
 
@@ -92,6 +95,24 @@ def _connection_events(image: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent
     return image[keys.APP_ID]["S"], [
         LoggedEvent(EventOutcome(letter), "", connection_id, revision) for letter in letters
     ]
+
+
+def _settle(changes: Sequence[StreamRecord]) -> None:
+    """Store the answers of the books. A failure is only logged: settling the write again repeats it."""
+    for change in changes:
+        image = change["dynamodb"]["NewImage"]
+        try:
+            record = RECORDS.entity(image) if keys.STATE in image else None
+        except Exception:  # noqa: BLE001, S112 - `_events` has logged it
+            continue
+        if record is None or record.settles is None:
+            continue
+        try:
+            executed = services().settling.answered(record)
+        except Exception:  # the events of other requests must not wait for this one
+            logger.exception("settling.not_processed", extra={"item": _number(change), **_ids(change, "NewImage")})
+        else:
+            logger.info("settling.answered", extra={"request_id": record.settles, "executed": executed})
 
 
 def _forget(removals: Sequence[StreamRecord]) -> Iterator[str]:

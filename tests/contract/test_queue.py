@@ -234,3 +234,13 @@ def test_more_late_requests_than_one_read_returns_are_found(store: AnyStore) -> 
         add(store, record)
 
     assert {record.id for record in store.late_requests(LATER)} == {record.id for record in records}
+
+
+def test_queued_requests_with_a_priority_are_counted_up_to_a_limit(store: AnyStore) -> None:
+    for priority in (IN_TURN, LAST_IN_LINE, LAST_IN_LINE, BEHIND_OTHERS):
+        add(store, a_record(queue_priority=priority))
+    add(store, a_record(queue_priority=LAST_IN_LINE, state=State.TICKETED))
+    add(store, a_record(queue_priority=LAST_IN_LINE, connection_id="c0000000-0000-4000-8000-000000000009"))
+
+    for limit, expected in ((1, 1), (2, 2), (9, 2)):
+        assert store.count_queued(CONNECTION_ID, LAST_IN_LINE, limit) == expected

@@ -29,6 +29,7 @@ DOMAIN = [
     "events",
     "listing",
     "queueing",
+    "settling",
     "maintenance",
 ]
 """The folders of `src/domain`, lowest first, as docs/architecture.md draws them. All may import the modules beside

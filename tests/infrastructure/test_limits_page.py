@@ -28,6 +28,9 @@ from domain.records import audit, batch, request, session
 from domain.records.app import AppLimits
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.search_text import MAX_TEXT_BYTES
+from domain.settling import books_clock
+from domain.settling import queries as settling_queries
+from domain.settling import service as settling_service
 from domain.storage.statistics import KEPT_DAYS
 from domain.web_connector.outcomes import lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
@@ -189,6 +192,13 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "time without a call in a session": [f"{session.SILENCE_SECONDS // 60} minutes"],
     "sessions in which a read is sent": [str(lost_response.MAX_SESSIONS)],
     "sessions that ask for the stored response": [str(lost_response.MAX_RECOVERY_SESSIONS)],
+    "queries that settle a write": [
+        str(settling_service.MAX_QUERIES),
+        f"{settling_queries.MAX_OBJECTS} objects with lines",
+        f"{settling_queries.MAX_CHANGES} without",
+    ],
+    "queries of a connection that wait behind all other requests": [str(settling_service.MAX_WAITING)],
+    "time around the sending of a write": [f"{books_clock.CALIBRATED_WITHIN.total_seconds() / 3600:g} hours"],
     "sessions in which QuickBooks may fail for a request": [str(request.MAX_FAILED_SESSIONS_IN_TURN)],
     "pause of a connection for which QuickBooks fails": [
         f"{backoff.MAX_PAUSE.total_seconds() / 60:g} minutes",
@@ -278,6 +288,8 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("domain.webhooks.defaults.MAX_REMEMBERED_HOSTS", "domain.webhooks.defaults.MAX_REMEMBERED_APPS"),
         *("domain.webhooks.defaults.MAX_EVENT_WAIT_SECONDS", "domain.webhooks.defaults.MAX_INTERIM_RESPONSES"),
         *("domain.qbxml.subject.MAX_VALUE_CHARACTERS", "domain.qbxml.response.host_facts.MAX_CHARACTERS"),
+        *("domain.settling.service.MAX_SAMPLES", "domain.settling.service.MAX_ENTRIES"),
+        *("domain.settling.books_clock.MAX_UNCERTAINTY",),
         *("domain.batches.dependants.MAX_READ_BYTES", "handlers.sweep.MAX_LOGGED_CONNECTIONS"),
         *("domain.web_connector.session.sets.MAX_RESPONSE_BYTES", "domain.web_connector.session.sets.MAX_SECONDS"),
         *("domain.storage.commit_size.MAX_ENTRIES", "domain.storage.commit_size.MIN_REQUEST_BYTES_OF_A_CHUNK"),

@@ -36,11 +36,12 @@ from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency
 from domain.queueing.service import RequestService
 from domain.records.app import App
-from domain.records.batch import MAX_REQUESTS
+from domain.records.batch import MAX_REQUESTS, ids_of_batch
 from domain.records.event import EventOutcome, LoggedEvent
-from domain.records.request import Paging, QueuedRequest, State
+from domain.records.request import Paging, QueuedRequest, State, settling_id
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import Webhook, WebhookState
+from domain.settling.service import SettlingService
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.statistics import KEPT_DAYS, Series
 from domain.timestamps import TimeRange, timestamp
@@ -68,6 +69,7 @@ from tests.support.builders import (
 )
 from tests.support.queueing import command, queueing_without_quotas
 from tests.support.services import services_with, using
+from tests.support.unknown_writes import ADDITION, DELETION, add_executed, add_unknown_write, end_query
 from tests.support.web_connector.connector import CountingSecrets
 from tests.support.web_connector.quickbooks import hcp, labels_in, set_response
 
@@ -784,6 +786,31 @@ def test_pausing_is_two_calls_and_four_with_a_session(bench: Bench) -> None:
     bench.connections.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
 
     assert bench.calls.take() == 4
+
+
+def test_settling_is_four_calls_and_three_while_its_queries_wait(bench: Bench) -> None:
+    service, write = SettlingService(bench.store, bench.clock), add_unknown_write(bench.store)
+    bench.calls.take()
+
+    for calls in (4, 3):
+        service.settle(APP_ID, write.id)
+        assert bench.calls.take() == calls
+
+
+@pytest.mark.parametrize(("xml", "calls"), [(DELETION, 6), (ADDITION, 53)])
+def test_what_settles_a_write_is_stored_in_so_many_calls(bench: Bench, xml: str, calls: int) -> None:
+    """An addition is compared with others in the lists, which are a query for each pair of states."""
+    service, write = SettlingService(bench.store, bench.clock), add_unknown_write(bench.store, xml)
+    add_executed(bench.store, NOON - timedelta(hours=3), "2026-03-14T09:00:00Z")
+    add_executed(bench.store, NOON + timedelta(minutes=1), "2026-03-14T12:01:00Z")
+    service.settle(APP_ID, write.id)
+    bench.clock.advance(hours=1)
+    ids = ids_of_batch(settling_id(write.id, 1), 3 if xml == ADDITION else 1)
+    *_, last = [end_query(bench.store, query_id, bench.clock()) for query_id in ids]
+    bench.calls.take()
+
+    assert service.answered(last)
+    assert bench.calls.take() == calls
 
 
 def test_a_contact_is_one_call_and_its_change_two_and_one_if_nothing_changes(bench: Bench) -> None:

@@ -427,6 +427,11 @@ class FakeStore:
         records.sort(key=attrgetter("place_in_queue"))
         return records[:limit]
 
+    def count_queued(self, connection_id: str, priority: int, limit: int) -> int:
+        """Return the number of queued records with a priority, at most `limit`."""
+        queue = self.queue_front(connection_id, len(self.records))
+        return min(limit, sum(record.queue_priority == priority for record in queue))
+
     def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
         """Return queued records in turn behind an entry."""
         queue = self.queue_front(connection_id, len(self.records))

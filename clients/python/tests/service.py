@@ -67,6 +67,7 @@ class Service:
             "get_queued_request": self._get,
             "create_batch": self._create_batch,
             "continue_batch": self._continue_batch,
+            "settle_queued_request": self._settle,
             "list_events": self._events,
             "list_queued_requests": self._list,
         }
@@ -74,6 +75,9 @@ class Service:
 
     def _continue_batch(self, _request: httpx.Request) -> httpx.Response:
         return httpx.Response(201, json={"data": [self._add({"request_json": {"CustomerAddRq": {}}})]})
+
+    def _settle(self, request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"data": self.records[request.url.path.split("/")[-2]]})
 
     def _create(self, request: httpx.Request) -> httpx.Response:
         key = request.headers["Idempotency-Key"]

@@ -241,3 +241,15 @@ def test_a_request_replaces_another_one(client: Any, service: Service) -> None:
     call = service.calls[-1]
     assert dict(call.url.params) == {"force": "true"}
     assert json.loads(call.content) == {"request_json": customer("Ada"), "replaces": "a-1"}
+
+
+def test_a_write_is_settled_by_its_id_and_the_call_is_repeated_after_a_lost_answer(
+    client: Any, service: Service
+) -> None:
+    record = client.queue(customer("Ada"))
+    service.faults = [503]
+
+    assert client.settle(record["id"]) == record
+
+    assert service.paths[-2:] == ["POST settle", "POST settle"]
+    assert service.calls[-1].url.path == f"/api/v1/queued_requests/{record['id']}/settle"

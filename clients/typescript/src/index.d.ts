@@ -197,6 +197,11 @@ export class Client {
     request?: RequestOf<N>,
     options?: ContinueOptions,
   ): Promise<QueuedRequest[]>;
+  /**
+   * Ask QuickBooks whether it executed a write whose `executed` is `unknown`. Return the record of the write. The answer
+   * is in its `executed` when its `settling.answered` is true.
+   */
+  settle(requestId: string): Promise<QueuedRequest>;
   /** Return the record of a request. */
   record(requestId: string): Promise<QueuedRequest>;
   /** Return the record of a request that has ended. Throws StillWaiting. */

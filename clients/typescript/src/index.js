@@ -501,6 +501,16 @@ export class Client {
   }
 
   /** @param {string} requestId @returns {Promise<QueuedRequest>} */
+  async settle(requestId) {
+    const path = `/api/v1/queued_requests/${segment(requestId)}/settle`;
+    await this.#requireFullScope();
+    // The service queues nothing while its queries wait.
+    /** @type {any} */
+    const answer = await this.#send("POST", path, {}, CALL_SECONDS, true);
+    return answer.data;
+  }
+
+  /** @param {string} requestId @returns {Promise<QueuedRequest>} */
   record(requestId) {
     return this.#held(requestId, 0);
   }

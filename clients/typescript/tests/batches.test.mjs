@@ -206,3 +206,15 @@ test("a request replaces another one", async () => {
   assert.equal(url.search, "?force=true");
   assert.deepEqual(body, { request_json: customer("Ada"), replaces: "a-1" });
 });
+
+test("a write is settled by its id, and the call is repeated after a lost answer", async () => {
+  const service = new Service();
+  const client = service.client();
+  const record = await client.queue(customer("Ada"));
+  service.faults = [503];
+
+  assert.deepEqual(await client.settle(record.id), record);
+
+  assert.deepEqual(service.paths.slice(-2), ["POST settle", "POST settle"]);
+  assert.match(service.calls.at(-1).url.pathname, new RegExp(`/queued_requests/${record.id}/settle$`));
+});

@@ -85,6 +85,10 @@ export class Service {
     return { data: [this.#add({ request_json: { CustomerAddRq: {} } })] };
   }
 
+  settle_queued_request(url) {
+    return { data: this.records.get(url.pathname.split("/").at(-2)) };
+  }
+
   create_queued_request(url, headers, body) {
     const key = headers["Idempotency-Key"];
     if (!this.keys.has(key)) this.keys.set(key, this.#add(body).id);

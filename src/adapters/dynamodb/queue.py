@@ -82,6 +82,16 @@ class Queue:
         )
         return int(self._dynamodb.client.query(**query, Select="COUNT", Limit=max_ahead)["Count"])
 
+    def count_queued(self, connection_id: str, priority: int, limit: int) -> int:
+        """Return the number of queued requests with a priority, at most `limit`, with one consistent query."""
+        query = key_query(
+            self._dynamodb.tables.queue,
+            {keys.CONNECTION_ID: connection_id},
+            between=(POSITION, f"{priority}#", f"{priority}#{AFTER_ALL}"),
+            consistent=True,
+        )
+        return int(self._dynamodb.client.query(**query, Select="COUNT", Limit=limit)["Count"])
+
     def move(self, before: QueuedRequest | None, after: QueuedRequest | None) -> list[Operation]:
         """Keep a record in the queue only while it is queued. The record's condition also guards these operations."""
         old = queue_key(before) if before and before.is_in_queue else None

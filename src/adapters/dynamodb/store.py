@@ -68,6 +68,7 @@ class DynamoDBStore:
         queue = Queue(dynamodb)
         self.queue_front = queue.queue_front
         self.queued_after = queue.queued_after
+        self.count_queued = queue.count_queued
         self.oldest_queued = queue.oldest_queued
         self.remove_from_queue = queue.remove_from_queue
 

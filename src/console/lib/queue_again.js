@@ -7,11 +7,11 @@ import { declarations } from "./versions.js";
 const MIN_AHEAD = 70_000;
 
 /**
- * Whether a request is a write of which nobody knows whether QuickBooks executed it.
+ * Whether a request is a write without a response that QuickBooks has executed, or may have.
  *
  * @param {any} record
  */
-export const isUnsettled = (record) => record.executed === "unknown";
+export const isUnsettled = (record) => isReplaced(record) && ["unknown", "yes"].includes(record.executed);
 
 /**
  * Whether a request failed or was discarded. It is queued again once, whoever does it and whether or not it is edited.
@@ -60,7 +60,7 @@ export async function continueBatch(record, body = {}, onStatus = undefined) {
 }
 
 /**
- * Whoever decides to queue a write again whose outcome is unknown has looked.
+ * Whoever decides to queue a write again that may have been executed has looked.
  *
  * @param {any} record
  */

@@ -1,53 +1,71 @@
-// The check of a write whose outcome is unknown: the query that finds out whether QuickBooks executed it, then the
-// decision.
+// The check of a write whose outcome is unknown: the service asks QuickBooks about it, then a person decides.
 import { html, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
-import { Code } from "../lib/copying.js";
 import { ActionButton } from "../lib/dialogs.js";
-import { outcomeQuery, rowsOf } from "../lib/outcome_query.js";
-import { editAddress, newKey, queueAgain } from "../lib/queue_again.js";
+import { editAddress, queueAgain } from "../lib/queue_again.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
-import { UNFINISHED, withLocalTimes } from "../lib/text.js";
+import { withLocalTimes } from "../lib/text.js";
 import { Ago, Foreign, Icon, Note, Problem, Skeleton, StateBadge, toast } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 2000;
-const TONES = { done: "amber", not_done: "green", look: "" };
-const TITLES = { done: "Do not queue it again", not_done: "You can queue it again", look: "Compare, then decide" };
+const TONES = { yes: "amber", no: "green", unknown: "" };
+const TITLES = { yes: "Do not queue it again", no: "You can queue it again", unknown: "Compare, then decide" };
 
-/** By this label, everybody who opens the write finds its checks. */
-const labelOf = (record) => `check ${record.id}`;
+const QUESTIONS = {
+  Add: "Is what it adds in the books?",
+  Mod: "Is the object still as it was before this change?",
+  Del: "Is the object still there?",
+};
+const ANSWERS = {
+  yes: "The books have exactly one entry that equals this request and was created after it was sent. A copy would be a second one.",
+  no: {
+    Add: "Nothing of its type was added, changed or deleted since it was sent: QuickBooks did not add it.",
+    Mod: "The object is as it was before: QuickBooks did not execute the change.",
+    Del: "The object is still there: QuickBooks did not delete it.",
+  },
+  unknown: "The answer does not settle it. Compare this request with what QuickBooks returned, and look in QuickBooks.",
+};
+
+/** @param {{request_name: string}} record */
+const verbOf = (record) => /(Add|Mod|Del|Void|Merge)Rq$/.exec(record.request_name)?.[1];
 
 export default function OutcomeCheck({ record, connection }) {
-  const plan = useLoad(() => outcomeQuery(record), [record.id]);
-  const [started, setStarted] = useState(null);
-  const found = useLoad((signal) => lastCheck(record, started, signal), [record.id, started]);
+  const [latest, setLatest] = useState(record);
+  const current = latest.updated_at > record.updated_at ? latest : record;
+  const { settling } = current;
+  const found = useLoad((signal) => checkOf(settling, signal), [settling?.query_id]);
   const check = found.data;
-  const isRunning = check && UNFINISHED.has(check.state);
+  const isRunning = Boolean(settling && !settling.answered);
   useLoad(
     async (signal) => {
-      if (isRunning) found.reload({ data: await lastCheck(record, check.id, signal) });
+      if (!isRunning) return null;
+      const [now, first] = await Promise.all([read(record.id, signal), checkOf(settling, signal)]);
+      found.reload({ data: first });
+      setLatest(now);
       return null;
     },
-    [check?.id, check?.state],
+    [settling?.query_id, isRunning],
     { refresh: isRunning ? REFRESH_MILLISECONDS : 0 },
   );
-  const rows = check && !isRunning ? rowsOf(check) : null;
-  const answer = rows && plan.data ? plan.data.judge(rows) : null;
+  const [refusal, setRefusal] = useState(null);
   const start = async () => {
-    const body = { request_xml: plan.data.xml, label: labelOf(record), webhook_url: null };
-    const { data } = await call("POST", ["connections", record.connection_id, "queued_requests"], {
-      body,
-      headers: { "Idempotency-Key": newKey() },
-    });
-    setStarted(data.id);
-    toast("The check is queued.");
+    try {
+      setLatest((await call("POST", ["queued_requests", record.id, "settle"])).data);
+      toast("QuickBooks will be asked.");
+    } catch (error) {
+      if (error.code !== "invalid_state") throw error;
+      setRefusal(error);
+    }
   };
+  const answer = settling?.answered ? current.executed : null;
+  const results = answer && check?.response_json ? resultsOf(check.response_json) : [];
   const books = connection ? html`<${Foreign} text=${connection.name ?? "this company file"} />` : "the company file";
   const ask = (label, kind) =>
     session.canChange &&
-    plan.data &&
+    answer !== "yes" &&
+    answer !== "no" &&
     html`<${ActionButton} kind=${kind} icon="search" label=${label} action=${start} />`;
 
   return html`
@@ -66,127 +84,98 @@ export default function OutcomeCheck({ record, connection }) {
       </header>
       <div class="body stack">
         ${
-          plan.error &&
-          html`<${Problem} error=${plan.error} retry=${plan.reload} what="The check could not be prepared." />`
-        }
-        ${
           found.error &&
-          html`<${Problem} error=${found.error} retry=${found.reload} what="Earlier checks could not be loaded." />`
+          html`<${Problem} error=${found.error} retry=${found.reload} what="The last check could not be loaded." />`
         }
         ${
-          plan.loading || (found.loading && !check)
+          found.loading && !check && settling
             ? html`<${Skeleton} width="60%" />`
-            : !plan.data
-              ? !plan.error &&
-                html`
+            : isRunning
+              ? html`
+                <${Note} title=${QUESTIONS[verbOf(record)] ?? "What do the books show?"}>
                   <p>
-                    No query can tell whether QuickBooks executed this request. Look in ${books} in QuickBooks, then
-                    decide.
-                  </p>
-                  <${Decision} record=${record} verdict="look" />
-                `
-              : isRunning
-                ? html`
-                  <${Note} title=${plan.data.question}>
-                    <p>
-                      The check is queued, and changes nothing.${" "}
-                      ${
-                        check.waiting_reason &&
-                        html`<${Foreign} text=${withLocalTimes(check.waiting_reason.message)} />`
-                      }
-                    </p>
-                  <//>
-                `
-                : answer
-                  ? html`
-                    <${Note}
-                      tone=${TONES[answer.verdict]}
-                      icon=${answer.verdict === "done" ? "alert" : undefined}
-                      role="status"
-                      title=${TITLES[answer.verdict]}
-                    >
-                      <p>${answer.text}</p>
-                    <//>
-                    <${Decision} record=${record} verdict=${answer.verdict}>${ask("Check again", "")}<//>
-                  `
-                  : html`
+                    The check is queued, and changes nothing.${" "}
                     ${
-                      check &&
-                      html`
-                        <${Note} tone="red" title="The check failed">
-                          <p><${Foreign} text=${check.error?.message ?? "It was discarded."} /></p>
+                      check?.waiting_reason && html`<${Foreign} text=${withLocalTimes(check.waiting_reason.message)} />`
+                    }
+                  </p>
+                <//>
+              `
+              : answer
+                ? html`
+                  <${Note}
+                    tone=${TONES[answer]}
+                    icon=${answer === "yes" ? "alert" : undefined}
+                    role="status"
+                    title=${TITLES[answer]}
+                  >
+                    <p>${answer === "no" ? ANSWERS.no[verbOf(record)] : ANSWERS[answer]}</p>
+                  <//>
+                  <${Decision} record=${current} executed=${answer}>${ask("Check again", "")}<//>
+                `
+                : html`
+                  <p class="strong">${QUESTIONS[verbOf(record)] ?? "What do the books show?"}</p>
+                  ${
+                    refusal
+                      ? html`
+                        <${Note} tone="amber" title="QuickBooks cannot be asked now">
+                          <p><${Foreign} text=${withLocalTimes(refusal.message)} /></p>
                         <//>
                       `
-                    }
-                    <p class="strong">${plan.data.question}</p>
-                    <p class="muted">
-                      This query asks ${books}. It changes nothing, and its answer shows whether you may queue the write
-                      again.
-                    </p>
-                    <details>
-                      <summary>The query</summary>
-                      <${Code} label="Query of the check" text=${plan.data.xml} />
-                    </details>
-                    <${Decision} record=${record} verdict="unchecked">
-                      ${ask(check ? "Check again" : "Check in QuickBooks", "primary")}
-                    <//>
-                  `
+                      : html`
+                        <p class="muted">
+                          Queries ask ${books}. They change nothing, and their answer shows whether you may queue the
+                          write again.
+                        </p>
+                      `
+                  }
+                  <${Decision} record=${record} executed="unchecked">${ask("Check in QuickBooks", "primary")}<//>
+                `
         }
       </div>
-      ${answer && rows.length > 0 && html`<${ResultTable} results=${resultsOf(check.response_json)} />`}
+      ${results.some(([, rows]) => rows.length) && html`<${ResultTable} results=${results} />`}
     </div>
   `;
 }
 
-/** The check with this id, or the last one, or null. */
-async function lastCheck(record, id, signal) {
-  let last = id;
-  if (!last) {
-    const query = {
-      label: labelOf(record),
-      page_size: 1,
-      sort: "inserted_at",
-      sort_direction: "desc",
-      bodies: false,
-    };
-    last = (await call("GET", ["connections", record.connection_id, "queued_requests"], { query, signal })).data[0]?.id;
-  }
-  return last ? (await call("GET", ["queued_requests", last], { signal })).data : null;
-}
+/** Returns a request as it is now. */
+const read = async (id, signal) => (await call("GET", ["queued_requests", id], { signal })).data;
+
+/** Returns the first query of a check, or null. */
+const checkOf = async (settling, signal) => (settling ? read(settling.query_id, signal) : null);
 
 const RISKS = {
-  done: "The check says that QuickBooks has executed it. A copy can make a second entry in the books.",
-  not_done:
-    "The check says that QuickBooks has not executed it. If QuickBooks or the Web Connector hangs, close it first: it may still execute the earlier request.",
-  look: "Queue a copy only if you have seen in QuickBooks that it was not executed.",
+  yes: "QuickBooks has executed it. A copy can make a second entry in the books.",
+  no: "QuickBooks has not executed it. If QuickBooks or the Web Connector hangs, close it first: it may still execute the earlier request.",
+  unknown: "Queue a copy only if you have seen in QuickBooks that it was not executed.",
   unchecked:
     "Nothing has been checked. Queue a copy only if you have seen in QuickBooks that the request was not executed.",
 };
 
 /** The actions after the check, or without it. */
-function Decision({ record, verdict, children }) {
+function Decision({ record, executed, children }) {
   if (!session.canChange) return null;
   const again = async () => {
     const { id } = await queueAgain(record);
     toast("The copy is queued.");
     navigate(url(`/queued_requests/${id}`));
   };
-  const isSafe = verdict === "not_done";
+  const isSafe = executed === "no";
   return html`
     <div class="row">
       ${!isSafe && children}
       <${ActionButton}
         icon="copy"
-        kind=${isSafe ? "primary" : verdict === "unchecked" ? "ghost" : ""}
-        danger=${verdict === "done"}
+        kind=${isSafe ? "primary" : executed === "unchecked" ? "ghost" : ""}
+        danger=${executed === "yes"}
         question="Queue a copy of this request?"
         confirm="Queue a copy"
-        label=${{ done: "Queue again anyway", unchecked: "I have looked myself" }[verdict] ?? "Queue again"}
-        explanation=${RISKS[verdict]}
+        label=${{ yes: "Queue again anyway", unchecked: "I have looked myself" }[executed] ?? "Queue again"}
+        explanation=${RISKS[executed]}
         action=${again}
       />
       ${
-        verdict !== "unchecked" &&
+        executed !== "unchecked" &&
         html`
           <a class="button" href=${editAddress(record)}>
             <${Icon} name="pen" />

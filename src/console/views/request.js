@@ -138,7 +138,7 @@ function Loaded({ record, load }) {
         <${Actions} record=${record} load=${load} />
       </div>
       <${Outcome} record=${record} />
-      ${isUnsettled(record) && html`<${Check} record=${record} connection=${connection} />`}
+      ${(isUnsettled(record) || record.settling) && html`<${Check} record=${record} connection=${connection} />`}
       <div class="columns level">
         <section class="card" aria-label="Timeline">
           <header><h2>Timeline</h2></header>

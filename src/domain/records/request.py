@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeAlias
+from uuid import UUID, uuid5
 
 from domain.errors import InvalidState, MayBeExecuted, compact, shortened
+from domain.records.batch import new_batch_id
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.timestamps import timestamp
 
@@ -101,6 +103,10 @@ NOT_EXECUTED = NEVER_COMPLETE | {
 """The error codes of a write that QuickBooks has not executed, if its response was never lost."""
 
 
+_SETTLING = UUID("b2a4a2a9-6cc4-4b52-9f0e-5d9f3a0d6e0b")
+"""Makes the ids of queries that settle writes differ from all other ids. It must not change, or a write gets two."""
+
+
 class WhetherExecuted(StrEnum):
     """Whether QuickBooks has executed a write that has ended."""
 
@@ -144,7 +150,9 @@ class Recovery:
     counts the sessions that asked. `company_file_key` identifies the company file that the write was last sent to, by
     mark and path. QuickBooks must have that file open to tell that it never executed the write. QuickBooks may still be
     executing the write until `running_until`, so "never executed" is not believed before that time. None
-    means that QuickBooks has finished.
+    means that QuickBooks has finished. `first_sent_at` is when a write was sent first whose response was then lost.
+
+    A query that settles a write has only `company_file_key`.
     """
 
     begun: bool = False
@@ -152,6 +160,18 @@ class Recovery:
     sessions: int = 0
     company_file_key: str | None = None
     running_until: str | None = None
+    first_sent_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """How the books are asked whether QuickBooks executed a write whose outcome is unknown.
+
+    `times` counts how often they were asked. `executed` is what the last answer shows, or None before it arrives.
+    """
+
+    times: int = 0
+    executed: WhetherExecuted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +227,8 @@ class QueuedRequest:
     or waited, for this one. `queued_at` is when a request that had dependencies entered the queue. None means
     `inserted_at`. `subject` is what the request is about, in at most 80 bytes of UTF-8, from its QBXML. From `send_by`
     on, in Unix seconds, the request is not sent for the first time. None means that it may be sent at any time.
-    `simulated` tells that its connection is a test connection.
+    `simulated` tells that its connection is a test connection. `settles` is the id of the write that a query of the
+    service settles.
     """
 
     id: str
@@ -238,6 +259,8 @@ class QueuedRequest:
     label: str | None = None
     subject: str | None = None
     send_by: int | None = None
+    settling: Settling = Settling()
+    settles: str | None = None
     simulated: bool = False
     revision: int = 1
 
@@ -362,7 +385,22 @@ class QueuedRequest:
             return None
         if self.state is State.RESPONSE_RECEIVED:
             return WhetherExecuted.YES
-        return WhetherExecuted.NO if self.wrote_nothing else WhetherExecuted.UNKNOWN
+        if self.wrote_nothing:
+            return WhetherExecuted.NO
+        return self.settling.executed or WhetherExecuted.UNKNOWN
+
+    @property
+    def first_sent_at(self) -> str | None:
+        """When a write was sent first, or None if it was not sent, or its response was lost in an older release."""
+        return self.recovery.first_sent_at or (None if self.recovery.begun else self.sent_at)
+
+    @property
+    def settling_query_id(self) -> str | None:
+        """The id of the first query of the last time that the books were asked, or None if they were not.
+
+        It is the id of the batch of the queries.
+        """
+        return settling_id(self.id, self.settling.times) if self.settling.times else None
 
     def changed(self, now: datetime) -> QueuedRequest:
         """Return the record after a change of its fields, with a new `updated_at` and the next `revision`."""
@@ -386,7 +424,11 @@ class QueuedRequest:
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
         after = replace(self, state=to).changed(now)
         if to in ENDED:
-            after = replace(after, queued_at=None, recovery=replace(self.recovery, active=False, running_until=None))
+            recovery = replace(self.recovery, active=False)
+            if to is not State.ERROR:
+                # Otherwise QuickBooks may still be executing it, and the books may be asked about it.
+                recovery = replace(recovery, running_until=None, first_sent_at=None)
+            after = replace(after, queued_at=None, recovery=recovery)
         if to not in IN_FLIGHT:
             return replace(after, claim=Claim(self.claim.session_id))
         if self.state not in QUEUED:
@@ -431,7 +473,7 @@ class QueuedRequest:
             return replace(self, recovery=recovery, sent_at=sent_at).moved(State.SENT, now)
         if self.is_read:
             paging = replace(paging, page_size=page_size)
-        else:
+        if not self.is_read or self.settles:
             recovery = replace(recovery, company_file_key=company_file_key)
         after = replace(
             self,
@@ -442,6 +484,14 @@ class QueuedRequest:
             sent_at=sent_at,
         )
         return after.moved(State.SENT, now)
+
+    def asked(self, now: datetime) -> QueuedRequest:
+        """Return the ended write after the books are asked once more whether it was executed."""
+        return replace(self, settling=Settling(self.settling.times + 1)).changed(now)
+
+    def settled(self, now: datetime, executed: WhetherExecuted) -> QueuedRequest:
+        """Return the ended write after the answer of the books."""
+        return replace(self, settling=replace(self.settling, executed=executed)).changed(now)
 
     def divided(self, now: datetime) -> QueuedRequest:
         """Return the sent record after it left its message set: a read, or a write that QuickBooks did not execute.
@@ -495,7 +545,15 @@ class QueuedRequest:
 
         `running_until` is the time until which QuickBooks may be executing it, or None if QuickBooks has finished.
         """
-        recovery = replace(self.recovery, begun=True, active=True, sessions=0, running_until=running_until)
+        first_sent_at = self.recovery.first_sent_at or self.sent_at
+        recovery = replace(
+            self.recovery,
+            begun=True,
+            active=True,
+            sessions=0,
+            running_until=running_until,
+            first_sent_at=first_sent_at,
+        )
         return replace(self, recovery=recovery, queue_priority=queue_priority).moved(State.RETRYABLE, now)
 
     def not_sent_in_time(self, now: datetime) -> QueuedRequest:
@@ -521,6 +579,11 @@ class QueuedRequest:
         text = shortened(message, MAX_MESSAGE_CHARACTERS)
         facts = compact({"retryable": False, **details}, MAX_MESSAGE_CHARACTERS)
         return replace(self, error=RequestError(code, text, facts)).moved(State.ERROR, now)
+
+
+def settling_id(write_id: str, number: int) -> str:
+    """Return the id of the first query that settles a write, the `number`th time that the books are asked."""
+    return new_batch_id(str(uuid5(_SETTLING, f"{write_id} {number}")))
 
 
 def message_set_id(new_id: str) -> str:

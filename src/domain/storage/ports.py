@@ -337,6 +337,13 @@ class QueueStore(
         """
 
 
+class SettlingStore(Committing, RequestReads, RecordReads, RequestXmlReads, StretchReads, DetailReads, Protocol):
+    """What settling needs."""
+
+    def count_queued(self, connection_id: str, priority: int, limit: int) -> int:
+        """Return the number of requests in the queue with a priority, at most `limit`. The read is consistent."""
+
+
 class WaitingStore(RequestReads, EntryReads, Leases, Protocol):
     """What waiting calls need."""
 
@@ -580,6 +587,7 @@ class CanaryStore(Protocol):
 class Database(
     QueueStore,
     NewRequestStore,
+    SettlingStore,
     WaitingStore,
     LoginStore,
     SessionStore,

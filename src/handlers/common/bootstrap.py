@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from domain.queueing.new_request import Queueing
     from domain.queueing.service import RequestService
     from domain.queueing.waiting_calls import WaitingCalls
+    from domain.settling.service import SettlingService
     from domain.storage.ports import Database
     from domain.web_connector.endpoint import WebConnector
     from domain.web_connector.session.admission import Budget
@@ -213,6 +214,13 @@ class Services:
             url_rules=self.url_rules,
             wake=self.wake_simulator,
         )
+
+    @cached_property
+    def settling(self) -> SettlingService:
+        """The use cases of settling."""
+        from domain.settling.service import SettlingService
+
+        return SettlingService(self.store, self.clock, self.wake_simulator)
 
     @cached_property
     def waiting_calls(self) -> WaitingCalls:

@@ -112,6 +112,15 @@ class RequestErrorView(TypedDict):
     ]
 
 
+class SettlingView(TypedDict):
+    """The query that settles a write whose outcome is unknown."""
+
+    query_id: Annotated[
+        Uuid, Schema("The first of its queries. The others, if there are any, have its id as their `batch_id`")
+    ]
+    answered: Annotated[bool, Schema("Whether `executed` shows the answer. If it is then `unknown`, ask again later")]
+
+
 Simulated: TypeAlias = Annotated[
     bool, Schema("True for a test connection, behind which a simulated QuickBooks works. Otherwise absent")
 ]
@@ -153,6 +162,12 @@ class _RequestFields(TypedDict):
             "Whether QuickBooks has executed the write. `unknown`: look in QuickBooks before you queue it again. Null "
             "for a query, and until the request has ended"
         ),
+    ]
+    settling: Annotated[
+        SettlingView | None, Schema("How QuickBooks was asked last whether it executed the write. Null if it was not")
+    ]
+    settles: Annotated[
+        Uuid | None, Schema("The write that the query settles, if the service has queued it for that. Otherwise null")
     ]
     webhook_url: Annotated[str | None, Schema("A read-only key sees only the origin")]
     webhook_attempts: list[WebhookAttemptView]
@@ -251,6 +266,13 @@ def error_view(error: RequestError | None) -> RequestErrorView | None:
     if error is None:
         return None
     return {"message": error.message, "code": error.code, "details": dict(error.details)}
+
+
+def settling_view(record: QueuedRequest) -> SettlingView | None:
+    """Return how QuickBooks was asked last about a write."""
+    if record.settling_query_id is None:
+        return None
+    return {"query_id": record.settling_query_id, "answered": record.settling.executed is not None}
 
 
 def queued_request(
@@ -375,6 +397,8 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "waiting_reason": waiting_reason(waiting),
         "error": error_view(record.error),
         "executed": record.executed,
+        "settling": settling_view(record),
+        "settles": record.settles,
         "webhook_url": record.webhook.url,
         "webhook_attempts": [_attempt_view(attempt) for attempt in record.webhook.attempts],
         "webhook_error": record.webhook.error,

@@ -66,6 +66,7 @@ UNAUDITED = {
     "web_connector": "sessions are shown by the requests that they send",
     **dict.fromkeys(["deliver_webhook", "retry_webhook"], "each attempt is in the record of its request"),
     **dict.fromkeys(["log_and_forget", "pack_search_texts", "sweep"], "the service itself does it"),
+    "settle_queued_request": "it queues queries, which change nothing. The request names them",
     "operate": "see the commands",
 }
 """Functions that write, and why they leave no entry."""

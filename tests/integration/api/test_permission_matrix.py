@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -22,9 +23,10 @@ from domain.records.app import ApiKey, App, AppLimits, Scope, api_key_hash
 from domain.records.batch import ids_of_batch
 from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.event_types import ALL_EVENTS
-from domain.records.request import Attempts, Paging, QueuedRequest, State
+from domain.records.request import Attempts, Paging, QueuedRequest, State, WhetherExecuted, settling_id
 from domain.records.session import InFlight
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
+from domain.settling.service import SettlingService
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
@@ -58,6 +60,7 @@ from tests.support.builders import (
     a_record,
     a_session,
 )
+from tests.support.unknown_writes import ADDITION, add_executed, add_unknown_write, end_query
 from tests.support.webhooks import stream_image
 
 if TYPE_CHECKING:
@@ -215,6 +218,31 @@ def logs_events(recorder: Recorder) -> None:
     for number, new in enumerate((image, others, unreadable)):
         change = {"dynamodb": {"SequenceNumber": str(number), "NewImage": new}}
         invoke(recorder, "log_and_forget", {"Records": [change]})
+
+
+def settles(function: str) -> Callable[[Recorder], None]:
+    """Return the case in which a function stores what the books show about an addition, with all that it looks at."""
+
+    def case(recorder: Recorder) -> None:
+        store, later = recorder.store, NOON + timedelta(hours=1)
+        write = add_unknown_write(store, ADDITION)
+        add_executed(store, NOON - timedelta(hours=3), "2026-03-14T09:00:00Z")
+        add_executed(store, NOON + timedelta(minutes=1), "2026-03-14T12:01:00Z", request_name="CustomerAddRq")
+        store.commit(AddRequest(a_record(request_name="CustomerAddRq").claimed("", NOON), REQUEST_XML, "ann"))
+        SettlingService(store, FixedClock(later)).settle(APP_ID, write.id)
+        ids = ids_of_batch(settling_id(write.id, 1), 3)
+        ended = [end_query(store, query_id, later) for query_id in ids]
+        if function == "settle_queued_request":
+            path = f"/api/v1/queued_requests/{write.id}/settle"
+            invoke(recorder, function, api_event("POST", path, authorizer={"app_id": APP_ID, "scope": "full"}))
+        else:
+            change = {"SequenceNumber": "1", "NewImage": stream_image(record_item(ended[-1]))}
+            invoke(recorder, function, {"Records": [{"dynamodb": change}]})
+        settled = store.request(write.id)
+        assert isinstance(settled, QueuedRequest)
+        assert settled.executed is WhetherExecuted.NO
+
+    return case
 
 
 def gets_a_canary(function: str) -> Callable[[Recorder], None]:
@@ -478,7 +506,8 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "operate": (operates,),
     "deliver_webhook": (gets_a_canary("deliver_webhook"),),
-    "log_and_forget": (forgets_chunks, logs_events, gets_a_canary("log_and_forget")),
+    "log_and_forget": (forgets_chunks, logs_events, gets_a_canary("log_and_forget"), settles("log_and_forget")),
+    "settle_queued_request": (settles("settle_queued_request"),),
     "retry_webhook": (sends_an_event_of_a_connection,),
     "list_audit_log": (lists_the_audit_log_of_a_connection,),
     "list_events": (lists_events, waits_for_events),

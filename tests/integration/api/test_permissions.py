@@ -66,6 +66,7 @@ from tests.support.builders import (
 from tests.support.cases import for_each
 from tests.support.services import services_with, using
 from tests.support.simulators import NotedSimulators
+from tests.support.unknown_writes import add_unknown_write
 from tests.support.webhooks import PlannedAttempts
 
 if TYPE_CHECKING:
@@ -163,7 +164,10 @@ def fill(store: DynamoDBStore, function: str) -> None:
     store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
     store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
     store.commit(Put(None, connection))
-    store.commit(AddRequest(record, REQUEST_XML, "ann"))
+    if function == "settle_queued_request":
+        add_unknown_write(store, id=REQUEST_ID)
+    else:
+        store.commit(AddRequest(record, REQUEST_XML, "ann"))
     if function in ENDED:
         for state in (State.TICKETED, State.SENT):
             store.commit(ChangeRequest(record, record := record.moved(state, NOON)))

@@ -128,6 +128,8 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "response_json": None,
         "error": None,
         "executed": None,
+        "settling": None,
+        "settles": None,
         "webhook_url": HOOK,
         "webhook_attempts": [],
         "webhook_error": None,

@@ -116,6 +116,13 @@ class AsyncClient:
         check_options("continue_batch", ContinueOptions, options)
         return await self.run(self.protocol.continue_batch(batch_id, request, options))
 
+    async def settle(self, request_id: str) -> QueuedRequest:
+        """Ask QuickBooks whether it executed a write whose `executed` is `unknown`. Return the record of the write.
+
+        The answer is in `executed` of the record when its `settling.answered` is true.
+        """
+        return await self.run(self.protocol.settle(request_id))
+
     async def record(self, request_id: str) -> QueuedRequest:
         """Return the record of a request."""
         return await self.run(self.protocol.record(request_id))

@@ -127,6 +127,13 @@ class Client:
         check_options("continue_batch", ContinueOptions, options)
         return self.run(self.protocol.continue_batch(batch_id, request, options))
 
+    def settle(self, request_id: str) -> QueuedRequest:
+        """Ask QuickBooks whether it executed a write whose `executed` is `unknown`. Return the record of the write.
+
+        The answer is in `executed` of the record when its `settling.answered` is true.
+        """
+        return self.run(self.protocol.settle(request_id))
+
     def record(self, request_id: str) -> QueuedRequest:
         """Return the record of a request."""
         return self.run(self.protocol.record(request_id))

@@ -162,6 +162,14 @@ class Protocol:
         answer = yield from self.send(Call("POST", path, _parameters(options), body, takes_effect_once=True))
         return cast("list[QueuedRequest]", answer["data"])
 
+    def settle(self, request_id: str) -> Steps[QueuedRequest]:
+        """Ask QuickBooks whether it executed a write, and return the record of the write."""
+        yield from self.require_full_scope()
+        path = f"/api/v1/queued_requests/{segment(request_id)}/settle"
+        # The service queues nothing while its queries wait.
+        answer = yield from self.send(Call("POST", path, takes_effect_once=True))
+        return cast("QueuedRequest", answer["data"])
+
     def queue_batch(self, batch: BatchBase) -> Steps[None]:
         """Queue the requests of a batch."""
         yield from self.require_full_scope()

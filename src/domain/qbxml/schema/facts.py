@@ -63,6 +63,12 @@ def response_facts(name: str) -> Mapping[str, Returned]:
     return _load(f"responses/{name}.json") if exists else {}
 
 
+def returned_type(name: str) -> str | None:
+    """Return the base type of an element of responses, such as `AMTTYPE`, or None if it is not in the schema."""
+    kind: str | None = _load("returned_types.json")["values"].get(name)
+    return kind
+
+
 def return_elements(request_name: str) -> Mapping[str, Mapping[str, str]]:
     """Return the children of each kind of object in a response, in order, with the version that added each of them.
 
