@@ -392,3 +392,15 @@ def test_nothing_is_queued_for_a_connection_that_is_being_deleted() -> None:
 
     with pytest.raises(NotFound):
         bench.settle()
+
+
+def test_deletions_that_were_asked_for_before_the_changes_settle_nothing() -> None:
+    """What was deleted between the two would be in neither answer."""
+    bench = Bench(ADDITION)
+    calibrated(bench)
+    bench.settle()
+    *others, deleted = bench.queries
+    end_query(bench.store, deleted.id, bench.clock() + timedelta(minutes=1))
+    *_, last = [end_query(bench.store, query.id, bench.clock() + timedelta(minutes=2)) for query in others]
+
+    assert bench.service.answered(last) is WhetherExecuted.UNKNOWN
