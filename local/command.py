@@ -151,7 +151,11 @@ def _parser() -> argparse.ArgumentParser:
         for option, meaning in SETTINGS.get(name, {}).items():
             command.add_argument(f"--{option}", default=argparse.SUPPRESS, help=meaning)
         if name == "create-key":
-            command.add_argument("--scope", choices=["full", "read_only"], default="full", help="default: full")
+            scopes = ["full", "read_only", "propose", "approve"]
+            command.add_argument("--scope", choices=scopes, default="full", help="default: full")
+            command.add_argument(
+                "--rotates", default=argparse.SUPPRESS, metavar="KEY_HASH", help="a key that it takes the place of"
+            )
         if name == "audit-log":
             command.add_argument("--before", default=argparse.SUPPRESS, metavar="ID", help="continue behind this entry")
         if name == "recount-connection":

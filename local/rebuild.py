@@ -461,7 +461,10 @@ def _recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:
     # QuickBooks may have been executing any of these writes when the functions of the stack were stopped.
     running_until = timestamp(now + timedelta(seconds=MAX_EXECUTION_SECONDS))
     recovery = Recovery(begun=True, active=True, running_until=running_until)
-    if record.state is State.RETRYABLE and replace(record.recovery, running_until=running_until) == recovery:
+    is_recovering = (
+        record.state is State.RETRYABLE and replace(record.recovery, running_until=running_until) == recovery
+    )
+    if is_recovering and (record.approval is None or record.approval.decision is None):
         return record
     attempts = replace(record.attempts, sessions=max(record.attempts.sessions, 1))
     after = _without_response(record, now, state=State.RETRYABLE, attempts=attempts, queue_priority=FIRST_IN_LINE)
@@ -481,5 +484,5 @@ def _without_response(record: QueuedRequest, now: datetime, **fields: Any) -> Qu
     if record.webhook.state is not WebhookState.PENDING:
         webhook = record.webhook
     cleared = replace(record, error=None, responded_at=None, response_size=0, response_attempt="", response_chunks="")
-    cleared = replace(cleared, dependencies=(), queued_at=None)
+    cleared = replace(cleared, dependencies=(), queued_at=None).awaiting_approval_again(now)
     return replace(cleared, webhook=webhook, paging=paging, **fields).changed(now)

@@ -67,8 +67,8 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
         ),
     ),
     errors.Forbidden: (
-        "A read-only key was used to queue, change or delete. Convenience queries queue a request.",
-        "Use a key with the scope `full`.",
+        "The scope of the key does not allow the call, or a key would decide about a request that it has queued.",
+        "Use a key with the scope `full`, or to approve or reject, one that is not a rotation of the author's.",
     ),
     errors.BrowserRefused: (
         (
@@ -231,7 +231,7 @@ REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
         "Compare the value at `details.path` with the element at `details.place`. Queue the corrected request.",
     ),
     ErrorCode.NOT_SENT_IN_TIME: (
-        "It was not handed to the Web Connector before its `send_by`, which is in `details.send_by`.",
+        "It was not approved, or not handed to the Web Connector, before its `send_by`, which is in `details.send_by`.",
         "no; unknown if its response was lost",
         "If it is still wanted, queue it again with a later `send_by`, or without one.",
     ),

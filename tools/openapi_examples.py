@@ -263,6 +263,8 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
             "expect": {"executed": {"CustomerAddRq": 3}, "repeated_writes": 0},
         }
     },
+    "NewApproval": {"seen": {"revision": 1}},
+    "NewRejection": {"duplicate": {"reason": "This invoice exists already."}},
     "NewPassword": {"password": {"password": "correct horse battery staple"}},
     "NewQueuedRequest": {
         "tree": {"request_json": {"request": _TREE}, "webhook_url": _WEBHOOK_URL},

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from domain.connections.passwords import hash_password
 from domain.records.app import ApiKey, App, Scope, api_key_hash
+from domain.records.approval import Approval
 from domain.records.audit import public_id
 from domain.records.batch import new_batch_id
 from domain.records.connection import Connection, OnboardingLink
@@ -65,6 +66,9 @@ MOVED_FILE = {
 }
 """The connection's last error: the event of accepting a company file needs it."""
 
+FAR_FUTURE = 4_102_444_800
+"""Until when the sample request waits for approval, in Unix seconds: the functions use the real clock."""
+
 LINK_LIFETIME = timedelta(days=36_500)
 """Of the sample onboarding link: the functions use the real clock."""
 
@@ -83,6 +87,9 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         updated_at=now,
         webhook=Webhook.to(webhook_url),
     )
+    if event in {"approve_queued_request", "reject_queued_request"}:
+        approval = Approval("key_0000000000000001")
+        record = replace(record, request_name="CustomerAddRq", approval=approval, send_by=FAR_FUTURE)
     connection = Connection(
         id=CONNECTION_ID,
         app_id=APP_ID,

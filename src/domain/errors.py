@@ -114,7 +114,7 @@ class Unauthorized(ServiceError, code="unauthorized"):
 
 
 class Forbidden(ServiceError, code="forbidden"):
-    """A read-only key cannot queue, change or delete."""
+    """The scope of the API key does not allow it, or nobody decides about a request that they queued."""
 
 
 class BrowserRefused(ServiceError, code="browser_refused"):

@@ -36,7 +36,13 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
             "Version": "2012-10-17",
             "Statement": [{"Action": "execute-api:Invoke", "Effect": "Allow", "Resource": f"{api}/{stage}/*"}],
         },
-        "context": {"app_id": key.app_id, "scope": key.scope.value, "key_id": key.id, **asdict(app.limits)},
+        "context": {
+            "app_id": key.app_id,
+            "scope": key.scope.value,
+            "key_id": key.id,
+            "key_family": key.family,
+            **asdict(app.limits),
+        },
     }
 
 

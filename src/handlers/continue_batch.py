@@ -2,8 +2,10 @@
 
 from domain.errors import Gone, InvalidState, OtherSuccessor, PossiblyExecuted, UnsupportedByVersion
 from domain.queueing.continuation import ContinueBatch, Continuing
+from domain.records.app import Scope
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.new_queued_request import CreateParameters, NewContinuation
+from handlers.rest.request_checks import require_proposal
 from handlers.views.requests import QueuedRequestBatchView, new_queued_request
 
 
@@ -11,6 +13,7 @@ from handlers.views.requests import QueuedRequestBatchView, new_queued_request
     "Queued requests",
     "POST /connections/{connection_id}/batches/{batch_id}/continue",
     changes=True,
+    also=Scope.PROPOSE,
     queues=True,
     status=201,
     repeated_status=200,
@@ -28,11 +31,13 @@ def handler(
     References get the values of requests of the batch that have ended with a response, or of the new request. Each
     request is queued again at most once: a repeated call returns the new requests with status 200.
     """
+    require_proposal(call, webhook_url=body and body.gives_webhook, force=parameters.force)
     command = ContinueBatch(
         call.app_id,
         connection_id,
         batch_id,
         call.actor,
+        call.author,
         step=body.request_id if body else None,
         correction=body.correction(parameters) if body and body.corrects else None,
         force=parameters.force,

@@ -3,9 +3,10 @@
 from domain.errors import Gone, IdempotencyKeyReused, InvalidState, PossiblyExecuted, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueRequest
 from domain.queueing.successor import Replaces
+from domain.records.app import Scope
 from handlers.rest import ApiCall, Data, endpoint
 from handlers.rest.new_queued_request import CreateParameters, NewQueuedRequest
-from handlers.rest.request_checks import idempotency_key
+from handlers.rest.request_checks import idempotency_key, require_proposal
 from handlers.rest.waiting import queue_and_wait
 from handlers.views.requests import QueuedRequestView, new_queued_request
 
@@ -14,6 +15,7 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
     "Queued requests",
     "POST /connections/{connection_id}/queued_requests",
     changes=True,
+    also=Scope.PROPOSE,
     queues=True,
     status=201,
     repeated_status=200,
@@ -28,9 +30,11 @@ def handler(
     request that has ended is replaced at most once: a call with `replaces` returns the record that replaces it already,
     also with status 200.
     """
+    require_proposal(call, webhook_url=body.gives_webhook, force=parameters.force)
     key = idempotency_key(call.event)
     idempotency = Idempotency.of(key, connection_id, body.inputs(parameters)) if key else None
     replaces = Replaces(body.replaces, parameters.force, call.actor) if body.replaces else None
-    command = QueueRequest(call.app_id, connection_id, body.reader(parameters), idempotency, call.limits, replaces)
+    read = body.reader(parameters)
+    command = QueueRequest(call.app_id, connection_id, read, idempotency, call.limits, replaces, call.author)
     queued = queue_and_wait(call, command)
     return {"data": new_queued_request(queued)}, queued.repeated

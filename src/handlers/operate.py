@@ -131,11 +131,14 @@ def set_contact(
     return _app(services().administration.set_contact(app_id, changes))
 
 
-def create_key(*, app_id: str, scope: str = Scope.FULL.value) -> dict[str, Any]:
-    """Create an API key with the scope `full` or `read_only`. The key itself is returned only this once."""
+def create_key(*, app_id: str, scope: str = Scope.FULL.value, rotates: str | None = None) -> dict[str, Any]:
+    """Create an API key with a scope. The key itself is returned only this once.
+
+    `rotates` is the hash of a key of the app that it takes the place of. Neither can approve what the other queues.
+    """
     if scope not in set(Scope):
-        raise InvalidRequest.of("scope", "must be full or read_only")
-    new = services().administration.create_key(app_id, Scope(scope))
+        raise InvalidRequest.of("scope", f"must be one of {', '.join(Scope)}")
+    new = services().administration.create_key(app_id, Scope(scope), rotates=rotates)
     return _key(new.key) | {"api_key": new.text}
 
 
@@ -232,11 +235,14 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 # A list of what is logged, not of what is not: a new argument may be a secret.
-LOGGED_ARGUMENTS = {"app_id", "connection_id", "key_hash", "scope", "mend", "send", *AppLimits.__dataclass_fields__}
+LOGGED_ARGUMENTS = {
+    *("app_id", "connection_id", "key_hash", "rotates", "scope", "mend", "send"),
+    *AppLimits.__dataclass_fields__,
+}
 """The arguments that are logged if they have the form of an id, a hash, a number or an option. No argument is a secret,
 but an operator can pass an API key by mistake."""
 
-_is_loggable = re.compile(r"[0-9a-f-]{1,64}|full|read_only|yes|no").fullmatch
+_is_loggable = re.compile(rf"[0-9a-f-]{{1,64}}|{'|'.join(Scope)}|yes|no").fullmatch
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -293,6 +299,7 @@ def _key(key: ApiKey) -> dict[str, Any]:
     return {
         "key_hash": key.hash,
         "key_id": key.id,
+        "first_key_id": key.first_key_id,
         "app_id": key.app_id,
         "scope": key.scope.value,
         "label": key.label,

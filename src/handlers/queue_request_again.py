@@ -3,8 +3,10 @@
 from domain.errors import Gone, InvalidState, PossiblyExecuted, UnsupportedByVersion
 from domain.queueing.new_request import QueueRequest, copy_of
 from domain.queueing.successor import Replaces
+from domain.records.app import Scope
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import QueueAgainParameters
+from handlers.rest.request_checks import require_proposal
 from handlers.views.requests import QueuedRequestView, new_queued_request
 
 
@@ -12,6 +14,7 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
     "Queued requests",
     "POST /queued_requests/{request_id}/queue_again",
     changes=True,
+    also=Scope.PROPOSE,
     queues=True,
     status=201,
     repeated_status=200,
@@ -25,6 +28,7 @@ def handler(
     A request is queued again at most once: a repeated call returns the new request with status 200. The new request
     can be queued again in turn.
     """
+    require_proposal(call, force=parameters.force)
     stored = services().requests.copied(call.app_id, request_id, connection_id)
     copy = copy_of(stored)
     command = QueueRequest(
@@ -33,6 +37,7 @@ def handler(
         lambda _: copy,
         limits=call.limits,
         replaces=Replaces(request_id, parameters.force, call.actor),
+        author=call.author,
     )
     queued = services().queueing.queue(command)
     return {"data": new_queued_request(queued)}, queued.repeated

@@ -27,7 +27,10 @@ def handler(call: ApiCall, connection_id: str, body: NewQueueAgain) -> QueuedAga
         quotas.check_written(call.app_id, call.limits, size)
 
     use_case = QueueAgain(
-        services().store, services().clock, partial(services().quotas.check_read, call.app_id, call.limits)
+        services().store,
+        services().clock,
+        partial(services().quotas.check_read, call.app_id, call.limits),
+        author=call.author,
     )
     tally = use_case.queue_again(
         call.app_id,

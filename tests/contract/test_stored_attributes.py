@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.keys import Item
 
 ATTRIBUTES = {
+    "approval",
     "app_id",
     "commit_id",
     "connection_id",

@@ -24,7 +24,7 @@ from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
 from domain.queueing import continuation, many, new_request, waiting_calls, waiting_reason
-from domain.records import audit, batch, request, session
+from domain.records import approval, audit, batch, request, session
 from domain.records.app import AppLimits
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.search_text import MAX_TEXT_BYTES
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
+SECONDS_A_YEAR = 366 * 86_400
 PAGE = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
 PARAMETERS = Template.load().parameters
 
@@ -116,6 +117,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "digits of a whole number": [str(requests.MAX_DIGITS)],
     "request label": [str(requests.MAX_REQUEST_LABEL_CHARACTERS)],
     "`label`": [f"1 to {labels.MAX_LABEL_CHARACTERS} characters"],
+    "reason of a rejection": [f"1 to {models.MAX_REASON_CHARACTERS} characters"],
+    "wait for [approval]": [f"{approval.MAX_SECONDS // 86_400} days"],
     "`send_by`, `send_within`": [f"{send_by.MIN_SECONDS} seconds to {send_by.MAX_SECONDS // 86_400} days"],
     "`metadata`": [f"{labels.MAX_METADATA_PAIRS} strings", f"{labels.MAX_METADATA_BYTES:,} bytes"],
     "`ref` in a batch": [longest(NewBatchRequest, "ref")],
@@ -229,7 +232,10 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "first attempts of one app at once": [f"{webhooks.MAX_FIRST_ATTEMPTS_PER_APP} in each batch"],
     "requests and responses": [],
     "the fact that a request was deleted": [f"{TOMBSTONE_DAYS} days"],
-    "idempotency key": [f"{new_request.IDEMPOTENCY_SECONDS // 3600} hours"],
+    "idempotency key": [
+        f"{new_request.IDEMPOTENCY_SECONDS // 3600} hours",
+        f"{new_request.MAX_SECONDS_WITH_APPROVAL // SECONDS_A_YEAR} years",
+    ],
     "events in the feed": [f"{log.KEPT.days} days"],
     "statistics": [f"{KEPT_DAYS} days"],
     "audit log": [f"{audit.KEPT.days} days"],

@@ -210,7 +210,7 @@ class FakeStore:
                 holds = connection is not None and connection.webhook_url == change.webhook_url
             case ClaimIdempotencyKey():
                 current = claim = self.claims.get((change.app_id, change.key))
-                holds = claim is None or claim.expires_at <= change.now
+                holds = claim is None or claim.expires_at <= change.now or claim.record_id == change.released
             case CountBeginning():
                 current = None
                 limits = _counters(change).items()

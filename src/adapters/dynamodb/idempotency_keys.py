@@ -35,13 +35,18 @@ class IdempotencyKeys:
 
     def claim(self, change: ClaimIdempotencyKey) -> list[Operation]:
         """Return the operation that claims a key."""
+        # DynamoDB removes expired keys within days, not at once.
+        condition = f"attribute_not_exists({keys.ID}) OR {keys.EXPIRES_AT} <= :now"
+        values = {":now": {"N": str(change.now)}}
+        if change.released:
+            condition += " OR record_id = :released"
+            values[":released"] = {"S": change.released}
         operation = put_if(
             self._dynamodb.tables.idempotency_keys,
             IDEMPOTENCY_CLAIMS.item(change.claim) | idempotency_key(change.app_id, change.key),
-            # DynamoDB removes expired keys within days, not at once.
-            f"attribute_not_exists({keys.ID}) OR {keys.EXPIRES_AT} <= :now",
+            condition,
             change,
             IDEMPOTENCY_CLAIMS.entity,
-            values={":now": {"N": str(change.now)}},
+            values=values,
         )
         return [operation]

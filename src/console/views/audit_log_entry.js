@@ -15,6 +15,8 @@ export const ACTIONS = {
   company_file_reset: "Reset the company file",
   company_file_accepted: "Accepted the company file at another path",
   onboarding_link_created: "Created an onboarding link",
+  request_approved: "Approved a request",
+  request_rejected: "Rejected a request",
   request_discarded: "Discarded a request",
   request_deleted: "Deleted a request",
   request_queued_again: "Queued a request again",

@@ -113,11 +113,16 @@ class Administration:
             actor=actor,
         )
 
-    def create_key(self, app_id: str, scope: Scope = Scope.FULL) -> NewKey:
-        """Store a new API key of an app."""
+    def create_key(self, app_id: str, scope: Scope = Scope.FULL, *, rotates: str | None = None) -> NewKey:
+        """Store a new API key of an app. It is one actor with the key that it `rotates`, which has this hash."""
         self.app(app_id)
+        former = self._store.api_key(rotates) if rotates else None
+        if rotates and (former is None or former.app_id != app_id):
+            raise not_found("API key")
         text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
-        key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], timestamp(self._clock()))
+        first_key_id = former.family if former else None
+        now = timestamp(self._clock())
+        key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], now, first_key_id=first_key_id)
         self._store.commit(Put(None, key), self._key_entry(Action.API_KEY_CREATED, key))
         return NewKey(key, text)
 

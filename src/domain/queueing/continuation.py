@@ -20,8 +20,10 @@ from domain.queueing.new_request import (
     copy_of,
     with_references,
 )
+from domain.queueing.service import refuse_rejected
 from domain.queueing.successor import HasSuccessor, Replaces, id_again
 from domain.records.app import AppLimits
+from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.batch import MAX_REQUESTS, batch_id, id_at, ids_of_batch, position_of
 from domain.records.ownership import not_found
 from domain.records.request import ENDED, ErrorCode, State
@@ -48,13 +50,14 @@ class ContinueBatch:
     """The command to continue a batch.
 
     `step` is the id of the request that failed. It is needed if several failed. Without a `correction`, its copy is
-    queued. With `force`, QuickBooks may have executed it.
+    queued. With `force`, QuickBooks may have executed it. `author` queues.
     """
 
     app_id: str
     connection_id: str
     batch_id: str
     actor: Actor
+    author: Author = UNKNOWN_AUTHOR
     step: str | None = None
     correction: Correction | None = None
     force: bool = False
@@ -142,6 +145,8 @@ class Continuing:
         replaces = Replaces(step.id, command.force, command.actor)
         if step.id in ids:
             replaces.check(step)
+            if command.correction is None:
+                refuse_rejected(step)
         stored = self._stored([family.records[request_id] for request_id in ids])
 
         corrected = step.id if command.correction else None
@@ -164,6 +169,7 @@ class Continuing:
             read,
             limits=command.limits,
             continues=Continues(replaces, ids, {*family.records}),
+            author=command.author,
         )
 
     def _check_sources(self, copied: Sequence[StoredRequest], family: _Family) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,9 +21,10 @@ from domain.queueing.reused_key import key_reused
 from domain.queueing.service import KIND, existing
 from domain.queueing.successor import HasSuccessor, Replaces, id_again
 from domain.records.app import AppLimits
+from domain.records.approval import UNKNOWN_AUTHOR, Approval, Author
 from domain.records.batch import ids_of_batch, new_batch_id
 from domain.records.ownership import not_found
-from domain.records.request import Paging, QueuedRequest, StoredRequest, Tombstone
+from domain.records.request import ENDED, Paging, QueuedRequest, StoredRequest, Tombstone
 from domain.records.search_text import searchable_text
 from domain.records.webhook import Webhook
 from domain.send_by import ANY_TIME, SendBy
@@ -34,6 +35,7 @@ from domain.storage.changes import (
     IdempotencyClaim,
     RequireConnection,
 )
+from domain.storage.ports import RequestDetail
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import check_url
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
 
 IDEMPOTENCY_SECONDS = 24 * 60 * 60
 """How long a repeated `Idempotency-Key` returns the first record (docs/reference/service-contract.md, Idempotency)."""
+
+MAX_SECONDS_WITH_APPROVAL = 2 * 366 * 24 * 60 * 60
+"""How long the key of a request that needs approval can live. It is released IDEMPOTENCY_SECONDS after its end."""
 
 MAX_RESPONSES_BYTES = 4 * 1024 * 1024
 """The responses in the answer to a repeated call that queued a batch."""
@@ -84,6 +89,8 @@ class NewRequest:
     `may_iterate` allows a query that can iterate to be sent in pages if its response is too large. `label` and
     `metadata` are the caller's (`domain.labels`).
 
+    `author` queues it. If it `needs_approval` and is a write, somebody else has to approve it.
+
     In a batch, `ref` is its name for the requests behind it, and `depends_on` and `references` name the requests that
     have to end before it is queued. The request has placeholders in place of the references.
     """
@@ -97,6 +104,8 @@ class NewRequest:
     depends_on: tuple[str, ...] = ()
     references: tuple[qbxml.Reference, ...] = ()
     send_by: SendBy = ANY_TIME
+    needs_approval: bool = False
+    author: Author = UNKNOWN_AUTHOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +113,8 @@ class QueueRequest:
     """The command to queue a request.
 
     `read` returns the request for the QBXML version and the country of the connection. It raises InvalidRequest.
-    `limits` are those of the app. If it `replaces` a request of the connection, it is queued as its successor, unless
-    there is one already.
+    `author` queues it. `limits` are those of the app. If it `replaces` a request of the connection, it is queued as its
+    successor, unless there is one already.
     """
 
     app_id: str
@@ -114,6 +123,7 @@ class QueueRequest:
     idempotency: Idempotency | None = None
     limits: AppLimits = AppLimits()
     replaces: Replaces | None = None
+    author: Author = UNKNOWN_AUTHOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +153,7 @@ class QueueBatch:
     idempotency: Idempotency | None = None
     limits: AppLimits = AppLimits()
     continues: Continues | None = None
+    author: Author = UNKNOWN_AUTHOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +209,10 @@ class Queueing:
         the replaced request or its successor was deleted.
         """
         connection = self._cache.get(command.app_id, command.connection_id)
-        if command.replaces:
-            self._check_replaced(command, command.replaces)
+        replaced = self._replaced(command, command.replaces) if command.replaces else None
         new = command.read(connection)
+        if replaced and replaced.approval:
+            new = replace(new, needs_approval=True)
         self._check_url(new)
         if self._quotas:
             self._quotas.check_create(command.app_id, command.limits)
@@ -211,14 +223,15 @@ class Queueing:
         self._wake_if_simulated(connection)
         return queued
 
-    def _check_replaced(self, command: QueueRequest, replaces: Replaces) -> None:
-        """Check that the request can be replaced. Raises NotFound, Gone, InvalidState and PossiblyExecuted."""
+    def _replaced(self, command: QueueRequest, replaces: Replaces) -> QueuedRequest:
+        """Return the request that can be replaced. Raises NotFound, Gone, InvalidState and PossiblyExecuted."""
         record = self._store.request(replaces.request_id)
         if record is None or (record.app_id, record.connection_id) != (command.app_id, command.connection_id):
             raise not_found(KIND)
         if isinstance(record, Tombstone):
             raise Gone(f"The request {record.id} was deleted.", {"deleted_at": record.deleted_at})
         replaces.check(record)
+        return record
 
     def queue_batch(self, command: QueueBatch) -> QueuedBatch:
         """Queue a batch with one commit, as `queue`. The errors of a single request name its `index`.
@@ -270,8 +283,14 @@ class Queueing:
         if isinstance(command, QueueBatch) and command.continues:
             replaces = command.continues.step
 
+        batch = [replace(new, author=command.author) for new in batch]
+        released: IdempotencyClaim | None = None
+
         def attempt(conflict: Conflict | None) -> Sequence[Queued]:
-            if conflict and (there := self._already_there(command, ids, conflict)):
+            nonlocal released
+            if conflict and (claim := self._released(conflict)):
+                released = claim
+            elif conflict and (there := self._already_there(command, ids, conflict)):
                 return there
             connection = self._cache.get(command.app_id, command.connection_id)
             try:
@@ -288,7 +307,9 @@ class Queueing:
             keys: list[Change] = []
             if command.idempotency:
                 batch_size = len(ids) if is_batch else 0
-                keys = [self._claimed_key(command.app_id, command.idempotency, ids[0], batch_size)]
+                needs_approval = any(change.record.approval for change in added)
+                claimed = self._claim(command.idempotency, ids[0], batch_size, needs_approval=needs_approval)
+                keys = [self._claimed_key(command.app_id, command.idempotency, claimed, released)]
             if replaces:
                 # A key of another call is refused before a successor of another call is returned.
                 self._store.commit(unchanged, *keys, *added, *replaces.entries(added[0].record))
@@ -354,12 +375,28 @@ class Queueing:
         """Return the change that stores the request now. Raises RequestTooLarge, and InvalidRequest for a `send_by`."""
         return added_request(request_id, connection, new, timestamp(self._insertion_times()), links)
 
+    def _claim(
+        self, idempotency: Idempotency, request_id: str, batch_size: int, *, needs_approval: bool
+    ) -> IdempotencyClaim:
+        seconds = MAX_SECONDS_WITH_APPROVAL if needs_approval else IDEMPOTENCY_SECONDS
+        expires_at = int(self._clock().timestamp()) + seconds
+        return IdempotencyClaim(idempotency.body_hash, request_id, expires_at, batch_size)
+
     def _claimed_key(
-        self, app_id: str, idempotency: Idempotency, request_id: str, batch_size: int
+        self, app_id: str, idempotency: Idempotency, claim: IdempotencyClaim, released: IdempotencyClaim | None
     ) -> ClaimIdempotencyKey:
-        seconds = int(self._clock().timestamp())
-        claim = IdempotencyClaim(idempotency.body_hash, request_id, seconds + IDEMPOTENCY_SECONDS, batch_size)
-        return ClaimIdempotencyKey(app_id, idempotency.key, claim, seconds)
+        now = int(self._clock().timestamp())
+        return ClaimIdempotencyKey(app_id, idempotency.key, claim, now, released.record_id if released else None)
+
+    def _released(self, conflict: Conflict) -> IdempotencyClaim | None:
+        """Return the claim of requests that needed approval and ended more than a day ago, or None."""
+        claim, now = conflict.current, self._clock()
+        # An ordinary key expires at its time. The clocks of two functions differ by less than a day.
+        if not isinstance(claim, IdempotencyClaim) or claim.expires_at <= now.timestamp() + 2 * IDEMPOTENCY_SECONDS:
+            return None
+        a_day_ago = timestamp(now - timedelta(seconds=IDEMPOTENCY_SECONDS))
+        is_released = all(_ended_before(a_day_ago, self._store.request_detail(one)) for one in _ids_of(claim))
+        return claim if is_released else None
 
     def _claim_of(self, app_id: str, idempotency: Idempotency) -> IdempotencyClaim | None:
         """Return the claim of a key by an earlier call, or None."""
@@ -370,7 +407,7 @@ class Queueing:
         self, command: QueueRequest | QueueBatch, idempotency: Idempotency, claim: IdempotencyClaim
     ) -> Sequence[Queued]:
         """Return the requests that an earlier call with this key queued. Raises IdempotencyKeyReused."""
-        ids = ids_of_batch(claim.record_id, claim.batch_size) if claim.batch_size else [claim.record_id]
+        ids = _ids_of(claim)
         if claim.body_hash != idempotency.body_hash:
             raise key_reused(ids, self._store.records_by_id(ids))
         return self.stored(command.app_id, command.connection_id, ids, repeated=True)
@@ -417,6 +454,9 @@ def added_request(
     request = new.request
     if not request.request_label:
         request = request.with_request_label(request_id)
+    inserted_at = datetime.fromisoformat(moment)
+    send_by = new.send_by.seconds(inserted_at)
+    approval = _approval(new, send_by)
     record = QueuedRequest(
         id=request_id,
         connection_id=connection.id,
@@ -432,8 +472,9 @@ def added_request(
         subject=qbxml.subject(request),
         dependencies=links.dependencies,
         dependants=links.dependants,
-        send_by=new.send_by.seconds(datetime.fromisoformat(moment)),
+        send_by=approval.deadline(int(inserted_at.timestamp())) if approval else send_by,
         simulated=connection.simulated,
+        approval=approval,
     )
     request_xml = request.to_xml()
     qbxml.check_wire_size(request_xml)
@@ -452,7 +493,8 @@ def copy_of(stored: StoredRequest) -> NewRequest:
         record.paging.may_begin,
         record.label,
         stored.metadata,
-        send_by=SendBy(kept=record.send_by),
+        send_by=SendBy(kept=record.given_send_by),
+        needs_approval=record.approval is not None,
     )
 
 
@@ -461,6 +503,29 @@ def with_references(stored: StoredRequest, new: NewRequest) -> NewRequest:
     request = qbxml.with_placeholders(new.request, stored.references)
     references = tuple(replace(reference, value=None) for reference in stored.references)
     return replace(new, request=request, references=references)
+
+
+def _approval(new: NewRequest, send_by: int | None) -> Approval | None:
+    """Return the approval that a new request needs, or None."""
+    if new.request.name.endswith("QueryRq") or not (new.needs_approval or new.author.proposes):
+        return None
+    return Approval(new.author.id, send_by)
+
+
+def _ids_of(claim: IdempotencyClaim) -> Sequence[str]:
+    """Return the ids of the requests that the first call with a key has queued."""
+    return ids_of_batch(claim.record_id, claim.batch_size) if claim.batch_size else [claim.record_id]
+
+
+def _ended_before(moment: str, stored: RequestDetail | Tombstone | None) -> bool:
+    """Whether a request has not changed since it ended before this time. A tombstone is kept for longer than a day."""
+    match stored:
+        case RequestDetail(stored=StoredRequest(record=record)):
+            return record.state in ENDED and record.updated_at < moment
+        case Tombstone():
+            return stored.deleted_at < moment
+        case None:
+            return True
 
 
 def _stored(change: AddRequest) -> StoredRequest:

@@ -20,6 +20,7 @@ from domain.queueing.many import USUAL_BOUNDS
 from domain.queueing.new_request import added_request, copy_of
 from domain.queueing.selection import FIRST_TIME, Place, Walk, counted_parts
 from domain.queueing.successor import id_again
+from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
 from domain.records.request import QueuedRequest, State
@@ -49,7 +50,8 @@ class AgainTally:
     """The result of a call. `next_cursor` continues where it ended, and is None at the end.
 
     `queued` counts the requests that were queued again, or that a dry run would have queued, and `queued_before` those
-    that had been. `left_out` counts writes that QuickBooks may have executed, and later pages of queries.
+    that had been. `left_out` counts writes that QuickBooks may have executed or that were rejected, and later pages of
+    queries.
     """
 
     queued: int = 0
@@ -61,26 +63,33 @@ class AgainTally:
 def may_be_queued_again(record: QueuedRequest) -> bool:
     """Whether a record that ended in an error or was discarded can be queued again without harm.
 
-    A later page cannot, because its iterator has ended.
+    A later page cannot, because its iterator has ended. A request that was rejected is never copied.
     """
-    if record.paging.page > 1 or record.state not in QUEUED_AGAIN or record.lacks_values:
+    if record.paging.page > 1 or record.state not in QUEUED_AGAIN or record.lacks_values or record.was_rejected:
         return False
     return record.wrote_nothing
 
 
 class QueueAgain:
-    """The use case. `check_quota` counts a request with this many bytes, and raises QuotaExceeded.
+    """The use case. `check_quota` counts a request with this many bytes, and raises QuotaExceeded. `author` queues.
 
     `check_read` is as in `ManyRequests`.
     """
 
     def __init__(
-        self, store: QueueStore, clock: Clock, check_read: Callable[[], None], bounds: Bounds = USUAL_BOUNDS
+        self,
+        store: QueueStore,
+        clock: Clock,
+        check_read: Callable[[], None],
+        bounds: Bounds = USUAL_BOUNDS,
+        *,
+        author: Author = UNKNOWN_AUTHOR,
     ) -> None:
         self._store = store
         self._clock = clock
         self._check_read = check_read
         self._bounds = bounds
+        self._author = author
         self._insertion_times = InsertionTimes(clock)
 
     def queue_again(
@@ -176,7 +185,8 @@ class QueueAgain:
         """Queue a request as a new one. Return False if that was done before. Raises TooManyRequests."""
         requires = RequireConnection(connection.id, connection.app_id, connection.webhook_url)
         moment = timestamp(self._insertion_times())
-        addition = added_request(id_again(stored.record.id), connection, copy_of(stored), moment)
+        copy = replace(copy_of(stored), author=self._author)
+        addition = added_request(id_again(stored.record.id), connection, copy, moment)
         audited.begin(addition.record)
         try:
             self._store.commit(requires, addition)

@@ -93,19 +93,20 @@ class RequestService:
         def discarded(record: QueuedRequest, now: datetime) -> QueuedRequest:
             after = record.moved(State.DISCARDED, now)
             if not dependants:
-                self._refuse_with_dependants(record)
+                self.refuse_with_dependants(record)
             return after
 
-        return self._change(
+        return self.change(
             app_id,
             request_id,
             connection_id,
             discarded,
-            entry_of=_entries(Action.REQUEST_DISCARDED, actor),
+            entry_of=entries(Action.REQUEST_DISCARDED, actor),
             is_done=lambda _, record: record.state is State.DISCARDED,
         )
 
-    def _refuse_with_dependants(self, record: QueuedRequest) -> None:
+    def refuse_with_dependants(self, record: QueuedRequest) -> None:
+        """Raise HasDependants if other requests wait for this one."""
         if ids := waiting_dependants(self._store, record):
             number = f"{len(ids)} requests wait" if len(ids) > 1 else "A request waits"
             message = f"{number} for this one, and would end in errors. Add ?dependants=true if that is intended."
@@ -126,12 +127,12 @@ class RequestService:
                 )
             return redelivered(record, now)
 
-        return self._change(
+        return self.change(
             app_id,
             request_id,
             connection_id,
             pending,
-            entry_of=_entries(Action.WEBHOOK_REDELIVERED, actor),
+            entry_of=entries(Action.WEBHOOK_REDELIVERED, actor),
             is_done=lambda before, record: record.webhook.round > before.webhook.round,
         )
 
@@ -150,7 +151,7 @@ class RequestService:
         Raises InvalidState for a waiting request without `force`, and MayBeExecuted if QuickBooks may be executing it.
         `dependants` is as in `discard`.
         """
-        entry_of = _entries(Action.REQUEST_DELETED, actor)
+        entry_of = entries(Action.REQUEST_DELETED, actor)
 
         def attempt(_: Conflict | None) -> None:
             record = self._store.request(request_id)
@@ -162,7 +163,7 @@ class RequestService:
             if isinstance(record, QueuedRequest):
                 _refuse_deletion(record, force=force)
                 if record.state in QUEUED and not dependants:
-                    self._refuse_with_dependants(record)
+                    self.refuse_with_dependants(record)
                 now = self._clock()
                 entry = entry_of(record, record.revision + 1, timestamp(now))
                 changes = with_dependants(self._store, [RemoveRequest(record, timestamp(now))], now)
@@ -170,17 +171,17 @@ class RequestService:
 
         commit_with_retry(attempt, _CONTENDED)
 
-    def _change(
+    def change(
         self,
         app_id: str,
         request_id: str,
         connection_id: str | None,
-        change: Callable[[QueuedRequest, datetime], QueuedRequest],
+        change: Callable[[QueuedRequest, datetime], QueuedRequest | None],
         *,
         entry_of: Callable[[QueuedRequest, int, str], AuditEntry],
         is_done: Callable[[QueuedRequest, QueuedRequest], bool],
     ) -> StoredRequest:
-        """Change a record together with its entry in the audit log, and return it.
+        """Change a record together with its entry in the audit log, and return it. `change` returns None to leave it.
 
         After a conflict, `is_done` tells from the former and the current record whether the change was made meanwhile:
         by an equal call, or by this one, if the answer to its commit was lost.
@@ -195,6 +196,8 @@ class RequestService:
             before = stored.record
             now = self._clock()
             after = change(stored.record, now)
+            if after is None:
+                return stored
             changes = with_dependants(self._store, [ChangeRequest(stored.record, after)], now)
             self._store.commit(*changes, Put(None, entry_of(after, after.revision, timestamp(now))))
             return replace(stored, record=after)
@@ -202,7 +205,7 @@ class RequestService:
         return commit_with_retry(attempt, _CONTENDED)
 
 
-def _entries(action: Action, actor: Actor) -> Callable[[QueuedRequest, int, str], AuditEntry]:
+def entries(action: Action, actor: Actor) -> Callable[[QueuedRequest, int, str], AuditEntry]:
     """Return the function that makes an entry from a record, the revision that was made, and a timestamp."""
 
     def entry_of(record: QueuedRequest, revision: int, at: str) -> AuditEntry:
@@ -227,8 +230,17 @@ def existing(app_id: str, detail: RequestDetail | Tombstone | None) -> RequestDe
     raise Gone("The request was deleted.", {"deleted_at": owned(detail, app_id, KIND).deleted_at})
 
 
+def refuse_rejected(record: QueuedRequest) -> None:
+    """Raise InvalidState if somebody has rejected the request. It is never copied."""
+    if record.was_rejected:
+        reason = record.approval.reason if record.approval else None
+        message = 'It was rejected. Queue a corrected request in its place, with "replaces": "<id>".'
+        raise InvalidState(message, {"state": record.state.value, "reason": reason})
+
+
 def refuse_incomplete(record: QueuedRequest) -> None:
     """Raise InvalidState if the request cannot be queued again as it is."""
+    refuse_rejected(record)
     if record.paging.page > 1:
         first = record.paging.first_page_id
         raise InvalidState(f"Its iterator in QuickBooks has ended. Queue page 1 again: {first}.", {"record_id": first})

@@ -2,8 +2,8 @@
 
 Only one reason is shown. This is the order of precedence; reasons that need a person come first:
 
-0. `send_by_passed`, `dependency`: no session takes it from the queue, so nothing of the below concerns it. The requests
-   that it waits for have reasons of their own.
+0. `send_by_passed`, `approval`, `dependency`: no session takes it from the queue, so nothing of the below concerns it.
+   The requests that it waits for have reasons of their own.
 1. `paused`: a person paused the connection.
 2. `wrong_password`: the last login failed, so no session begins until the password is correct.
 3. `never_connected`: no Web Connector has logged in, so there are no other facts.
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 CODES = (
     "send_by_passed",
+    "approval",
     "dependency",
     "paused",
     "wrong_password",
@@ -83,9 +84,10 @@ def of_request(
     `connection` is None if it is not known. `ahead` is the number of requests that are sent before this one, at most
     `MAX_COUNTED_AHEAD`, or None if they were not counted.
     """
-    is_late = record.misses_send_by(now)
-    if is_late or not record.is_in_queue:
-        return (_late(record) if is_late else _dependency(record)) if record.state in QUEUED else None
+    if record.state not in QUEUED:
+        return None
+    if outside := _outside_the_queue(record, now):
+        return outside
     if connection and (blocked := of_connection(connection, now)):
         return blocked
     if record.recovering:
@@ -94,6 +96,15 @@ def of_request(
         number = "100 or more requests are" if ahead >= MAX_COUNTED_AHEAD else f"{ahead} requests are"
         return WaitingReason("requests_ahead", f"{'1 request is' if ahead == 1 else number} sent before it.")
     return _next_session(record, connection, now)
+
+
+def _outside_the_queue(record: QueuedRequest, now: datetime) -> WaitingReason | None:
+    """Return why no session takes the request from the queue, or None if it is there."""
+    if record.misses_send_by(now):
+        return _late(record)
+    if record.awaits_approval:
+        return _approval(record)
+    return _dependency(record) if record.dependencies else None
 
 
 def _next_session(record: QueuedRequest, connection: Connection | None, now: datetime) -> WaitingReason:
@@ -123,6 +134,14 @@ def _next_session(record: QueuedRequest, connection: Connection | None, now: dat
 def _late(record: QueuedRequest) -> WaitingReason:
     message = f"It was not sent by {record.send_by_time}. It ends as not_sent_in_time within six minutes of that."
     return WaitingReason("send_by_passed", message)
+
+
+def _approval(record: QueuedRequest) -> WaitingReason:
+    return WaitingReason(
+        "approval",
+        f"It enters the queue when it is approved. Without an approval by {record.send_by_time}, it ends.",
+        f"To approve it: POST /api/v1/queued_requests/{record.id}/approve, with another API key than its author's.",
+    )
 
 
 def _dependency(record: QueuedRequest) -> WaitingReason:

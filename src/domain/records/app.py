@@ -10,10 +10,16 @@ from domain.records.audit import public_id
 
 
 class Scope(StrEnum):
-    """The scope of a key. It allows either everything or only reading stored requests and connections."""
+    """The scope of a key. Each allows to read stored requests and connections.
+
+    A key that may PROPOSE also queues requests, whose writes need approval. A key that may APPROVE also approves and
+    rejects them. A FULL key may do everything.
+    """
 
     FULL = "full"
     READ_ONLY = "read_only"
+    PROPOSE = "propose"
+    APPROVE = "approve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +68,10 @@ class App:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """An API key. `hash` is the `api_key_hash` of its text. `label` is the first characters of its text."""
+    """An API key. `hash` is the `api_key_hash` of its text. `label` is the first characters of its text.
+
+    `first_key_id` is the public id of the first key, if this one was rotated from it.
+    """
 
     hash: str
     app_id: str
@@ -70,7 +79,13 @@ class ApiKey:
     label: str
     inserted_at: str
     revoked_at: str | None = None
+    first_key_id: str | None = None
     revision: int = 1
+
+    @property
+    def family(self) -> str:
+        """The id that a key shares with its rotations. They are one actor."""
+        return self.first_key_id or self.id
 
     @property
     def id(self) -> str:

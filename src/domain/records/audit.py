@@ -47,6 +47,8 @@ class Action(StrEnum):
     REQUEST_DISCARDED = "request_discarded"
     REQUEST_DELETED = "request_deleted"
     REQUEST_QUEUED_AGAIN = "request_queued_again"
+    REQUEST_APPROVED = "request_approved"
+    REQUEST_REJECTED = "request_rejected"
     WEBHOOK_REDELIVERED = "webhook_redelivered"
     REQUESTS_DISCARDED = "requests_discarded"
     REQUESTS_QUEUED_AGAIN = "requests_queued_again"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from uuid import UUID, uuid5
 
 from domain.errors import InvalidState, MayBeExecuted, compact, shortened
+from domain.records.approval import Approval, ApprovalDecision
 from domain.records.batch import new_batch_id
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.timestamps import timestamp
@@ -228,7 +229,7 @@ class QueuedRequest:
     `inserted_at`. `subject` is what the request is about, in at most 80 bytes of UTF-8, from its QBXML. From `send_by`
     on, in Unix seconds, the request is not sent for the first time. None means that it may be sent at any time.
     `simulated` tells that its connection is a test connection. `settles` is the id of the write that a query of the
-    service settles.
+    service settles. `approval` is None unless the request needs one.
     """
 
     id: str
@@ -262,6 +263,7 @@ class QueuedRequest:
     settling: Settling = Settling()
     settles: str | None = None
     simulated: bool = False
+    approval: Approval | None = None
     revision: int = 1
 
     @property
@@ -310,8 +312,27 @@ class QueuedRequest:
 
     @property
     def is_in_queue(self) -> bool:
-        """Whether the request waits in the queue. One that has dependencies waits outside of it."""
-        return self.state in QUEUED and not self.dependencies
+        """Whether the request waits in the queue. One with dependencies, or without its approval, waits outside."""
+        return self.state in QUEUED and not self.dependencies and not self.awaits_approval
+
+    @property
+    def awaits_approval(self) -> bool:
+        """Whether somebody has to approve the request before it is sent.
+
+        After a restore, a write that QuickBooks may have executed is recovered first. Nothing is sent meanwhile.
+        """
+        is_open = self.approval is not None and self.approval.decision is None
+        return is_open and self.state in QUEUED and not self.recovering
+
+    @property
+    def was_rejected(self) -> bool:
+        """Whether somebody has rejected the request."""
+        return self.approval is not None and self.approval.decision is ApprovalDecision.REJECTED
+
+    @property
+    def given_send_by(self) -> int | None:
+        """The `send_by` that the author gave, in Unix seconds, or None without one."""
+        return self.approval.send_by if self.approval else self.send_by
 
     @property
     def recovering(self) -> bool:
@@ -450,6 +471,28 @@ class QueuedRequest:
             return replace(self, dependencies=left, revision=self.revision + 1)
         return replace(self, dependencies=(), queued_at=timestamp(now)).changed(now)
 
+    def approved(self, by: str | None, now: datetime) -> QueuedRequest:
+        """Return the waiting record after its approval. It enters the queue unless it waits for other requests."""
+        if self.approval is None:
+            raise AssertionError("only a request that needs approval is approved")
+        approval = self.approval.granted(by, timestamp(now), self.revision)
+        queued_at = None if self.dependencies else timestamp(now)
+        return replace(self, approval=approval, send_by=approval.send_by, queued_at=queued_at).changed(now)
+
+    def rejected(self, by: str | None, reason: str, now: datetime) -> QueuedRequest:
+        """Return the waiting record after somebody has rejected it. Raises MayBeExecuted and InvalidState."""
+        if self.approval is None:
+            raise AssertionError("only a request that needs approval is rejected")
+        approval = self.approval.refused(by, timestamp(now), reason)
+        return replace(self, approval=approval).moved(State.DISCARDED, now)
+
+    def awaiting_approval_again(self, now: datetime) -> QueuedRequest:
+        """Return the record without the decision about it, if it needs approval. Its revision stays."""
+        if self.approval is None:
+            return self
+        approval = self.approval.asked_again()
+        return replace(self, approval=approval, send_by=approval.deadline(int(now.timestamp())))
+
     def claimed(self, session_id: str, now: datetime) -> QueuedRequest:
         """Return the queued record after a session claimed it."""
         return replace(self, claim=Claim(session_id)).moved(State.TICKETED, now)
@@ -563,6 +606,8 @@ class QueuedRequest:
         the write has the same message set ID and is executed once. A new request has another one.
         """
         message = f"It was not sent to QuickBooks by {self.send_by_time}."
+        if self.awaits_approval:
+            message = f"It was not approved by {self.send_by_time}."
         hint = "Queue it again with a later send_by, or without one, if it is still wanted."
         if self.recovery.begun:
             message = (

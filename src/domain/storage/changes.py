@@ -103,6 +103,8 @@ class IdempotencyClaim:
 class ClaimIdempotencyKey:
     """Store the claim of an app's idempotency key. The key must be free or have expired at `now` (Unix seconds).
 
+    A claim whose first record is `released` is replaced too.
+
     The Conflict contains the stored `IdempotencyClaim`.
     """
 
@@ -110,6 +112,7 @@ class ClaimIdempotencyKey:
     key: str
     claim: IdempotencyClaim
     now: int
+    released: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

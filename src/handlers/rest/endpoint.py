@@ -79,6 +79,7 @@ class Options(TypedDict, total=False):
     """The options of `endpoint`. `Endpoint` explains them."""
 
     changes: bool
+    also: Scope
     queues: bool
     is_read: bool
     status: int
@@ -102,6 +103,7 @@ class Endpoint:
         function: Callable[..., Any],
         *,
         changes: bool = False,
+        also: Scope | None = None,
         queues: bool = False,
         is_read: bool = True,
         query: ConvenienceQuery | None = None,
@@ -109,7 +111,9 @@ class Endpoint:
         repeated_status: int | None = None,
         errors: tuple[type[ServiceError], ...] = (),
     ) -> None:
-        """Refuse read-only keys if the endpoint `changes` something. `query` checks the query parameters itself.
+        """Refuse keys without full scope if the endpoint `changes` something, but for those with the scope `also`.
+
+        `query` checks the query parameters itself.
 
         A call counts towards the reads of the app, unless the endpoint `queues` requests, which count as creates, or
         does not read the database (`is_read`).
@@ -126,6 +130,7 @@ class Endpoint:
         self.resolver.exception_handler(Exception)(self._error_response)
         self._function = function
         self._changes = changes
+        self._also = also
         self._is_limited = is_read
         self._is_read = is_read and not queues
         self._statuses = (status,) if repeated_status is None else (status, repeated_status)
@@ -169,7 +174,7 @@ class Endpoint:
             if isinstance(result, Response):
                 return result
             body, repeated = result if len(self._statuses) > 1 else (result, False)
-            if call.scope is Scope.READ_ONLY:
+            if call.scope is not Scope.FULL:
                 body = for_read_only_key(body)
             return render(call.event, body, self._statuses[repeated], call.response_headers)
 
@@ -225,7 +230,7 @@ class Endpoint:
         call = request_checks.call_of(event)
         if self._changes:
             request_checks.require_no_forgery(event)
-            request_checks.require_full_scope(call)
+            request_checks.require_scope(call, self._also)
         request_checks.require_ids(event)
         if self.query is None:
             request_checks.require_known_parameters(event, self._places)

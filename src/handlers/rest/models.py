@@ -66,6 +66,15 @@ Line = Annotated[
     WithJsonSchema({"type": "string", "pattern": _LINE}),
 ]
 
+MAX_REASON_CHARACTERS = 500
+Reason = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_REASON_CHARACTERS),
+    AfterValidator(_one_line),
+    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": MAX_REASON_CHARACTERS, "pattern": _LINE}),
+]
+"""Why a request is rejected. It is part of the record."""
+
 OptionalLine = Annotated[Line | None, BeforeValidator(_blank_is_none)]
 """A line, or None for a text that is empty."""
 
@@ -524,6 +533,27 @@ class DiscardParameters(Parameters):
     dependants: bool = Field(
         default=False, description="Also end the requests of its batch that wait for this one, in errors."
     )
+
+
+class NewApproval(Body):
+    """The approval of a request."""
+
+    revision: int = Field(
+        ge=1,
+        description="`approval.revision` of the record that was looked at. A request that has changed since then is "
+        "not approved.",
+        examples=[1],
+    )
+    accept_values: bool = Field(
+        default=False,
+        description="Approve it although it waits for the responses to other requests, and may get values of them.",
+    )
+
+
+class NewRejection(Body):
+    """The rejection of a request."""
+
+    reason: Reason = Field(description="Why it is not sent, in one line.", examples=["This invoice exists already."])
 
 
 class DeleteParameters(DiscardParameters):

@@ -20,8 +20,12 @@ SEND_BY = (
     "The request ends as `not_sent_in_time` if it is not handed to the Web Connector before this time. At least a "
     "minute ahead, at most 366 days."
 )
+APPROVAL = (
+    "`required`: a write waits until it is approved with another API key than the one that queued it. Without an "
+    "approval it ends after seven days. Queries never wait."
+)
 SEND_WITHIN = "The same in seconds from the call on, in place of `send_by`."
-NEWER_MEMBERS = ("send_by", "send_within")
+NEWER_MEMBERS = ("send_by", "send_within", "approval")
 
 
 class NewRequestParameters(Parameters):
@@ -77,6 +81,8 @@ class WrittenRequest(Body):
     send_by: Time | None = Field(default=None, description=SEND_BY, examples=["2026-03-14T18:00:00Z"])
     send_within: SendWithin | None = Field(default=None, description=SEND_WITHIN, examples=[3600])
 
+    approval: Literal["required"] | None = Field(default=None, description=APPROVAL)
+
     @model_validator(mode="before")
     @classmethod
     def unwrapped(cls, value: Any) -> Any:
@@ -84,6 +90,11 @@ class WrittenRequest(Body):
         if isinstance(value, dict) and list(value) == ["queued_request"]:
             return value["queued_request"]
         return value
+
+    @property
+    def gives_webhook(self) -> bool:
+        """Whether the webhook is not left to the connection."""
+        return self.webhook_choice is not WebhookUrl.DEFAULT
 
     @property
     def webhook_choice(self) -> str | WebhookUrl:
@@ -112,6 +123,7 @@ class WrittenRequest(Body):
                 label=self.label,
                 metadata=self.metadata or {},
                 send_by=SendBy(self.send_by, self.send_within),
+                needs_approval=self.approval is not None,
             )
 
         return read
@@ -205,6 +217,7 @@ class NewContinuation(WrittenRequest):
                 label=new.label if "label" in given else former.label,
                 metadata=new.metadata if "metadata" in given else former.metadata,
                 send_by=new.send_by if new.send_by.is_given else former.send_by,
+                needs_approval=new.needs_approval or former.needs_approval,
             )
 
         return corrected
@@ -255,6 +268,7 @@ class NewBatch(Body):
         default=None, description=f"For the requests without a time of their own. {SEND_BY}", examples=[None]
     )
     send_within: SendWithin | None = Field(default=None, description=SEND_WITHIN, examples=[None])
+    approval: Literal["required"] | None = Field(default=None, description=f"For all writes of the batch. {APPROVAL}")
 
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
@@ -274,7 +288,9 @@ class NewBatch(Body):
                 try:
                     with of_request_in_batch(index):
                         new = request.reader(parameters)(connection)
-                        batch.append(new if new.send_by.is_given else replace(new, send_by=of_all))
+                        send_by = new.send_by if new.send_by.is_given else of_all
+                        needs_approval = new.needs_approval or self.approval is not None
+                        batch.append(replace(new, send_by=send_by, needs_approval=needs_approval))
                 except InvalidRequest as error:
                     problems += error.problems
             if problems:

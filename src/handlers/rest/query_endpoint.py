@@ -8,6 +8,7 @@ from domain.qbxml import default_version
 from domain.queries import QUERIES
 from domain.queries.query import Query
 from domain.queueing.new_request import Idempotency, NewRequest, QueueRequest, WebhookUrl
+from domain.records.app import Scope
 from domain.records.connection import Connection
 from handlers.rest import ApiCall, Data, Endpoint, request_checks
 from handlers.rest.endpoint import CONNECTION
@@ -20,6 +21,7 @@ def query_endpoint(name: str) -> Endpoint:
 
     def query(call: ApiCall, connection_id: str) -> tuple[Data[QueuedRequestView], bool]:
         parameters = request_checks.query_parameters(call.event)
+        request_checks.require_proposal(call, webhook_url="webhook_url" in parameters)
         key = request_checks.idempotency_key(call.event)
         idempotency = Idempotency.of(key, connection_id, [name, dict(parameters)]) if key else None
         read = partial(_new_request, QUERIES[name], parameters)
@@ -37,6 +39,7 @@ def query_endpoint(name: str) -> Endpoint:
         [f"{method} {CONNECTION}/{name}" for method in ("GET", "POST")],
         query,
         changes=True,
+        also=Scope.PROPOSE,
         queues=True,
         query=QUERIES[name],
         status=202,

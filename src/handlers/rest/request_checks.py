@@ -21,6 +21,7 @@ from domain.errors import (
 )
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import AppLimits, Scope
+from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.audit import Actor, ActorType
 from handlers.common.http import header
 from handlers.rest.places import Places
@@ -47,6 +48,7 @@ Event = dict[str, Any]
 class ApiCall:
     """A call: its event, the app, the scope of its API key, the limits of the app, and the API key as an actor.
 
+    `author` is the API key together with its rotations.
     `response_headers` are those that the function adds to its response.
     """
 
@@ -55,6 +57,7 @@ class ApiCall:
     scope: Scope
     limits: AppLimits
     actor: Actor
+    author: Author = UNKNOWN_AUTHOR
     response_headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -65,16 +68,31 @@ def call_of(event: Event) -> ApiCall:
         raise Unauthorized("Send your API key as the Basic user name with an empty password.")
     limits = {field.name: int(authorized[field.name]) for field in fields(AppLimits) if field.name in authorized}
     # During an upgrade, API Gateway may pass the cached answer of an authorizer that did not know ids of keys.
-    actor = Actor(ActorType.API_KEY, authorized.get("key_id"))
-    return ApiCall(event, authorized["app_id"], Scope(authorized["scope"]), AppLimits(**limits), actor)
+    key_id, scope = authorized.get("key_id"), Scope(authorized["scope"])
+    author = Author(authorized.get("key_family", key_id), proposes=scope is Scope.PROPOSE)
+    return ApiCall(event, authorized["app_id"], scope, AppLimits(**limits), Actor(ActorType.API_KEY, key_id), author)
 
 
-def require_full_scope(call: ApiCall) -> None:
-    """Raise Forbidden for a read-only key."""
-    if call.scope is not Scope.FULL:
-        raise Forbidden(
-            "This API key is read-only. It can get requests and connections, but cannot queue, change or delete them."
-        )
+_REFUSALS: Mapping[Scope, str] = {
+    Scope.READ_ONLY: "This API key is read-only. It can get requests and connections, but cannot queue, change or "
+    "delete them.",
+    Scope.PROPOSE: "This API key can only read and queue requests. Its writes are sent after somebody has approved "
+    "them.",
+    Scope.APPROVE: "This API key can only read, and approve and reject requests that wait for approval.",
+}
+
+
+def require_scope(call: ApiCall, allowed: Scope | None = None) -> None:
+    """Raise Forbidden unless the key has full scope, or the other one that is allowed."""
+    if call.scope not in {Scope.FULL, allowed}:
+        raise Forbidden(_REFUSALS[call.scope])
+
+
+def require_proposal(call: ApiCall, **given: object) -> None:
+    """Raise Forbidden if a key that can only propose gives something that it may not decide."""
+    names = [name for name, value in given.items() if value]
+    if call.scope is Scope.PROPOSE and names:
+        raise Forbidden(f"{_REFUSALS[Scope.PROPOSE]} Leave out {names[0]}.", {"field": names[0]})
 
 
 def require_no_forgery(event: Event) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeAlias, cast
 from typing_extensions import TypeAliasType, TypedDict
 
 from domain import qbxml
+from domain.records.approval import ApprovalDecision
 from domain.records.batch import batch_id, id_at, position_of
 from domain.records.request import State, WhetherExecuted
 from domain.records.webhook import WebhookState
@@ -31,6 +32,8 @@ ResponseElement = TypeAliasType(
 ResponseJson = list[dict[str, ResponseElement]]
 """An object for each message set, with one member: `QBXMLMsgsRs`."""
 
+
+_KEY_ID = "key_3b1f0c9d5e7a2468"
 
 Metadata = Annotated[dict[str, str], Schema("Your own names and values", examples=[{"order": "1007"}])]
 
@@ -121,6 +124,24 @@ class SettlingView(TypedDict):
     answered: Annotated[bool, Schema("Whether `executed` shows the answer. If it is then `unknown`, ask again later")]
 
 
+class ApprovalView(TypedDict):
+    """The approval that a write needs before it is sent."""
+
+    decision: Annotated[ApprovalDecision | None, Schema("Null until somebody has decided")]
+    revision: Annotated[
+        int | None, Schema("What the call that approves the request names, and then what was approved", minimum=1)
+    ]
+    queued_by: Annotated[
+        str | None,
+        Schema(
+            "The id of the first API key of those that were rotated into the one that queued it", examples=[_KEY_ID]
+        ),
+    ]
+    decided_by: Annotated[str | None, Schema("The id of the API key that decided", examples=[_KEY_ID])]
+    decided_at: Moment | None
+    reason: Annotated[str | None, Schema("Why it was rejected")]
+
+
 Simulated: TypeAlias = Annotated[
     bool, Schema("True for a test connection, behind which a simulated QuickBooks works. Otherwise absent")
 ]
@@ -154,6 +175,7 @@ class _RequestFields(TypedDict):
     depends_on: Annotated[
         list[Uuid], Schema("The requests of its batch for which this one still waits, or waited when it ended")
     ]
+    approval: Annotated[ApprovalView | None, Schema("Null if the request needs no approval")]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if the request does not wait")]
     error: RequestErrorView | None
     executed: Annotated[
@@ -378,6 +400,20 @@ def _attempt_view(attempt: WebhookAttempt) -> WebhookAttemptView:
     }
 
 
+def _approval_view(record: QueuedRequest) -> ApprovalView | None:
+    approval = record.approval
+    if approval is None:
+        return None
+    return {
+        "decision": approval.decision,
+        "revision": record.revision if record.awaits_approval else approval.revision,
+        "queued_by": approval.queued_by,
+        "decided_by": approval.decided_by,
+        "decided_at": approval.decided_at,
+        "reason": approval.reason,
+    }
+
+
 def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_connection: bool = False) -> _RequestFields:
     view: _RequestFields = {
         "id": record.id,
@@ -394,6 +430,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "webhook_state": record.webhook_state,
         "webhook_retrying": record.webhook.is_retrying,
         "depends_on": [id_at(record.id, position) for position in record.dependencies],
+        "approval": _approval_view(record),
         "waiting_reason": waiting_reason(waiting),
         "error": error_view(record.error),
         "executed": record.executed,

@@ -41,6 +41,8 @@ AUDITED = {
     "create_onboarding_url": Action.ONBOARDING_LINK_CREATED,
     "delete_connection": Action.CONNECTION_DELETED,
     "delete_queued_request": Action.REQUEST_DELETED,
+    "approve_queued_request": Action.REQUEST_APPROVED,
+    "reject_queued_request": Action.REQUEST_REJECTED,
     "discard_queued_request": Action.REQUEST_DISCARDED,
     "discard_queued_requests": Action.REQUESTS_DISCARDED,
     "onboard_customer": Action.PASSWORD_SET,

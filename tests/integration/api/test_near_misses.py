@@ -251,7 +251,7 @@ OTHER_ID = "d0000000-0000-4000-8000-00000000000d"
         (f"/connections/{CONNECTION_ID}/bills", "followed by accept_company_file, audit_log, batches, customers, "),
         (
             f"/queued_requests/{OTHER_ID}/response",
-            f"{OTHER_ID}/ can be followed by discard, queue_again, redeliver, settle.",
+            f"{OTHER_ID}/ can be followed by approve, discard, queue_again, redeliver, reject, settle.",
         ),
         ("/events/5", "/api/v1/events exists, but nothing can follow it."),
         (f"/queued_requests/{OTHER_ID}/cancel", f"Did you mean /api/v1/queued_requests/{OTHER_ID}/discard?"),

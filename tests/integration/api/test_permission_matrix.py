@@ -20,6 +20,7 @@ from domain.events.log import append_events
 from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
 from domain.records.app import ApiKey, App, AppLimits, Scope, api_key_hash
+from domain.records.approval import Approval
 from domain.records.batch import ids_of_batch
 from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.event_types import ALL_EVENTS
@@ -336,6 +337,32 @@ def ends_a_request_with_dependants(function: str, method: str, path: str) -> Cal
     return case
 
 
+def decides(function: str, path: str, body: dict[str, object]) -> Callable[[Recorder], object]:
+    """Return the case that decides about a request that others wait for: refused, then with its dependants."""
+
+    def case(recorder: Recorder) -> None:
+        first, second = ids_of_batch("00000000-0000-4000-8000-000000000777", 2)
+        yesterday = timestamp(NOON - timedelta(days=1))
+        awaiting = a_record(
+            id=first,
+            dependants=(1,),
+            request_name="CustomerAddRq",
+            approval=Approval("key_1"),
+            inserted_at=yesterday,
+            updated_at=yesterday,
+        )
+        recorder.store.commit(
+            AddRequest(awaiting, REQUEST_XML, "ann"),
+            AddRequest(a_record(id=second, dependencies=(0,)), REQUEST_XML, "ann"),
+        )
+        caller = {"app_id": APP_ID, "scope": "approve", "key_id": "key_2"}
+        for parameters in ("", "?dependants=true") if path == "reject" else ("",):
+            url = f"/api/v1/queued_requests/{first}/{path}{parameters}"
+            invoke(recorder, function, api_event("POST", url, body=json.dumps(body), authorizer=caller))
+
+    return case
+
+
 def purges_chunks(recorder: Recorder) -> None:
     """Remove a deleted connection with a response in chunks."""
     connection = a_connection(id="c0000000-0000-4000-8000-000000000077")
@@ -494,6 +521,8 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "discard_queued_request": (
         ends_a_request_with_dependants("discard_queued_request", "POST", "/api/v1/queued_requests/{id}/discard"),
     ),
+    "approve_queued_request": (decides("approve_queued_request", "approve", {"revision": 1}),),
+    "reject_queued_request": (decides("reject_queued_request", "reject", {"reason": "No."}),),
     "discard_queued_requests": (discards_beside_a_session,),
     "sweep": (sweeps_a_request_that_ends, sweeps_late_requests, purges_chunks),
     "web_connector": (

@@ -17,6 +17,7 @@ from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.connections.service import ConnectionService
 from domain.maintenance.search_packing import pack_days
 from domain.records.app import ApiKey, App, Scope, api_key_hash
+from domain.records.approval import Approval
 from domain.records.batch import ids_of_batch, new_batch_id
 from domain.records.request import Attempts, QueuedRequest, RequestError, State
 from domain.records.session import InFlight
@@ -159,7 +160,8 @@ def end_what_is_queued_again(store: DynamoDBStore, record: QueuedRequest, functi
 
 def fill(store: DynamoDBStore, function: str) -> None:
     """Store the records that the events mention, a silent session and a deleted connection."""
-    record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK))
+    approval = Approval("key_0000000000000001") if "approve" in function or "reject" in function else None
+    record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK), approval=approval)
     connection, silent = a_connection(onboarding=LINK, last_error=MOVED, simulated="simulator" in function), a_session()
     store.commit(Put(None, App(APP_ID, "Shop", timestamp(NOON), ("whsec_" + "A" * 43 + "=",))))
     store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))

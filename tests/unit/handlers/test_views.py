@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from domain.records.approval import Approval
 from domain.records.request import ListedRequest, RequestError, State, StoredRequest
 from domain.records.webhook import WebhookAttempt
 from handlers.views.requests import listed_request, queued_request
@@ -61,6 +62,7 @@ INTERNAL = {
     "response_attempt",
     "response_chunks",
     "revision",
+    "approval.send_by",
 }
 """Fields of a record that clients do not see."""
 
@@ -106,7 +108,7 @@ def with_another_value(entity: Any, path: str) -> Any:
 
 
 def test_every_field_of_a_record_is_in_its_view_or_internal() -> None:
-    record = a_record(state=State.ERROR)
+    record = a_record(state=State.ERROR, approval=Approval("key_3b1f0c9d5e7a2468"))
     before = queued_request(StoredRequest(record, REQUEST_XML))
 
     hidden = {

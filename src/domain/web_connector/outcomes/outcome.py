@@ -395,7 +395,8 @@ def _of_status_check(
         return Ended(outcome_unknown(record, now, message, details), text)
     # The status is valid for this session only.
     not_recovering = replace(record.recovery, active=False, running_until=None)
-    return SentAgain(replace(record.requeued(now), recovery=not_recovering).moved(State.TICKETED, now))
+    again = replace(record.requeued(now), recovery=not_recovering)
+    return Requeued(again) if again.awaits_approval else SentAgain(again.moved(State.TICKETED, now))
 
 
 def _of_refused_message_set(record: QueuedRequest, text: str | None, code: int, now: datetime) -> Outcome | Ignored:

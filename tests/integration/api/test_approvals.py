@@ -1,0 +1,216 @@
+"""Approval over HTTP: scopes of keys, the calls that decide, and what the record and the audit log show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.errors import NotFound
+from domain.records.app import Scope
+from tests.support.api_client import ApiClient
+from tests.support.builders import CONNECTION_ID
+
+if TYPE_CHECKING:
+    from tests.integration.api.conftest import Deployment
+    from tests.support.api_response import ApiResponse
+
+WRITE = {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Ann"}}}}
+QUERY = {"request_json": {"CustomerQueryRq": {"MaxReturned": 5}}}
+CONNECTION = f"/api/v1/connections/{CONNECTION_ID}"
+
+
+def client(deployment: Deployment, scope: Scope, rotates: str | None = None) -> ApiClient:
+    """Return a client with a new key."""
+    return ApiClient(deployment.administration.create_key(deployment.app_id, scope, rotates=rotates).text)
+
+
+def queued(deployment: Deployment, api: ApiClient | None = None, **fields: Any) -> dict[str, Any]:
+    """Queue a write that needs approval, and return its record."""
+    answer = (api or deployment.api).call("POST", deployment.requests_url, WRITE | {"approval": "required"} | fields)
+    assert answer.status == 201, answer.json
+    data: dict[str, Any] = answer.json["data"]
+    return data
+
+
+def decide(api: ApiClient, record: dict[str, Any], how: str, **body: Any) -> ApiResponse:
+    """Approve or reject a request."""
+    given = {"revision": record["approval"]["revision"]} if how == "approve" else {"reason": "No."}
+    return api.call("POST", f"/api/v1/queued_requests/{record['id']}/{how}", given | body)
+
+
+def test_the_record_shows_what_the_approval_names(deployment: Deployment) -> None:
+    record = queued(deployment)
+
+    assert record["state"] == "waiting"
+    assert record["waiting_reason"]["code"] == "approval"
+    assert record["approval"] == {
+        "decision": None,
+        "revision": 1,
+        "queued_by": deployment.api.call("GET", "/api/v1/api_key").json["data"]["key_id"],
+        "decided_by": None,
+        "decided_at": None,
+        "reason": None,
+    }
+    assert deployment.queue()["approval"] is None
+
+
+@pytest.mark.parametrize("path", ["/api/v1", CONNECTION])
+@pytest.mark.parametrize("scope", [Scope.FULL, Scope.APPROVE])
+def test_another_key_approves_once_and_the_audit_log_names_it(deployment: Deployment, scope: Scope, path: str) -> None:
+    record, other = queued(deployment), client(deployment, scope)
+    key_id = other.call("GET", "/api/v1/api_key").json["data"]["key_id"]
+
+    answers = [other.call("POST", f"{path}/queued_requests/{record['id']}/approve", {"revision": 1}) for _ in range(2)]
+
+    assert [answer.status for answer in answers] == [200, 200]
+    assert answers[0].json == answers[1].json
+    approval = answers[0].json["data"]["approval"]
+    assert (approval["decision"], approval["decided_by"], approval["revision"]) == ("approved", key_id, 1)
+    entries = [
+        entry
+        for entry in other.call("GET", f"{CONNECTION}/audit_log").json["data"]
+        if entry["action"] == "request_approved"
+    ]
+    assert [(entry["actor"]["id"], entry["request_id"]) for entry in entries] == [(key_id, record["id"])]
+
+
+def test_a_rejection_has_a_reason(deployment: Deployment) -> None:
+    record, other = queued(deployment), client(deployment, Scope.APPROVE)
+
+    answer = decide(other, record, "reject", reason="This invoice exists already.")
+
+    assert answer.status == 200
+    assert answer.json["data"]["state"] == "discarded"
+    assert answer.json["data"]["approval"]["reason"] == "This invoice exists already."
+    again = deployment.api.call("POST", f"/api/v1/queued_requests/{record['id']}/queue_again")
+    assert (again.status, again.json["error"]["code"]) == (400, "invalid_state")
+
+
+@pytest.mark.parametrize("reason", ["", "x" * 501, "two\nlines"])
+def test_a_reason_is_one_line(deployment: Deployment, reason: str) -> None:
+    answer = decide(client(deployment, Scope.APPROVE), queued(deployment), "reject", reason=reason)
+
+    assert (answer.status, answer.json["error"]["details"]["problems"][0]["field"]) == (400, "reason")
+
+
+@pytest.mark.parametrize("how", ["approve", "reject"])
+@pytest.mark.parametrize("scope", list(Scope))
+def test_a_rotation_is_the_same_actor(deployment: Deployment, scope: Scope, how: str) -> None:
+    first = deployment.administration.create_key(deployment.app_id)
+    second = deployment.administration.create_key(deployment.app_id, rotates=first.key.hash)
+    third = client(deployment, scope, rotates=second.key.hash)
+
+    for author, decider in [(first, third), (second, third)]:
+        record = queued(deployment, ApiClient(author.text))
+        answer = decide(decider, record, how)
+        assert (answer.status, answer.json["error"]["code"]) == (403, "forbidden")
+
+
+def test_a_key_of_another_app_cannot_be_rotated(deployment: Deployment) -> None:
+    other = deployment.administration.create_app("Another").id
+    key = deployment.administration.create_key(other).key.hash
+
+    with pytest.raises(NotFound):
+        deployment.administration.create_key(deployment.app_id, rotates=key)
+
+
+@pytest.mark.parametrize("of_all", [True, False])
+def test_a_batch_asks_for_approval_of_all_its_writes_or_of_some(deployment: Deployment, *, of_all: bool) -> None:
+    asked = {"approval": "required"}
+    body = {"requests": [WRITE, QUERY, WRITE | ({} if of_all else asked)], **(asked if of_all else {})}
+    headers = {"Idempotency-Key": "batch-7"}
+
+    answers = [deployment.api.call("POST", f"{deployment.requests_url}/batch", body, headers=headers) for _ in range(2)]
+
+    assert [answer.status for answer in answers] == [201, 200]
+    needing = [record["approval"] is not None for record in answers[1].json["data"]]
+    assert needing == [of_all, False, True]
+
+
+class TestAKeyThatProposes:
+    """It reads and queues, and nothing else."""
+
+    @pytest.mark.parametrize("path", ["", "/batch"])
+    def test_its_writes_need_approval_and_its_queries_do_not(self, deployment: Deployment, path: str) -> None:
+        robot = client(deployment, Scope.PROPOSE)
+        for body, needs in ((WRITE, True), (QUERY, False)):
+            given = {"requests": [body]} if path else body
+            data = robot.call("POST", f"{deployment.requests_url}{path}", given).json["data"]
+            record = data[0] if path else data
+            assert (record["approval"] is not None) is needs
+
+    def test_it_queues_again_and_continues_batches(self, deployment: Deployment) -> None:
+        robot = client(deployment, Scope.PROPOSE)
+        record = deployment.api.call("POST", deployment.requests_url, WRITE).json["data"]
+        deployment.api.call("POST", f"/api/v1/queued_requests/{record['id']}/discard")
+        batch = deployment.api.call("POST", f"{deployment.requests_url}/batch", {"requests": [WRITE]}).json["data"][0]
+        deployment.api.call("POST", f"/api/v1/queued_requests/{batch['id']}/discard")
+
+        again = robot.call("POST", f"/api/v1/queued_requests/{record['id']}/queue_again")
+        continued = robot.call("POST", f"{CONNECTION}/batches/{batch['batch_id']}/continue", {})
+
+        assert (again.status, continued.status) == (201, 201)
+        assert again.json["data"]["approval"]
+        assert continued.json["data"][0]["approval"]
+
+    @pytest.mark.parametrize(
+        ("method", "path", "body"),
+        [
+            ("POST", "/queued_requests", WRITE | {"webhook_url": "https://shop.example/hook"}),
+            ("POST", "/queued_requests", WRITE | {"webhook_url": None}),
+            ("POST", "/queued_requests/batch", {"requests": [WRITE, WRITE | {"webhook_url": None}]}),
+            ("POST", "/queued_requests?force=true", WRITE),
+            ("POST", "/customers?webhook_url=https://shop.example/hook", None),
+            ("POST", "/queued_requests/{id}/queue_again?force=true", None),
+            ("POST", "/batches/{id}/continue?force=true", {}),
+            ("POST", "/batches/{id}/continue", WRITE | {"webhook_url": None}),
+            ("POST", "/queued_requests/{id}/discard", None),
+            ("POST", "/queued_requests/{id}/redeliver", None),
+            ("POST", "/queued_requests/{id}/approve", {"revision": 1}),
+            ("POST", "/queued_requests/{id}/reject", {"reason": "No."}),
+            ("DELETE", "/queued_requests/{id}?force=true", None),
+            ("POST", "/queued_requests/queue_again", {"filter": {"state": "error"}}),
+            ("POST", "/queued_requests/discard", {"filter": {"state": "waiting"}}),
+            ("PATCH", "", {"name": "Mine"}),
+            ("POST", "/pause", None),
+        ],
+    )
+    def test_it_may_do_nothing_else(
+        self, deployment: Deployment, method: str, path: str, body: dict[str, Any] | None
+    ) -> None:
+        url = CONNECTION + path.format(id=queued(deployment)["id"])
+        before = dict(deployment.store.records)
+
+        answer = client(deployment, Scope.PROPOSE).call(method, url, body)
+
+        assert (answer.status, answer.json["error"]["code"]) == (403, "forbidden")
+        assert deployment.store.records == before
+
+    def test_it_sees_only_the_origin_of_webhook_urls(self, deployment: Deployment) -> None:
+        record = queued(deployment, webhook_url="https://shop.example/hook?token=secret")
+
+        answer = client(deployment, Scope.PROPOSE).call("GET", f"/api/v1/queued_requests/{record['id']}")
+
+        assert answer.json["data"]["webhook_url"] == "https://shop.example/…"
+
+
+@pytest.mark.parametrize("path", ["/queued_requests", "/customers", "/queued_requests/{id}/discard", "/pause"])
+def test_a_key_that_approves_does_nothing_else(deployment: Deployment, path: str) -> None:
+    url = CONNECTION + path.format(id=queued(deployment)["id"])
+
+    answer = client(deployment, Scope.APPROVE).call("POST", url, WRITE if path == "/queued_requests" else None)
+
+    assert (answer.status, answer.json["error"]["code"]) == (403, "forbidden")
+
+
+def test_a_repeated_create_returns_the_request_that_waits(deployment: Deployment) -> None:
+    headers = {"Idempotency-Key": "invoice-1007"}
+    body = WRITE | {"approval": "required"}
+    first = deployment.api.call("POST", deployment.requests_url, body, headers=headers)
+    deployment.clock.advance(days=5)
+
+    second = deployment.api.call("POST", deployment.requests_url, body, headers=headers)
+
+    assert (first.status, second.status) == (201, 200)
+    assert second.json["data"]["id"] == first.json["data"]["id"]

@@ -1,0 +1,422 @@
+"""A write that needs approval: where it waits, who decides about it, and what becomes of its copies and its key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.errors import Forbidden, Gone, HasDependants, InvalidState, ServiceError
+from domain.queueing.new_request import IDEMPOTENCY_SECONDS
+from domain.queueing.queue_again import may_be_queued_again
+from domain.records.approval import MAX_SECONDS, UNKNOWN_AUTHOR, Author
+from domain.records.audit import Action
+from domain.records.request import ENDED, State
+from domain.send_by import SendBy
+from domain.storage.changes import ChangeRequest
+from local.rebuild import continued
+from tests.support.approvals import ANNE, BOB, ROBOT, Desk, actor_of, customer
+from tests.support.builders import APP_ID
+from tests.support.queueing import new_request
+from tests.support.web_connector.quickbooks import hcp, labels_in, nothing_stored, response_to, set_response
+
+if TYPE_CHECKING:
+    from domain.queueing.new_request import NewRequest, Queued
+
+DAY = 86_400
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """Return a desk with an empty queue."""
+    return Desk()
+
+
+def seconds_ahead(desk: Desk, request_id: str) -> int:
+    """Return in how many seconds the request ends, from when it was queued."""
+    record = desk.record(request_id)
+    assert record.send_by is not None
+    return record.send_by - int(desk.clock.now.timestamp())
+
+
+# --- Where it waits
+
+
+@pytest.mark.parametrize(("author", "needs_approval"), [(ANNE, True), (ROBOT, False)])
+def test_a_write_waits_outside_of_the_queue(desk: Desk, author: Author, *, needs_approval: bool) -> None:
+    queued = desk.queue(author, customer(needs_approval=needs_approval))
+    record = queued.stored.record
+
+    assert record.awaits_approval
+    assert desk.store.queue_front(record.connection_id, 10) == []
+    assert queued.waiting
+    assert queued.waiting.code == "approval"
+    assert desk.qbwc.authenticate() == "none"
+
+
+def test_a_write_of_a_full_key_needs_no_approval_unless_it_is_asked_for(desk: Desk) -> None:
+    assert desk.queue(ANNE, customer()).stored.record.approval is None
+    assert desk.qbwc.authenticate() == ""
+
+
+@pytest.mark.parametrize("author", [ANNE, ROBOT])
+def test_a_query_never_waits_for_approval(desk: Desk, author: Author) -> None:
+    query = new_request({"CustomerQueryRq": {}}, needs_approval=True)
+
+    assert desk.queue(author, query).stored.record.approval is None
+
+
+def test_an_approved_write_enters_the_queue_behind_those_that_wait_there(desk: Desk) -> None:
+    first = desk.waiting()
+    other = desk.queue(BOB, customer("Bea")).stored.record.id
+    desk.clock.advance(seconds=1)
+
+    approved = desk.approve(BOB, first)
+
+    assert [record.id for record in desk.store.queue_front(approved.connection_id, 10)] == [other, first]
+    assert approved.approval
+    assert (approved.approval.decided_by, approved.approval.revision) == (BOB.id, 1)
+
+
+# --- Who decides
+
+
+@pytest.mark.parametrize("decide", [Desk.approve, Desk.reject])
+@pytest.mark.parametrize("author", [ANNE, ROBOT, UNKNOWN_AUTHOR])
+def test_an_author_never_decides_about_their_own_request(desk: Desk, author: Author, decide: Any) -> None:
+    request = desk.waiting(author)
+
+    with pytest.raises(Forbidden):
+        decide(desk, author, request)
+
+    assert desk.record(request).awaits_approval
+
+
+def test_somebody_unknown_decides_about_nothing(desk: Desk) -> None:
+    with pytest.raises(Forbidden):
+        desk.approve(UNKNOWN_AUTHOR, desk.waiting())
+
+
+def test_an_approval_of_another_revision_is_refused(desk: Desk) -> None:
+    request = desk.waiting()
+
+    with pytest.raises(InvalidState) as error:
+        desk.approve(BOB, request, 2)
+
+    assert error.value.details == {"revision": 1}
+    assert desk.record(request).awaits_approval
+
+
+def test_a_repeated_decision_changes_nothing(desk: Desk) -> None:
+    approved, rejected = desk.waiting(), desk.waiting()
+    desk.approve(BOB, approved, 1)
+    desk.reject(BOB, rejected)
+    before = [desk.record(request) for request in (approved, rejected)]
+
+    assert [desk.approve(BOB, approved, 1), desk.reject(BOB, rejected, "Another reason.")] == before
+    for decide, request in ((desk.approve, rejected), (desk.reject, approved)):
+        with pytest.raises(InvalidState):
+            decide(BOB, request)
+    actions = Counter(entry.action for entry in desk.store.audit_log.values())
+    assert actions == {Action.REQUEST_APPROVED: 1, Action.REQUEST_REJECTED: 1}
+
+
+def test_a_request_that_needs_no_approval_cannot_get_one(desk: Desk) -> None:
+    request = desk.queue(ANNE, customer()).stored.record.id
+
+    for decide in (desk.approve, desk.reject):
+        with pytest.raises(InvalidState):
+            decide(BOB, request)
+
+
+def test_a_rejected_request_ends_with_its_reason_and_is_never_copied(desk: Desk) -> None:
+    request = desk.waiting()
+
+    record = desk.reject(BOB, request, "It is a duplicate.")
+
+    assert record.state is State.DISCARDED
+    assert record.approval
+    assert record.approval.reason == "It is a duplicate."
+    assert not may_be_queued_again(record)
+    with pytest.raises(InvalidState):
+        desk.queue_again(BOB, request)
+
+
+# --- Without a decision
+
+
+@pytest.mark.parametrize(("given", "seconds"), [(None, MAX_SECONDS), (DAY, DAY), (30 * DAY, MAX_SECONDS)])
+def test_it_ends_after_seven_days_or_at_its_own_time(desk: Desk, given: int | None, seconds: int) -> None:
+    request = desk.waiting(send_by=SendBy(within=given))
+    assert seconds_ahead(desk, request) == seconds
+
+    desk.clock.advance(seconds=seconds - 1)
+    assert desk.sweep() == 0
+    desk.clock.advance(seconds=1)
+    with pytest.raises(InvalidState):
+        desk.approve(BOB, request)
+    assert desk.sweep() == 1
+
+    error = desk.record(request).error
+    assert error
+    assert (error.code, error.message[:25]) == ("not_sent_in_time", "It was not approved by 20")
+
+
+@pytest.mark.parametrize("given", [None, 30 * DAY])
+def test_an_approved_write_has_the_time_that_its_author_gave(desk: Desk, given: int | None) -> None:
+    request = desk.waiting(send_by=SendBy(within=given))
+
+    record = desk.approve(BOB, request)
+
+    assert record.send_by == (None if given is None else int(desk.clock.now.timestamp()) + given)
+
+
+# --- Copies
+
+
+def test_each_copy_waits_for_approval_anew(desk: Desk) -> None:
+    first = desk.waiting(send_by=SendBy(within=30 * DAY))
+    desk.approve(BOB, first)
+    desk.discard(first)
+
+    second = desk.queue_again(BOB, first)
+    assert desk.record(second).awaits_approval
+    desk.discard(second)
+    third = desk.queue(ANNE, customer("Corrected"), replaces=second).stored.record
+
+    assert third.awaits_approval
+    with pytest.raises(Forbidden):
+        desk.approve(ANNE, third.id)
+    assert desk.record(second).given_send_by == desk.record(first).given_send_by
+
+
+# --- Batches
+
+
+def with_invoice(**fields: Any) -> list[NewRequest]:
+    """Return a customer, and an invoice that needs approval and the id of the customer."""
+    reference = {"ListID": {"$from": "c", "path": "CustomerRet/ListID"}}
+    invoice = {"InvoiceAddRq": {"InvoiceAdd": {"CustomerRef": reference, "RefNumber": "W7"}}}
+    return [customer(ref="c"), new_request(invoice, **fields)]
+
+
+def answer(desk: Desk, request: str) -> None:
+    """Answer a customer that was sent."""
+    desk.qbwc.receive(response_to(request, content="<CustomerRet><ListID>80000001-1</ListID></CustomerRet>"))
+
+
+def test_values_that_nobody_has_seen_must_be_accepted(desk: Desk) -> None:
+    _, invoice = desk.batch(ANNE, *with_invoice(needs_approval=True))
+    with pytest.raises(InvalidState):
+        desk.approve(BOB, invoice)
+
+    desk.approve(BOB, invoice, accept_values=True)
+
+    assert not desk.record(invoice).is_in_queue
+    answer(desk, desk.qbwc.begin())
+    assert labels_in(desk.qbwc.send()) == [invoice]
+
+
+def test_a_request_waits_for_its_approval_when_its_values_are_there(desk: Desk) -> None:
+    _, invoice = desk.batch(ANNE, *with_invoice(needs_approval=True))
+    answer(desk, desk.qbwc.begin())
+    assert desk.qbwc.send() == ""
+    assert desk.record(invoice).awaits_approval
+    with pytest.raises(InvalidState, match="has changed since revision 1"):
+        desk.approve(BOB, invoice, 1)
+
+    desk.approve(BOB, invoice)
+
+    assert labels_in(desk.qbwc.begin()) == [invoice]
+
+
+def test_the_dependants_of_a_rejected_request_end_with_it(desk: Desk) -> None:
+    first, invoice = desk.batch(ROBOT, *with_invoice())
+    with pytest.raises(HasDependants):
+        desk.reject(BOB, first)
+
+    desk.reject(BOB, first, dependants=True)
+
+    error = desk.record(invoice).error
+    assert error
+    assert error.code == "dependency_failed"
+
+
+# --- Its idempotency key
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_its_key_lives_until_a_day_after_its_end(desk: Desk, *, is_approved: bool) -> None:
+    new = customer(needs_approval=True)
+    first = desk.queue(ANNE, new, "key").stored.record.id
+    if is_approved:
+        desk.approve(BOB, first)
+    desk.clock.advance(days=6)
+    if is_approved:
+        desk.clock.advance(days=40)
+        desk.qbwc.receive(response_to(desk.qbwc.begin()))
+    else:
+        desk.clock.advance(days=1)
+        desk.sweep()
+    assert desk.record(first).state in ENDED
+
+    desk.clock.advance(seconds=IDEMPOTENCY_SECONDS - 10)
+    assert desk.queue(ANNE, new, "key").stored.record.id == first
+    desk.clock.advance(seconds=30)
+    second = desk.queue(ANNE, new, "key").stored.record.id
+    assert second != first
+    assert desk.queue(ANNE, new, "key").stored.record.id == second
+
+
+def test_the_key_of_a_deleted_request_lives_for_a_day(desk: Desk) -> None:
+    new = customer(needs_approval=True)
+    first = desk.queue(ANNE, new, "key").stored.record.id
+    desk.clock.advance(days=3)
+    desk.requests.delete(APP_ID, first, actor=actor_of(ANNE), force=True)
+
+    desk.clock.advance(seconds=IDEMPOTENCY_SECONDS - 10)
+    with pytest.raises(Gone):
+        desk.queue(ANNE, new, "key")
+    desk.clock.advance(seconds=30)
+    assert desk.queue(ANNE, new, "key").stored.record.id != first
+
+
+# --- After a restore
+
+
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_a_restored_write_is_recovered_and_then_waits_for_approval_again(desk: Desk, *, is_approved: bool) -> None:
+    request = desk.waiting()
+    if is_approved:
+        desk.approve(BOB, request)
+    before = desk.record(request)
+    restored = continued(before, desk.clock.now, has_request=True, has_response=False)
+    # The last session had the same company file open.
+    recovery = replace(restored.recovery, company_file_key="{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}", running_until=None)
+    desk.store.commit(ChangeRequest(before, replace(restored, recovery=recovery)))
+    assert not desk.record(request).awaits_approval
+
+    check = desk.qbwc.begin()
+    assert "CustomerAddRq" not in check
+    open_key = desk.qbwc.session.company_file.key
+    desk.qbwc.change(request, recovery=replace(desk.record(request).recovery, company_file_key=open_key))
+    desk.qbwc.receive(nothing_stored(check))
+
+    assert desk.record(request).awaits_approval
+    assert desk.qbwc.send() == ""
+    desk.qbwc.close()
+    desk.approve(BOB, request)
+    assert labels_in(desk.qbwc.begin()) == [request]
+
+
+# --- Any sequence of calls
+
+AUTHORS = {"anne": ANNE, "anne, rotated": Author(ANNE.id), "bob": BOB, "robot": ROBOT}
+people, numbers = st.sampled_from(sorted(AUTHORS)), st.sampled_from([0, 0, 0, 1, 2])
+steps = st.one_of(
+    st.tuples(st.just("queue"), people, st.booleans()),
+    st.tuples(st.just("batch"), people, st.booleans()),
+    st.tuples(st.sampled_from(["approve", "reject", "again", "replace"]), people, numbers),
+    st.tuples(st.sampled_from(["discard", "poll", "poll", "lose", "sweep"]), st.just("anne"), numbers),
+)
+
+
+class Office:
+    """People and programs that queue, decide and look away, and what they must have decided before a write is sent."""
+
+    def __init__(self) -> None:
+        self.desk = Desk(batch_size=3)
+        self.ids: list[str] = []
+        self.authors: dict[str, Author] = {}
+        self.approved: set[str] = set()
+        self.needing: set[str] = set()
+        self.sent: Counter[str] = Counter()
+
+    def do(self, step: str, person: str, argument: int) -> None:
+        """Take a step. What the service refuses changes nothing."""
+        author = AUTHORS[person]
+        try:
+            match step:
+                case "queue":
+                    self.add(author, bool(argument), self.desk.queue(author, customer(needs_approval=bool(argument))))
+                case "batch":
+                    for request_id in self.desk.batch(author, *with_invoice(needs_approval=bool(argument))):
+                        needs = bool(argument) and self.desk.record(request_id).request_name == "InvoiceAddRq"
+                        self.know(author, request_id, needs=needs)
+                case "poll" | "lose":
+                    self.poll(is_lost=step == "lose")
+                case "sweep":
+                    self.desk.clock.advance(days=argument)
+                    self.desk.sweep()
+                case _ if self.ids:
+                    self.change(step, author, self.ids[-1 - argument % len(self.ids)])
+        except ServiceError:
+            pass
+
+    def change(self, step: str, author: Author, request_id: str) -> None:
+        """Make a call about a request."""
+        match step:
+            case "approve":
+                self.desk.approve(author, request_id, accept_values=True)
+                if author.id != self.authors[request_id].id:
+                    self.approved.add(request_id)
+            case "reject":
+                self.desk.reject(author, request_id, dependants=True)
+            case "discard":
+                self.desk.discard(request_id, dependants=True)
+            case "again":
+                self.know(author, self.desk.queue_again(author, request_id), needs=request_id in self.needing)
+            case "replace":
+                queued = self.desk.queue(author, customer("Corrected"), replaces=request_id)
+                self.add(author, request_id in self.needing, queued)
+
+    def add(self, author: Author, needs: bool, queued: Queued) -> None:
+        """Remember a request that was queued."""
+        self.know(author, queued.stored.record.id, needs=needs)
+
+    def know(self, author: Author, request_id: str, *, needs: bool) -> None:
+        """Remember a request that was queued, unless it was before."""
+        if request_id not in self.authors:
+            self.ids.append(request_id)
+            self.authors[request_id] = author
+            self.needing |= {request_id} if needs or author.proposes else set()
+
+    def poll(self, *, is_lost: bool) -> None:
+        """Run a session of up to ten message sets. The response to the first one may get lost."""
+        if self.desk.qbwc.authenticate() != "":
+            return
+        for _ in range(10):
+            request = self.desk.qbwc.send(hcp())
+            if not request:
+                break
+            self.check(request)
+            if is_lost:
+                break
+            self.desk.qbwc.receive(set_response(request) if labels_in(request) else nothing_stored(request))
+        self.desk.qbwc.close_and_wait()
+
+    def check(self, request: str) -> None:
+        """Check what is handed to the Web Connector. A question for a stored response names no request."""
+        for request_id in labels_in(request):
+            if request_id in self.authors:
+                self.sent[request_id] += 1
+                assert request_id not in self.needing - self.approved, f"{request_id} was not approved"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(steps, min_size=15, max_size=30))
+def test_no_write_is_sent_that_nobody_else_has_approved(todo: list[tuple[str, str, int]]) -> None:
+    office = Office()
+
+    for step in todo:
+        office.do(*step)
+    office.desk.clock.advance(seconds=MAX_SECONDS)
+    office.desk.sweep()
+    office.do("poll", "anne", 0)
+
+    waiting = [one.id for one in office.desk.qbwc.records if one.state not in ENDED and one.id in office.needing]
+    assert [one for one in waiting if office.desk.record(one).awaits_approval] == [], "each wait ends"
