@@ -42,6 +42,16 @@ def test_a_key_is_claimed_once(store: AnyStore) -> None:
     assert conflict.value.current == IdempotencyClaim("hash", "record", 2000)
 
 
+def test_a_key_that_was_released_is_claimed_once(store: AnyStore) -> None:
+    store.commit(claim())
+
+    store.commit(claim(now=1999, record_id="other", released="record"))
+
+    with pytest.raises(Conflict) as conflict:
+        store.commit(claim(now=1999, record_id="third", released="record"))
+    assert conflict.value.current == IdempotencyClaim("hash", "other", 2000)
+
+
 @pytest.mark.parametrize("fields", [{"now": 2000}, {"app_id": OTHER_APP_ID}, {"key": "other"}])
 def test_expired_and_other_keys_are_free(store: AnyStore, fields: dict[str, Any]) -> None:
     store.commit(claim())
