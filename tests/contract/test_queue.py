@@ -23,7 +23,7 @@ from domain.records.request import (
 from domain.records.session import InFlight, RequestInFlight
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import IndexEntry, RequestDetail
-from domain.timestamps import timestamp
+from domain.timestamps import AFTER_ALL, timestamp
 from tests.contract.stores import LATER, add, stored_request
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record, a_session
 
@@ -244,3 +244,29 @@ def test_queued_requests_with_a_priority_are_counted_up_to_a_limit(store: AnySto
 
     for limit, expected in ((1, 1), (2, 2), (9, 2)):
         assert store.count_queued(CONNECTION_ID, LAST_IN_LINE, limit) == expected
+
+
+def test_the_low_lane_is_behind_the_normal_one_and_has_the_same_order(store: AnyStore) -> None:
+    store.commit(Put(None, a_connection()))
+    times = [timestamp(NOON + timedelta(seconds=second)) for second in range(4)]
+    low = [
+        a_record(inserted_at=times[1], is_low=True),
+        a_record(inserted_at=times[2], is_low=True),
+        a_record(inserted_at=timestamp(NOON - timedelta(hours=1)), is_low=True, queue_priority=LAST_IN_LINE),
+        a_record(updated_at=times[3], is_low=True, queue_priority=BEHIND_OTHERS, state=State.RETRYABLE),
+    ]
+    normal = [
+        a_record(inserted_at=times[3]),
+        a_record(updated_at=times[3], queue_priority=BEHIND_OTHERS, state=State.RETRYABLE),
+    ]
+    recovered = a_record(is_low=True, request_name="CustomerAddRq", recovery=Recovery(begun=True, active=True))
+    for record in [*low, *normal, recovered]:
+        add(store, record)
+
+    assert list(store.queue_front(CONNECTION_ID, 10)) == [recovered, *normal, *low]
+    assert list(store.queue_front(CONNECTION_ID, 10, low_lane=True)) == low
+    assert list(store.queue_front(CONNECTION_ID, 2, low_lane=True)) == low[:2]
+    assert store.oldest_queued(CONNECTION_ID) == low[2]
+    after = IndexEntry("", timestamp(NOON))
+    assert list(store.queued_after(CONNECTION_ID, after, AFTER_ALL, 10, low_lane=True)) == low[:2]
+    assert list(store.queued_after(CONNECTION_ID, after, AFTER_ALL, 10)) == normal[:1]

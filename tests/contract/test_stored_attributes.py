@@ -77,6 +77,7 @@ ATTRIBUTES = {
     "revision",
     "round_attempts",
     "send_by",
+    "is_low",
     "sent_at",
     "sessions",
     "settles",
@@ -174,6 +175,7 @@ def the_largest(chance: random.Random, script: str) -> QueuedRequest:
         subject=a_text(80, *SCRIPTS[script]).encode()[:80].decode(errors="ignore"),
         dependants=tuple(sorted(chance.sample(range(MAX_REQUESTS), MAX_DEPENDANTS))),
         send_by=1_795_550_000,
+        is_low=True,
         revision=12,
     )
 

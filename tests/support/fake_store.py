@@ -17,6 +17,7 @@ from domain.records.app import App
 from domain.records.audit import Action, AuditEntry
 from domain.records.connection import Connection
 from domain.records.request import (
+    FIRST_LOW_PLACE,
     IN_FLIGHT,
     IN_TURN,
     ListedRequest,
@@ -419,23 +420,28 @@ class FakeStore:
         ]
         return self.with_request_xml(held), self.queue_front(session.connection_id, front) if front else ()
 
-    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
+    def queue_front(self, connection_id: str, limit: int, *, low_lane: bool = False) -> Sequence[QueuedRequest]:
         """Return the next requests to send."""
         with self._lock:
             index = "queue" if self.lag and self.lag.queue else None
             records = [record for record in self._records_of(connection_id, index) if record.is_in_queue]
         records.sort(key=attrgetter("place_in_queue"))
+        if low_lane:
+            records = [record for record in records if record.place_in_queue[0] >= FIRST_LOW_PLACE]
         return records[:limit]
 
     def count_queued(self, connection_id: str, priority: int, limit: int) -> int:
         """Return the number of queued records with a priority, at most `limit`."""
         queue = self.queue_front(connection_id, len(self.records))
-        return min(limit, sum(record.queue_priority == priority for record in queue))
+        return min(limit, sum(record.place_in_queue[0] == priority for record in queue))
 
-    def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
+    def queued_after(
+        self, connection_id: str, after: IndexEntry, last: str, limit: int, *, low_lane: bool = False
+    ) -> Sequence[QueuedRequest]:
         """Return queued records in turn behind an entry."""
         queue = self.queue_front(connection_id, len(self.records))
-        in_turn = [record for record in queue if record.queue_priority == IN_TURN]
+        place_in_turn = FIRST_LOW_PLACE if low_lane else IN_TURN
+        in_turn = [record for record in queue if record.place_in_queue[0] == place_in_turn]
         place = (after.moment, after.id)
         return [r for r in in_turn if place < r.place_in_queue[1:] and r.place_in_queue[1] <= last][:limit]
 
@@ -443,7 +449,7 @@ class FakeStore:
         """Return the oldest of the requests that are first in their priority."""
         first: dict[int, QueuedRequest] = {}
         for record in self.queue_front(connection_id, len(self.records)):
-            first.setdefault(record.queue_priority, record)
+            first.setdefault(record.place_in_queue[0], record)
         return min(first.values(), key=attrgetter("inserted_at"), default=None)
 
     def remove_from_queue(self, entry: QueuedRequest) -> None:

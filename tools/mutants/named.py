@@ -34,8 +34,26 @@ NAMED = (
     Named(
         "a request with dependants is sent alone",
         "domain/web_connector/session/sets.py",
-        "not record.dependants\n        and record.sent_at",
-        "record.sent_at",
+        "not record.dependants\n        and not record.is_low",
+        "not record.is_low",
+    ),
+    Named(
+        "a request of the low lane is sent alone",
+        "domain/web_connector/session/sets.py",
+        "not record.dependants\n        and not record.is_low",
+        "not record.dependants",
+    ),
+    Named(
+        "a running write of the low lane holds both lanes",
+        "domain/records/request.py",
+        "comes_first = self.recovering or self.queue_priority == FIRST_IN_LINE",
+        "comes_first = False",
+    ),
+    Named(
+        "a set of the low lane begins a new cycle",
+        "domain/records/session.py",
+        "sends=0 if first.is_low else (self.sends + 1)",
+        "sends=(self.sends + 1)",
     ),
     Named(
         "a reader stops at a gap",

@@ -235,6 +235,17 @@ def test_a_batch_is_continued_without_a_correction(client: Any, service: Service
     assert json.loads(service.calls[-1].content) == {}
 
 
+def test_a_backfill_is_queued_with_low_priority_and_never_in_pages(client: Any, service: Service) -> None:
+    client.execute({"CustomerQueryRq": {}}, priority="low")
+    alone = json.loads(next(call for call in service.calls if call.method == "POST").content)
+    batch = client.batch(priority="low")
+    batch.add(customer("Ada"))
+    batch.queue()
+
+    assert alone == {"request_json": {"CustomerQueryRq": {}}, "priority": "low"}
+    assert json.loads(service.calls[-1].content) == {"requests": [{"request_json": customer("Ada")}], "priority": "low"}
+
+
 def test_a_request_replaces_another_one(client: Any, service: Service) -> None:
     client.queue(customer("Ada"), replaces="a-1", force=True)
 

@@ -73,6 +73,8 @@ export interface QueueOptions extends CommonOptions {
   replaces?: string;
   /** True also replaces a request that QuickBooks has executed, or may have executed. Look in QuickBooks first. */
   force?: boolean;
+  /** `low` for a backfill that nobody waits for. It is sent behind all others, and not in pages. */
+  priority?: "normal" | "low";
 }
 
 /** Which request of a batch is queued again, and what belongs to its correction. */
@@ -95,6 +97,11 @@ export interface IterateOptions extends CommonOptions {
   timeout?: number;
   /** Objects in a page; 100 by default. */
   pageSize?: number;
+}
+
+export interface BatchOptions {
+  /** The priority of all requests of the batch. */
+  priority?: "normal" | "low";
 }
 
 export interface AddOptions {
@@ -178,7 +185,7 @@ export class Client {
    */
   iterate<N extends IterableName>(query: RequestOf<N>, options?: IterateOptions): AsyncGenerator<Results[N], void>;
   /** Return an empty batch. The key names its cause, such as `order-1042`; the default is random. */
-  batch(idempotencyKey?: string): Batch;
+  batch(idempotencyKey?: string, options?: BatchOptions): Batch;
   /**
    * Yield the events behind a cursor, oldest first, and store the cursor of each when the next one is wanted. An event
    * is a request or an iterated query that has ended. It is yielded again if the program ends before it wants the next

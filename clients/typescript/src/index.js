@@ -3,7 +3,7 @@ import { checkOptions, checkedSeconds } from "./options.js";
 import { LISTS, SINGLE } from "./schema/facts.js";
 import { VERSION } from "./schema/version.js";
 
-/** @import { AddOptions, Batch as BatchType, CallOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
+/** @import { AddOptions, Batch as BatchType, BatchOptions, CallOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
 /** @import { QueuedRequest } from "./schema/records.js" */
 
 const USER_AGENT = `qbxml-queue-javascript/${VERSION}`;
@@ -208,14 +208,16 @@ class EntryReference {
 class Batch {
   #client;
   #key;
+  #priority;
   #isQueued = false;
   /** @type {Entry[]} */
   #entries = [];
 
-  /** @param {Client} client @param {string} key */
-  constructor(client, key) {
+  /** @param {Client} client @param {string} key @param {"normal" | "low"} [priority] */
+  constructor(client, key, priority) {
     this.#client = client;
     this.#key = key;
+    this.#priority = priority;
   }
 
   /** @param {object} request @param {AddOptions} [options] @returns {any} */
@@ -233,10 +235,8 @@ class Batch {
   }
 
   async queue() {
-    const records = await this.#client.queueBatch(
-      this.#entries.map(({ body }) => body),
-      this.#key,
-    );
+    const body = { requests: this.#entries.map((entry) => entry.body), priority: this.#priority };
+    const records = await this.#client.queueBatch(body, this.#key);
     this.#isQueued = true;
     this.#entries.forEach((entry, index) => entry.update(/** @type {QueuedRequest} */ (records[index])));
   }
@@ -273,6 +273,7 @@ function bodyOf(request, options, batch) {
   if (options.sendWithin !== undefined) body.send_within = options.sendWithin;
   if ("iterate" in options && options.iterate !== undefined) body.iterate = options.iterate;
   if ("replaces" in options && options.replaces !== undefined) body.replaces = options.replaces;
+  if ("priority" in options && options.priority !== undefined) body.priority = options.priority;
   if ("requestId" in options && options.requestId !== undefined) body.request_id = options.requestId;
   return body;
 }
@@ -349,7 +350,8 @@ export class Client {
     checkOptions("execute", options);
     const deadline = this.#clock() + checkedSeconds(options.timeout ?? WAIT_SECONDS);
     /** @type {QueueOptions} */
-    const queueOptions = canBePaged(request, options) ? { iterate: "auto", ...options } : options;
+    // The low lane takes no request that may be sent in pages.
+    const queueOptions = options.priority !== "low" && canBePaged(request, options) ? { iterate: "auto", ...options } : options;
     const { id } = await this.#queue(request, queueOptions);
     /** @type {any} */
     let whole;
@@ -425,20 +427,21 @@ export class Client {
     }
   }
 
-  /** @param {string} [idempotencyKey] @returns {BatchType} */
-  batch(idempotencyKey) {
+  /** @param {string} [idempotencyKey] @param {BatchOptions} [options] @returns {BatchType} */
+  batch(idempotencyKey, options = {}) {
+    checkOptions("batch", options);
     if (idempotencyKey !== undefined && typeof idempotencyKey !== "string") {
       throw new TypeError('The idempotency key of a batch must be a text: batch("order-1042").');
     }
-    return new Batch(this, idempotencyKey ?? this.#newKey());
+    return new Batch(this, idempotencyKey ?? this.#newKey(), options.priority);
   }
 
-  /** Queue the requests of a batch. @param {object[]} requests @param {string} idempotencyKey */
-  async queueBatch(requests, idempotencyKey) {
+  /** Queue the requests of a batch. @param {object} body @param {string} idempotencyKey */
+  async queueBatch(body, idempotencyKey) {
     await this.#requireFullScope();
     const path = `${this.#connection}/queued_requests/batch`;
     /** @type {any} */
-    const answer = await this.call("POST", path, { body: { requests }, idempotencyKey });
+    const answer = await this.call("POST", path, { body, idempotencyKey });
     return answer.data;
   }
 

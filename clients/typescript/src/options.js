@@ -1,6 +1,6 @@
 // The options of each method. An option that a method does not have is an error, because it would change nothing.
 
-const REPLACES = ["replaces", "force"];
+const REPLACES = ["replaces", "force", "priority"];
 const OF_BODY = ["version", "webhookUrl", "label", "metadata", "sendBy", "sendWithin"];
 const COMMON = ["idempotencyKey", ...OF_BODY, "validate", "transliterate"];
 
@@ -9,6 +9,7 @@ export const OPTIONS = {
   iterate: [...COMMON, "timeout", "pageSize"],
   queue: [...COMMON, "iterate", ...REPLACES],
   continueBatch: [...OF_BODY, "validate", "transliterate", "iterate", "requestId", "force"],
+  batch: ["priority"],
   add: [...OF_BODY, "dependsOn"],
   events: ["everyConnection"],
   call: ["parameters", "body", "idempotencyKey"],

@@ -197,6 +197,19 @@ test("a batch is continued without a correction", async () => {
   assert.deepEqual(service.calls.at(-1).body, {});
 });
 
+test("a backfill is queued with low priority, and never in pages", async () => {
+  const service = new Service();
+  const client = service.client();
+  await client.execute({ CustomerQueryRq: {} }, { priority: "low" });
+  const alone = service.calls.find(({ method }) => method === "POST").body;
+  const batch = client.batch("order-7", { priority: "low" });
+  batch.add(customer("Ada"));
+  await batch.queue();
+
+  assert.deepEqual(alone, { request_json: { CustomerQueryRq: {} }, priority: "low" });
+  assert.deepEqual(service.calls.at(-1).body, { requests: [{ request_json: customer("Ada") }], priority: "low" });
+});
+
 test("a request replaces another one", async () => {
   const service = new Service();
 

@@ -9,7 +9,7 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.client import DynamoDB, key_query
 from adapters.dynamodb.operations import Operation, delete, put
 from adapters.dynamodb.records import RECORDS
-from domain.records.request import IN_TURN
+from domain.records.request import FIRST_LOW_PLACE, IN_TURN
 from domain.timestamps import AFTER_ALL
 
 if TYPE_CHECKING:
@@ -34,21 +34,29 @@ class Queue:
     def __init__(self, dynamodb: DynamoDB) -> None:
         self._dynamodb = dynamodb
 
-    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
+    def queue_front(self, connection_id: str, limit: int, *, low_lane: bool = False) -> Sequence[QueuedRequest]:
         """Return the next requests to send, with consistent queries of a table that holds whole records.
 
         One query returns up to 1 MB, which is several hundred records.
         """
-        query = key_query(self._dynamodb.tables.queue, {keys.CONNECTION_ID: connection_id}, consistent=True)
+        query = key_query(
+            self._dynamodb.tables.queue,
+            {keys.CONNECTION_ID: connection_id},
+            between=(POSITION, f"{FIRST_LOW_PLACE}#", AFTER_ALL) if low_lane else None,
+            consistent=True,
+        )
         return [RECORDS.entity(item) for item in islice(self._dynamodb.query(query | {"Limit": limit}), limit)]
 
-    def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
+    def queued_after(
+        self, connection_id: str, after: IndexEntry, last: str, limit: int, *, low_lane: bool = False
+    ) -> Sequence[QueuedRequest]:
         """Return queued records in turn behind an entry by insertion, oldest first, with one query."""
+        place = FIRST_LOW_PLACE if low_lane else IN_TURN
         first = f"{after.moment}#{after.id}{AFTER_ALL}" if after.id else after.moment
         query = key_query(
             self._dynamodb.tables.queue,
             {keys.CONNECTION_ID: connection_id},
-            between=(POSITION, f"{IN_TURN}#{first}", f"{IN_TURN}#{last}{AFTER_ALL}"),
+            between=(POSITION, f"{place}#{first}", f"{place}#{last}{AFTER_ALL}"),
             consistent=True,
         )
         return [RECORDS.entity(item) for item in islice(self._dynamodb.query(query | {"Limit": limit}), limit)]
@@ -68,7 +76,7 @@ class Queue:
                 return min(first_records, key=lambda record: record.inserted_at, default=None)
             record = RECORDS.entity(items[0])
             first_records.append(record)
-            after = f"{record.queue_priority + 1}#"
+            after = f"{record.place_in_queue[0] + 1}#"
 
     def remove_from_queue(self, entry: QueuedRequest) -> None:
         """Delete the entry. An ended request never returns to its place, so no condition is necessary."""

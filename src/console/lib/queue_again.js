@@ -24,14 +24,16 @@ export const isReplaced = (record) => ["error", "discarded"].includes(record.sta
  * Returns a record as the body of a new request, with the version of QBXML and the webhook URL of the record; null
  * means no webhook. A generated requestID is left out: it is the ID of the record. So is a time that has passed.
  */
-export function contentOf({ id, request_xml: xml, request_json: { version }, webhook_url, label, metadata, send_by }) {
+export function contentOf(record) {
+  const { id, request_xml: xml, webhook_url, label, metadata, send_by, priority } = record;
   const isAhead = send_by && Date.parse(send_by) > Date.now() + MIN_AHEAD;
   return {
-    request_xml: declarations(version) + xml.replace(` requestID="${id}"`, ""),
+    request_xml: declarations(record.request_json.version) + xml.replace(` requestID="${id}"`, ""),
     webhook_url,
     ...(label ? { label } : {}),
     ...(metadata && Object.keys(metadata).length ? { metadata } : {}),
     ...(isAhead ? { send_by } : {}),
+    ...(priority === "low" ? { priority } : {}),
   };
 }
 
@@ -98,7 +100,11 @@ export async function queueAgain(record, key) {
  */
 export async function queueDraft(connection, source, body, key, onStatus) {
   const replaced = source && isReplaced(source) && source.connection_id === connection ? source : null;
-  if (replaced?.batch_id) return continueBatch(replaced, body, onStatus);
+  if (replaced?.batch_id) {
+    // A batch has one lane, and its continuation keeps it.
+    const correction = Object.entries(body).filter(([name]) => name !== "priority");
+    return continueBatch(replaced, Object.fromEntries(correction), onStatus);
+  }
   const { data } = await call("POST", ["connections", connection, "queued_requests"], {
     body: { ...body, ...(replaced ? { replaces: replaced.id } : {}) },
     query: replaced ? forced(replaced) : {},

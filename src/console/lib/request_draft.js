@@ -21,6 +21,7 @@ import { fromXml, toXml } from "./xml.js";
  * @property {string} [label]
  * @property {Record<string, string>} [metadata]
  * @property {string} [send_by] In UTC.
+ * @property {"low"} [priority]
  */
 
 /**
@@ -183,13 +184,14 @@ export function sampleBodyOf(draft, { tree, version }, assumed) {
 }
 
 /** @param {Draft} draft */
-function settingsOf({ webhook, label, metadata, send_by }) {
+function settingsOf({ webhook, label, metadata, send_by, priority }) {
   const url = webhook?.trim() ?? null;
   return {
     ...(url === "" ? {} : { webhook_url: url }),
     ...(label ? { label } : {}),
     ...(metadata ? { metadata } : {}),
     ...(send_by ? { send_by } : {}),
+    ...(priority ? { priority } : {}),
   };
 }
 

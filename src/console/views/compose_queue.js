@@ -85,6 +85,14 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
             />
           `}
         <//>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked=${draft.priority === "low"}
+            onChange=${({ target: { checked } }) => edit({ priority: checked ? "low" : undefined })}
+          />
+          Send it behind others (low priority)
+        </label>
         ${session.canChange ? button : html`<span class="muted">A read-only key cannot queue requests.</span>`}
         <div class="row between">
           <a href=${url(`/qbxml/${type.name}`)}>${type.name} in the reference</a>

@@ -251,6 +251,13 @@ function Details({ record, label }) {
           <dd>${fullTime(record.send_by)}</dd>
         `
       }
+      ${
+        record.priority === "low" &&
+        html`
+          <dt>Priority</dt>
+          <dd>Low: requests with normal priority are sent before it</dd>
+        `
+      }
       <dt>Last change</dt>
       <dd>${fullTime(record.updated_at)}</dd>
       <dt>Webhook</dt>

@@ -17,6 +17,7 @@ from domain.connections.simulators import no_simulator
 from domain.errors import Gone, InvalidRequest, UnsupportedByVersion, of_request_in_batch
 from domain.queueing import waiting_reason
 from domain.queueing.insertion_times import InsertionTimes
+from domain.queueing.low_lane import begin_low_lane, check_low
 from domain.queueing.reused_key import key_reused
 from domain.queueing.service import KIND, existing
 from domain.queueing.successor import HasSuccessor, Replaces, id_again
@@ -92,7 +93,8 @@ class NewRequest:
     `author` queues it. If it `needs_approval` and is a write, somebody else has to approve it.
 
     In a batch, `ref` is its name for the requests behind it, and `depends_on` and `references` name the requests that
-    have to end before it is queued. The request has placeholders in place of the references.
+    have to end before it is queued. The request has placeholders in place of the references. `is_low` puts it into the
+    low lane.
     """
 
     request: qbxml.Request
@@ -106,6 +108,7 @@ class NewRequest:
     send_by: SendBy = ANY_TIME
     needs_approval: bool = False
     author: Author = UNKNOWN_AUTHOR
+    is_low: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,7 @@ class Continues:
 class QueueBatch:
     """The command to queue a batch: all requests in their order, or none.
 
-    `read` is as in QueueRequest. It returns at least one request and at most MAX_REQUESTS.
+    `read` is as in QueueRequest. It returns at least one request and at most MAX_REQUESTS, all of one lane.
 
     If it `continues` a former batch, its requests are the successors of some of that batch.
     """
@@ -213,10 +216,11 @@ class Queueing:
         new = command.read(connection)
         if replaced and replaced.approval:
             new = replace(new, needs_approval=True)
-        self._check_url(new)
+        self._check(new)
         if self._quotas:
             self._quotas.check_create(command.app_id, command.limits)
         self._check_version(new.request, connection)
+        self._begin_lane(command, new)
         # All attempts have the same id, so a call of the database that arrives late cannot store the request again.
         request_id = id_again(command.replaces.request_id) if command.replaces else self._new_id()
         (queued,) = self._commit(command, [request_id], [new], [NO_LINKS], is_batch=False)
@@ -243,12 +247,13 @@ class Queueing:
         batch = command.read(connection)
         for index, new in enumerate(batch):
             with of_request_in_batch(index):
-                self._check_url(new)
+                self._check(new)
         if self._quotas:
             self._quotas.check_create(command.app_id, command.limits, len(batch))
         for index, new in enumerate(batch):
             with of_request_in_batch(index):
                 self._check_version(new.request, connection)
+        self._begin_lane(command, batch[0])
         ids: Sequence[str]
         former: Collection[str] = ()
         if command.continues:
@@ -259,6 +264,10 @@ class Queueing:
         queued = self._commit(command, ids, batch, links, is_batch=True)
         self._wake_if_simulated(connection)
         return QueuedBatch(queued, repeated=queued[0].repeated)
+
+    def _begin_lane(self, command: QueueRequest | QueueBatch, new: NewRequest) -> None:
+        if new.is_low:
+            begin_low_lane(self._store, self._cache, self._clock, command.app_id, command.connection_id)
 
     def _wake_if_simulated(self, connection: Connection) -> None:
         if connection.simulated:
@@ -338,7 +347,10 @@ class Queueing:
                 self._cache.put(command.app_id, command.connection_id, stored)
         return None
 
-    def _check_url(self, new: NewRequest) -> None:
+    def _check(self, new: NewRequest) -> None:
+        """Check what does not depend on the connection. Raises InvalidRequest."""
+        if new.is_low:
+            check_low(new.request, may_iterate=new.may_iterate)
         if isinstance(new.webhook_url, str):
             check_url(new.webhook_url, self._url_rules)
 
@@ -473,6 +485,7 @@ def added_request(
         dependencies=links.dependencies,
         dependants=links.dependants,
         send_by=approval.deadline(int(inserted_at.timestamp())) if approval else send_by,
+        is_low=new.is_low,
         simulated=connection.simulated,
         approval=approval,
     )
@@ -495,6 +508,7 @@ def copy_of(stored: StoredRequest) -> NewRequest:
         stored.metadata,
         send_by=SendBy(kept=record.given_send_by),
         needs_approval=record.approval is not None,
+        is_low=record.is_low,
     )
 
 

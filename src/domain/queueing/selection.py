@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
+    from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
     from domain.storage.ports import QueueStore
 
@@ -148,23 +149,26 @@ class Walk:
         same, because those in flight are read before and after the queue. A request that waits for another one of its
         batch is not in the queue either. It is found from that one, which has its position.
         """
-        level = [*self._in_flight(), *self._queued_since(timestamp(now - INDEX_LAG)), *self._in_flight()]
+        connection = self.store.connection(self.connection_id)
+        level = [*self._in_flight(connection)]
+        for low_lane in (False, True) if connection and connection.has_low_lane else (False,):
+            level += self._queued_since(timestamp(now - INDEX_LAG), low_lane=low_lane)
+        level += self._in_flight(self.store.connection(self.connection_id))
         found = {record.id: record for record in level}
         while ids := {id_at(record.id, other) for record in level for other in record.dependants} - found.keys():
             level = list(self.store.records_by_id(sorted(ids)))
             found |= {record.id: record for record in level}
         return [IndexEntry(record.id, record.inserted_at) for record in found.values()]
 
-    def _in_flight(self) -> Sequence[QueuedRequest]:
-        connection = self.store.connection(self.connection_id)
+    def _in_flight(self, connection: Connection | None) -> Sequence[QueuedRequest]:
         session = self.store.session(connection.session_id) if connection and connection.session_id else None
         return self.store.records_by_id(session.ids_in_flight) if session and session.ids_in_flight else ()
 
-    def _queued_since(self, moment: str) -> Iterator[QueuedRequest]:
-        """Yield the requests that entered the queue since a timestamp."""
+    def _queued_since(self, moment: str, *, low_lane: bool) -> Iterator[QueuedRequest]:
+        """Yield the requests that entered the lane since a timestamp."""
         after: IndexEntry | None = IndexEntry("", moment)
         while after:
-            queue = self.store.queued_after(self.connection_id, after, AFTER_ALL, self.part_size)
+            queue = self.store.queued_after(self.connection_id, after, AFTER_ALL, self.part_size, low_lane=low_lane)
             yield from queue
             is_full = len(queue) == self.part_size
             after = IndexEntry(queue[-1].id, queue[-1].place_in_queue[1]) if is_full else None

@@ -96,6 +96,8 @@ class Connection:
     `turned_away`: how many logins in a row opened no session because too many were running.
     `reserved_at`: from when a login is admitted, however many sessions run. None if none was turned away since then.
     `simulated`: whether it is a test connection, behind which a simulated QuickBooks works. It never changes.
+    `has_low_lane`: whether a request of the low lane was ever queued.
+    `sends`: how many message sets were sent since the last one of the low lane, modulo SENDS_OF_A_CYCLE.
     `postponed_seconds`: after how many seconds that login asked for the next one. 0 means the user's own interval.
     """
 
@@ -139,6 +141,8 @@ class Connection:
     turned_away: int = 0
     reserved_at: str | None = None
     simulated: bool = False
+    has_low_lane: bool = False
+    sends: int = 0
     deleted_at: str | None = None
     revision: int = 1
 

@@ -68,6 +68,8 @@ behind it are sent."""
 BEHIND_OTHERS = 3
 """Queue priority of a request for which QuickBooks failed in MAX_FAILED_SESSIONS_IN_TURN sessions. Such requests take
 turns: first the one that has waited longest since its last attempt."""
+FIRST_LOW_PLACE = BEHIND_OTHERS + 1
+"""The low lane is behind all requests of the normal lane, except for its writes in recovery, and has their order."""
 MAX_FAILED_SESSIONS_IN_TURN = 2
 """Maximum number of sessions in which QuickBooks may fail for a request before the request goes behind the others."""
 
@@ -228,8 +230,9 @@ class QueuedRequest:
     or waited, for this one. `queued_at` is when a request that had dependencies entered the queue. None means
     `inserted_at`. `subject` is what the request is about, in at most 80 bytes of UTF-8, from its QBXML. From `send_by`
     on, in Unix seconds, the request is not sent for the first time. None means that it may be sent at any time.
-    `simulated` tells that its connection is a test connection. `settles` is the id of the write that a query of the
-    service settles. `approval` is None unless the request needs one.
+    `is_low` puts it into the low lane, for requests that nobody waits for. `simulated` tells that its connection is a
+    test connection. `settles` is the id of the write that a query of the service settles. `approval` is None
+    unless the request needs one.
     """
 
     id: str
@@ -262,6 +265,7 @@ class QueuedRequest:
     send_by: int | None = None
     settling: Settling = Settling()
     settles: str | None = None
+    is_low: bool = False
     simulated: bool = False
     approval: Approval | None = None
     revision: int = 1
@@ -308,7 +312,11 @@ class QueuedRequest:
         """The place of a queued request. The request with the lowest place is sent first."""
         queued_at = self.queued_at or self.inserted_at
         since = self.updated_at if self.queue_priority == BEHIND_OTHERS else queued_at
-        return self.queue_priority, since, self.id
+        if not self.is_low:
+            return self.queue_priority, since, self.id
+        # Nothing of the other lane may pass a write that QuickBooks may still be executing.
+        comes_first = self.recovering or self.queue_priority == FIRST_IN_LINE
+        return FIRST_IN_LINE if comes_first else FIRST_LOW_PLACE + self.queue_priority - IN_TURN, since, self.id
 
     @property
     def is_in_queue(self) -> bool:

@@ -11,13 +11,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.records.connection import Backoff, Connection
-from domain.records.request import IN_FLIGHT, QueuedRequest
+from domain.records.request import IN_FLIGHT, QueuedRequest, State
 from domain.records.search_text import searchable_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 from domain.timestamps import timestamp
+
+SENDS_OF_A_CYCLE = 10
+"""Of this many message sets in a row, at least one is of the low lane while a request waits there. After nine others
+the next one is taken from there, and otherwise only if no request of the normal lane can be sent."""
 
 SILENCE_SECONDS = 30 * 60
 """A session without a call for this long is released. QuickBooks can take many minutes for one request, so a shorter
@@ -125,7 +132,8 @@ class Limits:
 
     `ends_for_others` means that the session ends before its next request because others wait for a place.
     `batch_size` is the largest number of writes in a message set, and `read_batch_size` that of reads.
-    `execution_seconds` is how long QuickBooks may execute one request. None means MAX_EXECUTION_SECONDS.
+    `execution_seconds` is how long QuickBooks may execute one request. None means MAX_EXECUTION_SECONDS. `has_low_lane`
+    is that of the connection.
     """
 
     paused: bool = False
@@ -135,6 +143,7 @@ class Limits:
     batch_size: int = 1
     read_batch_size: int = 1
     ends_for_others: bool = False
+    has_low_lane: bool = False
 
     def running_until(self, sent: QueuedRequest) -> str:
         """Return the time until which QuickBooks may be executing a request that is `sent`."""
@@ -166,7 +175,7 @@ class Session:
     the part of the index of live sessions that has the session, below LIVE_SHARDS. `app_id` is the app of its
     connection, by which live sessions are counted, and `began_at` when it began. Both are empty in a session of an
     older release. `paced_to` is the time that its requests so far would have taken at its pace, or None if it is not
-    paced (`session/pacing.py`).
+    paced (`session/pacing.py`). `sends` is as in Connection.
     """
 
     id: str
@@ -193,7 +202,24 @@ class Session:
     app_id: str = ""
     began_at: str = ""
     paced_to: str | None = None
+    sends: int = 0
     revision: int = 1
+
+    @property
+    def low_is_due(self) -> bool:
+        """Whether the next message set is taken from the low lane if a request waits there."""
+        return self.limits.has_low_lane and self.sends == SENDS_OF_A_CYCLE - 1
+
+    def after_send_of(self, records: Sequence[QueuedRequest]) -> Session:
+        """Return the session after these requests in flight, a message set, have left it.
+
+        A set that was not sent does not count. Later pages and writes in recovery do not either: they come first,
+        whatever is due.
+        """
+        first = records[0] if records and self.limits.has_low_lane else None
+        if first is None or first.state is not State.SENT or first.paging.page > 1 or first.recovery.begun:
+            return self
+        return replace(self, sends=0 if first.is_low else (self.sends + 1) % SENDS_OF_A_CYCLE)
 
     @property
     def responses(self) -> int:
@@ -239,6 +265,10 @@ class Session:
     def without_request(self) -> Session:
         """Return the session after its request, which was not sent, ended."""
         return replace(self, in_flight=None, revision=self.revision + 1)
+
+    def with_low_lane(self) -> Session:
+        """Return the session after a request of the low lane was first queued."""
+        return replace(self, limits=replace(self.limits, has_low_lane=True), revision=self.revision + 1)
 
     def with_pause(self, *, paused: bool) -> Session:
         """Return the session after its connection was paused or resumed."""

@@ -318,7 +318,7 @@ class DetailReads(Protocol):
         """
 
 
-class NewRequestStore(Committing, ConnectionReads, RequestReads, RecordReads, DetailReads, Protocol):
+class NewRequestStore(Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, DetailReads, Protocol):
     """What queueing new requests needs."""
 
     def idempotency_claim(self, app_id: str, key: str) -> IdempotencyClaim | None:
@@ -330,10 +330,13 @@ class QueueStore(
 ):
     """What discarding and queueing again need."""
 
-    def queued_after(self, connection_id: str, after: IndexEntry, last: str, limit: int) -> Sequence[QueuedRequest]:
+    def queued_after(
+        self, connection_id: str, after: IndexEntry, last: str, limit: int, *, low_lane: bool = False
+    ) -> Sequence[QueuedRequest]:
         """Return the first `limit` queued records in turn behind an entry by time, up to the timestamp `last`.
 
-        An entry without an id is before all of its time. The read is consistent.
+        Those of the low lane, or those of the normal one. An entry without an id is before all of its time. The read is
+        consistent.
         """
 
 
@@ -351,9 +354,10 @@ class WaitingStore(RequestReads, EntryReads, Leases, Protocol):
 class ClaimStore(Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, Protocol):
     """What the claim of requests for a session needs."""
 
-    def queue_front(self, connection_id: str, limit: int) -> Sequence[QueuedRequest]:
-        """Return the first `limit` records of the queue, in the order of sending.
+    def queue_front(self, connection_id: str, limit: int, *, low_lane: bool = False) -> Sequence[QueuedRequest]:
+        """Return the first `limit` records of the queue, in the order of sending, or those of the low lane only.
 
+        A write of the low lane that is recovered is not among the latter, because it is in front of all others.
         The read is consistent: it returns every request that was stored before it (decision 0020).
         """
 

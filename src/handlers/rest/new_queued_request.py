@@ -26,6 +26,11 @@ APPROVAL = (
 )
 SEND_WITHIN = "The same in seconds from the call on, in place of `send_by`."
 NEWER_MEMBERS = ("send_by", "send_within", "approval")
+PRIORITY = (
+    "`low` for a backfill that nobody waits for: it is sent behind all requests with `normal`, alone, and at least as "
+    "one of ten message sets. Not for an iterated query."
+)
+Priority = Literal["normal", "low"]
 
 
 class NewRequestParameters(Parameters):
@@ -108,7 +113,7 @@ class WrittenRequest(Body):
         opts_out = self.webhook_choice is WebhookUrl.NONE
         # Without the members that are newer than keys in use, unless they are given.
         newer = {name for name in NEWER_MEMBERS if getattr(self, name) is None}
-        given = self.model_dump(exclude={"replaces", *newer})
+        given = self.model_dump(exclude={"replaces", "priority", *newer})
         return [given, parameters.how_to_read(), *(["no webhook"] if opts_out else [])]
 
     def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], NewRequest]:
@@ -178,10 +183,16 @@ class NewQueuedRequest(WrittenRequest):
         description="A request of the connection that has ended, and that this one corrects. It is replaced once: the "
         "call returns the request that replaces it already, if there is one.",
     )
+    priority: Priority = Field(default="normal", description=PRIORITY)
 
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
-        return [*super().inputs(parameters), *([self.replaces] if self.replaces else [])]
+        return [*super().inputs(parameters), *([self.replaces] if self.replaces else []), *_inputs_of(self.priority)]
+
+    def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], NewRequest]:
+        """Return the function that reads the request for a connection."""
+        read = super().reader(parameters)
+        return lambda connection: replace(read(connection), is_low=self.priority == "low")
 
 
 class NewContinuation(WrittenRequest):
@@ -269,11 +280,12 @@ class NewBatch(Body):
     )
     send_within: SendWithin | None = Field(default=None, description=SEND_WITHIN, examples=[None])
     approval: Literal["required"] | None = Field(default=None, description=f"For all writes of the batch. {APPROVAL}")
+    priority: Priority = Field(default="normal", description=f"For all requests of the batch. {PRIORITY}")
 
     def inputs(self, parameters: NewRequestParameters) -> list[Any]:
         """Return everything that a repeated call with the same `Idempotency-Key` must repeat."""
         given = [[name, value] for name in NEWER_MEMBERS if (value := getattr(self, name)) is not None]
-        return [*(request.inputs(parameters) for request in self.requests), *given]
+        return [*(request.inputs(parameters) for request in self.requests), *given, *_inputs_of(self.priority)]
 
     def reader(self, parameters: NewRequestParameters) -> Callable[[Connection], list[NewRequest]]:
         """Return the function that reads the requests for a connection. It raises InvalidRequest with all problems."""
@@ -288,9 +300,10 @@ class NewBatch(Body):
                 try:
                     with of_request_in_batch(index):
                         new = request.reader(parameters)(connection)
+                        is_low = self.priority == "low"
                         send_by = new.send_by if new.send_by.is_given else of_all
                         needs_approval = new.needs_approval or self.approval is not None
-                        batch.append(replace(new, send_by=send_by, needs_approval=needs_approval))
+                        batch.append(replace(new, send_by=send_by, needs_approval=needs_approval, is_low=is_low))
                 except InvalidRequest as error:
                     problems += error.problems
             if problems:
@@ -298,6 +311,11 @@ class NewBatch(Body):
             return batch
 
         return read
+
+
+def _inputs_of(priority: Priority) -> list[str]:
+    """Return the inputs of a priority. Keys in use are older than it, and mean the normal one."""
+    return [] if priority == "normal" else [priority]
 
 
 def _are_the_same(one: qbxml.Request, other: qbxml.Request) -> bool:

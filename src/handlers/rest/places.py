@@ -47,6 +47,7 @@ _OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("expires_at", "deadline", "not_after", "valid_until"), "send_by"),
     **dict.fromkeys(("ttl", "expires_in", "timeout"), "send_within"),
     "key": "idempotency_key",
+    **dict.fromkeys(("lane", "queue_priority", "urgency"), "priority"),
     **dict.fromkeys(("name", "id", "alias"), "ref"),
 }
 """The names of other APIs for our fields and parameters."""

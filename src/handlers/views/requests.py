@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, cast
 
 from typing_extensions import TypeAliasType, TypedDict
 
@@ -202,6 +202,7 @@ class _RequestFields(TypedDict):
     sent_at: Annotated[Moment | None, Schema("When it was sent to QuickBooks last. Null if it was not sent")]
     responded_at: Annotated[Moment | None, Schema("When the response of QuickBooks arrived. Null if there is none")]
     updated_at: Moment
+    priority: Annotated[Literal["normal", "low"], Schema("The lane in which it waits")]
     simulated: NotRequired[Simulated]
 
 
@@ -445,6 +446,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "sent_at": record.sent_at,
         "responded_at": record.responded_at,
         "updated_at": record.updated_at,
+        "priority": "low" if record.is_low else "normal",
     }
     if record.simulated:
         view["simulated"] = True

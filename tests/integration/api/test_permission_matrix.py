@@ -468,6 +468,22 @@ def queues_at_the_limit(function: str) -> Callable[[Recorder], object]:
     return queue
 
 
+def begins_the_low_lane(function: str) -> Callable[[Recorder], object]:
+    """Queue the first request of the low lane while a session is live, so that both are marked."""
+
+    def queue(recorder: Recorder) -> None:
+        connection = recorder.store.connection(CONNECTION_ID)
+        assert connection
+        if not connection.session_id:
+            session = a_session(id="5" * 64)
+            after = replace(connection, session_id=session.id).changed(timestamp(NOON))
+            recorder.store.commit(Put(None, session), Put(connection, after))
+        event = committed_event(function)
+        invoke(recorder, function, event | {"body": json.dumps(json.loads(event["body"]) | {"priority": "low"})})
+
+    return queue
+
+
 def replaces_another(recorder: Recorder) -> None:
     """Queue a request in place of one that has ended."""
     end_what_is_queued_again(recorder.store, recorder.store.request(REQUEST_ID), "queue_request_again")  # type: ignore[arg-type]
@@ -547,11 +563,15 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
             queues_at_the_limit(function),
             waits_after_queueing(function),
             repeats_a_call_after_its_time(function),
-            *([replaces_another] if function == "create_queued_request" else []),
+            *([replaces_another, begins_the_low_lane(function)] if function == "create_queued_request" else []),
         )
         for function in ("create_queued_request", *(f"query_{name}" for name in QUERIES))
     },
-    "create_batch": (queues_at_the_limit("create_batch"), repeats_a_call_after_its_time("create_batch")),
+    "create_batch": (
+        queues_at_the_limit("create_batch"),
+        repeats_a_call_after_its_time("create_batch"),
+        begins_the_low_lane("create_batch"),
+    ),
     **{
         function: (queues_at_the_limit(function),)
         for function in ("continue_batch", "queue_request_again", "queue_requests_again")

@@ -140,6 +140,8 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         },
         "inserted_at": "2026-03-14T12:00:00.000000Z",
         "send_by": None,
+        "priority": "normal",
+        "approval": None,
         "sent_at": None,
         "responded_at": None,
         "updated_at": "2026-03-14T12:00:00.000000Z",

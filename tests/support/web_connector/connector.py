@@ -92,11 +92,11 @@ class CountingStore(FakeStore):
         self.calls = calls
         return result
 
-    def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
+    def queue_front(self, connection_id: str, limit: int, *, low_lane: bool = False) -> list[QueuedRequest]:
         """Return the stored queue, unless a test has frozen it."""
         if self.index is not None:
             return self.index[:limit]
-        return list(super().queue_front(connection_id, limit))
+        return list(super().queue_front(connection_id, limit, low_lane=low_lane))
 
     def recount(self, connection_id: str = CONNECTION_ID) -> Mapping[CountKey, int]:
         """Count the records of the connection."""

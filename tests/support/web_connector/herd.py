@@ -121,8 +121,9 @@ class HerdStore(FakeStore):
                 case _:
                     pass
 
-    def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
-        """Return the next requests to send."""
+    def queue_front(self, connection_id: str, limit: int, *, low_lane: bool = False) -> list[QueuedRequest]:
+        """Return the next requests to send. None is of the low lane."""
+        assert not low_lane
         queue, front = self._queues[connection_id], list[QueuedRequest]()
         while queue and not _may_be_sent(self.records[queue[0]]):
             queue.popleft()

@@ -109,21 +109,23 @@ class Interleavings(StreamRules):
         label=st.sampled_from(["", "", "same"]),
         key=st.sampled_from([None, "key"]),
         send_by=SEND_BY,
+        is_low=st.booleans(),
         trouble=TROUBLE,
     )
     def queue(  # noqa: PLR0917 - drawn by name
-        self, number: int, kind: str, label: str, key: str | None, send_by: SendBy, trouble: Trouble
+        self, number: int, kind: str, label: str, key: str | None, send_by: SendBy, is_low: bool, trouble: Trouble
     ) -> None:
-        self.system.queue(number, kind, label, key, trouble, send_by=send_by)
+        self.system.queue(number, kind, label, key, trouble, send_by=send_by, is_low=is_low)
 
     @rule(
         number=CONNECTIONS,
         kind=st.sampled_from(["chain", "fan", "wrong value"]),
         send_by=st.lists(SEND_BY, min_size=1, max_size=3),
+        is_low=st.booleans(),
         trouble=TROUBLE,
     )
-    def queue_batch(self, number: int, kind: str, send_by: list[SendBy], trouble: Trouble) -> None:
-        self.system.queue_batch(number, kind, trouble, send_by=send_by)
+    def queue_batch(self, number: int, kind: str, send_by: list[SendBy], is_low: bool, trouble: Trouble) -> None:
+        self.system.queue_batch(number, kind, trouble, send_by=send_by, is_low=is_low)
 
     @rule(
         which=st.integers(0, 60),

@@ -6,11 +6,12 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from adapters.dynamodb.records import record_item
-from domain.records.request import ENDED, IN_FLIGHT, QueuedRequest
+from domain.records.request import ENDED, FIRST_IN_LINE, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
+from domain.timestamps import timestamp
 from domain.webhooks.delivery import needs_first_attempt
 from local.event_filters import passes, patterns_of
 from local.template import Template
@@ -35,6 +36,14 @@ def _webhook_patterns() -> list[dict[str, Any]]:
     return patterns_of(function.properties["Events"]["Ended"]["Properties"])
 
 
+class Send(NamedTuple):
+    """A message set that was sent: its lane, and the lanes in which other requests could have been claimed instead."""
+
+    is_low: bool
+    low_waits: bool
+    normal_waits: bool
+
+
 class ObservedStore(CountingStore):
     """Records every version of each record, how often its webhook was due, and claims out of queue order."""
 
@@ -46,6 +55,9 @@ class ObservedStore(CountingStore):
         """Every version of the records in the order of the commits, with the one before it."""
         self.webhooks_due: Counter[tuple[str, int]] = Counter()
         self.out_of_turn: list[tuple[QueuedRequest, QueuedRequest]] = []
+        self.sends: dict[str, list[Send]] = {}
+        """The message sets of each connection that were taken from a lane and sent, in their order."""
+        self._claims: dict[str, Send] = {}
 
     def commit(self, *changes: Change) -> None:
         """Commit, and record the changes."""
@@ -58,6 +70,7 @@ class ObservedStore(CountingStore):
                     self._check_order(change.before, after)
             elif isinstance(change, RemoveRequest):
                 self.history.setdefault(change.before.id, [])
+        self._note_lanes([change for change in changes if isinstance(change, ChangeRequest)])
 
     def _record(self, record: Any) -> None:
         versions = self.history.setdefault(record.id, [])
@@ -71,21 +84,61 @@ class ObservedStore(CountingStore):
     def _check_order(self, before: QueuedRequest, claimed: QueuedRequest) -> None:
         """Record the requests that a claim passed over. A request that left a session belongs to a later session.
 
-        One that missed its `send_by` is never claimed.
+        One that missed its `send_by` is never claimed. A request may pass one of the other lane, but no write that is
+        recovered, and nothing passes a write that QuickBooks may still be executing.
         """
         now = datetime.fromisoformat(claimed.updated_at)
         if claimed.claim.session_id == before.claim.session_id:
             return
+        place = replace(claimed, updated_at=before.updated_at).place_in_queue
+        moment = timestamp(now)
         for record in self.records.values():
             if (
                 isinstance(record, QueuedRequest)
                 and record.connection_id == claimed.connection_id
                 and record.is_in_queue
-                and record.claim.session_id != claimed.claim.session_id
+                and (record.is_low == before.is_low or record.place_in_queue[0] == FIRST_IN_LINE)
+                and (record.claim.session_id != claimed.claim.session_id or record.may_be_running(moment))
                 and not record.misses_send_by(now)
-                and record.place_in_queue < replace(claimed, updated_at=before.updated_at).place_in_queue
+                and record.place_in_queue < place
             ):
                 self.out_of_turn.append((record, claimed))
+
+    def _note_lanes(self, changes: list[ChangeRequest]) -> None:
+        """Note which lanes a claim could have been made from, and the set when it is sent."""
+        for change in changes:
+            if change.before.state in QUEUED and change.after.state in IN_FLIGHT:
+                self._claims.setdefault(change.after.id, self._send(change.after))
+        sent = [one for one in changes if one.before.state is not State.SENT and one.after.state is State.SENT]
+        if not sent:
+            return
+        first, *others = (one.after for one in sent)
+        send = self._claims.pop(first.id, None)
+        for other in others:
+            self._claims.pop(other.id, None)
+        if send and first.paging.page == 1 and not first.recovery.begun:
+            self.sends.setdefault(first.connection_id, []).append(send)
+
+    def _send(self, claimed: QueuedRequest) -> Send:
+        now = datetime.fromisoformat(claimed.updated_at)
+        waiting = {
+            record.is_low
+            for record in self.records.values()
+            if isinstance(record, QueuedRequest)
+            and record.connection_id == claimed.connection_id
+            and record.is_in_queue
+            and record.claim.session_id != claimed.claim.session_id
+            and not record.misses_send_by(now)
+        }
+        return Send(claimed.is_low, low_waits=True in waiting, normal_waits=False in waiting)
+
+    def check_lanes(self) -> None:
+        """Check that each lane gets its share: of ten message sets one is low while both wait."""
+        for sends in self.sends.values():
+            for ten in zip(*(sends[start:] for start in range(10)), strict=False):
+                if all(send.low_waits for send in ten):
+                    assert any(send.is_low for send in ten), ten
+                assert sum(send.is_low and send.normal_waits for send in ten) <= 1, ten
 
     def expire(self, now: int) -> list[QueuedRequest]:
         """Remove the records that expired before `now` (Unix seconds), and add the removals to the stream."""

@@ -331,6 +331,7 @@ class System:
         trouble: Trouble = None,
         *,
         send_by: SendBy = ANY_TIME,
+        is_low: bool = False,
     ) -> None:
         """Queue a request. With an idempotency key, repeating a call that got no reply creates one record."""
         self.clock.advance(milliseconds=1)
@@ -344,10 +345,13 @@ class System:
         element = f"<{name}{request_id}{attributes}>{content}</{name}>"
         text = f'<QBXML><QBXMLMsgsRq onError="stopOnError">{element}</QBXMLMsgsRq></QBXML>'
         request = qbxml.parse_request_xml(text)
+        low = is_low and kind != "iterate"
         idempotency = Idempotency(f"{key}-{len(self.new_id.ids)}", "h") if key else None
 
         def create() -> str:
-            new = command(connection.app_id, connection.id, request, idempotency=idempotency, send_by=send_by)
+            new = command(
+                connection.app_id, connection.id, request, idempotency=idempotency, send_by=send_by, is_low=low
+            )
             return self.queueing.queue(new).stored.record.id
 
         before = len(self.records())
@@ -357,7 +361,13 @@ class System:
             assert len(self.records()) == before + 1
 
     def queue_batch(
-        self, number: int, kind: str, trouble: Trouble = None, *, send_by: Sequence[SendBy] = (ANY_TIME,)
+        self,
+        number: int,
+        kind: str,
+        trouble: Trouble = None,
+        *,
+        send_by: Sequence[SendBy] = (ANY_TIME,),
+        is_low: bool = False,
     ) -> None:
         """Queue a batch whose requests depend on each other. The last `send_by` is that of all further requests."""
         self.clock.advance(milliseconds=1)
@@ -369,7 +379,8 @@ class System:
             "wrong value": [_write("a"), _write("b", "a", path="CustomerRet/ListID"), _read("b")],
         }
         times = chain(send_by, repeat(send_by[-1]))
-        batch = [replace(new, send_by=time) for new, time in zip(batches[kind], times, strict=False)]
+        low = is_low and kind != "fan"
+        batch = [replace(new, send_by=time, is_low=low) for new, time in zip(batches[kind], times, strict=False)]
         command = QueueBatch(connection.app_id, connection.id, lambda _: batch)
         ids, former = self.new_id.ids, len(self.new_id.ids)
         self.in_function(lambda: self.queueing.queue_batch(command), trouble)
@@ -534,6 +545,8 @@ class System:
         for record in records:
             self._check_record(record)
         assert not getattr(self.store, "out_of_turn", [])
+        if check_lanes := getattr(self.store, "check_lanes", None):
+            check_lanes()
         if watch := getattr(self.store, "check_webhooks", None):
             watch()
 

@@ -88,7 +88,7 @@ class Bench:
     def __post_init__(self) -> None:
         lag = None if self.lag_seed is None else IndexLag(self.clock, self.lag_seed)
         self.store = Watching(lag)
-        self.store.commit(Put(None, a_connection()))
+        self.store.commit(Put(None, a_connection(has_low_lane=True)))
 
     @property
     def many(self) -> ManyRequests:
@@ -215,8 +215,8 @@ def test_exactly_the_requests_that_match_and_are_not_executed_are_discarded_whil
     bench = Bench(lag_seed, replace(SMALL, part_size=part_size))
     filled(bench, requests)
     bench.clock.advance(seconds=5)
-    for name in fresh:  # the index may not show these yet
-        bench.add(request_name=name)
+    for number, name in enumerate(fresh):  # the index may not show these yet
+        bench.add(request_name=name, is_low=number % 2 == 1)
         bench.clock.advance(seconds=0.01)
     which = choosing(bench, which, numbers)
     meant = {record.id for record in bench.records if is_discardable(record, which)}
@@ -647,10 +647,10 @@ def test_a_request_that_a_session_claims_or_returns_during_the_read_is_found(see
     if event == "returned after":
         hold(bench, root, 1)
 
-    def queued_after(*arguments: Any) -> Sequence[QueuedRequest]:
+    def queued_after(*arguments: Any, low_lane: bool) -> Sequence[QueuedRequest]:
         if event == "claimed before":
             hold(bench, root, 1)
-        queue = read(*arguments)
+        queue = read(*arguments, low_lane=low_lane)
         if event == "returned after":
             bench.move(a_record(id=root), State.RETRYABLE)
             bench.store.sessions.clear()

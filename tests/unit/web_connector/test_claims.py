@@ -81,7 +81,7 @@ def test_an_outdated_queue_is_read_again(qbwc: Connector) -> None:
     stale, good = qbwc.queue(), qbwc.queue()
     readings = [[qbwc.record(stale)], [qbwc.record(good)]]
     qbwc.change(stale, state=State.DISCARDED)
-    qbwc.store.queue_front = lambda _connection_id, _limit: readings.pop(0)  # type: ignore[assignment, method-assign]
+    qbwc.store.queue_front = lambda *_, **__: readings.pop(0)  # type: ignore[assignment, method-assign]
 
     assert qbwc.authenticate() == ""
 
@@ -99,7 +99,7 @@ def test_a_lingering_session_removes_an_entry_from_the_queue_only_if_its_request
     outdated = qbwc.record(qbwc.queue())
     qbwc.change(outdated.id, **fields)
     stored, readings = qbwc.store.queue_front, [[outdated]]
-    qbwc.store.queue_front = lambda *place: readings.pop() if readings else stored(*place)  # type: ignore[method-assign]
+    qbwc.store.queue_front = lambda *place, **lane: readings.pop() if readings else stored(*place, **lane)  # type: ignore[method-assign]
 
     sent = qbwc.send()
 
@@ -123,9 +123,9 @@ def limits_of_reads(qbwc: Connector) -> list[int]:
     limits: list[int] = []
     read = qbwc.store.queue_front
 
-    def noted(connection_id: str, limit: int) -> list[QueuedRequest]:
+    def noted(connection_id: str, limit: int, *, low_lane: bool = False) -> list[QueuedRequest]:
         limits.append(limit)
-        return read(connection_id, limit)
+        return read(connection_id, limit, low_lane=low_lane)
 
     qbwc.store.queue_front = noted  # type: ignore[method-assign]
     return limits

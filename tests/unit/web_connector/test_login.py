@@ -202,11 +202,11 @@ def test_a_password_changed_during_the_login_takes_effect(qbwc: Connector) -> No
     qbwc.queue()
     real = qbwc.store.queue_front
 
-    def changing(connection_id: str, limit: int) -> Any:
+    def changing(connection_id: str, limit: int, **lane: bool) -> Any:
         if qbwc.connection.revision == 1:
             after = replace(qbwc.connection, password_hash=None).changed("2026-03-14T12:00:00.000000Z")
             qbwc.store.commit(Put(qbwc.connection, after))
-        return real(connection_id, limit)
+        return real(connection_id, limit, **lane)
 
     qbwc.store.queue_front = changing  # type: ignore[method-assign]
 

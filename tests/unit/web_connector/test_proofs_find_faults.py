@@ -86,9 +86,9 @@ class WithoutExecutionTime(ObservedStore):
 class NewestFirst(ObservedStore):
     """Returns the queue in reverse order."""
 
-    def queue_front(self, connection_id: str, limit: int) -> list[QueuedRequest]:
+    def queue_front(self, connection_id: str, limit: int, *, low_lane: bool = False) -> list[QueuedRequest]:
         """Return the wrong end of the queue."""
-        return super().queue_front(connection_id, limit)[::-1]
+        return super().queue_front(connection_id, limit, low_lane=low_lane)[::-1]
 
 
 class SwappedResponses(ObservedStore):

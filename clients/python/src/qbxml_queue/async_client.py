@@ -12,7 +12,7 @@ import httpx
 
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.client import environment_variables, http_options, request_options
-from qbxml_queue.options import ContinueOptions, ExecuteOptions, QueueOptions, check_options
+from qbxml_queue.options import ContinueOptions, ExecuteOptions, Priority, QueueOptions, check_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
 
 if TYPE_CHECKING:
@@ -81,9 +81,12 @@ class AsyncClient:
         while (page := await self.run(pages.next())) is not None:
             yield page
 
-    def batch(self, idempotency_key: str | None = None) -> AsyncBatch:
-        """Return an empty batch. The key names its cause, such as `order-1042`; the default is random."""
-        return AsyncBatch(self, idempotency_key or self.protocol.new_key())
+    def batch(self, idempotency_key: str | None = None, *, priority: Priority | None = None) -> AsyncBatch:
+        """Return an empty batch. The key names its cause, such as `order-1042`; the default is random.
+
+        `priority` is that of all its requests, `normal` by default.
+        """
+        return AsyncBatch(self, idempotency_key or self.protocol.new_key(), priority)
 
     async def events(self, cursor: Cursor, *, every_connection: bool = False) -> AsyncIterator[FeedEvent]:
         """Yield the events behind a cursor, oldest first, and store the cursor of each when the next one is wanted.
@@ -166,8 +169,8 @@ class AsyncClient:
 class AsyncBatch(BatchBase):
     """Up to 25 requests that are queued in one call. See `Batch`."""
 
-    def __init__(self, client: AsyncClient, idempotency_key: str) -> None:
-        super().__init__(idempotency_key)
+    def __init__(self, client: AsyncClient, idempotency_key: str, priority: Priority | None = None) -> None:
+        super().__init__(idempotency_key, priority)
         self._client = client
 
     if TYPE_CHECKING:

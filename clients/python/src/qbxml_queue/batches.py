@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
-from qbxml_queue.options import check_options
+from qbxml_queue.options import Priority, check_options
 from qbxml_queue.results import result_of
 from qbxml_queue.values import Reference, to_json
 
@@ -93,8 +93,9 @@ class Entry(Generic[R]):
 class BatchBase:
     """The requests of a batch in their order."""
 
-    def __init__(self, idempotency_key: str) -> None:
+    def __init__(self, idempotency_key: str, priority: Priority | None) -> None:
         self.idempotency_key = idempotency_key
+        self._priority = priority
         self.entries: list[Entry[Any]] = []
         self.is_queued = False
 
@@ -117,7 +118,8 @@ class BatchBase:
 
     def body(self) -> dict[str, Any]:
         """Return the batch as the API expects it."""
-        return {"requests": [entry.body() for entry in self.entries]}
+        priority = {"priority": self._priority} if self._priority else {}
+        return {"requests": [entry.body() for entry in self.entries], **priority}
 
     def queued(self, records: Iterable[QueuedRequest]) -> None:
         """Give each entry its record."""

@@ -12,7 +12,7 @@ import httpx
 
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.errors import QbxmlQueueError
-from qbxml_queue.options import ContinueOptions, ExecuteOptions, QueueOptions, check_options
+from qbxml_queue.options import ContinueOptions, ExecuteOptions, Priority, QueueOptions, check_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
 from qbxml_queue.schema.version import VERSION
 
@@ -92,9 +92,12 @@ class Client:
         while (page := self.run(pages.next())) is not None:
             yield page
 
-    def batch(self, idempotency_key: str | None = None) -> Batch:
-        """Return an empty batch. The key names its cause, such as `order-1042`; the default is random."""
-        return Batch(self, idempotency_key or self.protocol.new_key())
+    def batch(self, idempotency_key: str | None = None, *, priority: Priority | None = None) -> Batch:
+        """Return an empty batch. The key names its cause, such as `order-1042`; the default is random.
+
+        `priority` is that of all its requests, `normal` by default.
+        """
+        return Batch(self, idempotency_key or self.protocol.new_key(), priority)
 
     def events(self, cursor: Cursor, *, every_connection: bool = False) -> Iterator[FeedEvent]:
         """Yield the events behind a cursor, oldest first, and store the cursor of each when the next one is wanted.
@@ -181,8 +184,8 @@ class Batch(BatchBase):
     `entry.ref("CustomerRet/ListID")`.
     """
 
-    def __init__(self, client: Client, idempotency_key: str) -> None:
-        super().__init__(idempotency_key)
+    def __init__(self, client: Client, idempotency_key: str, priority: Priority | None = None) -> None:
+        super().__init__(idempotency_key, priority)
         self._client = client
 
     if TYPE_CHECKING:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+Priority: TypeAlias = Literal["normal", "low"]
+"""`low` is for a backfill that nobody waits for. It is sent behind all others, and not in pages."""
 
 
 class ContentOptions(TypedDict, total=False):
@@ -46,6 +50,7 @@ class QueueOptions(CommonOptions, total=False):
     replaces: str
     """The id of a request that has ended, in place of which this one is queued. It is replaced once: if it was queued
     again before, that request is returned."""
+    priority: Priority
     force: bool
     """True also replaces a request that QuickBooks has executed, or may have executed. Look in QuickBooks first."""
     iterate: Literal["auto", "never"]

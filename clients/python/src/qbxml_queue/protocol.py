@@ -47,7 +47,9 @@ _path = re.compile(r"(?:/[A-Za-z0-9_-]+)+").fullmatch
 _without_iterators = re.compile(r"[1-4]\.").match
 """Iterators exist since QBXML 5.0."""
 
-_BODY_OPTIONS = frozenset({"webhook_url", "label", "metadata", "send_by", "send_within", "iterate", "replaces"})
+_BODY_OPTIONS = frozenset(
+    {"webhook_url", "label", "metadata", "send_by", "send_within", "iterate", "replaces", "priority"}
+)
 _PARAMETERS = frozenset({"validate", "transliterate", "force"})
 _LISTED = 100
 _TOO_MANY_REQUESTS = 429
@@ -233,7 +235,8 @@ class Protocol:
     def execute(self, request: Mapping[str, Any], options: ExecuteOptions) -> Steps[dict[str, Any]]:
         """Queue a request, wait until it has ended and return its result: that of all its pages, if it has several."""
         deadline = self.clock() + options.get("timeout", WAIT_SECONDS)
-        if "iterate" not in options and _can_be_paged(request, options):
+        # The low lane takes no request that may be sent in pages.
+        if "iterate" not in options and options.get("priority") != "low" and _can_be_paged(request, options):
             options = {**options, "iterate": "auto"}
         pages = Pages(self, (yield from self.queue(request, options))["id"])
         result = yield from pages.next(deadline)

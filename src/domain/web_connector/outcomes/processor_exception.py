@@ -178,7 +178,9 @@ def _queued_again(exception: _Exception) -> QueuedRequest:
         return retry_later(record, now, exception.message, exception.details, ask_for_less=may_be_executed)
     # If QuickBooks most likely did not execute it, it keeps its place in the queue, because the same exception may have
     # affected the requests before it.
-    priority = FIRST_IN_LINE if may_be_executed else min(record.queue_priority, IN_TURN)
+    # With two lanes, the front of the queue must show the write, which may be running, whatever is claimed next.
+    is_first = may_be_executed or exception.session.limits.has_low_lane
+    priority = FIRST_IN_LINE if is_first else min(record.queue_priority, IN_TURN)
     return record.queued_for_recovery(now, priority, running_until=exception.running_until)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from domain.batches.dependants import changes_of_dependants, with_dependants
 from domain.errors import Conflict
-from domain.records.request import ENDED, QueuedRequest
+from domain.records.request import ENDED, FIRST_LOW_PLACE, QueuedRequest
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from domain.web_connector.session.decision import Claiming, Decision, Finishing
@@ -83,7 +83,7 @@ class Claims:
         releases = [*claiming.releases, *changes_of_dependants(self.store, claiming.releases, self.now)]
         skipped: list[QueuedRequest] = []
         for attempt in range(MAX_CLAIMS):
-            front = self.front(releases, None if attempt else already_read)
+            front = self.front(releases, None if attempt else already_read, low_first=claiming.low_first)
             queue = [record for record in front if record not in skipped]
             if not queue or (claiming.repeatable and not (queue[0].is_read or queue[0].recovering)):
                 break
@@ -113,31 +113,57 @@ class Claims:
         )
 
     def front(
-        self, releases: Sequence[ChangeRequest] = (), already_read: Sequence[QueuedRequest] | None = None
+        self,
+        releases: Sequence[ChangeRequest] = (),
+        already_read: Sequence[QueuedRequest] | None = None,
+        *,
+        low_first: bool = False,
     ) -> Sequence[QueuedRequest]:
         """Return the front of the queue after `releases`, without the requests that this session already had.
 
         Nothing behind a write that QuickBooks may still be executing can be claimed. The session looks behind the
         requests that it had, up to the last of `FRONTS`. Only a session with that many requests that failed finds
         nothing although there is more. By the next session they are behind the others.
+
+        With `low_first`, the first request of the low lane is in front of those of the normal lane. A write in recovery
+        stays in front of both.
         """
+        found, is_held = self._front(releases, already_read)
+        if not (low_first and found) or is_held or found[0].is_low or found[0].recovering:
+            return found
+        low, _ = self._front(releases, None, low_lane=True)
+        return [*low[:1], *(record for record in found if not record.is_low)]
+
+    def _front(
+        self,
+        releases: Sequence[ChangeRequest],
+        already_read: Sequence[QueuedRequest] | None,
+        *,
+        low_lane: bool = False,
+    ) -> tuple[Sequence[QueuedRequest], bool]:
+        """Return the front of the queue, or of its low lane, and whether a running write holds what is behind it."""
         released_ids = {release.before.id for release in releases}
-        queued_again = [release.after for release in releases if release.after.is_in_queue]
+        first_place = FIRST_LOW_PLACE if low_lane else 0
+        queued_again = [
+            release.after
+            for release in releases
+            if release.after.is_in_queue and release.after.place_in_queue[0] >= first_place
+        ]
         for limit in FRONTS:
             if already_read is not None and limit == FRONTS[0]:
                 stored = already_read
             else:
-                stored = self.store.queue_front(self.connection_id, limit)
+                stored = self.store.queue_front(self.connection_id, limit, low_lane=low_lane)
             queue = [record for record in stored if record.id not in released_ids]
             if queued_again:
                 # A dependant enters the queue behind the requests that wait there. Not all of those may have been read.
                 last = stored[-1].place_in_queue if len(stored) >= limit else None
                 queue += [record for record in queued_again if last is None or record.place_in_queue < last]
                 queue.sort(key=attrgetter("place_in_queue"))
-            found = self.claimable(queue)
-            if found or len(stored) < limit or self._running(queue) is not None:
-                return found
-        return []
+            found, is_held = self.claimable(queue), self._running(queue) is not None
+            if found or len(stored) < limit or is_held:
+                return found, is_held
+        return [], False
 
     def claimable(self, queue: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
         """Return the requests of a queue that the session may claim.

@@ -43,9 +43,11 @@ class Claiming:
     """A decision that depends on the next request, which the session claims in the same commit.
 
     `releases` are the changes of the records that a session releases. They are part of the commit. With `repeatable`,
-    nothing is claimed if the next request is a write to execute.
+    nothing is claimed if the next request is a write to execute. With `low_first`, a request of the low lane is
+    claimed, if one can be, unless a write is recovered.
     """
 
     decide: Continuation
     releases: Sequence[ChangeRequest] = ()
     repeatable: bool = False
+    low_first: bool = False

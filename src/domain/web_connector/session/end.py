@@ -57,8 +57,8 @@ def released(requests: Sequence[RequestInFlight], now: datetime, ending: Ending,
     return [RequestUpdate(after(request.record)).change(request) for request in requests]
 
 
-def freed(connection: Connection, session: Session) -> Connection:
-    """Return the connection after the end of its session."""
+def freed(connection: Connection, session: Session, requests: Sequence[RequestInFlight] = ()) -> Connection:
+    """Return the connection after the end of its session with these requests in flight."""
     return replace(
         connection,
         session_id=None,
@@ -67,6 +67,7 @@ def freed(connection: Connection, session: Session) -> Connection:
         read_set_size=size_at_end(session),
         last_error=session.connection_error or connection.last_error,
         last_worked_at=session.last_call_at if session.responses else connection.last_worked_at,
+        sends=session.after_send_of([request.record for request in requests]).sends,
     )
 
 
@@ -86,7 +87,7 @@ def end_of_session(
     changes: list[Change] = [session_end(session, now, reason)]
     changes += released(requests, now, Ending.OTHER, session.limits)
     if connection:
-        after = freed(connection, session) if connection.session_id == session.id else connection
+        after = freed(connection, session, requests) if connection.session_id == session.id else connection
         if change:
             after = change(after)
         if after is not connection:

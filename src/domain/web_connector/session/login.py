@@ -21,6 +21,7 @@ from domain.records.session import (
     LIVE_SHARDS,
     MAX_EXECUTION_SECONDS,
     NO_SESSION,
+    SENDS_OF_A_CYCLE,
     Limits,
     OnboardingCheck,
     RequestInFlight,
@@ -110,7 +111,7 @@ class Opening:
     """
 
     connection: Connection
-    former: Session | None
+    former: Live | None
     ticket: str
     now: datetime
     limits: Limits
@@ -146,7 +147,12 @@ class Opening:
     @property
     def _free(self) -> Connection:
         """The connection after the end of its former session."""
-        return freed(self.connection, self.former) if self.former else self.connection
+        return freed(self.connection, self.former.session, self.former.requests) if self.former else self.connection
+
+    @property
+    def low_is_due(self) -> bool:
+        """Whether the first message set of the session is taken from the low lane if a request waits there."""
+        return self.limits.has_low_lane and self._free.sends == SENDS_OF_A_CYCLE - 1
 
     @property
     def is_to_be_checked(self) -> bool:
@@ -156,7 +162,7 @@ class Opening:
     @property
     def _replaces_one(self) -> bool:
         """Whether the session takes the place of the former one, which is still counted."""
-        return self.former is not None and self.former.last_call_at > timestamp(self.now - COUNTED_FOR)
+        return self.former is not None and self.former.session.last_call_at > timestamp(self.now - COUNTED_FOR)
 
     def turned_away(self, reserved_at: str, releases: Sequence[ChangeRequest]) -> Decision:
         """Return the decision to open no session because too many are running, although a request waits.
@@ -181,7 +187,7 @@ class Opening:
     def _end_of_former(self) -> list[Change]:
         if self.former is None:
             return []
-        return [session_end(self.former, self.now, "Another session of this user has begun.")]
+        return [session_end(self.former.session, self.now, "Another session of this user has begun.")]
 
     def without_request(self, releases: Sequence[ChangeRequest]) -> Decision:
         """Return the decision while nothing may be sent. `releases` end the former session's work.
@@ -244,6 +250,7 @@ class Opening:
             shard=self.shard,
             app_id=connection.app_id,
             began_at=timestamp(self.now),
+            sends=self._free.sends,
         )
         return replace(session, in_flight=sets.claimed(session, first, behind)) if first else session
 
@@ -324,7 +331,7 @@ class Login:
             case Live(session, requests):
                 if any(is_working(session, request.record, now, self._execution_seconds) for request in requests):
                     return Reply((NO_SESSION, BUSY), connection.id)
-                live, releases = session, released(requests, now, Ending.TAKEN_OVER, session.limits)
+                live, releases = former, released(requests, now, Ending.TAKEN_OVER, session.limits)
             case Missing():
                 releases = releases_without_session(self._store, connection, now, limits)
             case Ended():
@@ -366,7 +373,7 @@ class Login:
                 return claims.commit(opening.turned_away(reserved_at, releases))
         if not sends:
             return claims.commit(opening.without_request(releases))
-        reply = claims.commit(Claiming(opening.decide, releases))
+        reply = claims.commit(Claiming(opening.decide, releases, low_first=opening.low_is_due))
         if reading and reply.request_id:
             reading.begun[connection.app_id] += 1
         return reply
@@ -391,6 +398,7 @@ def limits_of(connection: Connection, now: datetime, execution_seconds: int) -> 
         batch_size=connection.batch_size,
         read_batch_size=connection.read_batch_size,
         execution_seconds=None if execution_seconds == MAX_EXECUTION_SECONDS else execution_seconds,
+        has_low_lane=connection.has_low_lane,
     )
 
 

@@ -197,7 +197,7 @@ def _continue(
     # Only the first exception of a session is believed, so a write that met the same dialog box would be held.
     error = after.connection_error
     repeatable = error is not None and describe_hresult(error["hresult"]).fails_every_request
-    return Claiming(decide, releases, repeatable)
+    return Claiming(decide, releases, repeatable, after.low_is_due)
 
 
 def _all_have_responses(outcomes: Sequence[Outcome]) -> bool:
@@ -253,8 +253,10 @@ def _session_after(
         for record, outcome in zip(records, outcomes, strict=True)
         if isinstance(outcome, NotExecuted) and outcome.returns
     ]
+    is_over = not any(isinstance(outcome, SentAgain) for outcome in outcomes)
     return replace(
         _with_set_size(session, records, outcomes, call, now),
+        sends=session.after_send_of(records).sends if is_over else session.sends,
         last_response=last,
         limits=replace(session.limits, linger_seconds=0) if ends else session.limits,
         exception_reported=session.exception_reported or is_exception(call["hresult"]),

@@ -367,6 +367,7 @@ def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming
         # While this session lingers, it must not claim a request that is left to a later session.
         limits = replace(session.limits, linger_seconds=0)
         after = sets.beginning_with_one(replace(session, limits=limits))
+    after = after.after_send_of(dispatch.records)
 
     def decide(following: QueuedRequest | None, behind: Sequence[QueuedRequest]) -> Decision:
         in_flight = sets.claimed(after, following, behind) if following else None
@@ -375,7 +376,8 @@ def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming
         )
 
     updates = [RequestUpdate(after) for after in released]
-    return Claiming(decide, [update.change(item.stored) for update, item in zip(updates, dispatch.items, strict=True)])
+    changes = [update.change(item.stored) for update, item in zip(updates, dispatch.items, strict=True)]
+    return Claiming(decide, changes, low_first=after.low_is_due)
 
 
 def last_error(session: Session, now: datetime) -> str:

@@ -150,7 +150,7 @@ class SessionService:
         dispatch = sending.Dispatch.of(session, requests, queue, claims.now)
         if not dispatch.may_claim:
             return dispatch
-        claimable = claims.front()
+        claimable = claims.front(low_first=session.low_is_due)
         return replace(dispatch.joined_by(map(RequestInFlight, claimable[:1])), queue=claimable)
 
     def _sent(self, dispatch: Dispatch, call: Call, claims: Claims) -> Decision | Claiming:
