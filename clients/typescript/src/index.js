@@ -351,7 +351,8 @@ export class Client {
     const deadline = this.#clock() + checkedSeconds(options.timeout ?? WAIT_SECONDS);
     /** @type {QueueOptions} */
     // The low lane takes no request that may be sent in pages.
-    const queueOptions = options.priority !== "low" && canBePaged(request, options) ? { iterate: "auto", ...options } : options;
+    const queueOptions =
+      options.priority !== "low" && canBePaged(request, options) ? { iterate: "auto", ...options } : options;
     const { id } = await this.#queue(request, queueOptions);
     /** @type {any} */
     let whole;
