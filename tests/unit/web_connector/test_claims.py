@@ -81,7 +81,7 @@ def test_an_outdated_queue_is_read_again(qbwc: Connector) -> None:
     stale, good = qbwc.queue(), qbwc.queue()
     readings = [[qbwc.record(stale)], [qbwc.record(good)]]
     qbwc.change(stale, state=State.DISCARDED)
-    qbwc.store.queue_front = lambda *_, **__: readings.pop(0)  # type: ignore[assignment, method-assign]
+    qbwc.store.queue_front = lambda *_, **__: readings.pop(0)  # type: ignore[method-assign]
 
     assert qbwc.authenticate() == ""
 
