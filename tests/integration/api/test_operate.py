@@ -208,7 +208,13 @@ def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deplo
                 }
             ],
         },
-        "context": {"app_id": deployment.app_id, "scope": "full", "key_id": key_id, **asdict(AppLimits())},
+        "context": {
+            "app_id": deployment.app_id,
+            "scope": "full",
+            "key_id": key_id,
+            "key_family": key_id,
+            **asdict(AppLimits()),
+        },
     }
 
 
