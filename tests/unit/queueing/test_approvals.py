@@ -289,13 +289,13 @@ def test_the_key_of_a_deleted_request_lives_for_a_day(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("is_approved", [True, False])
-def test_a_restored_write_is_recovered_and_then_waits_for_approval_again(desk: Desk, *, is_approved: bool) -> None:
+def test_a_restored_write_is_recovered_and_never_sent_by_its_earlier_approval(desk: Desk, *, is_approved: bool) -> None:
     request = desk.waiting()
     if is_approved:
         desk.approve(BOB, request)
     before = desk.record(request)
     restored = continued(before, desk.clock.now, has_request=True, has_response=False)
-    # The last session had the same company file open.
+    # Without a known company file the write ends as outcome_unknown. With one, it would be sent again.
     recovery = replace(restored.recovery, company_file_key="{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}", running_until=None)
     desk.store.commit(ChangeRequest(before, replace(restored, recovery=recovery)))
     assert not desk.record(request).awaits_approval
