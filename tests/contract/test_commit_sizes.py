@@ -63,7 +63,7 @@ REMOVAL = "domain.maintenance.connection_removal.remove_connection.<locals>.atte
 BULK = "domain.queueing.many.ManyRequests._commit"
 CREATE = "domain.queueing.new_request.Queueing._commit.<locals>.attempt"
 DELETE = "domain.queueing.service.RequestService.delete.<locals>.attempt"
-DISCARD = "domain.queueing.service.RequestService._change.<locals>.attempt"
+DISCARD = "domain.queueing.service.RequestService.change.<locals>.attempt"
 FORGET = "domain.maintenance.retention.forget_record"
 
 BOUNDED = {
@@ -94,12 +94,15 @@ FIXED = {
     "domain.maintenance.stopped_connections.StoppedConnections.look_at",
     "domain.queueing.audited_call.AuditedCall.begin",
     "domain.queueing.audited_call.AuditedCall.complete",
+    "domain.queueing.low_lane.begin_low_lane.<locals>.attempt",
     "domain.queueing.queue_again.QueueAgain._add",
+    "domain.settling.service.SettlingService._ask",
+    "domain.settling.service.SettlingService._store_answer",
     f"{SESSIONS}.login.Login._record_failure",
     "domain.webhooks.delivery.Deliverer._record",
 }
-"""The functions that commit one change of an entity or of a request, at most with its connection, its session and an
-audit entry."""
+"""The functions that commit one change of an entity or of a request, at most with its connection, its session, an
+audit entry and the three queries that settle it."""
 
 RPC_FAILED, BUSY, PARSE_ERROR = "0x800706BE", "0x80040424", "0x80040400"
 READ = "<MaxReturned>1</MaxReturned>"
