@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from adapters.dynamodb.transactions import CONTENTION, MAX_REPEATING_SECONDS
+from adapters.dynamodb.transactions import CONTENTION, MAX_REPEATING_SECONDS, CallOutcome, new_commit_id, outcome_of
 from domain import qbxml
 from domain.connections.service import ConnectionService
 from domain.errors import Conflict, TooManyRequests, Unavailable
@@ -366,6 +366,31 @@ def test_no_call_begins_after_the_time_for_repetitions(bench: Bench) -> None:
 
     assert max(calls) <= MAX_REPEATING_SECONDS
     assert len(calls) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "outcome"),
+    [
+        ("InternalServerError", 500, CallOutcome.UNKNOWN),
+        ("ServiceUnavailable", 503, CallOutcome.UNKNOWN),
+        ("AnyOther", 599, CallOutcome.UNKNOWN),
+        ("TransactionInProgressException", 400, CallOutcome.UNKNOWN),
+        ("RequestTimeout", 408, CallOutcome.UNKNOWN),
+        ("RequestTimeoutException", 408, CallOutcome.UNKNOWN),
+        ("ThrottlingException", 400, CallOutcome.REFUSED),
+        ("ProvisionedThroughputExceededException", 400, CallOutcome.REFUSED),
+        ("RequestLimitExceeded", 400, CallOutcome.REFUSED),
+        ("TransactionCanceledException", 400, CallOutcome.CANCELLED),
+        ("ConditionalCheckFailedException", 400, CallOutcome.CANCELLED),
+        ("TransactionConflictException", 400, CallOutcome.CANCELLED),
+    ],
+)
+def test_an_error_tells_how_the_call_ended(code: str, status: int, outcome: CallOutcome) -> None:
+    assert outcome_of(client_error(code, status)) is outcome
+
+
+def test_the_id_of_a_commit_has_the_12_characters_that_the_sizes_of_items_allow_for() -> None:
+    assert {len(new_commit_id()) for _ in range(100)} == {12}
 
 
 def test_an_error_of_the_caller_is_not_repeated(bench: Bench) -> None:

@@ -54,16 +54,9 @@ NOT_CONFIRMED = (
 LOST_ANSWERS = (ConnectionError, HTTPClientError, ResponseParserError)
 """Errors of botocore after which it is not known whether DynamoDB received and did a call."""
 
-_UNKNOWN_CODES = frozenset(
-    {
-        "TransactionInProgressException",
-        "InternalServerError",
-        "InternalFailure",
-        "ServiceUnavailable",
-        "RequestTimeout",
-        "RequestTimeoutException",
-    }
-)
+_UNKNOWN_CODES = frozenset({"TransactionInProgressException", "RequestTimeout", "RequestTimeoutException"})
+"""Codes with a status of 4xx after which it is not known whether DynamoDB did a call. It never is after one of 5xx."""
+
 _REFUSED_CODES = frozenset({"ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"})
 _CANCELLED_CODES = frozenset(
     {"TransactionCanceledException", "ConditionalCheckFailedException", "TransactionConflictException"}

@@ -273,6 +273,23 @@ def test_a_step_or_a_successor_that_was_deleted_is_gone() -> None:
             bench.continue_batch(step)
 
 
+def test_a_step_that_is_deleted_while_its_request_is_read_is_gone() -> None:
+    bench = Bench(customer("a"))
+    (a,) = bench.ids
+    bench.fail(a)
+    read = bench.store.request_batch
+
+    def read_too_late(*arguments: Any, **options: Any) -> Any:
+        bench.store.commit(RemoveRequest(bench.record(a), timestamp(NOON)))
+        return read(*arguments, **options)
+
+    bench.store.request_batch = read_too_late  # type: ignore[method-assign]
+    with pytest.raises(Gone) as gone:
+        bench.continue_batch()
+
+    assert a in gone.value.message
+
+
 def test_only_a_batch_with_a_failed_request_is_continued() -> None:
     bench = Bench(customer("a"), customer("b", "a"), customer("c"))
     a, b, c = bench.ids
