@@ -77,6 +77,7 @@ def test_a_function_does_its_work_with_its_event(functions: Any, name: str) -> N
                 "app_id": samples.APP_ID,
                 "scope": "full",
                 "key_id": samples.API_KEY_ID,
+                "key_family": samples.API_KEY_ID,
                 **asdict(AppLimits()),
             }
         case "operate":
