@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -20,7 +19,6 @@ NOT_A_PROGRAM = {"__init__", "call_costs", "costs_page", "listing_data", "postgr
 
 TINY = {
     "cold_starts": ("--help",),  # it builds the artifact, as the tests of `make test-runtime` do
-    "console": ("2",),
     "costs": ("--tiny",),
     "draining": ("20",),
     "growth": (),
@@ -32,6 +30,8 @@ ON_DYNAMODB_LOCAL = {
     "listing_times": ("--rounds", "1", "100"),
     "restoring": ("50",),
 }
+# Chromium ends its calls when a container changes the networks of the machine, so this one runs with the browser tests.
+IN_A_BROWSER = {"console": ("2",)}
 PROGRAMS = TINY | ON_DYNAMODB_LOCAL
 
 
@@ -44,7 +44,7 @@ def test_every_benchmark_has_a_tiny_size_and_a_document_that_cites_it() -> None:
         for name in re.findall(r"benchmarks\.(\w+)", (ROOT / page).read_text(encoding="utf-8"))
     }
 
-    assert programs == PROGRAMS.keys()
+    assert programs == PROGRAMS.keys() | IN_A_BROWSER.keys()
     assert programs == cited
     assert len(programs) <= 10  # what proves a decision ends with it
 
@@ -74,9 +74,11 @@ def test_a_benchmark_accepts_the_arguments_of_the_documents(name: str, arguments
 @pytest.mark.skipif("DYNAMODB_ENDPOINT" not in os.environ, reason="make test-benchmarks runs them on DynamoDB Local")
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
 def test_a_benchmark_runs(name: str) -> None:
-    if name == "console" and shutil.which("chromium") is None:
-        pytest.skip("needs Chromium")
-    arguments = PROGRAMS[name]
+    run(name, *PROGRAMS[name])
+
+
+def run(name: str, *arguments: str) -> str:
+    """Run a benchmark and return its output. It must end without an error, but may miss a limit."""
     environment = {key: value for key, value in os.environ.items() if key != "DYNAMODB_ENDPOINT" or name not in TINY}
     command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
     process = subprocess.run(  # noqa: S603 - our own program
@@ -87,5 +89,4 @@ def test_a_benchmark_runs(name: str) -> None:
     assert process.returncode in {0, 1}, process.stderr[-3000:]
     assert "Traceback" not in process.stderr, process.stderr[-3000:]
     assert process.stdout.strip()
-    if name == "console":
-        assert process.stdout.splitlines()[-1].startswith(("All limits are met.", "Missed: ")[process.returncode])
+    return process.stdout
