@@ -91,6 +91,7 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
                 "app_id": APP_ID,
                 "scope": "full",
                 "key_id": samples.API_KEY_ID,
+                "key_family": samples.API_KEY_ID,
                 **asdict(AppLimits()),
             }, log
         case "operate":
