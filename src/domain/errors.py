@@ -114,7 +114,7 @@ class Unauthorized(ServiceError, code="unauthorized"):
 
 
 class Forbidden(ServiceError, code="forbidden"):
-    """The scope of the API key does not allow it, or nobody decides about a request that they queued."""
+    """The scope of the API key does not allow the call, or the key would decide about a request that it has queued."""
 
 
 class BrowserRefused(ServiceError, code="browser_refused"):

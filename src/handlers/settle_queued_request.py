@@ -1,4 +1,4 @@
-"""POST /queued_requests/{request_id}/settle, also below its connection: ask the books whether a write was executed."""
+"""POST /queued_requests/{request_id}/settle, also below its connection: ask QuickBooks whether a write was executed."""
 
 from domain.errors import Gone, InvalidState
 from handlers.rest import ApiCall, Data, endpoint, services

@@ -49,8 +49,7 @@ class Approvals:
         """
 
         def approved(record: QueuedRequest, now: datetime) -> QueuedRequest | None:
-            approval = _approval(record, author)
-            if approval.decision is ApprovalDecision.APPROVED and approval.revision == revision:
+            if _was_approved(_approval(record, author), revision):
                 return None
             _refuse_unless_open(record, now)
             if record.revision != revision:
@@ -70,7 +69,7 @@ class Approvals:
             connection_id,
             approved,
             entry_of=entries(Action.REQUEST_APPROVED, actor),
-            is_done=lambda _, record: _has(record, ApprovalDecision.APPROVED, revision),
+            is_done=lambda _, record: _was_approved(record.approval, revision),
         )
 
     def reject(
@@ -90,8 +89,7 @@ class Approvals:
         """
 
         def rejected(record: QueuedRequest, now: datetime) -> QueuedRequest | None:
-            approval = _approval(record, author)
-            if approval.decision is ApprovalDecision.REJECTED:
+            if _approval(record, author).decision is ApprovalDecision.REJECTED:
                 return None
             _refuse_unless_open(record, now)
             if not dependants:
@@ -127,7 +125,6 @@ def _refuse_unless_open(record: QueuedRequest, now: datetime) -> None:
         raise InvalidState(message, {"state": record.state.value})
 
 
-def _has(record: QueuedRequest, decision: ApprovalDecision, revision: int) -> bool:
-    """Whether this was decided about a revision of a request."""
-    approval = record.approval
-    return approval is not None and (approval.decision, approval.revision) == (decision, revision)
+def _was_approved(approval: Approval | None, revision: int) -> bool:
+    """Return whether this revision of a request was approved."""
+    return approval is not None and (approval.decision, approval.revision) == (ApprovalDecision.APPROVED, revision)

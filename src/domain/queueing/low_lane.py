@@ -40,7 +40,7 @@ def begin_low_lane(
 ) -> None:
     """Give the connection a low lane for ever, unless it has one.
 
-    A live session learns of it too, because it does not read its connection while it runs. Raises TooManyRequests.
+    A live session is changed too, because it does not read its connection while it runs. Raises TooManyRequests.
     """
 
     def attempt(_: object) -> None:

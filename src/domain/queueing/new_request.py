@@ -521,7 +521,7 @@ def with_references(stored: StoredRequest, new: NewRequest) -> NewRequest:
 
 def _approval(new: NewRequest, send_by: int | None) -> Approval | None:
     """Return the approval that a new request needs, or None."""
-    if new.request.name.endswith("QueryRq") or not (new.needs_approval or new.author.proposes):
+    if new.request.is_read or not (new.needs_approval or new.author.proposes):
         return None
     return Approval(new.author.id, send_by)
 

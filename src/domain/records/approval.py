@@ -1,7 +1,7 @@
-"""The approval that a write needs before it is sent, from somebody else than its author.
+"""The approval that a write needs before it is sent. Its author cannot give it.
 
 A request without a decision waits outside the queue. Its `send_by` is then at most MAX_SECONDS ahead, so that the sweep
-ends what nobody decides about.
+ends a request without a decision.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """How the books are asked whether QuickBooks executed a write whose outcome is unknown.
+    """How QuickBooks is asked whether it executed a write whose outcome is unknown.
 
     `times` counts how often they were asked. `executed` is what the last answer shows, or None before it arrives.
     """
@@ -425,7 +425,7 @@ class QueuedRequest:
 
     @property
     def settling_query_id(self) -> str | None:
-        """The id of the first query of the last time that the books were asked, or None if they were not.
+        """The id of the first query of the last time that QuickBooks was asked, or None if it was not.
 
         It is the id of the batch of the queries.
         """
@@ -455,7 +455,7 @@ class QueuedRequest:
         if to in ENDED:
             recovery = replace(self.recovery, active=False)
             if to is not State.ERROR:
-                # Otherwise QuickBooks may still be executing it, and the books may be asked about it.
+                # Otherwise QuickBooks may still be executing it, and may be asked about it.
                 recovery = replace(recovery, running_until=None, first_sent_at=None)
             after = replace(after, queued_at=None, recovery=recovery)
         if to not in IN_FLIGHT:
@@ -537,7 +537,7 @@ class QueuedRequest:
         return after.moved(State.SENT, now)
 
     def asked(self, now: datetime) -> QueuedRequest:
-        """Return the ended write after the books are asked once more whether it was executed."""
+        """Return the ended write after QuickBooks is asked once more whether it executed it."""
         return replace(self, settling=Settling(self.settling.times + 1)).changed(now)
 
     def settled(self, now: datetime, executed: WhetherExecuted) -> QueuedRequest:
@@ -635,7 +635,7 @@ class QueuedRequest:
 
 
 def settling_id(write_id: str, number: int) -> str:
-    """Return the id of the first query that settles a write, the `number`th time that the books are asked."""
+    """Return the id of the first query that settles a write, the `number`th time that QuickBooks is asked."""
     return new_batch_id(str(uuid5(_SETTLING, f"{write_id} {number}")))
 
 

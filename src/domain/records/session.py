@@ -158,6 +158,11 @@ class OnboardingCheck(StrEnum):
     SENT = "sent"
 
 
+def low_is_due(limits: Limits, sends: int) -> bool:
+    """Return whether the next message set is taken from the low lane if a request waits there."""
+    return limits.has_low_lane and sends == SENDS_OF_A_CYCLE - 1
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """One Web Connector session.
@@ -208,7 +213,7 @@ class Session:
     @property
     def low_is_due(self) -> bool:
         """Whether the next message set is taken from the low lane if a request waits there."""
-        return self.limits.has_low_lane and self.sends == SENDS_OF_A_CYCLE - 1
+        return low_is_due(self.limits, self.sends)
 
     def after_send_of(self, records: Sequence[QueuedRequest]) -> Session:
         """Return the session after these requests in flight, a message set, have left it.

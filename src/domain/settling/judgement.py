@@ -49,7 +49,7 @@ class BooksAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A write and the answers to its queries, by their roles. `first_sent_at` is None if nobody knows it any more."""
+    """A write and the answers to its queries, by their roles. `first_sent_at` is None if it was not stored."""
 
     write: Write
     first_sent_at: datetime | None

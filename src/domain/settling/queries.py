@@ -145,7 +145,7 @@ def _by_change(write: Write, fields: Sequence[str], since: str, max_rows: int, r
 
 
 def _by_deletion(write: Write, since: str) -> list[SettlingQuery]:
-    """Return the query for the deletions of a type, if QuickBooks tells of them."""
+    """Return the query for the deletions of a type, if QuickBooks has one."""
     for kind in ("Txn", "List"):
         name = f"{kind}DeletedQueryRq"
         if write.subject in _values(name, f"{kind}DelType"):

@@ -1,4 +1,4 @@
-"""The use cases of settling: ask the books about a write, and store what the answer shows."""
+"""The use cases of settling: ask QuickBooks about a write, and store what the answer shows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class SettlingService:
     def settle(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Queue the queries that settle a write, unless they are queued or have settled it. Return the write.
 
-        If the last answer settled nothing, the books are asked again. Raises NotFound, Gone, TooManyRequests, and
+        If the last answer settled nothing, QuickBooks is asked again. Raises NotFound, Gone, TooManyRequests, and
         InvalidState if the outcome is known, QuickBooks may still be executing the write, or no query can tell.
         """
 
@@ -109,7 +109,7 @@ class SettlingService:
         return commit_with_retry(attempt, _CONTENDED)
 
     def _check(self, record: QueuedRequest) -> None:
-        """Raise InvalidState if the books cannot be asked about a write now."""
+        """Raise InvalidState if QuickBooks cannot be asked about a write now."""
         details = {"state": record.state.value, "executed": record.executed}
         if record.executed is not WhetherExecuted.UNKNOWN:
             raise InvalidState("Only an ended write whose outcome is unknown can be settled.", details)

@@ -1,4 +1,4 @@
-"""A write that needs approval: where it waits, who decides about it, and what becomes of its copies and its key."""
+"""Writes that need approval wait outside the queue, and their authors cannot approve them. Copies wait anew."""
 
 from __future__ import annotations
 

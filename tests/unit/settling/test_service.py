@@ -1,4 +1,4 @@
-"""Settling: the books are asked once at a time, and what they show is stored with the write."""
+"""Settling: QuickBooks is asked once at a time, and what they show is stored with the write."""
 
 from __future__ import annotations
 

@@ -21,11 +21,11 @@ from domain.records.session import (
     LIVE_SHARDS,
     MAX_EXECUTION_SECONDS,
     NO_SESSION,
-    SENDS_OF_A_CYCLE,
     Limits,
     OnboardingCheck,
     RequestInFlight,
     Session,
+    low_is_due,
     session_id,
 )
 from domain.storage.changes import CountBeginning, Put
@@ -152,7 +152,7 @@ class Opening:
     @property
     def low_is_due(self) -> bool:
         """Whether the first message set of the session is taken from the low lane if a request waits there."""
-        return self.limits.has_low_lane and self._free.sends == SENDS_OF_A_CYCLE - 1
+        return low_is_due(self.limits, self._free.sends)
 
     @property
     def is_to_be_checked(self) -> bool:
