@@ -23,6 +23,9 @@ IDLE_SECONDS = 5
 """How long to wait when there are no more events."""
 
 
+ENDS = tuple(f"queued_request.{end}" for end in ("completed", "failed", "discarded", "deleted", "unreadable"))
+
+
 class Consumer:
     """The results of requests, and the cursor behind them."""
 
@@ -61,8 +64,8 @@ class Consumer:
         return answer
 
     def process(self, event: dict[str, Any]) -> None:
-        """Store the result of a request. Types that this program does not know are ignored."""
-        if event["type"].startswith("queued_request."):
+        """Store how a request has ended. Other types are ignored, also those that later versions of the service add."""
+        if event["type"] in ENDS:
             result = json.dumps(event.get("result"))
             row = (event["page_request_id"], event["type"], event.get("label"), result)
             self._database.execute("INSERT OR REPLACE INTO results VALUES (?, ?, ?, ?)", row)

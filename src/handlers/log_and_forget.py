@@ -1,4 +1,4 @@
-"""Log the events of requests that have ended and of connections, and clean up after records that have expired.
+"""Log the events of requests and of connections, and clean up after records that have expired.
 
 If a request that has ended is a query that settles a write, what it shows is stored with the write.
 
@@ -21,7 +21,7 @@ from handlers.common.canaries import without_canaries
 from handlers.common.logs import ServiceLogger
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     StreamRecord = dict[str, Any]
 
@@ -73,13 +73,13 @@ def _events(images: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
     The event of a request without a connection belongs to no app, so nobody could read it. Its app is then ''.
     """
     image, before = images["NewImage"], images.get("OldImage", {})
-    if keys.EVENT in image:
-        return _connection_events(image)
+    outcomes = [EventOutcome(letter) for letter in image.get(keys.EVENT, {}).get("S", "")]
     if keys.STATE not in image:
-        return "", ()  # a tombstone
+        return _connection_events(image, outcomes) if outcomes else ("", ())  # without an event, it is a tombstone
     try:
         record = RECORDS.entity(image)
-        return record.app_id, events_of(State(before[keys.STATE]["S"]) if keys.STATE in before else None, record)
+        state_before = State(before[keys.STATE]["S"]) if keys.STATE in before else None
+        return record.app_id, events_of(state_before, record, outcomes)
     except Exception:
         connection_id = image[keys.CONNECTION_ID]["S"]
         logger.exception("events.unreadable", extra={"request_id": image[keys.ID]["S"], "connection_id": connection_id})
@@ -88,13 +88,10 @@ def _events(images: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
         return (connection.app_id, (event,)) if connection else ("", ())
 
 
-def _connection_events(image: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
+def _connection_events(image: dict[str, Any], outcomes: Iterable[EventOutcome]) -> tuple[str, Sequence[LoggedEvent]]:
     """Return the app of a connection and the events of its change."""
     connection_id, revision = image[keys.ID]["S"], int(image[keys.REVISION]["N"])
-    letters = image[keys.EVENT]["S"]
-    return image[keys.APP_ID]["S"], [
-        LoggedEvent(EventOutcome(letter), "", connection_id, revision) for letter in letters
-    ]
+    return image[keys.APP_ID]["S"], [LoggedEvent(outcome, "", connection_id, revision) for outcome in outcomes]
 
 
 def _settle(changes: Sequence[StreamRecord]) -> None:

@@ -113,6 +113,10 @@ class _StreamReader:
         while self._new_records():
             pass
 
+    def rewind(self) -> None:
+        """Begin with the first record again."""
+        self._iterators.clear()
+
     def _new_records(self) -> list[dict[str, Any]]:
         description = self._streams.describe_stream(StreamArn=self._stream_arn)["StreamDescription"]
         records: list[dict[str, Any]] = []
@@ -194,6 +198,11 @@ class WholeService:
         """Take what the streams contain as read."""
         for reader in self._readers:
             reader.skip()
+
+    def repeat_streams(self) -> None:
+        """Let the next `read_streams` begin with the first change again."""
+        for reader in self._readers:
+            reader.rewind()
 
     def deliver_messages(self) -> None:
         """Make the attempts that are planned now. Those that they plan wait for the next call."""

@@ -15,6 +15,7 @@ from zlib import crc32
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.codec import Codec, CompressedCodec
+from domain.records.event import changes_of
 from domain.records.request import IN_FLIGHT, QueuedRequest, State, Tombstone
 from domain.records.retention import SECONDS_A_DAY
 from domain.records.webhook import ListedWebhookState
@@ -125,6 +126,12 @@ TOMBSTONES = Codec(Tombstone)
 def record_item(record: QueuedRequest, expires_at: int | None = None) -> Item:
     """Return the item of a record. DynamoDB removes it some time after `expires_at` (Unix seconds)."""
     return RECORDS.item(record) | _listing_attributes(record) | keys.expiry(expires_at)
+
+
+def event_mark(before: QueuedRequest | None, after: QueuedRequest) -> Item:
+    """Return the mark of what a change reports beside an end, for the stream. The next change removes it."""
+    outcomes = changes_of(before, after)
+    return {keys.EVENT: {"S": "".join(outcomes)}} if outcomes else {}
 
 
 def _listing_attributes(record: QueuedRequest) -> Item:

@@ -9,7 +9,7 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.bodies import HAS_BODY, body_update, new_body_items, reference_attributes, removed_item
 from adapters.dynamodb.client import key_query
 from adapters.dynamodb.operations import Operation, delete, put, put_if, put_revision
-from adapters.dynamodb.records import record_item, request_from_item, tombstone_item
+from adapters.dynamodb.records import event_mark, record_item, request_from_item, tombstone_item
 from adapters.dynamodb.response_chunks import StoredChunks, note_of_removal
 from adapters.dynamodb.responses import response_attributes, search_attributes
 from domain.errors import Conflict
@@ -41,7 +41,7 @@ class RequestChanges:
         record = change.record
         bodies = new_body_items(record, change.request_xml, change.search_text, change.metadata, change.references)
         return [
-            self._put_record(record, None, change),
+            self._put_record(None, record, change),
             *(put(self._dynamodb.tables.payloads, item) for item in bodies),
             *self._queue.move(None, record),
         ]
@@ -57,7 +57,7 @@ class RequestChanges:
                 response_chunks=response.chunks,
             )
         return [
-            self._put_record(after, change.before.revision, change),
+            self._put_record(change.before, after, change),
             *self._update_body(change, response),
             *self._queue.move(change.before, after),
         ]
@@ -129,6 +129,9 @@ class RequestChanges:
             *self._removal_of_chunks(chunk_keys, change, noted=keys.RESPONSE_CHUNKS in body),
         ]
 
-    def _put_record(self, record: QueuedRequest, before: int | None, change: AddRequest | ChangeRequest) -> Operation:
-        item = record_item(record, expires_at(record, self._retention_days()))
-        return put_revision(self._dynamodb.tables.queued_requests, item, before, change, request_from_item)
+    def _put_record(
+        self, before: QueuedRequest | None, after: QueuedRequest, change: AddRequest | ChangeRequest
+    ) -> Operation:
+        item = record_item(after, expires_at(after, self._retention_days())) | event_mark(before, after)
+        revision = before.revision if before else None
+        return put_revision(self._dynamodb.tables.queued_requests, item, revision, change, request_from_item)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from domain.errors import CursorExpired, InvalidRequest
 from domain.events.log import KEPT
-from domain.records.event import CONNECTION_OUTCOMES, EventOutcome
+from domain.records.event import CHANGE_OUTCOMES, CONNECTION_OUTCOMES, EventOutcome
 from domain.records.ownership import owned_connection
 from domain.records.request import ENDED
 from domain.timestamps import timestamp
@@ -210,7 +210,7 @@ class Feed:
         """Yield each event with its request or its connection, or with None if that was deleted.
 
         The requests are read in parts, when they are needed. Responses that are too large for an event are left out.
-        An event is left out if its request was put back into the queue, which reports its next end.
+        The event of an end is left out if its request was put back into the queue, which reports its next end.
         """
         for start in range(0, len(events), CONTENTS_A_READ):
             part = events[start : start + CONTENTS_A_READ]
@@ -226,7 +226,7 @@ class Feed:
                     yield event, connection
                 elif record is None or connection is None:
                     yield event, None
-                elif record.state in ENDED:
+                elif record.state in ENDED or event.logged.outcome in CHANGE_OUTCOMES:
                     yield event, batch.whole(record, max_response_bytes=MAX_BODY_BYTES)
 
     def _connections(self, connection_ids: Collection[str]) -> Mapping[str, Connection]:

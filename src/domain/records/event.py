@@ -1,4 +1,4 @@
-"""The log of events of an app: which requests ended, and what happened to its connections, in one order.
+"""The log of events of an app: what happened to its requests and to its connections, in one order.
 
 The log holds ids and outcomes. What a request returned is read from its record when the log is read.
 """
@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from domain.records.approval import ApprovalDecision
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import ENDED, QueuedRequest, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from domain.records.connection import Connection
 
@@ -29,6 +30,10 @@ class EventOutcome(StrEnum):
     QUERY_FAILED = "e"
     UNREADABLE = "u"
     """The request ended, but its event could not be made."""
+    APPROVAL_REQUIRED = "A"
+    """The request waits for approval."""
+    APPROVED = "a"
+    REJECTED = "j"
     CONNECTED = "C"
     """The Web Connector of a connection has logged in for the first time."""
     STALLED = "S"
@@ -48,6 +53,9 @@ OUTCOMES: Mapping[State, EventOutcome] = {
     State.DISCARDED: EventOutcome.DISCARDED,
 }
 
+CHANGE_OUTCOMES = frozenset({EventOutcome.APPROVAL_REQUIRED, EventOutcome.APPROVED, EventOutcome.REJECTED})
+"""What is reported of a request beside its end. The stream knows such a change by a mark (`changes_of`)."""
+
 QUERY_OUTCOMES = frozenset({EventOutcome.QUERY_COMPLETED, EventOutcome.QUERY_FAILED})
 CONNECTION_OUTCOMES = frozenset(
     {
@@ -63,7 +71,7 @@ CONNECTION_OUTCOMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
-    """One event: the request that ended, with the revision of its record at that moment.
+    """One event: the request, with the revision of its record at that moment.
 
     The event of an iterated query names the request of its last page. The event of a connection has no request, and the
     revision of the connection.
@@ -100,15 +108,29 @@ class EventGroup:
         return replace(self, events=tuple(kept))
 
 
-def events_of(state_before: State | None, after: QueuedRequest) -> tuple[LoggedEvent, ...]:
-    """Return the events of a change of a record: none, or one if the request ended, and one more for its query."""
-    if after.state not in ENDED or state_before in ENDED:
-        return ()
-    event = LoggedEvent(OUTCOMES[after.state], after.id, after.connection_id, after.revision)
-    if not (_iterates(after) and after.last_page):
-        return (event,)
-    completed = after.state is State.RESPONSE_RECEIVED
-    return event, replace(event, outcome=EventOutcome.QUERY_COMPLETED if completed else EventOutcome.QUERY_FAILED)
+def events_of(
+    state_before: State | None, after: QueuedRequest, changes: Iterable[EventOutcome] = ()
+) -> tuple[LoggedEvent, ...]:
+    """Return the events of a change of a record: `changes`, one if the request ended, and one more for its query."""
+    outcomes = list(changes)
+    if after.state in ENDED and state_before not in ENDED:
+        outcomes.append(OUTCOMES[after.state])
+        if _iterates(after) and after.last_page:
+            completed = after.state is State.RESPONSE_RECEIVED
+            outcomes.append(EventOutcome.QUERY_COMPLETED if completed else EventOutcome.QUERY_FAILED)
+    return tuple(LoggedEvent(outcome, after.id, after.connection_id, after.revision) for outcome in outcomes)
+
+
+def changes_of(before: QueuedRequest | None, after: QueuedRequest) -> tuple[EventOutcome, ...]:
+    """Return what a change of a record reports beside the end of the request."""
+    decided = after.approval.decision if after.approval else None
+    decided_before = before.approval.decision if before and before.approval else None
+    happened = {
+        EventOutcome.APPROVAL_REQUIRED: after.awaits_approval and not (before and before.awaits_approval),
+        EventOutcome.APPROVED: decided is ApprovalDecision.APPROVED is not decided_before,
+        EventOutcome.REJECTED: decided is ApprovalDecision.REJECTED is not decided_before,
+    }
+    return tuple(outcome for outcome, is_true in happened.items() if is_true)
 
 
 def _iterates(record: QueuedRequest) -> bool:

@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from domain.records.batch import batch_id
 from domain.records.connection import Connection
-from domain.records.event import CONNECTION_OUTCOMES, QUERY_OUTCOMES, EventOutcome
+from domain.records.event import CHANGE_OUTCOMES, CONNECTION_OUTCOMES, QUERY_OUTCOMES, EventOutcome
 from domain.records.request import State
 from handlers.views.connection_event import ConnectionEventMembers, connection_event
-from handlers.views.requests import RequestErrorView, RequestLinks, Simulated, error_view, links
+from handlers.views.requests import (
+    ApprovalView,
+    Metadata,
+    RequestErrorView,
+    RequestLinks,
+    Simulated,
+    approval_view,
+    error_view,
+    links,
+)
 from handlers.views.schema import Moment, Schema, Uuid
 from handlers.views.webhook_event import EVENT_STATES, EventState, WebhookEventView, event_body
 
@@ -47,6 +57,28 @@ class QueryEventView(TypedDict):
     completed_pages: Annotated[int, Schema("The number of pages with a response", minimum=0)]
     error: RequestErrorView | None
     links: Annotated[RequestLinks, Schema("Of the last page")]
+    simulated: NotRequired[Simulated]
+
+
+class ApprovalEventView(TypedDict):
+    """A request waits for approval, or somebody has decided about it. Only the feed has this event."""
+
+    type: Literal["queued_request.approval_required", "queued_request.approved", "queued_request.rejected"]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    page_request_id: Annotated[Uuid, Schema("The id of the queued request")]
+    batch_id: Annotated[Uuid | None, Schema("The batch of the request")]
+    connection_id: Uuid
+    request_name: Annotated[str, Schema(examples=["InvoiceAddRq"])]
+    subject: Annotated[str | None, Schema("What the request is about, such as a customer, a number and an amount")]
+    label: Annotated[str | None, Schema("The label of the request")]
+    metadata: Metadata
+    state: Annotated[State, Schema("The state of the request now")]
+    approval: ApprovalView
+    send_by: Annotated[
+        Moment | None, Schema("When the request ends without a decision, or after it, when it must have been sent")
+    ]
+    links: RequestLinks
     simulated: NotRequired[Simulated]
 
 
@@ -87,7 +119,14 @@ class BriefEventView(TypedDict):
 class FeedView(TypedDict):
     """Events in the order in which they entered the feed."""
 
-    data: list[RequestEventView | QueryEventView | ConnectionEventView | DeletedConnectionEventView | BriefEventView]
+    data: list[
+        RequestEventView
+        | QueryEventView
+        | ApprovalEventView
+        | ConnectionEventView
+        | DeletedConnectionEventView
+        | BriefEventView
+    ]
     next: Annotated[str, Schema("The cursor for the next call. Store it when you have processed `data`")]
     has_more: Annotated[bool, Schema("Whether there may be more events behind `next`")]
 
@@ -99,13 +138,12 @@ def feed_event(event: FeedEvent, stored: StoredRequest | Connection | None) -> s
         return brief_event(event, "queued_request.unreadable", "unreadable")
     if isinstance(stored, Connection):
         return _connection_event(event, stored)
-    if stored is None and outcome in CONNECTION_OUTCOMES:
-        return _deleted_connection_event(event)
     if stored is None:
-        kind = "query" if outcome in QUERY_OUTCOMES else "queued_request"
-        return brief_event(event, f"{kind}.deleted", "deleted")
+        return _deleted_event(event)
     if outcome in QUERY_OUTCOMES:
         return _query_event(event, stored.record)
+    if outcome in CHANGE_OUTCOMES:
+        return _approval_event(event, stored)
     return event_body(stored, event.at, cursor=str(event.cursor)).decode()
 
 
@@ -138,7 +176,10 @@ def _connection_event(event: FeedEvent, connection: Connection) -> str:
     return _encoded(view)
 
 
-def _deleted_connection_event(event: FeedEvent) -> str:
+def _deleted_event(event: FeedEvent) -> str:
+    if event.logged.outcome not in CONNECTION_OUTCOMES:
+        kind = "query" if event.logged.outcome in QUERY_OUTCOMES else "queued_request"
+        return brief_event(event, f"{kind}.deleted", "deleted")
     view: DeletedConnectionEventView = {
         "type": "connection.deleted",
         "timestamp": event.at,
@@ -165,6 +206,31 @@ def _query_event(event: FeedEvent, record: QueuedRequest) -> str:
         "pages": record.paging.page,
         "completed_pages": record.paging.page - (not completed),
         "error": error_view(record.error),
+        "links": links(record),
+    }
+    if record.simulated:
+        view["simulated"] = True
+    return _encoded(view)
+
+
+def _approval_event(event: FeedEvent, stored: StoredRequest) -> str:
+    record, approval = stored.record, approval_view(stored.record)
+    if approval is None:
+        raise AssertionError("only a request that needs approval has such an event")
+    view: ApprovalEventView = {
+        "type": f"queued_request.{event.logged.outcome.name.lower()}",  # type: ignore[typeddict-item]  # mypy does not join literals
+        "timestamp": event.at,
+        "cursor": str(event.cursor),
+        "page_request_id": record.id,
+        "batch_id": batch_id(record.id),
+        "connection_id": record.connection_id,
+        "request_name": record.request_name,
+        "subject": record.subject,
+        "label": record.label,
+        "metadata": dict(stored.metadata),
+        "state": record.state,
+        "approval": approval,
+        "send_by": record.send_by_time,
         "links": links(record),
     }
     if record.simulated:

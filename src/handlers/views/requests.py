@@ -291,6 +291,21 @@ def error_view(error: RequestError | None) -> RequestErrorView | None:
     return {"message": error.message, "code": error.code, "details": dict(error.details)}
 
 
+def approval_view(record: QueuedRequest) -> ApprovalView | None:
+    """Return the approval that a request needs, as its record shows it."""
+    approval = record.approval
+    if approval is None:
+        return None
+    return {
+        "decision": approval.decision,
+        "revision": record.revision if record.awaits_approval else approval.revision,
+        "queued_by": approval.queued_by,
+        "decided_by": approval.decided_by,
+        "decided_at": approval.decided_at,
+        "reason": approval.reason,
+    }
+
+
 def settling_view(record: QueuedRequest) -> SettlingView | None:
     """Return how QuickBooks was asked last about a write."""
     if record.settling_query_id is None:
@@ -401,20 +416,6 @@ def _attempt_view(attempt: WebhookAttempt) -> WebhookAttemptView:
     }
 
 
-def _approval_view(record: QueuedRequest) -> ApprovalView | None:
-    approval = record.approval
-    if approval is None:
-        return None
-    return {
-        "decision": approval.decision,
-        "revision": record.revision if record.awaits_approval else approval.revision,
-        "queued_by": approval.queued_by,
-        "decided_by": approval.decided_by,
-        "decided_at": approval.decided_at,
-        "reason": approval.reason,
-    }
-
-
 def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_connection: bool = False) -> _RequestFields:
     view: _RequestFields = {
         "id": record.id,
@@ -431,7 +432,7 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "webhook_state": record.webhook_state,
         "webhook_retrying": record.webhook.is_retrying,
         "depends_on": [id_at(record.id, position) for position in record.dependencies],
-        "approval": _approval_view(record),
+        "approval": approval_view(record),
         "waiting_reason": waiting_reason(waiting),
         "error": error_view(record.error),
         "executed": record.executed,

@@ -15,7 +15,7 @@ from domain.errors import CursorExpired
 from domain.events.feed import Feed
 from domain.events.log import KEPT, append_events
 from domain.maintenance.retention import forget_record
-from domain.records.event import events_of
+from domain.records.event import changes_of, events_of
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock
     from domain.records.event import LoggedEvent
+    from domain.records.request import QueuedRequest
     from tests.support.web_connector.observed_store import Entry
 
 SHARDS = 3
@@ -38,6 +39,10 @@ class Reader:
 
     app_id: str
     cursors: list[tuple[str, frozenset[LoggedEvent]]] = field(default_factory=list)
+
+
+def _events_of(before: QueuedRequest | None, after: QueuedRequest) -> tuple[LoggedEvent, ...]:
+    return events_of(before.state if before else None, after, changes_of(before, after))
 
 
 def shard_of(entry: Entry) -> int:
@@ -104,7 +109,7 @@ class Streams:
         events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
         for before, after in batch:
             if after:
-                events[after.app_id] += events_of(before.state if before else None, after)
+                events[after.app_id] += _events_of(before, after)
         for app_id, own in events.items():
             append_events(self.interruptible, app_id, own, self.clock())
         for before, after in batch:
@@ -147,7 +152,7 @@ class Streams:
                 event
                 for before, after in self.store.stream
                 if after and after.app_id == reader.app_id
-                for event in events_of(before.state if before else None, after)
+                for event in _events_of(before, after)
             }
             for cursor, seen in reader.cursors:
                 has_more = True

@@ -15,6 +15,7 @@ from domain.queueing.new_request import IDEMPOTENCY_SECONDS
 from domain.queueing.queue_again import may_be_queued_again
 from domain.records.approval import MAX_SECONDS, UNKNOWN_AUTHOR, Author
 from domain.records.audit import Action
+from domain.records.event import EventOutcome, changes_of
 from domain.records.request import ENDED, State
 from domain.send_by import SendBy
 from domain.storage.changes import ChangeRequest
@@ -304,9 +305,11 @@ def test_a_restored_write_is_recovered_and_never_sent_by_its_earlier_approval(de
     assert "CustomerAddRq" not in check
     open_key = desk.qbwc.session.company_file.key
     desk.qbwc.change(request, recovery=replace(desk.record(request).recovery, company_file_key=open_key))
+    sent = desk.record(request)
     desk.qbwc.receive(nothing_stored(check))
 
     assert desk.record(request).awaits_approval
+    assert changes_of(sent, desk.record(request)) == (EventOutcome.APPROVAL_REQUIRED,)
     assert desk.qbwc.send() == ""
     desk.qbwc.close()
     desk.approve(BOB, request)
