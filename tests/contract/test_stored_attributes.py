@@ -41,6 +41,7 @@ ATTRIBUTES = {
     "dependants",
     "dependencies",
     "error",
+    "event",
     "expires_at",
     "failed_sessions",
     "fields",
