@@ -235,6 +235,16 @@ REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
         "no; unknown if its response was lost",
         "If it is still wanted, queue it again with a later `send_by`, or without one.",
     ),
+    ErrorCode.AMBIGUOUS_MATCH: (
+        "QuickBooks has several objects with the identity of a request with `if_exists`; `details.ids` are their ids.",
+        "no; unknown if its response was lost",
+        "Find out which of them is meant, and give the others another number in QuickBooks.",
+    ),
+    ErrorCode.NAME_IN_USE: (
+        "A list that shares its names holds the name: `details.list` and `details.list_id`, if a query shows them.",
+        "no; unknown if its response was lost",
+        "Use another name, or the object that holds it.",
+    ),
 }
 """The cause of each error of a request, whether QuickBooks may have executed it, and the remedy."""
 

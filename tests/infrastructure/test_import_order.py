@@ -20,6 +20,7 @@ DOMAIN = [
     "qbxml",
     "queries",
     "records",
+    "existing",
     "storage",
     "batches",
     "webhooks",

@@ -24,7 +24,7 @@ from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
 from domain.queueing import continuation, many, new_request, waiting_calls, waiting_reason
-from domain.records import approval, audit, batch, request, session
+from domain.records import approval, audit, batch, lookup, request, session
 from domain.records.app import AppLimits
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.search_text import MAX_TEXT_BYTES
@@ -32,7 +32,7 @@ from domain.settling import books_clock
 from domain.settling import queries as settling_queries
 from domain.settling import service as settling_service
 from domain.storage.statistics import KEPT_DAYS
-from domain.web_connector.outcomes import lost_response, pages, processor_exception
+from domain.web_connector.outcomes import looking, lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
 from domain.web_connector.session import admission, backoff, sending, sets
 from domain.webhooks import defaults as webhooks
@@ -194,6 +194,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "sessions of a connection at once": ["1"],
     "time without a call in a session": [f"{session.SILENCE_SECONDS // 60} minutes"],
     "sessions in which a read is sent": [str(lost_response.MAX_SESSIONS)],
+    "messages of a request with `if_exists`": [str(lookup.MAX_MESSAGES)],
+    "ids in the error `ambiguous_match`": [str(looking.MAX_IDS)],
     "sessions that ask for the stored response": [str(lost_response.MAX_RECOVERY_SESSIONS)],
     "queries that settle a write": [
         str(settling_service.MAX_QUERIES),

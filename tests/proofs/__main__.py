@@ -10,6 +10,7 @@
 * `lost_answers`: the same on emulated DynamoDB that loses answers, does calls minutes later, fails reads and tears
   batches, with up to 1 and 5 requests in a message set; RUNS (50).
 * `bad_requests`: queues with up to 200 requests that always fail, RUNS (50) times; SEED (1) repeats a run.
+* `existing`: every cut and pair of cuts of requests with `if_exists`, while a person works; EVERY (40), SEED (1).
 * `restores`: random histories with each table restored to another moment, RUNS (250) times; SEED (1) repeats a run.
 
 The connectors and the interleavings take the database at DYNAMODB_ENDPOINT if it is set, else a store in memory.
@@ -25,7 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 
 from local.database import answering_endpoint
-from tests.proofs import bad_requests, connectors, interleavings, lost_answers, pairs, restores
+from tests.proofs import bad_requests, connectors, existing, interleavings, lost_answers, pairs, restores
 from tests.proofs.databases import ENDPOINT, new_dynamodb_store
 from tests.support.fake_store import FakeStore
 from tests.support.web_connector.matrix import QUEUES_OF_SETS
@@ -91,6 +92,11 @@ def prove_bad_requests() -> bool:
     return bad_requests.prove(number("RUNS", 50), number("SEED", 1))
 
 
+def prove_existing() -> bool:
+    """Let requests look for their objects first."""
+    return existing.prove(number("EVERY", 40), number("SEED", 1))
+
+
 def prove_restores() -> bool:
     """Restore each table to another moment."""
     return restores.prove(number("RUNS", 250), number("SEED", 1))
@@ -115,6 +121,7 @@ PROOFS = {
     "interleavings_of_sets": prove_interleavings_of_sets,
     "interleavings_of_few_sessions": prove_interleavings_of_few_sessions,
     "bad_requests": prove_bad_requests,
+    "existing": prove_existing,
     "lost_answers": prove_lost_answers,
     "restores": prove_restores,
 }

@@ -235,6 +235,17 @@ def test_a_batch_is_continued_without_a_correction(client: Any, service: Service
     assert json.loads(service.calls[-1].content) == {}
 
 
+def test_an_addition_can_look_for_its_object_first(client: Any, service: Service) -> None:
+    client.queue(customer("Ada"), if_exists="return")
+    alone = json.loads(service.calls[-1].content)
+    batch = client.batch()
+    batch.add(customer("Ada"), if_exists="return")
+    batch.queue()
+
+    assert alone == {"request_json": customer("Ada"), "if_exists": "return"}
+    assert json.loads(service.calls[-1].content) == {"requests": [alone]}
+
+
 def test_a_backfill_is_queued_with_low_priority_and_never_in_pages(client: Any, service: Service) -> None:
     client.execute({"CustomerQueryRq": {}}, priority="low")
     alone = json.loads(next(call for call in service.calls if call.method == "POST").content)

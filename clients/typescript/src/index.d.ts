@@ -6,7 +6,6 @@ import type {
   FailedEvent,
   Feed,
   QueuedRequest,
-  ResolvedEvent,
 } from "./schema/records.js";
 import type { IterableName, Requests } from "./schema/requests.js";
 import type { Results } from "./schema/responses.js";
@@ -58,6 +57,11 @@ export interface CommonOptions {
   validate?: boolean;
   /** True replaces characters that QuickBooks cannot store. */
   transliterate?: boolean;
+  /**
+   * `return` asks QuickBooks for the object of an addition first. If it exists, the request ends with it, and nothing is
+   * added. `fail` is the default.
+   */
+  ifExists?: "fail" | "return";
 }
 
 export interface QueueOptions extends CommonOptions {
@@ -114,6 +118,8 @@ export interface AddOptions {
   sendBy?: string;
   /** The same in seconds from the call on. */
   sendWithin?: number;
+  /** As for `queue`. */
+  ifExists?: "fail" | "return";
   /** Requests before this one that must succeed first. A value of `Entry.ref` implies it. */
   dependsOn?: Entry<unknown>[];
 }
@@ -279,7 +285,7 @@ export class Discarded extends RequestFailed {}
 export class ResultUnavailable extends RequestFailed {}
 
 export type FeedEvent = Feed["data"][number];
-export type Event = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent;
+export type Event = CompletedEvent | FailedEvent | DiscardedEvent | ConnectionWebhookEvent;
 
 /**
  * Return the event of a webhook that the service signed. Throws InvalidSignature for everything else.

@@ -270,6 +270,7 @@ function bodyOf(request, options, batch) {
   if (options.label !== undefined) body.label = options.label;
   if (options.metadata !== undefined) body.metadata = options.metadata;
   if (options.sendBy !== undefined) body.send_by = options.sendBy;
+  if (options.ifExists !== undefined) body.if_exists = options.ifExists;
   if (options.sendWithin !== undefined) body.send_within = options.sendWithin;
   if ("iterate" in options && options.iterate !== undefined) body.iterate = options.iterate;
   if ("replaces" in options && options.replaces !== undefined) body.replaces = options.replaces;

@@ -1,7 +1,7 @@
 // The options of each method. An option that a method does not have is an error, because it would change nothing.
 
 const REPLACES = ["replaces", "force", "priority"];
-const OF_BODY = ["version", "webhookUrl", "label", "metadata", "sendBy", "sendWithin"];
+const OF_BODY = ["version", "webhookUrl", "label", "metadata", "sendBy", "sendWithin", "ifExists"];
 const COMMON = ["idempotencyKey", ...OF_BODY, "validate", "transliterate"];
 
 export const OPTIONS = {

@@ -197,6 +197,19 @@ test("a batch is continued without a correction", async () => {
   assert.deepEqual(service.calls.at(-1).body, {});
 });
 
+test("an addition can look for its object first", async () => {
+  const service = new Service();
+  const client = service.client();
+  await client.queue(customer("Ada"), { ifExists: "return" });
+  const alone = service.calls.at(-1).body;
+  const batch = client.batch();
+  batch.add(customer("Ada"), { ifExists: "return" });
+  await batch.queue();
+
+  assert.deepEqual(alone, { request_json: customer("Ada"), if_exists: "return" });
+  assert.deepEqual(service.calls.at(-1).body, { requests: [alone] });
+});
+
 test("a backfill is queued with low priority, and never in pages", async () => {
   const service = new Service();
   const client = service.client();

@@ -25,7 +25,7 @@ export const isReplaced = (record) => ["error", "discarded"].includes(record.sta
  * means no webhook. A generated requestID is left out: it is the ID of the record. So is a time that has passed.
  */
 export function contentOf(record) {
-  const { id, request_xml: xml, webhook_url, label, metadata, send_by, priority } = record;
+  const { id, request_xml: xml, webhook_url, label, metadata, send_by, priority, if_exists } = record;
   const isAhead = send_by && Date.parse(send_by) > Date.now() + MIN_AHEAD;
   return {
     request_xml: declarations(record.request_json.version) + xml.replace(` requestID="${id}"`, ""),
@@ -34,6 +34,7 @@ export function contentOf(record) {
     ...(metadata && Object.keys(metadata).length ? { metadata } : {}),
     ...(isAhead ? { send_by } : {}),
     ...(priority === "low" ? { priority } : {}),
+    ...(if_exists === "return" ? { if_exists } : {}),
   };
 }
 

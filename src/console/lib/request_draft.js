@@ -22,6 +22,7 @@ import { fromXml, toXml } from "./xml.js";
  * @property {Record<string, string>} [metadata]
  * @property {string} [send_by] In UTC.
  * @property {"low"} [priority]
+ * @property {"return"} [if_exists]
  */
 
 /**
@@ -184,7 +185,7 @@ export function sampleBodyOf(draft, { tree, version }, assumed) {
 }
 
 /** @param {Draft} draft */
-function settingsOf({ webhook, label, metadata, send_by, priority }) {
+function settingsOf({ webhook, label, metadata, send_by, priority, if_exists }) {
   const url = webhook?.trim() ?? null;
   return {
     ...(url === "" ? {} : { webhook_url: url }),
@@ -192,6 +193,7 @@ function settingsOf({ webhook, label, metadata, send_by, priority }) {
     ...(metadata ? { metadata } : {}),
     ...(send_by ? { send_by } : {}),
     ...(priority ? { priority } : {}),
+    ...(if_exists ? { if_exists } : {}),
   };
 }
 

@@ -93,6 +93,19 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
           />
           Send it behind others (low priority)
         </label>
+        ${
+          /AddRq$/.test(type.name) &&
+          html`
+            <label class="check">
+              <input
+                type="checkbox"
+                checked=${draft.if_exists === "return"}
+                onChange=${({ target: { checked } }) => edit({ if_exists: checked ? "return" : undefined })}
+              />
+              Look first: if it exists, add nothing
+            </label>
+          `
+        }
         ${session.canChange ? button : html`<span class="muted">A read-only key cannot queue requests.</span>`}
         <div class="row between">
           <a href=${url(`/qbxml/${type.name}`)}>${type.name} in the reference</a>

@@ -28,6 +28,9 @@ import { Pages, Timeline } from "./request_history.js";
 /** The pause before the next look, in milliseconds: short at first, longer while nothing happens. */
 const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
 
+/** What a request that looked for its object did, by its outcome. */
+const IF_EXISTS = { created: "It did not exist, and was added", found: "It existed, and nothing was added" };
+
 export default function Request({ parts: [id] }) {
   const first = useLoad((signal) => call("GET", ["queued_requests", id], { signal }), [id]);
   const record = first.data?.data;
@@ -256,6 +259,13 @@ function Details({ record, label }) {
         html`
           <dt>Priority</dt>
           <dd>Low: requests with normal priority are sent before it</dd>
+        `
+      }
+      ${
+        record.if_exists === "return" &&
+        html`
+          <dt>If it exists</dt>
+          <dd>${IF_EXISTS[record.outcome] ?? "It is looked for first, and not added"}</dd>
         `
       }
       <dt>Last change</dt>

@@ -15,6 +15,7 @@ from domain.batches.dependencies import NO_LINKS, Links, links_of
 from domain.connections.cache import ConnectionCache
 from domain.connections.simulators import no_simulator
 from domain.errors import Gone, InvalidRequest, UnsupportedByVersion, of_request_in_batch
+from domain.existing.identity import identity_query
 from domain.queueing import waiting_reason
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.low_lane import begin_low_lane, check_low
@@ -24,6 +25,7 @@ from domain.queueing.successor import HasSuccessor, Replaces, id_again
 from domain.records.app import AppLimits
 from domain.records.approval import UNKNOWN_AUTHOR, Approval, Author
 from domain.records.batch import ids_of_batch, new_batch_id
+from domain.records.lookup import IfExists, ObjectLookup
 from domain.records.ownership import not_found
 from domain.records.request import ENDED, Paging, QueuedRequest, StoredRequest, Tombstone
 from domain.records.search_text import searchable_text
@@ -94,7 +96,7 @@ class NewRequest:
 
     In a batch, `ref` is its name for the requests behind it, and `depends_on` and `references` name the requests that
     have to end before it is queued. The request has placeholders in place of the references. `is_low` puts it into the
-    low lane.
+    low lane. `if_exists` is what an addition does if its object exists.
     """
 
     request: qbxml.Request
@@ -109,6 +111,7 @@ class NewRequest:
     needs_approval: bool = False
     author: Author = UNKNOWN_AUTHOR
     is_low: bool = False
+    if_exists: IfExists = IfExists.FAIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +354,8 @@ class Queueing:
         """Check what does not depend on the connection. Raises InvalidRequest."""
         if new.is_low:
             check_low(new.request, may_iterate=new.may_iterate)
+        if new.if_exists is not IfExists.FAIL:
+            identity_query(new.request)
         if isinstance(new.webhook_url, str):
             check_url(new.webhook_url, self._url_rules)
 
@@ -488,6 +493,7 @@ def added_request(
         is_low=new.is_low,
         simulated=connection.simulated,
         approval=approval,
+        lookup=None if new.if_exists is IfExists.FAIL else ObjectLookup(new.if_exists),
     )
     request_xml = request.to_xml()
     qbxml.check_wire_size(request_xml)
@@ -509,6 +515,7 @@ def copy_of(stored: StoredRequest) -> NewRequest:
         send_by=SendBy(kept=record.given_send_by),
         needs_approval=record.approval is not None,
         is_low=record.is_low,
+        if_exists=record.lookup.if_exists if record.lookup else IfExists.FAIL,
     )
 
 

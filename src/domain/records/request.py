@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 from domain.errors import InvalidState, MayBeExecuted, compact, shortened
 from domain.records.approval import Approval, ApprovalDecision
 from domain.records.batch import new_batch_id
+from domain.records.lookup import LookupOutcome, ObjectLookup
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.timestamps import timestamp
 
@@ -92,6 +93,8 @@ class ErrorCode(StrEnum):
     REFERENCE_UNRESOLVED = "reference_unresolved"
     REFERENCE_INVALID = "reference_invalid"
     NOT_SENT_IN_TIME = "not_sent_in_time"
+    AMBIGUOUS_MATCH = "ambiguous_match"
+    NAME_IN_USE = "name_in_use"
 
 
 NEVER_COMPLETE = frozenset({ErrorCode.DEPENDENCY_FAILED, ErrorCode.REFERENCE_UNRESOLVED, ErrorCode.REFERENCE_INVALID})
@@ -232,7 +235,7 @@ class QueuedRequest:
     on, in Unix seconds, the request is not sent for the first time. None means that it may be sent at any time.
     `is_low` puts it into the low lane, for requests that nobody waits for. `simulated` tells that its connection is a
     test connection. `settles` is the id of the write that a query of the service settles. `approval` is None
-    unless the request needs one.
+    unless the request needs one. `lookup` is None unless the request looks for its object before it adds it.
     """
 
     id: str
@@ -267,6 +270,7 @@ class QueuedRequest:
     settles: str | None = None
     is_low: bool = False
     simulated: bool = False
+    lookup: ObjectLookup | None = None
     approval: Approval | None = None
     revision: int = 1
 
@@ -298,6 +302,16 @@ class QueuedRequest:
     def is_read(self) -> bool:
         """Whether the request can be sent twice without harm, because its name ends in `QueryRq`."""
         return self.request_name.endswith("QueryRq")
+
+    @property
+    def looks(self) -> bool:
+        """Whether the request, in flight, asks for its object, or has ended before it could have added it."""
+        return self.lookup is not None and self.lookup.looks
+
+    @property
+    def asks(self) -> bool:
+        """Whether what is sent now changes nothing: a read, the query of a write for its object, or a status check."""
+        return self.is_read or self.looks or self.recovering
 
     @property
     def message_set_id(self) -> str:
@@ -400,7 +414,7 @@ class QueuedRequest:
         if self.is_read:
             return True
         was_refused = self.error is not None and self.error.code in NOT_EXECUTED
-        return not self.recovery.begun and (self.state is State.DISCARDED or was_refused)
+        return not self.recovery.begun and (self.state is State.DISCARDED or was_refused or self.looks)
 
     @property
     def lacks_values(self) -> bool:
@@ -412,11 +426,18 @@ class QueuedRequest:
         """Whether QuickBooks has executed the write. None for a read, and until the request has ended."""
         if self.is_read or self.state not in ENDED:
             return None
-        if self.state is State.RESPONSE_RECEIVED:
+        if self.state is State.RESPONSE_RECEIVED and not self.looks:
             return WhetherExecuted.YES
         if self.wrote_nothing:
             return WhetherExecuted.NO
         return self.settling.executed or WhetherExecuted.UNKNOWN
+
+    @property
+    def outcome(self) -> LookupOutcome | None:
+        """How a request that looks for its object ended, or None if it has not ended with the object."""
+        if self.lookup is None or self.state is not State.RESPONSE_RECEIVED:
+            return None
+        return LookupOutcome.FOUND if self.looks else LookupOutcome.CREATED
 
     @property
     def first_sent_at(self) -> str | None:
@@ -503,7 +524,8 @@ class QueuedRequest:
 
     def claimed(self, session_id: str, now: datetime) -> QueuedRequest:
         """Return the queued record after a session claimed it."""
-        return replace(self, claim=Claim(session_id)).moved(State.TICKETED, now)
+        lookup = self.lookup and self.lookup.claimed(recovering=self.recovering)
+        return replace(self, claim=Claim(session_id), lookup=lookup).moved(State.TICKETED, now)
 
     def sent(
         self,
@@ -519,9 +541,12 @@ class QueuedRequest:
         `message_set` is the new message set of a write that is sent with others.
         """
         recovery, paging, sent_at = self.recovery, self.paging, timestamp(now)
+        lookup = self.lookup and self.lookup.sent(sent_at, recovering=self.recovering)
+        if self.looks:
+            return replace(self, lookup=lookup, sent_at=sent_at).moved(State.SENT, now)
         if recovery.active:
             recovery = replace(recovery, sessions=recovery.sessions + 1)
-            return replace(self, recovery=recovery, sent_at=sent_at).moved(State.SENT, now)
+            return replace(self, recovery=recovery, lookup=lookup, sent_at=sent_at).moved(State.SENT, now)
         if self.is_read:
             paging = replace(paging, page_size=page_size)
         if not self.is_read or self.settles:
@@ -532,6 +557,7 @@ class QueuedRequest:
             paging=paging,
             recovery=recovery,
             message_set=message_set or self.message_set,
+            lookup=lookup,
             sent_at=sent_at,
         )
         return after.moved(State.SENT, now)

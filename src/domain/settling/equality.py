@@ -6,6 +6,7 @@ from collections import defaultdict
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
+from domain.existing.identity import is_same_reference
 from domain.qbxml.schema.facts import returned_type
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def states_customer_and_total(sent: Element) -> bool:
 def _matches(sent: Element, returned: Element, *, is_strict: bool) -> bool:
     wanted, found = _by_returned_name(sent), _by_name(returned)
     if sent.tag.endswith("Ref"):
-        return _is_same_reference(sent, returned, is_strict=is_strict)
+        return is_same_reference(sent, returned, is_strict=is_strict)
     for name, elements in wanted.items():
         others = found.get(name, [])
         if not others:
@@ -59,15 +60,6 @@ def _matches(sent: Element, returned: Element, *, is_strict: bool) -> bool:
                 return False
     # Lines that the request does not have change the total.
     return not is_strict or all(name in wanted for name in found if name.endswith("Ret"))
-
-
-def _is_same_reference(sent: Element, returned: Element, *, is_strict: bool) -> bool:
-    """Return whether two references mean the same object. A list ignores case in names."""
-    for name in ("ListID", "FullName"):
-        if text := sent.findtext(name):
-            other = returned.findtext(name)
-            return text.casefold() == other.casefold() if other else not is_strict
-    return not is_strict
 
 
 def _named(reference: Element) -> bool:

@@ -17,11 +17,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.existing.queries import Write, id_field
 from domain.qbxml.response.objects import returned_objects
 from domain.records.request import ErrorCode, State, WhetherExecuted
 from domain.settling.books_clock import books_time
 from domain.settling.equality import is_of, may_be_of, states_customer_and_total
-from domain.settling.queries import ASKED_BEFORE, Role, Write, id_field, settling_queries
+from domain.settling.queries import ASKED_BEFORE, Role, settling_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,17 +18,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
-from xml.etree.ElementTree import Element, SubElement
+from typing import TYPE_CHECKING, Any
 
-from domain import qbxml
-from domain.qbxml.request.document import DEFAULT_ON_ERROR
+from domain.existing.queries import Write, by_id, by_identity, fields_of, id_field, query, query_named, with_lines
 from domain.qbxml.schema.content_models import elements_of
 from domain.qbxml.schema.facts import request_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+    from domain import qbxml
+    from domain.existing.queries import Child
 
 MAX_OBJECTS = 100
 MAX_CHANGES = 500
@@ -56,79 +57,36 @@ class SettlingQuery:
     max_rows: int | None = None
 
 
-_Child: TypeAlias = tuple[str, "str | Sequence[tuple[str, str]]"]
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A write as the queries see it: `verb` is what it does to an object of the type `subject`.
-
-    `content` is the element with the object's fields, or with its id.
-    """
-
-    verb: str
-    subject: str
-    content: Element
-    version: str
-
-    @classmethod
-    def of(cls, request: qbxml.Request) -> Write:
-        """Return the write of a request. The verb of a request that is none of those in the table is ''."""
-        name = request.name.removesuffix("Rq")
-        verb = next((verb for verb in ("Add", "Mod", "Del", "Void", "Merge") if name.endswith(verb)), "")
-        subject = name.removesuffix(verb)
-        if subject in {"Txn", "List"} and verb:
-            return cls(verb, request.element.findtext(f"{subject}{verb}Type", ""), request.element, request.version)
-        inner = request.element.find(name)
-        return cls(verb, subject, request.element if inner is None else inner, request.version)
-
-
 def settling_queries(request: qbxml.Request, first_sent_at: datetime) -> Sequence[SettlingQuery]:
     """Return the queries that settle a write, in the order of asking, or none if no query can."""
     write = Write.of(request)
-    fields = _fields(f"{write.subject}QueryRq")
     match write.verb:
         case "Add":
-            queries = _of_addition(write, fields, first_sent_at)
+            return _of_addition(write, first_sent_at)
         case "Mod" | "Del" | "Void":
-            queries = _by_id(write, fields, write.content.findtext(id_field(write)))
+            found = by_id(write, write.content.findtext(id_field(write)))
         case "Merge":
-            queries = _by_id(write, fields, write.content.findtext("MergeFrom/ListID"))
+            found = by_id(write, write.content.findtext("MergeFrom/ListID"))
         case _:
-            queries = []
-    return queries
+            found = None
+    return [SettlingQuery(found, frozenset({Role.FOUND}))] if found else []
 
 
-def id_field(write: Write) -> str:
-    """Return the name of the element with the id of an object."""
-    return "ListID" if "ListID" in _fields(f"{write.subject}QueryRq") else "TxnID"
-
-
-def _of_addition(write: Write, fields: Sequence[str], first_sent_at: datetime) -> list[SettlingQuery]:
+def _of_addition(write: Write, first_sent_at: datetime) -> list[SettlingQuery]:
     since = f"{first_sent_at - ASKED_BEFORE:%Y-%m-%dT%H:%M:%S}+00:00"
-    found = _by_identity(write, fields)
+    identity = by_identity(write)
+    found = [SettlingQuery(identity, frozenset({Role.FOUND}))] if identity else []
     max_rows = MAX_CHANGES if found else MAX_OBJECTS
     roles = {Role.CHANGED} if found else {Role.FOUND, Role.CHANGED}
-    changed = _by_change(write, fields, since, max_rows, roles)
+    changed = _by_change(write, since, max_rows, roles)
     deleted = _by_deletion(write, since) if changed else []
     return [*found, *changed, *deleted]
 
 
-def _by_identity(write: Write, fields: Sequence[str]) -> list[SettlingQuery]:
-    """Return the query for the objects with the name or number of an addition, if it has one."""
-    name, number = write.content.findtext("Name"), write.content.findtext("RefNumber")
-    parent = write.content.find("ParentRef")
-    above = parent.findtext("FullName") if parent is not None else None
-    if name and "FullName" in fields and (parent is None or above):
-        return [_query(write, fields, [("FullName", f"{above}:{name}" if above else name)], {Role.FOUND})]
-    if number and "RefNumber" in fields:
-        return [_query(write, fields, [("RefNumber", number), *_with_lines(fields)], {Role.FOUND})]
-    return []
-
-
-def _by_change(write: Write, fields: Sequence[str], since: str, max_rows: int, roles: set[Role]) -> list[SettlingQuery]:
+def _by_change(write: Write, since: str, max_rows: int, roles: set[Role]) -> list[SettlingQuery]:
     """Return the query for the objects that were added or changed, also inactive ones."""
-    children: list[_Child] = []
+    fields = fields_of(write)
+    children: list[Child] = []
     if "ModifiedDateRangeFilter" in fields:
         children.append(("ModifiedDateRangeFilter", [("FromModifiedDate", since)]))
     elif "FromModifiedDate" in fields:
@@ -140,8 +98,8 @@ def _by_change(write: Write, fields: Sequence[str], since: str, max_rows: int, r
     if "MaxReturned" in fields:
         children.append(("MaxReturned", str(max_rows)))
     if Role.FOUND in roles:
-        children += _with_lines(fields)
-    return [_query(write, fields, children, roles, max_rows)]
+        children += with_lines(fields)
+    return [SettlingQuery(query(write, children), frozenset(roles), max_rows)]
 
 
 def _by_deletion(write: Write, since: str) -> list[SettlingQuery]:
@@ -149,48 +107,12 @@ def _by_deletion(write: Write, since: str) -> list[SettlingQuery]:
     for kind in ("Txn", "List"):
         name = f"{kind}DeletedQueryRq"
         if write.subject in _values(name, f"{kind}DelType"):
-            children: list[_Child] = [
+            children: list[Child] = [
                 (f"{kind}DelType", write.subject),
                 ("DeletedDateRangeFilter", [("FromDeletedDate", since)]),
             ]
-            return [SettlingQuery(_request(write, name, children), frozenset({Role.DELETED}))]
+            return [SettlingQuery(query_named(write, name, children), frozenset({Role.DELETED}))]
     return []
-
-
-def _by_id(write: Write, fields: Sequence[str], object_id: str | None) -> list[SettlingQuery]:
-    field = id_field(write)
-    if not object_id or field not in fields:
-        return []
-    return [_query(write, fields, [(field, object_id)], {Role.FOUND})]
-
-
-def _with_lines(fields: Sequence[str]) -> list[_Child]:
-    return [("IncludeLineItems", "true")] if "IncludeLineItems" in fields else []
-
-
-def _query(
-    write: Write, fields: Sequence[str], children: Sequence[_Child], roles: set[Role], max_rows: int | None = None
-) -> SettlingQuery:
-    ordered = sorted(children, key=lambda child: fields.index(child[0]))
-    return SettlingQuery(_request(write, f"{write.subject}QueryRq", ordered), frozenset(roles), max_rows)
-
-
-def _request(write: Write, name: str, children: Sequence[_Child]) -> qbxml.Request:
-    element = Element(name)
-    for tag, content in children:
-        child = SubElement(element, tag)
-        if isinstance(content, str):
-            child.text = content
-        else:
-            for inner, text in content:
-                SubElement(child, inner).text = text
-    return qbxml.Request(write.version, DEFAULT_ON_ERROR, element)
-
-
-def _fields(query_name: str) -> Sequence[str]:
-    """Return the elements of a query in schema order. There are none if there is no such query."""
-    facts = request_facts(query_name)
-    return [element[0] for element in elements_of(facts["content"])] if facts else []
 
 
 def _values(query_name: str, field: str) -> Sequence[str]:

@@ -179,6 +179,7 @@ class SettlingService:
             for record in self._changed(write.connection_id, {State.RESPONSE_RECEIVED}, first, last)[0]
             if record.request_name.endswith("AddRq")
             and record.attempts.sessions == 1
+            and record.executed is WhetherExecuted.YES
             and not record.recovery.begun
             and record.recovery.company_file_key == write.recovery.company_file_key
             and record.sent_at

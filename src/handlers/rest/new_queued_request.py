@@ -12,6 +12,7 @@ from domain.queueing.continuation import Correction
 from domain.queueing.new_request import NewRequest, WebhookUrl
 from domain.records.batch import MAX_REQUESTS, is_id
 from domain.records.connection import Connection
+from domain.records.lookup import IfExists
 from domain.send_by import SendBy
 from handlers.rest.endpoint import Body, Parameters
 from handlers.rest.models import FORCE, Id, Label, Metadata, SendWithin, Time, Url
@@ -29,6 +30,10 @@ NEWER_MEMBERS = ("send_by", "send_within", "approval")
 PRIORITY = (
     "`low` for a backfill that nobody waits for: it is sent behind all requests with `normal`, alone, and at least as "
     "one of ten message sets. Not for an iterated query."
+)
+IF_EXISTS = (
+    "What an addition does if its object exists. `return`: QuickBooks is asked for the object first, by its name or by "
+    "its number and its customer, vendor or account. If it exists, the request ends with it, and nothing is added."
 )
 Priority = Literal["normal", "low"]
 
@@ -87,6 +92,7 @@ class WrittenRequest(Body):
     send_within: SendWithin | None = Field(default=None, description=SEND_WITHIN, examples=[3600])
 
     approval: Literal["required"] | None = Field(default=None, description=APPROVAL)
+    if_exists: Literal["fail", "return"] = Field(default="fail", description=IF_EXISTS)
 
     @model_validator(mode="before")
     @classmethod
@@ -113,6 +119,7 @@ class WrittenRequest(Body):
         opts_out = self.webhook_choice is WebhookUrl.NONE
         # Without the members that are newer than keys in use, unless they are given.
         newer = {name for name in NEWER_MEMBERS if getattr(self, name) is None}
+        newer |= {"if_exists"} if self.if_exists == "fail" else set()
         given = self.model_dump(exclude={"replaces", "priority", *newer})
         return [given, parameters.how_to_read(), *(["no webhook"] if opts_out else [])]
 
@@ -129,6 +136,7 @@ class WrittenRequest(Body):
                 metadata=self.metadata or {},
                 send_by=SendBy(self.send_by, self.send_within),
                 needs_approval=self.approval is not None,
+                if_exists=IfExists(self.if_exists),
             )
 
         return read
@@ -229,6 +237,7 @@ class NewContinuation(WrittenRequest):
                 metadata=new.metadata if "metadata" in given else former.metadata,
                 send_by=new.send_by if new.send_by.is_given else former.send_by,
                 needs_approval=new.needs_approval or former.needs_approval,
+                if_exists=new.if_exists if "if_exists" in given else former.if_exists,
             )
 
         return corrected

@@ -48,6 +48,7 @@ _OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("ttl", "expires_in", "timeout"), "send_within"),
     "key": "idempotency_key",
     **dict.fromkeys(("lane", "queue_priority", "urgency"), "priority"),
+    **dict.fromkeys(("upsert", "on_conflict", "find_or_create"), "if_exists"),
     **dict.fromkeys(("name", "id", "alias"), "ref"),
 }
 """The names of other APIs for our fields and parameters."""

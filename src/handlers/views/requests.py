@@ -9,6 +9,7 @@ from typing_extensions import TypeAliasType, TypedDict
 from domain import qbxml
 from domain.records.approval import ApprovalDecision
 from domain.records.batch import batch_id, id_at, position_of
+from domain.records.lookup import IfExists, LookupOutcome, MessageKind
 from domain.records.request import State, WhetherExecuted
 from domain.records.webhook import WebhookState
 from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
@@ -115,6 +116,16 @@ class RequestErrorView(TypedDict):
     ]
 
 
+class SentMessageView(TypedDict):
+    """A message of a request with `if_exists` that was handed to the Web Connector."""
+
+    kind: Annotated[
+        MessageKind,
+        Schema("`status_check` asked whether QuickBooks had executed the addition whose response was lost"),
+    ]
+    sent_at: Moment
+
+
 class SettlingView(TypedDict):
     """The query that settles a write whose outcome is unknown."""
 
@@ -203,6 +214,15 @@ class _RequestFields(TypedDict):
     responded_at: Annotated[Moment | None, Schema("When the response of QuickBooks arrived. Null if there is none")]
     updated_at: Moment
     priority: Annotated[Literal["normal", "low"], Schema("The lane in which it waits")]
+    if_exists: Annotated[IfExists, Schema("What an addition does if its object exists")]
+    outcome: Annotated[
+        LookupOutcome | None,
+        Schema("How a request with `if_exists` ended with its object. Null until then, and without `if_exists`"),
+    ]
+    messages: Annotated[
+        list[SentMessageView] | None,
+        Schema("The messages of a request with `if_exists` that were sent, at most the latest 20. Null without it"),
+    ]
     simulated: NotRequired[Simulated]
 
 
@@ -212,7 +232,13 @@ class QueuedRequestView(_RequestFields):
     metadata: Metadata
     request_xml: str
     request_json: Annotated[RequestTree | None, Schema("Null only with `request_json_omitted`, in a large batch")]
-    response_xml: Annotated[str | None, Schema("The response exactly as QuickBooks sent it")]
+    response_xml: Annotated[
+        str | None,
+        Schema(
+            "The response exactly as QuickBooks sent it. With the outcome `found`, the object in the form of a "
+            "response to the addition"
+        ),
+    ]
     response_json: Annotated[
         ResponseJson | None,
         Schema(
@@ -416,6 +442,12 @@ def _attempt_view(attempt: WebhookAttempt) -> WebhookAttemptView:
     }
 
 
+def _messages_view(record: QueuedRequest) -> list[SentMessageView] | None:
+    if record.lookup is None:
+        return None
+    return [{"kind": message.kind, "sent_at": message.sent_at} for message in record.lookup.messages]
+
+
 def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_connection: bool = False) -> _RequestFields:
     view: _RequestFields = {
         "id": record.id,
@@ -448,6 +480,9 @@ def _fields(record: QueuedRequest, waiting: WaitingReason | None, *, below_conne
         "responded_at": record.responded_at,
         "updated_at": record.updated_at,
         "priority": "low" if record.is_low else "normal",
+        "if_exists": record.lookup.if_exists if record.lookup else IfExists.FAIL,
+        "outcome": record.outcome,
+        "messages": _messages_view(record),
     }
     if record.simulated:
         view["simulated"] = True

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from domain.records.approval import Approval
+from domain.records.lookup import IfExists, ObjectLookup
 from domain.records.request import ListedRequest, RequestError, State, StoredRequest
 from domain.records.webhook import WebhookAttempt
 from handlers.views.requests import listed_request, queued_request
@@ -102,6 +103,8 @@ def with_another_value(entity: Any, path: str) -> Any:
         return replace(entity, id="00000000-0000-8000-8000-0000000000ff")
     if name == "send_by":
         return replace(entity, send_by=1_795_550_000)
+    if name == "lookup":
+        return replace(entity, lookup=ObjectLookup(IfExists.RETURN))
     if name == "error":
         return replace(entity, error=RequestError("outcome_unknown", "Nobody can tell."))
     return replace(entity, **{name: with_another_value(member, rest) if rest else other_than(member)})

@@ -94,6 +94,7 @@ def test_a_write_is_queued_again_only_if_it_certainly_wrote_nothing_or_by_force(
         "dependency_failed",
         "reference_unresolved",
         "reference_invalid",
+        "not_sent_in_time",
     }
     is_certain = record.state is State.DISCARDED or (record.error is not None and record.error.code in refused_codes)
     if record.request_name.endswith("QueryRq"):

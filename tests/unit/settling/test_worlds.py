@@ -15,10 +15,11 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from domain import qbxml
+from domain.existing.queries import Write
 from domain.records.request import WhetherExecuted
 from domain.settling.books_clock import MARGIN, books_clock
 from domain.settling.judgement import Case, judged
-from domain.settling.queries import Write, settling_queries
+from domain.settling.queries import settling_queries
 from tests.support.builders import NOON
 from tests.unit.settling.books import Books, Clock, Made, renamed
 

@@ -101,7 +101,7 @@ def test_an_error_of_the_service_ends_all_requests_of_a_set_and_the_first_has_th
     requests, _ = batch.store.requests_in_flight(batch.session)
 
     call = Call("receiveResponseXML", Failing(response=text))
-    answer = receiving.answer(batch.session, [request.record for request in requests], call, batch.clock.now)
+    answer = receiving.answer(batch.session, requests, call, batch.clock.now)
 
     assert isinstance(answer, Answered)
     found = answer.outcomes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
-from qbxml_queue.options import Priority, check_options
+from qbxml_queue.options import IfExists, Priority, check_options
 from qbxml_queue.results import result_of
 from qbxml_queue.values import Reference, to_json
 
@@ -35,6 +35,8 @@ class AddOptions(TypedDict, total=False):
     """A time with a zone. The request fails as `not_sent_in_time` if it is not sent before it."""
     send_within: int
     """The same in seconds from the call on."""
+    if_exists: IfExists
+    """`return` asks QuickBooks for the object first. If it exists, the request ends with it, and nothing is added."""
     depends_on: Iterable[Entry[Any]]
     """Requests before this one that must succeed first. A value of `Entry.ref` implies it."""
 

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+IfExists: TypeAlias = Literal["fail", "return"]
+"""`return` asks QuickBooks for the object first. If it exists, the request ends with it, and nothing is added."""
+
 Priority: TypeAlias = Literal["normal", "low"]
 """`low` is for a backfill that nobody waits for. It is sent behind all others, and not in pages."""
 
@@ -34,6 +37,8 @@ class ContentOptions(TypedDict, total=False):
     """False skips the check against the schema."""
     transliterate: bool
     """True replaces characters that QuickBooks cannot store."""
+    if_exists: IfExists
+    """What an addition does if its object exists. `fail` is the default."""
 
 
 class CommonOptions(ContentOptions, total=False):

@@ -48,7 +48,7 @@ _without_iterators = re.compile(r"[1-4]\.").match
 """Iterators exist since QBXML 5.0."""
 
 _BODY_OPTIONS = frozenset(
-    {"webhook_url", "label", "metadata", "send_by", "send_within", "iterate", "replaces", "priority"}
+    {"webhook_url", "label", "metadata", "send_by", "send_within", "iterate", "replaces", "priority", "if_exists"}
 )
 _PARAMETERS = frozenset({"validate", "transliterate", "force"})
 _LISTED = 100

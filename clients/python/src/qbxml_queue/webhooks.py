@@ -12,18 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from qbxml_queue.errors import InvalidSignature
 from qbxml_queue.results import read_result
-from qbxml_queue.schema.records import (
-    CompletedEvent,
-    ConnectionWebhookEvent,
-    DiscardedEvent,
-    FailedEvent,
-    ResolvedEvent,
-)
+from qbxml_queue.schema.records import CompletedEvent, ConnectionWebhookEvent, DiscardedEvent, FailedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent
+Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ConnectionWebhookEvent
 
 MAX_AGE_SECONDS = 300
 

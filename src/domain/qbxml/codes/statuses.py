@@ -19,6 +19,9 @@ UNKNOWN = "unknown_status"
 INVALID_ID = 3000
 """An ID is not valid. For a page, it is the ID of an iterator that has ended."""
 
+NAME_IN_USE = 3100
+"""Another object has the name, in this list or in one that shares its names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Status:

@@ -89,7 +89,18 @@ _MAX_LINES = 3
 _line = re.compile(r"(?!Discount|SalesTax|Shipping)\w+Line(?:Add|Mod)?").fullmatch
 
 BESIDE_THE_REQUEST = frozenset(
-    {"webhook_url", "label", "metadata", "iterate", "ref", "depends_on", "send_by", "send_within", "approval"}
+    {
+        "webhook_url",
+        "label",
+        "metadata",
+        "iterate",
+        "ref",
+        "depends_on",
+        "send_by",
+        "send_within",
+        "if_exists",
+        "approval",
+    }
 )
 """The fields of a queued request that are not part of its QBXML."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree.ElementTree import Element
 
@@ -52,10 +52,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RequestUpdate:
-    """A change of the request in flight: the record after it, and the response to store with it."""
+    """A change of the request in flight: the record after it, and the response to store with it.
+
+    After the answer to a query for its object (`is_step`), the search text is left to the commit that ends the request.
+    """
 
     after: QueuedRequest
     response_xml: str | None = None
+    is_step: bool = field(default=False, kw_only=True)
 
     def change(self, stored: RequestInFlight) -> ChangeRequest:
         """Return the change of the request in flight. Several transitions are stored as one change."""
@@ -72,7 +76,7 @@ class RequestUpdate:
         """
         error = self.after.error
         may_differ = error is not None or self.response_xml is not None or stored.record.state is State.SENT
-        if not may_differ or not (request_text := stored.search_text):
+        if self.is_step or not may_differ or not (request_text := stored.search_text):
             return None
         lines = [error.code, error.message] if error else []
         if self.response_xml is not None:
@@ -184,9 +188,11 @@ def has_response(after: QueuedRequest) -> bool:
 def can_be_forgotten(after: QueuedRequest) -> bool:
     """Whether QuickBooks can delete its copy of the response to a write, because the response is stored here.
 
-    If the write was sent more than once, QuickBooks may still receive a copy of it and must recognise it.
+    If the write was sent more than once, QuickBooks may still receive a copy of it and must recognise it. So it must if
+    the response to an addition was lost and its object was then found.
     """
-    return has_response(after) and not after.is_read and after.attempts.sessions == 1
+    was_lost = after.looks and after.recovery.begun
+    return has_response(after) and not after.is_read and after.attempts.sessions == 1 and not was_lost
 
 
 def combined(records: Sequence[QueuedRequest], found: Sequence[Outcome | Ignored | Repeated], now: datetime) -> Answer:

@@ -13,6 +13,7 @@ from domain.records.request import State
 from domain.records.session import OpenCompanyFile
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
+from domain.web_connector.outcomes import looking
 from domain.web_connector.outcomes.attribution import is_sent_as_set
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
@@ -52,7 +53,9 @@ def released(requests: Sequence[RequestInFlight], now: datetime, ending: Ending,
     in_set = is_sent_as_set([request.record for request in requests])
 
     def after(record: QueuedRequest) -> QueuedRequest:
-        return after_session_end(record, now, ending, running_until=limits.running_until(record), in_set=in_set)
+        running_until = limits.running_until(record)
+        ended = after_session_end(looking.in_flight(record), now, ending, running_until=running_until, in_set=in_set)
+        return (looking.after_read if record.looks else looking.after_session_end)(record, ended, now)
 
     return [RequestUpdate(after(request.record)).change(request) for request in requests]
 

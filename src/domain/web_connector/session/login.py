@@ -412,7 +412,7 @@ def is_working(former: Session, record: QueuedRequest, now: datetime, execution_
     """Whether QuickBooks is probably working on a request of the live former session, which must not be taken over."""
     if former.is_revoked or record.state is not State.SENT:
         return False
-    seconds = BUSY_SECONDS_OF_A_READ if record.is_read or record.recovering else BUSY_SECONDS_OF_A_WRITE
+    seconds = BUSY_SECONDS_OF_A_READ if record.asks else BUSY_SECONDS_OF_A_WRITE
     return record.updated_at > timestamp(now - timedelta(seconds=min(seconds, execution_seconds)))
 
 

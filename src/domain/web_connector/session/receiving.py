@@ -15,6 +15,7 @@ from domain.records.request import State
 from domain.records.session import InFlight, LastResponse, RequestInFlight
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
+from domain.web_connector.outcomes import looking
 from domain.web_connector.outcomes.error_reasons import error_message
 from domain.web_connector.outcomes.lost_response import MAX_IGNORED
 from domain.web_connector.outcomes.outcome import (
@@ -80,7 +81,7 @@ def decision(
     If the call has a page that others follow, the record of the next page gets the id `page_id`.
     """
     records, in_flight = [request.record for request in requests], session.in_flight or InFlight(())
-    match answer(session, records, call, now):
+    match answer(session, requests, call, now):
         case Ignored():
             return _unanswered(session, _after_ignored(in_flight, records[0], call), now)
         case Repeated() if in_flight.repeated_remaining is not None:
@@ -93,20 +94,30 @@ def decision(
             return _continue(session, requests, outcomes, call, now)
 
 
-def answer(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Answer:
+def answer(session: Session, requests: Sequence[RequestInFlight], call: Call, now: datetime) -> Answer:
     """Return what a call says about the requests in flight."""
+    records = [request.record for request in requests]
     if any(record.state is not State.SENT for record in records):
         return Ignored()
     text = call["response"]
     try:
-        if call.is_beginning:
-            return of_oversized(records, text, now)
-        if is_exception(call["hresult"]):
-            return of_exception(session, records, call, now)
-        return of_response(session, records, text, now)
+        found = _answer(session, list(map(looking.in_flight, records)), call, now)
+        if not isinstance(found, Answered):
+            return found
+        key = session.company_file.key
+        pairs = zip(found.outcomes, requests, strict=True)
+        return Answered([looking.continued(outcome, request, key, now) for outcome, request in pairs])
     except Exception as error:  # noqa: BLE001 - an error in these requests must not block the requests behind them
         stored = stored_once(records, text or None)
         return combined(records, [not_interpreted(record, part, error, now) for record, part in stored], now)
+
+
+def _answer(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Answer:
+    if call.is_beginning:
+        return of_oversized(records, call["response"], now)
+    if is_exception(call["hresult"]):
+        return of_exception(session, records, call, now)
+    return of_response(session, records, call["response"], now)
 
 
 def _with_next_page(page: PageReceived, stored: RequestInFlight, page_id: str, now: datetime) -> Outcome:
@@ -140,7 +151,7 @@ def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> In
     """
     if is_exception(call["hresult"]):
         return in_flight if is_parse_error(call["hresult"]) else replace(in_flight, parse_error=None)
-    if record.state is not State.SENT or not (record.is_read or record.recovering):
+    if record.state is not State.SENT or not record.asks:
         return in_flight
     return replace(in_flight, ignored=min(in_flight.ignored + 1, MAX_IGNORED))
 
@@ -242,8 +253,8 @@ def _session_after(
     failures, backoff = 0, None
     if error:
         failures, backoff = session.failures + 1, after_failure(session, now, error["hresult"])
-    elif record.recovering and not has_response(outcome.after):
-        # QuickBooks has answered a status check, which does not show whether it executes requests.
+    elif (record.recovering or record.looks) and not has_response(outcome.after):
+        # QuickBooks has answered a question, which does not show whether it executes requests.
         failures, backoff = session.failures, session.backoff
     # While this session lingers, it must not claim a request that is left to a later session.
     ends = any(isinstance(outcome, (NotExecuted, Requeued)) for outcome in outcomes)
@@ -273,6 +284,8 @@ def _with_set_size(
     session: Session, records: Sequence[QueuedRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
 ) -> Session:
     """Return the session with the size of its next message sets. It falls unless QuickBooks answered every request."""
+    if records[0].looks and isinstance(outcomes[0], SentAgain):
+        return session
     if not _all_have_responses(outcomes) or any(record.recovering for record in records):
         return sets.beginning_with_one(session)
     sent_at = max(session.last_call_at, records[-1].updated_at)

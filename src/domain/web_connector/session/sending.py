@@ -20,6 +20,7 @@ from domain.records.request import ErrorCode, MessageSet, State, message_set_id
 from domain.records.session import InFlight, RequestInFlight
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
+from domain.web_connector.outcomes import looking
 from domain.web_connector.outcomes.attribution import is_sent_as_set, label_in_set
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lost_response import after_ignored_responses, iterator_not_falling
@@ -192,16 +193,17 @@ def _before_sending_again(dispatch: Dispatch) -> Decision | Claiming | MaySend:
     or left to a later session.
     """
     record = dispatch.record
-    if not (record.is_read or record.recovering):
+    if not record.asks:
         # Our last reply or its response was lost. A write is never sent twice. It stays in flight, because its
         # response may still arrive; otherwise the end of the session decides.
         return _refused(dispatch, RESPONSE_MISSING.format(record.request_name, record.id), dispatch.session)
     ignored = dispatch.session.in_flight.ignored if dispatch.session.in_flight else 0
     in_set = is_sent_as_set(dispatch.records)
-    after = [
-        after_ignored_responses(record, ignored, dispatch.now, in_set=in_set) for record in dispatch.records if ignored
-    ]
-    released = [record for record in after if record is not None]
+    released = []
+    for other in dispatch.records if ignored else ():
+        after = after_ignored_responses(looking.in_flight(other), ignored, dispatch.now, in_set=in_set)
+        if after is not None:
+            released.append(looking.after_read(other, after, dispatch.now) if other.looks else after)
     return _released(dispatch, released) if released else MaySend()
 
 
@@ -248,7 +250,7 @@ def sent(dispatch: Dispatch, check: CompanyFileCheck | None, new_id: str) -> Dec
         connection=None,
         company_file=company_file,
         # A write has told QuickBooks to forget the message set.
-        message_set_to_forget=to_forget if dispatch.record.is_read or dispatch.record.recovering else None,
+        message_set_to_forget=to_forget if dispatch.record.asks else None,
     )
     if after != session or dispatch.was_sent or not _is_recorded(dispatch):
         changes = [Put(session, after.called(dispatch.now)), *changes]
@@ -302,6 +304,8 @@ class _NotWritable(Exception):
 def _message(dispatch: Dispatch, message_set_to_forget: str | None, new_id: str) -> _Message:
     """Return the message for the requests of a dispatch. Raises _NotWritable."""
     first = dispatch.record
+    if first.looks:
+        return _Message(_request(dispatch.items[0].stored, first).to_wire(), 1)
     if first.recovering:
         # QuickBooks can be asked even if the request itself can no longer be read.
         return _Message(status_check(first), len(dispatch.items))
@@ -336,12 +340,17 @@ def _writable(stored: Sequence[RequestInFlight]) -> Iterator[qbxml.Request]:
         yield from map(_request, stored)
 
 
-def _request(stored: RequestInFlight) -> qbxml.Request:
-    """Return the request to send. Raises _NotWritable if its body is missing or cannot be written as QBXML."""
+def _request(stored: RequestInFlight, looks: QueuedRequest | None = None) -> qbxml.Request:
+    """Return the request to send, or the query of a record that looks for its object.
+
+    Raises _NotWritable if its body is missing or cannot be written as QBXML.
+    """
     if stored.request_xml is None:
         raise _NotWritable("its body is missing")
     try:
         request = as_sent(stored.record, qbxml.stored_request(stored.request_xml, stored.record.qbxml_version))
+        if looks:
+            request = looking.query_of(looks, request)
         request.to_wire()
     except InvalidRequest as error:
         raise _NotWritable(error.message) from error

@@ -100,13 +100,15 @@ def can_be_released(records: Sequence[QueuedRequest]) -> bool:
 def _may_be_sent_with_others(record: QueuedRequest) -> bool:
     """Whether a request of the normal lane was never sent, is not a page, takes its turn, and has no dependants.
 
-    Those of the low lane are sent alone, so that a request of the normal lane waits for one of them at most.
+    Those of the low lane are sent alone, so that a request of the normal lane waits for one of them at most. A request
+    that looks for its object is sent alone, because another one may be about to add it.
     A commit ends at most one request with dependants (docs/decisions/0083). The label of a read is replaced in a set,
     and restored in its response.
     """
     return (
         not record.dependants
         and not record.is_low
+        and record.lookup is None
         and record.sent_at is None
         and record.paging.page == 1
         and record.paging.page_size is None

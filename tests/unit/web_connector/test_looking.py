@@ -1,0 +1,306 @@
+"""`if_exists: return`: an addition looks for its object first, and two objects never come from one identity."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.errors import InvalidRequest
+from domain.existing.identity import PARTIES, identity_query
+from domain.qbxml.request.from_xml import parse_request_xml
+from domain.records.lookup import IfExists, LookupStep, ObjectLookup
+from domain.records.request import State, WhetherExecuted
+from tests.support.web_connector.existing import ACTS, CUSTOMER, CUTS, INVOICE, KINDS, played
+from tests.support.web_connector.quickbooks import nothing_stored, response_to
+
+if TYPE_CHECKING:
+    from domain.records.request import QueuedRequest
+    from tests.support.web_connector.connector import Connector
+
+LOOKUP = ObjectLookup(IfExists.RETURN)
+RET = "<CustomerRet><ListID>80-1</ListID><FullName>Ada</FullName></CustomerRet>"
+VENDOR = "<VendorRet><ListID>90-1</ListID><Name>Ada</Name></VendorRet>"
+
+# Of the cuts and acts together, CI tries each of some; `make prove` tries all (`tests/proofs/existing.py`).
+SAMPLE = [
+    (kind, {at: cut}, {then: act}) for kind, at, cut, then, act in product(KINDS, range(4), CUTS, range(4), ACTS)
+][::29]
+
+
+@pytest.mark.parametrize(("kind", "cuts", "acts"), SAMPLE)
+def test_no_second_object_is_added_whatever_is_lost_and_whoever_else_works(
+    kind: str, cuts: dict[int, str], acts: dict[int, str]
+) -> None:
+    played(kind, cuts, acts)
+
+
+def added(qbwc: Connector, content: str = CUSTOMER, name: str = "CustomerAddRq") -> str:
+    """Queue an addition that looks first, and return its id."""
+    return qbwc.queue(name, content, lookup=LOOKUP)
+
+
+def messages(record: QueuedRequest) -> list[str]:
+    """Return the kinds of the messages that were sent."""
+    return [message.kind.value for message in record.lookup.messages] if record.lookup else []
+
+
+def refused(text: str) -> str:
+    """Return the answer that the name is in use."""
+    return response_to(text, code=3100, severity="Error", message="The name is in use.")
+
+
+def test_an_object_that_exists_ends_the_request_in_the_form_of_the_addition(qbwc: Connector) -> None:
+    request_id = added(qbwc)
+    query = qbwc.begin()
+
+    assert "<CustomerQueryRq" in query
+    assert "MessageSetID" not in query
+    assert qbwc.receive(response_to(query, content=RET)) == 100
+
+    record = qbwc.record(request_id)
+    assert (record.state, record.outcome, record.executed) == (State.RESPONSE_RECEIVED, "found", WhetherExecuted.NO)
+    assert messages(record) == ["query"]
+    response = qbwc.response(request_id) or ""
+    assert f'<CustomerAddRs requestID="{record.request_label}" statusCode="0"' in response
+    assert "<ListID>80-1</ListID>" in response
+
+
+def test_an_object_that_does_not_exist_is_added_in_the_same_session(qbwc: Connector) -> None:
+    request_id = added(qbwc)
+    query = qbwc.begin()
+    assert 0 < qbwc.receive(response_to(query, code=500, severity="Warn")) < 100
+
+    addition = qbwc.send()
+    assert f'newMessageSetID="{qbwc.record(request_id).message_set_id}"' in addition
+    qbwc.receive(response_to(addition, content=RET))
+
+    record = qbwc.record(request_id)
+    assert (record.outcome, record.executed) == ("created", WhetherExecuted.YES)
+    assert messages(record) == ["query", "add"]
+    assert (record.attempts.sessions, qbwc.connection.message_set_to_forget) == (1, record.message_set_id)
+
+
+def test_a_session_that_ends_before_the_addition_begins_again_with_the_query(qbwc: Connector) -> None:
+    request_id = added(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), code=500, severity="Warn"))
+    qbwc.close()
+
+    query = qbwc.begin()
+
+    assert "<CustomerQueryRq" in query
+    assert qbwc.receive(response_to(query, content=RET)) == 100
+    assert qbwc.record(request_id).outcome == "found"
+
+
+def test_a_late_answer_to_an_earlier_query_is_not_taken_for_the_answer_to_this_one(qbwc: Connector) -> None:
+    request_id = added(qbwc)
+    first = qbwc.begin()
+    qbwc.receive(response_to(first, code=500, severity="Warn"))
+    qbwc.receive(refused(qbwc.send()))
+    again = qbwc.send()
+    progress = qbwc.receive(response_to(first, code=500, severity="Warn"))
+
+    assert progress < 100
+    assert qbwc.record(request_id).state is State.SENT
+    qbwc.receive(response_to(again, content=RET))
+    assert qbwc.record(request_id).outcome == "found"
+
+
+def test_a_name_that_another_list_holds_ends_the_request_with_list_and_id(qbwc: Connector) -> None:
+    request_id = added(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), code=500, severity="Warn"))
+    qbwc.receive(refused(qbwc.send()))
+    qbwc.receive(response_to(qbwc.send(), code=500, severity="Warn"))
+    elsewhere = qbwc.send()
+    assert "<EntityQueryRq" in elsewhere
+    qbwc.receive(response_to(elsewhere, content=VENDOR))
+
+    record = qbwc.record(request_id)
+    assert record.error is not None
+    assert (record.error.code, record.executed) == ("name_in_use", WhetherExecuted.NO)
+    assert (record.error.details["list"], record.error.details["list_id"]) == ("Vendor", "90-1")
+    assert messages(record) == ["query", "add", "query", "query"]
+
+
+def test_several_objects_end_the_request_with_their_ids(qbwc: Connector) -> None:
+    request_id = added(qbwc, INVOICE.format("W7"), "InvoiceAddRq")
+    row = (
+        "<InvoiceRet><TxnID>{}</TxnID><CustomerRef><ListID>1</ListID><FullName>{}</FullName></CustomerRef>"
+        "<RefNumber>w7</RefNumber></InvoiceRet>"
+    )
+    owner = "CUSTOMER of all invoices"
+    rows = row.format("1", owner) + row.format("2", "Another customer") + row.format("3", owner)
+    qbwc.receive(response_to(qbwc.begin(), content=rows))
+
+    record = qbwc.record(request_id)
+    assert record.error is not None
+    assert (record.error.code, record.error.details["ids"]) == ("ambiguous_match", ["1", "3"])
+    assert record.executed is WhetherExecuted.NO
+
+
+def lost_addition(qbwc: Connector) -> str:
+    """Lose the response to an addition, and return its id."""
+    request_id = added(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), code=500, severity="Warn"))
+    assert "<CustomerAddRq" in qbwc.send()
+    qbwc.close_and_wait()
+    return request_id
+
+
+def test_an_addition_that_was_never_executed_looks_again_before_it_is_sent_again(qbwc: Connector) -> None:
+    request_id = lost_addition(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin()))
+
+    query = qbwc.send()
+    assert "<CustomerQueryRq" in query
+    qbwc.receive(response_to(query, code=500, severity="Warn"))
+    addition = qbwc.send()
+    assert f'newMessageSetID="{qbwc.record(request_id).message_set_id}"' in addition
+    qbwc.receive(response_to(addition, content=RET))
+
+    record = qbwc.record(request_id)
+    assert record.outcome == "created"
+    assert messages(record) == ["query", "add", "status_check", "query", "add"]
+
+
+@pytest.mark.parametrize(("rows", "end"), [(RET, "found"), ("", "outcome_unknown")])
+def test_if_quickbooks_cannot_tell_the_object_is_looked_for_and_never_added_again(
+    qbwc: Connector, rows: str, end: str
+) -> None:
+    request_id = lost_addition(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin(), 9004))
+    query = qbwc.send()
+    assert "<CustomerQueryRq" in query
+    # The session ends, and the next one asks the same.
+    qbwc.close()
+    query = qbwc.begin()
+    assert "<CustomerQueryRq" in query
+    qbwc.receive(response_to(query, content=rows) if rows else response_to(query, code=1))
+
+    record = qbwc.record(request_id)
+    assert (record.outcome or (record.error and record.error.code)) == end
+    assert record.executed is WhetherExecuted.UNKNOWN
+    assert qbwc.send() == ""
+    # A Web Connector that hung may still deliver the addition, which QuickBooks must then recognise.
+    assert qbwc.connection.message_set_to_forget is None
+
+
+def test_an_answer_from_another_company_file_is_not_believed_after_quickbooks_could_not_tell(qbwc: Connector) -> None:
+    request_id = lost_addition(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin(), 9004))
+    qbwc.change(request_id, recovery=_of_another_file(qbwc.record(request_id)))
+    for _ in range(3):
+        query = qbwc.send() if qbwc.in_flight else qbwc.begin()
+        assert "<CustomerQueryRq" in query
+        qbwc.receive(response_to(query, content=RET))
+        qbwc.close()
+
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert (error.code, error.details["reason"]) == ("outcome_unknown", "other_file")
+
+
+def _of_another_file(record: QueuedRequest) -> object:
+    return type(record.recovery)(begun=True, active=True, company_file_key="another")
+
+
+def test_a_query_that_is_lost_in_three_sessions_ends_the_request_and_keeps_its_place_until_then(
+    qbwc: Connector,
+) -> None:
+    request_id, behind = added(qbwc), qbwc.write("Bob")
+    for _ in range(3):
+        assert "<CustomerQueryRq" in qbwc.begin()
+        qbwc.close()
+
+    record = qbwc.record(request_id)
+    assert record.error is not None
+    assert (record.executed, qbwc.record(behind).state) == (WhetherExecuted.NO, State.WAITING)
+    assert "Bob" in qbwc.begin()
+
+
+def test_nothing_is_added_after_its_send_by(qbwc: Connector) -> None:
+    moment = int(qbwc.clock.now.timestamp()) + 120
+    request_id = qbwc.queue("CustomerAddRq", CUSTOMER, lookup=LOOKUP, send_by=moment)
+    query = qbwc.begin()
+    qbwc.clock.advance(seconds=200)
+    qbwc.receive(response_to(query, code=500, severity="Warn"))
+
+    assert qbwc.send() == ""
+    record = qbwc.record(request_id)
+    assert record.error is not None
+    assert (record.error.code, record.executed) == ("not_sent_in_time", WhetherExecuted.NO)
+
+
+def test_requests_that_look_are_never_in_a_message_set_of_several(qbwc: Connector) -> None:
+    qbwc.store.connections.clear()
+    qbwc.connect(batch_size=20)
+    for _ in range(3):
+        added(qbwc)
+    qbwc.write("Bob")
+    text = qbwc.begin()
+    sizes = []
+    while text:
+        sizes.append(len(re.findall('requestID="', text)))
+        qbwc.receive(response_to(text, content=RET))
+        text = qbwc.send()
+    assert sizes == [1, 1, 1, 1]
+
+
+# --- What identifies an object
+
+
+@pytest.mark.parametrize(
+    ("xml", "message"),
+    [
+        ("<DepositAddRq><DepositAdd/></DepositAddRq>", "by a name, or by a number"),
+        ("<JournalEntryAddRq><JournalEntryAdd><RefNumber>7</RefNumber></JournalEntryAdd></JournalEntryAddRq>", "by a"),
+        ("<CustomerQueryRq/>", "is not an addition"),
+        (
+            "<InvoiceAddRq><InvoiceAdd><CustomerRef><ListID>1</ListID></CustomerRef></InvoiceAdd></InvoiceAddRq>",
+            "must have RefNumber",
+        ),
+        ("<InvoiceAddRq><InvoiceAdd><RefNumber>7</RefNumber></InvoiceAdd></InvoiceAddRq>", "must have CustomerRef"),
+        (
+            (
+                "<CustomerAddRq><CustomerAdd><Name>Job</Name><ParentRef><ListID>1</ListID></ParentRef></CustomerAdd>"
+                "</CustomerAddRq>"
+            ),
+            "must have ParentRef/FullName",
+        ),
+    ],
+)
+def test_a_request_without_an_identity_is_refused_by_what_it_lacks(xml: str, message: str) -> None:
+    request = parse_request_xml(
+        f'<?qbxml version="16.0"?><QBXML><QBXMLMsgsRq onError="stopOnError">{xml}</QBXMLMsgsRq></QBXML>',
+        validate=False,
+    )
+
+    with pytest.raises(InvalidRequest) as caught:
+        identity_query(request)
+
+    assert message in caught.value.problems[0].message
+    assert caught.value.problems[0].field == "if_exists"
+
+
+def test_each_type_of_the_table_has_the_element_of_its_owner_and_a_query_by_number() -> None:
+    for subject, party in PARTIES.items():
+        xml = (
+            f"<{subject}AddRq><{subject}Add><{party}><ListID>1</ListID></{party}><RefNumber>7</RefNumber>"
+            f"</{subject}Add></{subject}AddRq>"
+        )
+        request = parse_request_xml(
+            f'<?qbxml version="16.0"?><QBXML><QBXMLMsgsRq onError="stopOnError">{xml}</QBXMLMsgsRq></QBXML>',
+            validate=False,
+        )
+        query = identity_query(request)
+        assert (query.name, query.element.findtext("RefNumber")) == (f"{subject}QueryRq", "7")
+
+
+def test_a_claim_begins_with_the_query_unless_something_is_recovered() -> None:
+    for step in LookupStep:
+        assert ObjectLookup(IfExists.RETURN, step).claimed(recovering=False).step is LookupStep.LOOK
+        recovered = ObjectLookup(IfExists.RETURN, step).claimed(recovering=True).step
+        assert recovered is (LookupStep.LAST_LOOK if step is LookupStep.LAST_LOOK else LookupStep.ADD)
