@@ -9,34 +9,15 @@ import argparse
 from typing import Any
 from uuid import uuid4
 
-from qbxml_queue import Api, Failed, run
-
-NAME_IN_USE = 3100
+from qbxml_queue import Api, run
 
 
-def customer_by_name(api: Api, name: str) -> dict[str, Any] | None:
-    """Return the customer with this full name."""
-    query = {"CustomerQueryRq": {"FullName": name}}
-    customers = api.execute(query, f"customer-{uuid4()}").get("CustomerRet", [])
-    return customers[0] if customers else None
-
-
-def find_or_add_customer(api: Api, name: str, idempotency_key: str) -> dict[str, Any]:
+def find_or_add_customer(api: Api, name: str) -> dict[str, Any]:
     """Return the customer with this name. Add it if it does not exist."""
-    if customer := customer_by_name(api, name):
-        return customer
-    try:
-        response = api.execute({"CustomerAddRq": {"CustomerAdd": {"Name": name}}}, idempotency_key)
-    except Failed as failure:
-        # Somebody added it meanwhile, or QuickBooks added it and its response was lost.
-        if failure.status_code != NAME_IN_USE and failure.code != "outcome_unknown":
-            raise
-        customer = customer_by_name(api, name)
-        if customer is None:  # a vendor or an employee has this name, or the customer was not added
-            raise
-        return customer
-    new_customer: dict[str, Any] = response["CustomerRet"]
-    return new_customer
+    request = {"CustomerAddRq": {"CustomerAdd": {"Name": name}}}
+    response = api.execute(request, f"customer-{uuid4()}", if_exists="return")
+    customer: dict[str, Any] = response["CustomerRet"]
+    return customer
 
 
 def invoice_by_number(api: Api, number: str) -> dict[str, Any] | None:
@@ -58,18 +39,9 @@ def add_invoice(api: Api, number: str, customer_list_id: str, lines: list[dict[s
             },
         }
     }
-    try:
-        response = api.execute(request, idempotency_key=f"invoice-{number}")
-    except Failed as failure:
-        if failure.code != "outcome_unknown":
-            raise
-        # QuickBooks may have added it. Look before you queue it again.
-        invoice = invoice_by_number(api, number)
-        if invoice is None:
-            raise
-        return invoice
-    new_invoice: dict[str, Any] = response["InvoiceRet"]
-    return new_invoice
+    response = api.execute(request, f"invoice-{uuid4()}", if_exists="return")
+    invoice: dict[str, Any] = response["InvoiceRet"]
+    return invoice
 
 
 def main() -> None:
@@ -79,7 +51,7 @@ def main() -> None:
     arguments = parser.parse_args()
     number, name = arguments.number, arguments.customer
     api = Api.from_environment()
-    customer = find_or_add_customer(api, name, f"customer-of-order-{number}")
+    customer = find_or_add_customer(api, name)
     [item, *_] = api.execute({"ItemServiceQueryRq": {"MaxReturned": 1}}, f"item-{uuid4()}")["ItemServiceRet"]
     line = {"ItemRef": {"ListID": item["ListID"]}, "Desc": f"Order {number}", "Quantity": 2, "Rate": "49.50"}
     invoice = add_invoice(api, number, customer["ListID"], [line])

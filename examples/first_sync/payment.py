@@ -11,43 +11,24 @@ from typing import Any
 from uuid import uuid4
 
 from invoice import invoice_by_number
-from qbxml_queue import Api, Failed, run
-
-
-def payment_by_number(api: Api, number: str) -> dict[str, Any] | None:
-    """Return the payment with this number."""
-    query = {"ReceivePaymentQueryRq": {"RefNumber": number}}
-    payments = api.execute(query, f"payment-{uuid4()}").get("ReceivePaymentRet", [])
-    return payments[0] if payments else None
+from qbxml_queue import Api, run
 
 
 def receive_payment(api: Api, invoice: dict[str, Any], amount: str) -> dict[str, Any]:
     """Record a payment, once, and apply it to the invoice. Return the payment."""
-    number = f"P-{invoice['RefNumber']}"
-    # A retry finds a payment that an earlier call has written. The balance that it would pay is lower now.
-    if payment := payment_by_number(api, number):
-        return payment
     request = {
         "ReceivePaymentAddRq": {
             "ReceivePaymentAdd": {
                 "CustomerRef": {"ListID": invoice["CustomerRef"]["ListID"]},
-                "RefNumber": number,
+                "RefNumber": f"P-{invoice['RefNumber']}",
                 "TotalAmount": amount,
                 "AppliedToTxnAdd": [{"TxnID": invoice["TxnID"], "PaymentAmount": amount}],
             }
         }
     }
-    try:
-        response = api.execute(request, idempotency_key=f"payment-{invoice['RefNumber']}")
-    except Failed as failure:
-        if failure.code != "outcome_unknown":
-            raise
-        payment = payment_by_number(api, number)
-        if payment is None:
-            raise
-        return payment
-    new_payment: dict[str, Any] = response["ReceivePaymentRet"]
-    return new_payment
+    response = api.execute(request, f"payment-{uuid4()}", if_exists="return")
+    payment: dict[str, Any] = response["ReceivePaymentRet"]
+    return payment
 
 
 def main() -> None:

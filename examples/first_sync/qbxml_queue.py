@@ -101,9 +101,9 @@ class Api:
             time.sleep(pause_seconds)
         raise AssertionError("unreachable")
 
-    def queue(self, request: dict[str, Any], idempotency_key: str, webhook_url: str | None = None) -> dict[str, Any]:
+    def queue(self, request: dict[str, Any], idempotency_key: str, **options: Any) -> dict[str, Any]:
         """Queue a request, for example {"CustomerQueryRq": {"MaxReturned": 5}}, and return its record."""
-        body = {"request_json": request, "webhook_url": webhook_url}
+        body = {"request_json": request, "webhook_url": None, **options}
         record: dict[str, Any] = self.call("POST", f"{self.connection}/queued_requests", body, idempotency_key)["data"]
         return record
 
@@ -124,9 +124,9 @@ class Api:
             time.sleep(0.5)
         raise TimeoutError(f"{request_id} still waits: {record['waiting_reason']}")
 
-    def execute(self, request: dict[str, Any], idempotency_key: str) -> dict[str, Any]:
+    def execute(self, request: dict[str, Any], idempotency_key: str, **options: Any) -> dict[str, Any]:
         """Queue a request, wait for QuickBooks, and return the response element, for example CustomerQueryRs."""
-        record = self.queue(request, idempotency_key)
+        record = self.queue(request, idempotency_key, **options)
         return response_of(self.wait(record["id"]))
 
 

@@ -10,11 +10,17 @@ import sys
 from typing import Any
 from uuid import uuid4
 
-from invoice import customer_by_name
 from qbxml_queue import Api, Failed, run
 
 STALE_EDIT_SEQUENCE = 3200
 MAX_ATTEMPTS = 3
+
+
+def customer_by_name(api: Api, name: str) -> dict[str, Any] | None:
+    """Return the customer with this full name."""
+    query = {"CustomerQueryRq": {"FullName": name}}
+    customers = api.execute(query, f"customer-{uuid4()}").get("CustomerRet", [])
+    return customers[0] if customers else None
 
 
 def change_customer(api: Api, customer: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

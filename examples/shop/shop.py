@@ -47,16 +47,16 @@ def batch_of(books: Client, item: str, order: tuple[str, str, str | None, int]) 
     """Return a customer, an invoice and a payment that refer to each other. The key names the order."""
     number, name, price, is_paid = order
     batch = books.batch(f"order-{number}")
-    customer = batch.add({"CustomerAddRq": {"CustomerAdd": {"Name": name}}})
+    customer = batch.add({"CustomerAddRq": {"CustomerAdd": {"Name": name}}}, if_exists="return")
     buyer: CustomerRef = {"ListID": customer.ref("CustomerRet/ListID")}
     if price:
         line: InvoiceLineAdd = {"ItemRef": {"ListID": item}, "Quantity": 1, "Rate": Decimal(price)}
         sale: InvoiceAdd = {"CustomerRef": buyer, "RefNumber": number, "InvoiceLineAdd": [line]}
-        invoice = batch.add({"InvoiceAddRq": {"InvoiceAdd": sale}})
+        invoice = batch.add({"InvoiceAddRq": {"InvoiceAdd": sale}}, if_exists="return")
     if price and is_paid:
         payment: ReceivePaymentAdd = {"CustomerRef": buyer, "RefNumber": number, "TotalAmount": Decimal(price)}
         payment["AppliedToTxnAdd"] = [{"TxnID": invoice.ref("InvoiceRet/TxnID"), "PaymentAmount": Decimal(price)}]
-        batch.add({"ReceivePaymentAddRq": {"ReceivePaymentAdd": payment}})
+        batch.add({"ReceivePaymentAddRq": {"ReceivePaymentAdd": payment}}, if_exists="return")
     return batch
 
 
