@@ -109,7 +109,7 @@ PATHS = (
 )
 PARAMETERS = (
     *("page", "page_size", "sort", "sort_direction", "search_phrase", "state", "webhook_state", "name", "from_name"),
-    *("webhook_retrying", "webhook_failing", "sent_since", "sent_before"),
+    *("webhook_retrying", "webhook_failing", "awaiting_approval", "sent_since", "sent_before"),
     *(
         "max_returned",
         "from_modified_date",

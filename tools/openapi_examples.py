@@ -244,6 +244,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
             **_ONE_PAGE,
             "total": 1,
             "counts": {"response_received": 1},
+            "awaiting_approval": 0,
         }
     },
     "NewConnection": {
@@ -264,6 +265,30 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         }
     },
     "NewApproval": {"seen": {"revision": 1}},
+    "NewApprovals": {"seen": {"requests": [{"id": _WAITING.id, "revision": 1}]}},
+    "NewRejections": {
+        "chosen": {"ids": [_WAITING.id], "reason": "These invoices exist already."},
+        "batch": {"reason": "The order was cancelled."},
+    },
+    "DecisionsResponse": {
+        "some": {
+            "data": {
+                "decided": 1,
+                "refused": 1,
+                "requests": [
+                    {"id": _WAITING.id, "error": None},
+                    {
+                        "id": _FAILED.id,
+                        "error": {
+                            "code": "invalid_state",
+                            "message": "The request is error, so nobody can decide about it any more.",
+                            "details": {"state": "error"},
+                        },
+                    },
+                ],
+            }
+        }
+    },
     "NewRejection": {"duplicate": {"reason": "This invoice exists already."}},
     "NewPassword": {"password": {"password": "correct horse battery staple"}},
     "NewQueuedRequest": {

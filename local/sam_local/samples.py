@@ -87,7 +87,7 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         updated_at=now,
         webhook=Webhook.to(webhook_url),
     )
-    if event in {"approve_queued_request", "reject_queued_request"}:
+    if event.startswith(("approve_", "reject_")):
         approval = Approval("key_0000000000000001")
         record = replace(record, request_name="CustomerAddRq", approval=approval, send_by=FAR_FUTURE)
     connection = Connection(

@@ -22,7 +22,7 @@ def handler(
 
     The API key that queued it cannot approve it. A repeated call returns the record.
     """
-    stored = Approvals(services().requests).approve(
+    stored = Approvals(services().requests, services().clock).approve(
         call.app_id,
         request_id,
         connection_id,

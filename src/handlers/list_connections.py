@@ -18,5 +18,7 @@ def handler(call: ApiCall, parameters: ConnectionListParameters) -> Page[Connect
     if parameters.counts:
         counts = counts_of(services().store, [item.id for item in items])
         for view in views:
-            view["counts"] = {str(state): number for state, number in counts.get(view["id"], {}).items()}
+            own = counts.get(view["id"])
+            view["counts"] = {str(state): number for state, number in own.by_state.items()} if own else {}
+            view["awaiting_approval"] = own.awaiting_approval if own else 0
     return {"data": views, "page": parameters.page, "total_pages": total_pages}

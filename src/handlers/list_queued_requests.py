@@ -43,4 +43,5 @@ def handler(call: ApiCall, connection_id: str, parameters: ListParameters) -> Li
         "total": page.total,
         "total_pages": page.total_pages,
         "counts": {str(state): number for state, number in page.counts.items()},
+        "awaiting_approval": page.awaiting_approval,
     }

@@ -26,7 +26,7 @@ def handler(
 
     The API key that queued it cannot reject it. A repeated call returns the record.
     """
-    stored = Approvals(services().requests).reject(
+    stored = Approvals(services().requests, services().clock).reject(
         call.app_id,
         request_id,
         connection_id,

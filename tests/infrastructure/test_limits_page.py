@@ -148,6 +148,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "entries in an answer of the audit log": [allowed(models.AuditLogParameters, "limit")],
     "entries that a call of the audit log": [f"{MAX_LOOKED_AT:,}"],
     "`ids` in the `filter`": [f"1 to {filters.MAX_IDS}"],
+    "requests of a call that approves or rejects several": [f"1 to {filters.MAX_IDS}"],
     "`days` of statistics": [allowed(models.StatisticsParameters, "days")],
     "connections in `GET /statistics`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "entries that a list": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"],
@@ -302,7 +303,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("domain.web_connector.session.sets.MAX_RESPONSE_BYTES", "domain.web_connector.session.sets.MAX_SECONDS"),
         *("domain.storage.commit_size.MAX_ENTRIES", "domain.storage.commit_size.MIN_REQUEST_BYTES_OF_A_CHUNK"),
         *("domain.storage.commit_size.MAX_DELETED_CHUNKS", "handlers.sweep.MAX_LOGGED_FAILURES"),
-        "domain.qbxml.xml.parser.MAX_TAGS",
+        *("domain.qbxml.xml.parser.MAX_TAGS", "domain.queueing.many_approvals.MAX_SECONDS"),
     },
     "decides when a session is written": {"domain.web_connector.session.sending.MAX_UNRECORDED"},
     "bounds how often something is tried again": {

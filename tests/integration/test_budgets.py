@@ -967,7 +967,8 @@ def test_many_requests_are_changed_with_three_reads_for_a_part_and_a_transaction
 
     assert (discarded.changed, redelivered.changed) == (40, 40)
     # The connection, and twice more to find a session with requests in flight, before and after the queue is read.
-    # Four pairs of states, in parallel, and the queue; three pairs of ended states with a failed webhook.
+    # Eight pairs of states, in parallel, four of them of requests that wait for approval, and the queue; three pairs of
+    # ended states with a failed webhook.
     # The two puts are the entry in the audit log, before the first change and after the last one.
-    assert discards == {"GetItem": 3, "Query": 5, "BatchGetItem": 1, "TransactWriteItems": 2, "PutItem": 2}
+    assert discards == {"GetItem": 3, "Query": 9, "BatchGetItem": 1, "TransactWriteItems": 2, "PutItem": 2}
     assert dict(bench.calls) == {"GetItem": 1, "Query": 3, "BatchGetItem": 1, "TransactWriteItems": 2, "PutItem": 2}

@@ -42,7 +42,7 @@ class Desk:
         self.store, self.clock = self.qbwc.store, self.qbwc.clock
         self.queueing = queueing_without_quotas(self.store, self.clock, self.qbwc.new_id)
         self.requests = RequestService(self.store, self.clock)
-        self.approvals = Approvals(self.requests)
+        self.approvals = Approvals(self.requests, self.clock)
 
     def queue(self, author: Author, new: NewRequest, key: str | None = None, replaces: str | None = None) -> Queued:
         """Queue a request."""

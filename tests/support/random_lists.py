@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from hypothesis import strategies as st
 
 from domain.listing.query import ListQuery
+from domain.records.approval import Approval
 from domain.records.batch import MAX_REQUESTS, ids_of_batch, new_batch_id
 from domain.records.request import QUEUED, Paging, QueuedRequest, State
 from domain.records.webhook import Webhook, WebhookState
@@ -62,13 +63,18 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
         sent_at = timestamp(inserted + (updated - inserted) * chance.choice([0, 0.5, 1]))
         # A request with a response was sent, and sending a request changes it.
         was_sent = state is State.RESPONSE_RECEIVED or (updated > inserted and chance.random() < 0.5)
+        webhook = chance.choice(WEBHOOKS)
         record = a_record(
             id=next(batch, None) or new_id(),
             connection_id=connection_id,
             inserted_at=timestamp(inserted),
             updated_at=timestamp(updated),
             state=state,
-            webhook=chance.choice(WEBHOOKS),
+            webhook=webhook,
+            # A webhook is tried again only after the end of its request, which then waits for nothing.
+            approval=Approval("key_1")
+            if state in QUEUED and not webhook.is_retrying and chance.random() < 0.3
+            else None,
             sent_at=sent_at if was_sent else None,
             label=chance.choice(LABELS),
             request_name=chance.choice(NAMES),

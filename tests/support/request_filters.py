@@ -55,6 +55,12 @@ def is_failing(record: QueuedRequest) -> bool:
     return is_retrying(record) or record.webhook_state is WebhookState.FAILED
 
 
+def awaits_approval(record: QueuedRequest) -> bool:
+    """Whether nobody has decided about the record yet."""
+    open_ = record.approval is not None and record.approval.decision is None
+    return open_ and record.state in {State.WAITING, State.RETRYABLE} and not record.recovery.active
+
+
 def is_in_batch(member_id: str, batch: str) -> bool:
     """Whether an id is one of a batch: of version 8, and the id of the batch but for five bits of its first byte."""
     return member_id[14] == "8" and f"{int(member_id[:2], 16) & 0b11100000:02x}{member_id[2:]}" == batch
@@ -79,6 +85,7 @@ ORACLES = {
     "webhook_state": Oracle(st.sampled_from([*WebhookState]), lambda state, record: record.webhook_state == state),
     "webhook_retrying": Oracle(st.booleans(), lambda truth, record: is_retrying(record) == truth),
     "webhook_failing": Oracle(st.booleans(), lambda truth, record: is_failing(record) == truth),
+    "awaiting_approval": Oracle(st.booleans(), lambda truth, record: awaits_approval(record) == truth),
     "request_name": Oracle(st.sampled_from(NAMES), lambda name, record: record.request_name == name),
     "label": Oracle(st.sampled_from([*LABELS[1:], "Nightly"]), lambda label, record: record.label == label),
     "label_prefix": Oracle(

@@ -51,6 +51,10 @@ WEBHOOK_STATE_CODES = {
     ListedWebhookState.RETRYING: "r",
     ListedWebhookState.SUCCEEDED: "s",
     ListedWebhookState.FAILED: "f",
+    ListedWebhookState.APPROVAL_NOT_APPLICABLE: "a",
+    ListedWebhookState.APPROVAL_PENDING: "b",
+    ListedWebhookState.APPROVAL_SUCCEEDED: "c",
+    ListedWebhookState.APPROVAL_FAILED: "d",
 }
 """Each is one letter in index keys and in the names of count attributes, because lists read many of both. For example,
 `irs` counts the records inserted that day that are now response_received and succeeded."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from domain.errors import NotFound
 from domain.records.request import IN_FLIGHT
-from domain.storage.counts import INSERTED, records_by_state
+from domain.storage.counts import INSERTED, awaiting_approval, records_by_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,10 +22,18 @@ MAX_PARALLEL_CONNECTIONS = 16
 """Two queries for each connection. A page has up to 100 connections."""
 
 
-def counts_of(store: OverviewStore, connection_ids: Sequence[str]) -> Mapping[str, Mapping[State, int]]:
-    """Return the number of requests in each state by connection. A connection that was deleted meanwhile is left out.
+@dataclass(frozen=True, slots=True)
+class ConnectionCounts:
+    """The numbers of a connection's requests in each state, and of those that wait for approval."""
 
-    The numbers are those that a list of the connection's requests has in `counts`.
+    by_state: Mapping[State, int]
+    awaiting_approval: int
+
+
+def counts_of(store: OverviewStore, connection_ids: Sequence[str]) -> Mapping[str, ConnectionCounts]:
+    """Return the numbers of requests by connection. A connection that was deleted meanwhile is left out.
+
+    The numbers are those that a list of the connection's requests has.
     """
     if not connection_ids:
         return {}
@@ -47,4 +56,7 @@ def counts_of(store: OverviewStore, connection_ids: Sequence[str]) -> Mapping[st
     for record in store.records_by_id(ids) if ids else ():
         if record.state in IN_FLIGHT:
             records[record.connection_id].append(record)
-    return {connection_id: records_by_state(days, records[connection_id]) for connection_id, (days, _) in parts.items()}
+    return {
+        connection_id: ConnectionCounts(records_by_state(days, records[connection_id]), awaiting_approval(days))
+        for connection_id, (days, _) in parts.items()
+    }

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from domain.records.batch import MAX_REQUESTS, batch_id, ids_of_batch
-from domain.records.webhook import FAILING, ListedWebhookState
+from domain.records.webhook import AWAITING_APPROVAL, FAILING, ListedWebhookState
 from domain.timestamps import TimeRange
 
 if TYPE_CHECKING:
@@ -98,6 +98,12 @@ class RequestFilter:
         Lookup.COUNTS,
         lambda truth, pair: truth is (pair[1] in FAILING),
         "True: requests whose webhook failed, whether or not it is tried again. False: all others.",
+    )
+    awaiting_approval: bool | None = _filter(
+        "truth",
+        Lookup.COUNTS,
+        lambda truth, pair: truth is (pair[1] in AWAITING_APPROVAL),
+        "True: requests that wait for approval. False: all others.",
     )
     request_name: str | None = _filter(
         "request name", Lookup.RECORDS, lambda name, record: record.request_name == name, "The request element."

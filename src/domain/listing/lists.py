@@ -18,7 +18,7 @@ from domain.listing.page_range import MIN_PART_RECORDS, index_days, locate, matc
 from domain.listing.search import BOUNDS, MAX_SEARCH_SECONDS, Search
 from domain.records.ownership import owned, owned_connection
 from domain.records.request import IN_FLIGHT, ListedRequest
-from domain.storage.counts import records_by_state
+from domain.storage.counts import awaiting_approval, records_by_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -51,7 +51,8 @@ FEW_HITS = 50
 class ListPage:
     """One page. `total` is the number of matching records. A page past the end has no items.
 
-    `counts` are the numbers of the connection's records by state, regardless of filters and search.
+    `counts` are the numbers of the connection's records by state, and `awaiting_approval` is the number of those that
+    wait for approval, both regardless of filters and search.
     """
 
     items: Sequence[ListedRequest]
@@ -59,6 +60,7 @@ class ListPage:
     total: int
     total_pages: int
     counts: Mapping[State, int]
+    awaiting_approval: int = 0
 
 
 class Lists:
@@ -119,7 +121,12 @@ class Lists:
                 else:
                     owned_connection(self._store.connection(connection_id), app_id)
         return ListPage(
-            items, query.page, total, -(-total // query.page_size), records_by_state(counts, in_flight, query.sort)
+            items,
+            query.page,
+            total,
+            -(-total // query.page_size),
+            records_by_state(counts, in_flight, query.sort),
+            awaiting_approval(counts, query.sort),
         )
 
     def _in_flight(self, ids: Sequence[str]) -> Sequence[QueuedRequest]:

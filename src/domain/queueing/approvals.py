@@ -10,8 +10,10 @@ from domain.records.approval import ApprovalDecision
 from domain.records.audit import Action
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
+    from domain.ports import Clock
     from domain.records.approval import Approval, Author
     from domain.records.audit import Actor
     from domain.records.request import QueuedRequest, StoredRequest
@@ -28,8 +30,9 @@ class Approvals:
     with its rotations. A decision that was made before is returned.
     """
 
-    def __init__(self, requests: RequestService) -> None:
+    def __init__(self, requests: RequestService, clock: Clock) -> None:
         self._requests = requests
+        self._clock = clock
 
     def approve(
         self,
@@ -49,18 +52,8 @@ class Approvals:
         """
 
         def approved(record: QueuedRequest, now: datetime) -> QueuedRequest | None:
-            if _was_approved(_approval(record, author), revision):
+            if _is_approved(record, author, revision, now, accept_values=accept_values):
                 return None
-            _refuse_unless_open(record, now)
-            if record.revision != revision:
-                message = f"The request has changed since revision {revision}. Look at it again before you approve it."
-                raise InvalidState(message, {"revision": record.revision})
-            if record.dependencies and not accept_values:
-                raise InvalidState(
-                    "It waits for the responses to other requests, and may get values of them that nobody has seen. "
-                    'Approve it when they have ended, or with "accept_values": true.',
-                    {"state": record.state.value},
-                )
             return record.approved(actor.id, now)
 
         return self._requests.change(
@@ -104,6 +97,38 @@ class Approvals:
             entry_of=entries(Action.REQUEST_REJECTED, actor),
             is_done=lambda _, record: record.was_rejected,
         )
+
+    def check_approval(
+        self, record: QueuedRequest, *, author: Author, revision: int, accept_values: bool = False
+    ) -> None:
+        """Raise the error that `approve` would raise for a record."""
+        _is_approved(record, author, revision, self._clock(), accept_values=accept_values)
+
+    def check_rejection(
+        self, record: QueuedRequest, *, author: Author, with_them: Collection[str], dependants: bool = False
+    ) -> None:
+        """Raise the error that `reject` would raise for a record, after those `with_them` were rejected."""
+        _approval(record, author)
+        _refuse_unless_open(record, self._clock())
+        if not dependants:
+            self._requests.refuse_with_dependants(record, but=with_them)
+
+
+def _is_approved(record: QueuedRequest, author: Author, revision: int, now: datetime, *, accept_values: bool) -> bool:
+    """Return whether the revision was approved. Raises the errors of `approve` if it cannot be."""
+    if _was_approved(_approval(record, author), revision):
+        return True
+    _refuse_unless_open(record, now)
+    if record.revision != revision:
+        message = f"The request has changed since revision {revision}. Look at it again before you approve it."
+        raise InvalidState(message, {"revision": record.revision})
+    if record.dependencies and not accept_values:
+        raise InvalidState(
+            "It waits for the responses to other requests, and may get values of them that nobody has seen. "
+            'Approve it when they have ended, or with "accept_values": true.',
+            {"state": record.state.value},
+        )
+    return False
 
 
 def _approval(record: QueuedRequest, author: Author) -> Approval:

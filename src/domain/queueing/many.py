@@ -30,7 +30,7 @@ from domain.queueing.selection import FIRST_TIME, Place, Walk, counted_parts
 from domain.queueing.service import redelivered
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
-from domain.records.request import ENDED, QUEUED, QueuedRequest, State
+from domain.records.request import ENDED, LISTED_PAIRS, QUEUED, QueuedRequest, State
 from domain.records.webhook import ListedWebhookState, WebhookState
 from domain.storage.changes import ChangeRequest
 from domain.storage.commit_size import fitting
@@ -52,6 +52,16 @@ MAX_CONFLICTS = 100
 """How many changes of a part may meet another change of their record before the call gives up."""
 
 ANY_REQUEST = RequestFilter()
+
+_BEFORE_THE_END = frozenset(
+    {
+        ListedWebhookState.NOT_APPLICABLE,
+        ListedWebhookState.PENDING,
+        ListedWebhookState.APPROVAL_NOT_APPLICABLE,
+        ListedWebhookState.APPROVAL_PENDING,
+    }
+)
+"""The webhook states of requests that have not ended. Four pairs more are read for those that wait for approval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +156,7 @@ class ManyRequests:
             return record.moved(State.DISCARDED, self._clock())
 
         # Requests in flight are listed as before their claim.
-        pairs = [
-            (state, webhook_state)
-            for state in sorted(QUEUED)
-            for webhook_state in (ListedWebhookState.NOT_APPLICABLE, ListedWebhookState.PENDING)
-        ]
+        pairs = [pair for pair in LISTED_PAIRS if pair[0] in QUEUED and pair[1] in _BEFORE_THE_END]
         stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")
         walk = Walk(self._store, stretch, self._bounds.part_size, which.keys, queue_too=True)
         subject = ("discard", connection_id, which.given, dry_run)
@@ -192,12 +198,7 @@ class ManyRequests:
                 return None
             return redelivered(record, self._clock())
 
-        pairs = [
-            (state, webhook_state)
-            for state in sorted(ENDED)
-            for webhook_state in ListedWebhookState
-            if webhook_state.webhook_state in states
-        ]
+        pairs = [pair for pair in LISTED_PAIRS if pair[0] in ENDED and pair[1].webhook_state in states]
         stretch = IndexStretch(connection_id, UPDATED, pairs, failed.start or FIRST_TIME, "")
         walk = Walk(self._store, stretch, self._bounds.part_size, which.keys)
         audited = self._audited(Action.WEBHOOKS_REDELIVERED, actor)

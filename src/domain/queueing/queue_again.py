@@ -23,8 +23,7 @@ from domain.queueing.successor import id_again
 from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
-from domain.records.request import QueuedRequest, State
-from domain.records.webhook import ListedWebhookState
+from domain.records.request import LISTED_PAIRS, QueuedRequest, State
 from domain.storage.changes import AddRequest, RequireConnection
 from domain.storage.counts import INSERTED
 from domain.storage.ports import IndexStretch, RequestDetail
@@ -114,7 +113,7 @@ class QueueAgain:
         now = self._clock()
         place = Place.of(cursor, now, *subject, before=which.insertions.end)
         connection = owned_connection(self._store.connection(connection_id), app_id)
-        pairs = [(state, webhook_state) for state in QUEUED_AGAIN for webhook_state in ListedWebhookState]
+        pairs = [pair for pair in LISTED_PAIRS if pair[0] in QUEUED_AGAIN]
         stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")
         walk = Walk(self._store, stretch, self._bounds.part_size, which.keys)
         audited = AuditedCall(self._store, self._clock, Action.REQUESTS_QUEUED_AGAIN, actor)

@@ -23,7 +23,7 @@ from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from datetime import datetime
 
     from domain.errors import Conflict
@@ -56,6 +56,14 @@ class RequestService:
             return []
         found = self._store.records_by_id(ids_of_batch(first, MAX_REQUESTS))
         return sorted((one for one in found if one.app_id == record.app_id), key=lambda one: position_of(one.id))
+
+    def batch(self, app_id: str, connection_id: str, first_id: str) -> list[QueuedRequest]:
+        """Return the requests of the batch with this id that exist, in their order. There may be none."""
+        if batch_id(first_id) != first_id:
+            return []
+        found = self._store.records_by_id(ids_of_batch(first_id, MAX_REQUESTS))
+        own = (one for one in found if (one.app_id, one.connection_id) == (app_id, connection_id))
+        return sorted(own, key=lambda one: position_of(one.id))
 
     def copied(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Return a record that has all it takes to be queued again. Raises InvalidState and the errors of `get`."""
@@ -105,9 +113,9 @@ class RequestService:
             is_done=lambda _, record: record.state is State.DISCARDED,
         )
 
-    def refuse_with_dependants(self, record: QueuedRequest) -> None:
-        """Raise HasDependants if other requests wait for this one."""
-        if ids := waiting_dependants(self._store, record):
+    def refuse_with_dependants(self, record: QueuedRequest, but: Collection[str] = ()) -> None:
+        """Raise HasDependants if other requests wait for this one, `but` those with these ids."""
+        if ids := [one for one in waiting_dependants(self._store, record) if one not in but]:
             number = f"{len(ids)} requests wait" if len(ids) > 1 else "A request waits"
             message = f"{number} for this one, and would end in errors. Add ?dependants=true if that is intended."
             raise HasDependants(message, {"dependants": list(ids)})

@@ -13,7 +13,7 @@ from domain.errors import InvalidState, MayBeExecuted, compact, shortened
 from domain.records.approval import Approval, ApprovalDecision
 from domain.records.batch import new_batch_id
 from domain.records.lookup import LookupOutcome, ObjectLookup
-from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
+from domain.records.webhook import AWAITING_APPROVAL, ListedWebhookState, Webhook, WebhookState
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ Pair: TypeAlias = tuple[State, ListedWebhookState]
 """The values by which records are counted and listed. Filters are sets of pairs."""
 
 LISTED_PAIRS: tuple[Pair, ...] = tuple(
-    (state, webhook_state) for state in State if state not in IN_FLIGHT for webhook_state in ListedWebhookState
+    (state, webhook_state)
+    for state in State
+    if state not in IN_FLIGHT
+    for webhook_state in ListedWebhookState
+    if state in QUEUED or webhook_state not in AWAITING_APPROVAL
 )
 """The pairs of counts and index entries. A record in flight keeps its pair from before the claim, so that a claim and
 the sending change neither."""
@@ -282,7 +286,8 @@ class QueuedRequest:
     @property
     def pair(self) -> Pair:
         """The values that filters of lists compare."""
-        return self.state, self.webhook.listed_state
+        listed = self.webhook.listed_state
+        return self.state, listed.awaiting_approval if self.awaits_approval else listed
 
     @property
     def listed_pair(self) -> Pair:

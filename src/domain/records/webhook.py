@@ -16,21 +16,41 @@ class WebhookState(StrEnum):
 
 
 class ListedWebhookState(StrEnum):
-    """The webhook states that lists distinguish. `RETRYING` is the part of `pending` with a failed attempt."""
+    """The webhook states that lists distinguish. `RETRYING` is the part of `pending` with a failed attempt.
+
+    The `APPROVAL` ones are those of requests that wait for approval, which are so counted and listed without a read of
+    their own. Only after a restore can such a request have a webhook that was sent.
+    """
 
     NOT_APPLICABLE = "not_applicable"
     PENDING = "pending"
     RETRYING = "retrying"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
+    APPROVAL_NOT_APPLICABLE = "approval_not_applicable"
+    APPROVAL_PENDING = "approval_pending"
+    APPROVAL_SUCCEEDED = "approval_succeeded"
+    APPROVAL_FAILED = "approval_failed"
 
     @property
     def webhook_state(self) -> WebhookState:
         """The state of the webhook."""
-        return WebhookState.PENDING if self is ListedWebhookState.RETRYING else WebhookState(self.value)
+        return (
+            WebhookState.PENDING if self is ListedWebhookState.RETRYING else WebhookState(self.removeprefix(_APPROVAL))
+        )
+
+    @property
+    def awaiting_approval(self) -> ListedWebhookState:
+        """The state in lists while the request waits for approval."""
+        return ListedWebhookState(_APPROVAL + self.webhook_state)
 
 
-FAILING = frozenset({ListedWebhookState.RETRYING, ListedWebhookState.FAILED})
+_APPROVAL = "approval_"
+
+AWAITING_APPROVAL = frozenset(state for state in ListedWebhookState if state.startswith(_APPROVAL))
+"""The states of the webhooks of requests that wait for approval."""
+
+FAILING = frozenset({ListedWebhookState.RETRYING, ListedWebhookState.FAILED, ListedWebhookState.APPROVAL_FAILED})
 """The states of a webhook whose last attempt failed, whether or not it is tried again."""
 
 

@@ -24,6 +24,7 @@ from domain.records.request import (
     WhetherExecuted,
     settling_id,
 )
+from domain.records.webhook import AWAITING_APPROVAL
 from domain.settling.books_clock import CALIBRATED_WITHIN, MARGIN, BooksClock, Sample, books_clock, books_time
 from domain.settling.judgement import case_of, judged, queries_of
 from domain.storage.changes import AddRequest, ChangeRequest, RequireConnection
@@ -210,7 +211,8 @@ class SettlingService:
 
         At most the first MAX_ENTRIES are returned. The index may lag by moments.
         """
-        pairs = [pair for pair in LISTED_PAIRS if pair[0] in states]
+        # A write that was sent waits for approval again only if QuickBooks has not executed it.
+        pairs = [pair for pair in LISTED_PAIRS if pair[0] in states and pair[1] not in AWAITING_APPROVAL]
         stretch = IndexStretch(connection_id, UPDATED, pairs, timestamp(first), timestamp(last))
         entries = self._store.next_index_entries(stretch, MAX_ENTRIES)
         records = self._store.records_by_id([entry.id for entry in entries], may_lag=True)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from domain.records.connection import Connection
 from domain.records.request import State
+from domain.records.webhook import AWAITING_APPROVAL
 from domain.storage.changes import AddRequest, ChangeRequest, ForgetRequest, Put, RemoveRequest
 from domain.timestamps import day_of, timestamp
 
@@ -69,6 +70,12 @@ def records_by_state(
         total[record.listed_pair[0]] -= 1
         total[record.state] += 1
     return {state: max(total[state], 0) for state in State}
+
+
+def awaiting_approval(days: Iterable[DayCounts], sort: str = INSERTED) -> int:
+    """Return the number of a connection's records that wait for approval."""
+    pairs = (item for day in days for item in day.of(sort).items())
+    return max(sum(number for (_, webhook_state), number in pairs if webhook_state in AWAITING_APPROVAL), 0)
 
 
 def count_changes(changes: Iterable[Change]) -> Mapping[CountKey, int]:

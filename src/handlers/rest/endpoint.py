@@ -137,6 +137,7 @@ class Endpoint:
         self._places = Places(headers=QUEUEING_HEADERS if IdempotencyKeyReused in errors else {})
         signature = inspect.signature(function)
         own_routes = set(routes)
+        batch = "batch_id" in signature.parameters and signature.parameters["batch_id"].default is None
         for parameter in signature.parameters.values():
             if parameter.name == "connection_id" and parameter.default is None:
                 routes = [*routes, *(route.replace(" ", f" {CONNECTION}") for route in routes)]
@@ -149,7 +150,7 @@ class Endpoint:
         for route in routes:
             method, path = route.split()
             operation = ApiOperation(
-                _operation_id(name, method, is_own=route in own_routes),
+                _operation_id(name, method, is_own=route in own_routes, is_of_batch=batch and "{batch_id}" in path),
                 method,
                 PREFIX + path,
                 function,
@@ -256,11 +257,13 @@ def endpoint(tag: str, *routes: str, **options: Unpack[Options]) -> Callable[[Ca
     return lambda function: Endpoint(tag, routes, function, **options)
 
 
-def _operation_id(name: str, method: str, *, is_own: bool) -> str:
+def _operation_id(name: str, method: str, *, is_own: bool, is_of_batch: bool) -> str:
     """Return the id of an operation. The operations of an endpoint differ in their path or in their method.
 
     A path that is not the endpoint's own is the same below a connection.
     """
+    if is_of_batch:
+        return name.replace("queued_requests", "batch")
     if not is_own:
         return f"{name}_of_connection"
     if method == "GET":

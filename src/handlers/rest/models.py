@@ -556,6 +556,47 @@ class NewRejection(Body):
     reason: Reason = Field(description="Why it is not sent, in one line.", examples=["This invoice exists already."])
 
 
+class NewApprovedRequest(Body):
+    """A request as somebody has seen it."""
+
+    id: Id = Field(description="The id of the request.")
+    revision: int = Field(ge=1, description="`approval.revision` of the record that was looked at.", examples=[1])
+
+
+def _once(requests: list[NewApprovedRequest]) -> list[NewApprovedRequest]:
+    if len({request.id for request in requests}) < len(requests):
+        raise ValueError("names a request more than once")
+    return requests
+
+
+class NewApprovals(Body):
+    """The approval of several requests."""
+
+    requests: Annotated[list[NewApprovedRequest], AfterValidator(_once)] = Field(
+        min_length=1,
+        max_length=MAX_IDS,
+        description="The requests. Of a batch, each one that waits for approval.",
+    )
+    accept_values: bool = Field(
+        default=False,
+        description="Also approve those that wait for the responses to other requests, and may get values of them.",
+    )
+
+
+class NewRejections(Body):
+    """The rejection of several requests."""
+
+    ids: list[Id] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MAX_IDS,
+        description="The requests. Leave it out for a batch, of which all are rejected that wait for approval.",
+    )
+    reason: Reason = Field(
+        description="Why they are not sent, in one line.", examples=["These invoices exist already."]
+    )
+
+
 class DeleteParameters(DiscardParameters):
     """Options for deleting."""
 

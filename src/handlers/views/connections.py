@@ -134,6 +134,9 @@ class ConnectionView(TypedDict):
             Schema("Only in the list, with `counts=true`: the number of the connection's requests in each state"),
         ]
     ]
+    awaiting_approval: NotRequired[
+        Annotated[int, Schema("Beside `counts`: the number of requests that wait for approval", minimum=0)]
+    ]
     links: ConnectionLinks
     inserted_at: Moment
     updated_at: Moment

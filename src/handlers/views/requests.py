@@ -298,6 +298,9 @@ class ListedRequestPageView(TypedDict):
     counts: Annotated[
         dict[str, int], Schema("Number of the connection's requests in each state, regardless of filters and search")
     ]
+    awaiting_approval: Annotated[
+        int, Schema("Number of those that wait for approval: a part of `waiting` and `retryable`", minimum=0)
+    ]
 
 
 def links(record: QueuedRequest, *, below_connection: bool = False) -> RequestLinks:

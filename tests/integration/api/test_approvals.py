@@ -214,3 +214,103 @@ def test_a_repeated_create_returns_the_request_that_waits(deployment: Deployment
 
     assert (first.status, second.status) == (201, 200)
     assert second.json["data"]["id"] == first.json["data"]["id"]
+
+
+class TestSeveral:
+    """Up to 100 requests, or a batch as a whole."""
+
+    def test_requests_are_approved_and_what_is_refused_is_named(self, deployment: Deployment) -> None:
+        first, second = queued(deployment), queued(deployment)
+        body = {"requests": [{"id": first["id"], "revision": 1}, {"id": second["id"], "revision": 2}]}
+
+        answer = client(deployment, Scope.APPROVE).call("POST", f"{CONNECTION}/queued_requests/approve", body)
+
+        assert answer.status == 200
+        data = answer.json["data"]
+        assert (data["decided"], data["refused"]) == (1, 1)
+        assert data["requests"][0] == {"id": first["id"], "error": None}
+        error = data["requests"][1]["error"]
+        assert (error["code"], error["details"]) == ("invalid_state", {"revision": 1})
+        assert deployment.stored_record(first["id"]).is_in_queue
+        assert deployment.stored_record(second["id"]).awaits_approval
+
+    @pytest.mark.parametrize("path", ["queued_requests", "batches/{batch}"])
+    @pytest.mark.parametrize("scope", [Scope.FULL, Scope.APPROVE])
+    def test_requests_are_rejected_with_a_reason(self, deployment: Deployment, scope: Scope, path: str) -> None:
+        body = {"requests": [WRITE, QUERY, WRITE], "approval": "required"}
+        batch = deployment.api.call("POST", f"{deployment.requests_url}/batch", body).json["data"]
+        ids = [record["id"] for record in batch if record["approval"]]
+        named = {"ids": ids} if "{" not in path else {}
+        url = f"{CONNECTION}/{path.format(batch=ids[0])}/reject"
+
+        answer = client(deployment, scope).call("POST", url, {"reason": "Cancelled."} | named)
+
+        assert answer.json["data"]["decided"] == 2
+        for request_id in ids:
+            approval = deployment.stored_record(request_id).approval
+            assert approval
+            assert approval.reason == "Cancelled."
+
+    def test_a_batch_is_approved_as_a_whole_or_not_at_all(self, deployment: Deployment) -> None:
+        body = {"requests": [WRITE, WRITE], "approval": "required"}
+        batch = deployment.api.call("POST", f"{deployment.requests_url}/batch", body).json["data"]
+        first, second = ({"id": record["id"], "revision": 1} for record in batch)
+        url, approver = f"{CONNECTION}/batches/{first['id']}/approve", client(deployment, Scope.APPROVE)
+
+        half = approver.call("POST", url, {"requests": [first]})
+        own = deployment.api.call("POST", url, {"requests": [first, second]})
+        whole = approver.call("POST", url, {"requests": [first, second]})
+
+        assert (half.status, half.json["error"]["details"]) == (400, {"requests": [second["id"]]})
+        assert own.status == 403
+        assert whole.json["data"]["decided"] == 2
+
+    @pytest.mark.parametrize(
+        ("path", "body", "field"),
+        [
+            ("queued_requests/approve", {"requests": []}, "requests"),
+            ("queued_requests/approve", {"requests": [{"id": CONNECTION_ID, "revision": 1}] * 2}, "requests"),
+            ("queued_requests/approve", {"requests": [{"id": "7", "revision": 1}]}, "id"),
+            ("queued_requests/reject", {"reason": "No."}, "ids"),
+            ("queued_requests/reject", {"ids": [CONNECTION_ID] * 101, "reason": "No."}, "ids"),
+            (f"batches/{CONNECTION_ID}/reject", {"ids": [CONNECTION_ID], "reason": "No."}, "ids"),
+        ],
+    )
+    def test_a_wrong_body_is_refused(self, deployment: Deployment, path: str, body: dict[str, Any], field: str) -> None:
+        answer = deployment.api.call("POST", f"{CONNECTION}/{path}", body)
+
+        assert (answer.status, answer.json["error"]["details"]["problems"][0]["field"]) == (400, field)
+
+    @pytest.mark.parametrize("verb", ["approve", "reject"])
+    @pytest.mark.parametrize("scope", [Scope.READ_ONLY, Scope.PROPOSE])
+    def test_a_key_that_does_not_decide_is_refused(self, deployment: Deployment, scope: Scope, verb: str) -> None:
+        record = queued(deployment)
+        bodies = {
+            "approve": {"requests": [{"id": record["id"], "revision": 1}]},
+            "reject": {"ids": [record["id"]], "reason": "No."},
+        }
+
+        answer = client(deployment, scope).call("POST", f"{CONNECTION}/queued_requests/{verb}", bodies[verb])
+
+        assert (answer.status, answer.json["error"]["code"]) == (403, "forbidden")
+
+
+def test_lists_count_and_find_what_waits_for_approval(deployment: Deployment) -> None:
+    """With a webhook and without one, whatever else waits, until somebody has decided."""
+    other = client(deployment, Scope.APPROVE)
+    waiting = [queued(deployment), queued(deployment, webhook_url="https://shop.example/hook"), queued(deployment)]
+    deployment.queue()
+    numbers = []
+    for record, how in [(None, ""), (waiting[0], "approve"), (waiting[1], "reject")]:
+        if record:
+            assert decide(other, record, how).status == 200
+        found = deployment.api.call("GET", f"{deployment.requests_url}?awaiting_approval=true").json
+        (connection,) = deployment.api.call("GET", "/api/v1/connections?counts=true").json["data"]
+        assert found["awaiting_approval"] == connection["awaiting_approval"] == found["total"] == len(found["data"])
+        assert {one["waiting_reason"]["code"] for one in found["data"]} == {"approval"}
+        rest = deployment.api.call("GET", f"{deployment.requests_url}?awaiting_approval=false").json
+        numbers.append((found["total"], rest["total"], found["counts"]["waiting"]))
+
+    assert numbers == [(3, 1, 4), (2, 2, 4), (1, 3, 3)]
+    states = deployment.api.call("GET", f"{deployment.requests_url}?awaiting_approval=true&webhook_state=pending").json
+    assert states["total"] == 0

@@ -43,6 +43,8 @@ AUDITED = {
     "delete_queued_request": Action.REQUEST_DELETED,
     "approve_queued_request": Action.REQUEST_APPROVED,
     "reject_queued_request": Action.REQUEST_REJECTED,
+    "approve_queued_requests": Action.REQUEST_APPROVED,
+    "reject_queued_requests": Action.REQUEST_REJECTED,
     "discard_queued_request": Action.REQUEST_DISCARDED,
     "discard_queued_requests": Action.REQUESTS_DISCARDED,
     "onboard_customer": Action.PASSWORD_SET,

@@ -29,7 +29,7 @@ ANY_VALUE = {
     *((name, "result") for name in ("CompletedEvent", "DiscardedEvent", "FailedEvent", "FeedItem", "QueuedRequest")),
     *((name, "last_error") for name in ("Connection", "ConnectionWebhookEvent", "FeedItem")),
     *((name, "request_json") for name in ("BatchRequestInput", "ContinuationInput", "QueuedRequestInput")),
-    *((name, "details") for name in ("ErrorObject", "RequestError")),
+    *((name, "details") for name in ("ErrorObject", "Refusal", "RequestError")),
     ("ResponseElement",),
     # What the simulator of a test connection understands and shows.
     ("Books", "shown"),

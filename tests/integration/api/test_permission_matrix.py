@@ -21,7 +21,7 @@ from domain.maintenance.search_packing import pack_days
 from domain.queries import QUERIES
 from domain.records.app import ApiKey, App, AppLimits, Scope, api_key_hash
 from domain.records.approval import Approval
-from domain.records.batch import ids_of_batch
+from domain.records.batch import ids_of_batch, new_batch_id
 from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.event_types import ALL_EVENTS
 from domain.records.request import Attempts, Paging, QueuedRequest, State, WhetherExecuted, settling_id
@@ -337,11 +337,16 @@ def ends_a_request_with_dependants(function: str, method: str, path: str) -> Cal
     return case
 
 
-def decides(function: str, path: str, body: dict[str, object]) -> Callable[[Recorder], object]:
+AWAITING_ID, DEPENDENT_ID = ids_of_batch(new_batch_id("00000000-0000-4000-8000-000000000777"), 2)
+
+
+def decides(
+    function: str, path: str, body: dict[str, object], of: str = "queued_requests/{batch}"
+) -> Callable[[Recorder], object]:
     """Return the case that decides about a request that others wait for: refused, then with its dependants."""
 
     def case(recorder: Recorder) -> None:
-        first, second = ids_of_batch("00000000-0000-4000-8000-000000000777", 2)
+        first, second = AWAITING_ID, DEPENDENT_ID
         yesterday = timestamp(NOON - timedelta(days=1))
         awaiting = a_record(
             id=first,
@@ -357,7 +362,7 @@ def decides(function: str, path: str, body: dict[str, object]) -> Callable[[Reco
         )
         caller = {"app_id": APP_ID, "scope": "approve", "key_id": "key_2"}
         for parameters in ("", "?dependants=true") if path == "reject" else ("",):
-            url = f"/api/v1/queued_requests/{first}/{path}{parameters}"
+            url = f"/api/v1/connections/{CONNECTION_ID}/{of.format(batch=first)}/{path}{parameters}"
             invoke(recorder, function, api_event("POST", url, body=json.dumps(body), authorizer=caller))
 
     return case
@@ -539,6 +544,15 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "approve_queued_request": (decides("approve_queued_request", "approve", {"revision": 1}),),
     "reject_queued_request": (decides("reject_queued_request", "reject", {"reason": "No."}),),
+    "approve_queued_requests": (
+        decides(
+            "approve_queued_requests",
+            "approve",
+            {"requests": [{"id": AWAITING_ID, "revision": 1}]},
+            of="batches/{batch}",
+        ),
+    ),
+    "reject_queued_requests": (decides("reject_queued_requests", "reject", {"reason": "No."}, of="batches/{batch}"),),
     "discard_queued_requests": (discards_beside_a_session,),
     "sweep": (sweeps_a_request_that_ends, sweeps_late_requests, purges_chunks),
     "web_connector": (

@@ -227,6 +227,7 @@ def test_an_empty_list_has_no_pages(deployment: Deployment) -> None:
         "total_pages": 0,
         "total": 0,
         "counts": dict.fromkeys(State, 0),
+        "awaiting_approval": 0,
     }
 
 

@@ -17,6 +17,7 @@ from domain.listing.filters import RequestFilter
 from domain.queueing.many import Bounds, ManyRequests, Tally
 from domain.queueing.queue_again import AgainTally, QueueAgain
 from domain.queueing.selection import Place
+from domain.records.approval import Approval
 from domain.records.batch import id_at, ids_of_batch
 from domain.records.request import ENDED, QUEUED, Attempts, ErrorCode, QueuedRequest, Recovery, State
 from domain.records.session import InFlight
@@ -151,6 +152,7 @@ fields = st.fixed_dictionaries(
     {
         "request_name": st.sampled_from(NAMES),
         "webhook": st.sampled_from([Webhook(), Webhook.to(HOOK)]),
+        "approval": st.sampled_from([None, None, Approval("key_1")]),
         "age": st.integers(0, 200),
         "steps": st.lists(st.sampled_from([*State]), max_size=4),
         "recovering": st.booleans(),
