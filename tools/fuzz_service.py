@@ -126,6 +126,7 @@ SETTINGS = (
     "company_file",
     "webhook_url",
     "sync_window",
+    "approval",
     "linger_seconds",
     "batch_size",
     "read_batch_size",

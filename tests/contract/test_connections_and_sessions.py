@@ -70,6 +70,7 @@ def test_an_app_lists_its_own_connections_page_by_page(store: AnyStore) -> None:
     [
         (RequireConnection(CONNECTION_ID, APP_ID, None), True),
         (RequireConnection(CONNECTION_ID, APP_ID, "https://example.com/hook"), False),
+        (RequireConnection(CONNECTION_ID, APP_ID, None, "required"), False),
         (RequireConnection(CONNECTION_ID, OTHER_APP_ID, None), False),
         (RequireConnection("c0000000-0000-4000-8000-000000000099", APP_ID, None), False),
     ],

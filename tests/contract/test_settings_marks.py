@@ -17,7 +17,7 @@ from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client, sized
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
+from tests.support.builders import APP_ID, NOON, REQUEST_XML, a_connection, a_record
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,7 +37,7 @@ STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("create"), st.integers(0, len(SKEWS) - 1), st.none()),
         st.tuples(st.just("read"), st.integers(0, len(SKEWS) - 1), st.none()),
-        st.tuples(st.just("change"), st.just(0), st.sampled_from([*URLS, "deleted"])),
+        st.tuples(st.just("change"), st.just(0), st.sampled_from([*URLS, "approval", "approval", "deleted"])),
         st.tuples(st.just("wait"), st.just(0), st.integers(1, 90)),
     ),
     max_size=30,
@@ -53,10 +53,15 @@ class Bench:
         stores[0].commit(Put(None, self.stored))
         self.read: list[Connection] = [self.stored] * len(stores)
 
-    def change(self, webhook_url: str | None) -> None:
+    def change(self, value: str | None) -> None:
+        """Delete the connection, change its rule of approval, or set its webhook URL."""
         moment = timestamp(self.now)
-        after = self.stored.removed(moment) if webhook_url == "deleted" else None
-        after = after or replace(self.stored, webhook_url=webhook_url).changed(moment)
+        if value == "deleted":
+            after = self.stored.removed(moment)
+        elif value == "approval":
+            after = replace(self.stored, approval=None if self.stored.approval else "required").changed(moment)
+        else:
+            after = replace(self.stored, webhook_url=value).changed(moment)
         self.stores[0].commit(Put(self.stored, after))
         self.stored = after
 
@@ -64,7 +69,7 @@ class Bench:
         """Queue a request by the clock of a process. Return whether it was stored."""
         known, moment = self.read[process], timestamp(self.now + SKEWS[process])
         record = a_record(inserted_at=moment, updated_at=moment)
-        required = RequireConnection(CONNECTION_ID, APP_ID, known.webhook_url)
+        required = RequireConnection.of(known)
         conflicts = []
         try:
             self.stores[process].commit(required, AddRequest(record, REQUEST_XML, ""))
@@ -85,7 +90,9 @@ class Bench:
             case "wait":
                 self.now += timedelta(seconds=value)
             case "create":
-                meets = not self.stored.deleted_at and self.read[process].webhook_url == self.stored.webhook_url
+                known, stored = self.read[process], self.stored
+                same = (known.webhook_url, known.approval) == (stored.webhook_url, stored.approval)
+                meets = not stored.deleted_at and same
                 assert self.create(process) == meets
             case _:
                 pass

@@ -208,7 +208,7 @@ class FakeStore:
                 if connection and (connection.app_id != change.app_id or connection.deleted_at):
                     connection = None
                 current = connection
-                holds = connection is not None and connection.webhook_url == change.webhook_url
+                holds = connection is not None and RequireConnection.of(connection) == change
             case ClaimIdempotencyKey():
                 current = claim = self.claims.get((change.app_id, change.key))
                 holds = claim is None or claim.expires_at <= change.now or claim.record_id == change.released

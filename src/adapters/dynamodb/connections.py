@@ -26,6 +26,7 @@ PURGE_PARTITION = {"purge": "purge"}
 PURGE_MARK: Item = {"purge": {"S": "purge"}}
 
 WEBHOOK_URL = "webhook_url"
+APPROVAL = "approval"
 
 CONNECTIONS = Codec(Connection)
 
@@ -85,15 +86,15 @@ class Connections:
     def require(self, change: RequireConnection) -> list[Operation]:
         """Return the operation that checks a connection."""
         values: Item = {":app": {"S": change.app_id}}
-        if change.webhook_url is None:
-            default = f"attribute_not_exists({WEBHOOK_URL})"
-        else:
-            default = f"{WEBHOOK_URL} = :url"
-            values[":url"] = {"S": change.webhook_url}
+        conditions = [f"{keys.APP_ID} = :app", f"attribute_not_exists({keys.DELETED_AT})"]
+        for name, value in ((WEBHOOK_URL, change.webhook_url), (APPROVAL, change.approval)):
+            conditions.append(f"attribute_not_exists({name})" if value is None else f"{name} = :{name}")
+            if value is not None:
+                values[f":{name}"] = {"S": value}
         entry: dict[str, Any] = {
             "TableName": self._dynamodb.tables.connections,
             "Key": keys.id_key(change.connection_id),
-            "ConditionExpression": f"{keys.APP_ID} = :app AND attribute_not_exists({keys.DELETED_AT}) AND {default}",
+            "ConditionExpression": " AND ".join(conditions),
             "ExpressionAttributeValues": values,
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }

@@ -1,12 +1,12 @@
 """Marks of connections in their rows of counts, so that most creates need not check the connection itself.
 
 A create requires that a connection, which its process read up to a minute ago, still exists and has the same default
-webhook URL (`RequireConnection`). A check of the connection in the transaction costs two write units for each KB. The
+webhook URL and rule of approval (`RequireConnection`). A check of the connection in the transaction costs two write units for each KB. The
 row of the day's counts is in that transaction anyway, and its mark tells the same.
 
 A create checks the connection and sets the mark of the row in one transaction. Later creates of this process and day
-require only that the row has this mark. A transaction that deletes a connection, or changes its default webhook URL,
-sets the new mark in the rows of the days on which a request can be queued at this moment. So while requests are queued
+require only that the row has this mark. A transaction that deletes a connection, or changes one of these settings, sets
+the new mark in the rows of the days on which a request can be queued at this moment. So while requests are queued
 on a day, its row never has the mark of settings that the connection no longer has.
 
 Where a row cannot tell, the connection is checked: the row is missing, has another mark, or is an overflow row.
@@ -41,14 +41,14 @@ DELETED = "deleted"
 """The mark of a deleted connection, which nothing requires."""
 
 
-def mark(app_id: str, webhook_url: str | None) -> str:
+def mark(app_id: str, webhook_url: str | None, approval: str | None = None) -> str:
     """Return 48 bits of the SHA-256 of what a create requires, as 8 characters, because a row has no room for a URL."""
-    text = json.dumps([app_id, webhook_url])
+    text = json.dumps([app_id, webhook_url, *([approval] if approval else ())])
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:6]).decode()
 
 
 def _mark_of(connection: Connection) -> str:
-    return DELETED if connection.deleted_at else mark(connection.app_id, connection.webhook_url)
+    return DELETED if connection.deleted_at else mark(connection.app_id, connection.webhook_url, connection.approval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Requirement:
     @property
     def mark(self) -> str:
         """The mark that the row of the day has, if the requirement is met."""
-        return mark(self.change.app_id, self.change.webhook_url)
+        return mark(self.change.app_id, self.change.webhook_url, self.change.approval)
 
     @property
     def row(self) -> tuple[str, str]:

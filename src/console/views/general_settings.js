@@ -27,6 +27,7 @@ export function General({ connection, load }) {
     company_file: connection.company_file ?? "",
     webhook_url: connection.webhook_url ?? "",
     webhook_events: connection.webhook_events,
+    approval: connection.approval === "required",
     linger_seconds: String(connection.linger_seconds),
     batch_size: String(connection.batch_size),
     read_batch_size: String(connection.read_batch_size),
@@ -64,6 +65,7 @@ export function General({ connection, load }) {
         company_file: text("company_file"),
         webhook_url: text("webhook_url"),
         webhook_events: values.webhook_events,
+        approval: values.approval ? "required" : null,
         linger_seconds: Number(values.linger_seconds),
         batch_size: Number(values.batch_size),
         read_batch_size: Number(values.read_batch_size),
@@ -114,6 +116,20 @@ export function General({ connection, load }) {
             />
           `
         }
+        <div class="field">
+          <label class="check">
+            <input
+              type="checkbox"
+              checked=${values.approval}
+              onChange=${set("approval")}
+              disabled=${!session.canChange}
+            />
+            Writes need approval
+          </label>
+          <p class="help">
+            Each write that is queued from now on waits until it is approved with another API key. Queries are sent as usual.
+          </p>
+        </div>
         <${Field}
           label="Lingering (seconds)"
           problem=${problems.linger_seconds}

@@ -68,7 +68,7 @@ class ConnectionService:
         that each stored test connection has a simulator. Nobody else gets the password.
 
         `settings` are validated members of `Connection`: `name`, `company_file`, `webhook_url`, `webhook_events`,
-        `sync_window`, `linger_seconds`, `batch_size` and `read_batch_size`.
+        `approval`, `sync_window`, `linger_seconds`, `batch_size` and `read_batch_size`.
         """
         now = timestamp(self._clock())
         connection = Connection(

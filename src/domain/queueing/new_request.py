@@ -315,7 +315,7 @@ class Queueing:
             if self._quotas and conflict is None:
                 size = sum(len(change.request_xml.encode()) for change in added)
                 self._quotas.check_written(command.app_id, command.limits, size)
-            unchanged = RequireConnection(connection.id, connection.app_id, connection.webhook_url)
+            unchanged = RequireConnection.of(connection)
             keys: list[Change] = []
             if command.idempotency:
                 batch_size = len(ids) if is_batch else 0
@@ -473,7 +473,7 @@ def added_request(
         request = request.with_request_label(request_id)
     inserted_at = datetime.fromisoformat(moment)
     send_by = new.send_by.seconds(inserted_at)
-    approval = _approval(new, send_by)
+    approval = _approval(new, connection, send_by)
     record = QueuedRequest(
         id=request_id,
         connection_id=connection.id,
@@ -526,9 +526,9 @@ def with_references(stored: StoredRequest, new: NewRequest) -> NewRequest:
     return replace(new, request=request, references=references)
 
 
-def _approval(new: NewRequest, send_by: int | None) -> Approval | None:
+def _approval(new: NewRequest, connection: Connection, send_by: int | None) -> Approval | None:
     """Return the approval that a new request needs, or None."""
-    if new.request.is_read or not (new.needs_approval or new.author.proposes):
+    if new.request.is_read or not (new.needs_approval or new.author.proposes or connection.approval):
         return None
     return Approval(new.author.id, send_by)
 

@@ -182,7 +182,7 @@ class QueueAgain:
 
     def _add(self, connection: Connection, stored: StoredRequest, audited: AuditedCall) -> bool:
         """Queue a request as a new one. Return False if that was done before. Raises TooManyRequests."""
-        requires = RequireConnection(connection.id, connection.app_id, connection.webhook_url)
+        requires = RequireConnection.of(connection)
         moment = timestamp(self._insertion_times())
         copy = replace(copy_of(stored), author=self._author)
         addition = added_request(id_again(stored.record.id), connection, copy, moment)

@@ -83,6 +83,7 @@ class Connection:
     `batch_size`: the largest number of writes that are sent in one message set.
     `read_batch_size`: the largest number of reads that are sent in one message set.
     `read_set_size`: how many reads the first message set of the next session may have.
+    `approval`: "required" if all writes need approval that are queued from now on.
     `linger_seconds`: how long a session waits for more requests after its last one.
     `paused_at`: None if the connection is not paused.
     `stalled_at`: when the sweep found that requests wait and the Web Connector has not called for a day. None after its
@@ -128,6 +129,7 @@ class Connection:
     last_error: dict[str, Any] | None = None
     login_failed_at: str | None = None
     sync_window: SyncWindow | None = None
+    approval: str | None = None
     linger_seconds: int = 0
     batch_size: int = 1
     read_batch_size: int = MAX_BATCH_SIZE

@@ -135,7 +135,7 @@ class SettlingService:
         after = record.asked(self._clock())
         ids = ids_of_batch(settling_id(record.id, after.settling.times), len(planned))
         self._store.commit(
-            RequireConnection(connection.id, connection.app_id, connection.webhook_url),
+            RequireConnection.of(connection),
             ChangeRequest(record, after),
             *(
                 self._added(connection, record, request_id, query.request)

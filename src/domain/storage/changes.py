@@ -8,7 +8,7 @@ records (`domain.storage.counts`).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +76,7 @@ class ForgetRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequireConnection:
-    """Require that the connection exists, belongs to the app and has this default webhook URL.
+    """Require that the connection exists, belongs to the app and has these settings, on which its requests depend.
 
     The Conflict contains the stored connection, or None if it does not exist or belongs to another app.
     """
@@ -84,6 +84,12 @@ class RequireConnection:
     connection_id: str
     app_id: str
     webhook_url: str | None
+    approval: str | None = None
+
+    @classmethod
+    def of(cls, connection: Connection) -> Self:
+        """Return the requirement that the stored connection is like this one."""
+        return cls(connection.id, connection.app_id, connection.webhook_url, connection.approval)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,9 @@ UPDATED = "updated_at"
 CLOCK_TOLERANCE = timedelta(hours=1)
 """How much the clocks of two processes may differ, together with the time that a commit takes."""
 
+_REQUIRED = ("webhook_url", "approval", "deleted_at")
+"""What of a connection `RequireConnection` requires."""
+
 
 @dataclass(frozen=True, slots=True)
 class DayCounts:
@@ -105,7 +108,7 @@ def marked_days(changes: Iterable[Change]) -> Mapping[tuple[str, str], Connectio
     for change in changes:
         match change:
             case Put(before=Connection() as before, after=Connection() as after):
-                if (before.webhook_url, before.deleted_at) != (after.webhook_url, after.deleted_at):
+                if any(getattr(before, name) != getattr(after, name) for name in _REQUIRED):
                     moment = datetime.fromisoformat(after.updated_at)
                     for time in (moment - CLOCK_TOLERANCE, moment + CLOCK_TOLERANCE):
                         days[after.id, day_of(timestamp(time))] = after

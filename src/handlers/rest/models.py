@@ -267,6 +267,11 @@ class ConnectionSettings(Body):
         description="Null: requests are sent at any time.",
         examples=[{"from": "22:00", "to": "06:00", "time_zone": "America/New_York"}],
     )
+    approval: Literal["required"] | None = Field(
+        default=None,
+        description="`required`: every write that is queued from now on waits until it is approved with another API key "
+        "than the one that queued it. Null: only those that ask for approval.",
+    )
     linger_seconds: int | None = Field(
         default=None,
         ge=0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -104,6 +104,9 @@ class ConnectionView(TypedDict):
             "time"
         ),
     ]
+    approval: Annotated[
+        Literal["required"] | None, Schema("`required`: all writes wait for approval that are queued from now on")
+    ]
     linger_seconds: Annotated[
         int,
         Schema("How long a session waits for more requests after its last one", minimum=0, maximum=MAX_LINGER_SECONDS),
@@ -186,6 +189,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "login_failed_at": stored.login_failed_at,
         "password_changed_at": stored.password_changed_at,
         "sync_window": {"from": window.opens, "to": window.closes, "time_zone": window.time_zone} if window else None,
+        "approval": "required" if stored.approval else None,
         "linger_seconds": stored.linger_seconds,
         "batch_size": stored.batch_size,
         "read_batch_size": stored.read_batch_size,

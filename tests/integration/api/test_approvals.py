@@ -314,3 +314,71 @@ def test_lists_count_and_find_what_waits_for_approval(deployment: Deployment) ->
     assert numbers == [(3, 1, 4), (2, 2, 4), (1, 3, 3)]
     states = deployment.api.call("GET", f"{deployment.requests_url}?awaiting_approval=true&webhook_state=pending").json
     assert states["total"] == 0
+
+
+class TestAConnection:
+    """Approval for all writes of a connection, by whatever route."""
+
+    def test_each_route_waits_for_approval_and_queries_do_not(self, deployment: Deployment) -> None:
+        single = deployment.api.call("POST", deployment.requests_url, WRITE).json["data"]
+        several = {"requests": [WRITE, WRITE]}
+        batch = deployment.api.call("POST", f"{deployment.requests_url}/batch", several).json["data"]
+        for record in (single, *batch):
+            deployment.api.call("POST", f"/api/v1/queued_requests/{record['id']}/discard")
+        deployment.api.call("PATCH", CONNECTION, {"approval": "required"})
+
+        answers = {
+            "create": deployment.api.call("POST", deployment.requests_url, WRITE),
+            "batch": deployment.api.call("POST", f"{deployment.requests_url}/batch", {"requests": [WRITE, QUERY]}),
+            "again": deployment.api.call("POST", f"/api/v1/queued_requests/{single['id']}/queue_again"),
+            "continue": deployment.api.call(
+                "POST", f"{CONNECTION}/batches/{batch[0]['id']}/continue", {"request_id": batch[0]["id"]}
+            ),
+            "query": deployment.api.call("POST", deployment.requests_url, QUERY),
+            "many": deployment.api.call(
+                "POST", f"{deployment.requests_url}/queue_again", {"filter": {"ids": [batch[1]["id"]]}}
+            ),
+        }
+
+        assert {route: answer.status for route, answer in answers.items()} == dict.fromkeys(answers, 201)
+        assert answers["many"].json["data"]["queued"] == 1
+        records = deployment.api.call("GET", f"{deployment.requests_url}?state=waiting&page_size=100").json["data"]
+        assert len(records) == 7
+        for record in records:
+            assert (record["approval"] is not None) is (record["request_name"] == "CustomerAddRq")
+
+    def test_the_setting_is_for_what_is_queued_afterwards(self, deployment: Deployment) -> None:
+        """In this process, which knows the connection from before, and also at the moment of the change."""
+        before = deployment.api.call("POST", deployment.requests_url, WRITE).json["data"]
+        deployment.api.call("PATCH", CONNECTION, {"approval": "required"})
+        during = deployment.api.call("POST", deployment.requests_url, WRITE).json["data"]
+        changed = deployment.api.call("PATCH", CONNECTION, {"approval": None}).json["data"]
+        after = deployment.api.call("POST", deployment.requests_url, WRITE).json["data"]
+
+        assert changed["approval"] is None
+        waits = [deployment.stored_record(record["id"]).awaits_approval for record in (before, during, after)]
+        assert waits == [False, True, False]
+
+    def test_its_author_cannot_approve(self, deployment: Deployment) -> None:
+        deployment.api.call("PATCH", CONNECTION, {"approval": "required"})
+        record = deployment.api.call("POST", deployment.requests_url, WRITE).json["data"]
+
+        answers = [decide(api, record, "approve").status for api in (deployment.api, client(deployment, Scope.FULL))]
+
+        assert answers == [403, 200]
+
+    @pytest.mark.parametrize("scope", [Scope.READ_ONLY, Scope.PROPOSE, Scope.APPROVE])
+    def test_a_key_without_full_scope_cannot_change_it(self, deployment: Deployment, scope: Scope) -> None:
+        deployment.api.call("PATCH", CONNECTION, {"approval": "required"})
+
+        answer = client(deployment, scope).call("PATCH", CONNECTION, {"approval": None})
+
+        assert (answer.status, answer.json["error"]["code"]) == (403, "forbidden")
+        assert deployment.api.call("GET", CONNECTION).json["data"]["approval"] == "required"
+
+    def test_the_audit_log_names_the_setting(self, deployment: Deployment) -> None:
+        deployment.api.call("PATCH", CONNECTION, {"approval": "required"})
+
+        entry = deployment.api.call("GET", f"{CONNECTION}/audit_log").json["data"][0]
+
+        assert (entry["action"], entry["settings"]) == ("connection_changed", ["approval"])

@@ -40,6 +40,7 @@ def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
     settings = {
         "name": "Shop",
         "sync_window": NIGHT,
+        "approval": "required",
         "linger_seconds": 60,
         "batch_size": 5,
         "read_batch_size": 1,
@@ -59,6 +60,7 @@ def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
         {"company_file": r"C:\Books\Shop.qbw"},
         {"webhook_url": "https://shop.example/hook"},
         {"sync_window": NIGHT},
+        {"approval": "required"},
         {"linger_seconds": 1500},
         {"batch_size": 20},
         {"read_batch_size": 1},
@@ -92,6 +94,8 @@ def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> 
     [
         ({"nmae": "x"}, "nmae"),
         ({"paused_at": None}, "paused_at"),
+        ({"approval": "optional"}, "approval"),
+        ({"approval": True}, "approval"),
         ({"linger_seconds": -1}, "linger_seconds"),
         ({"linger_seconds": 1501}, "linger_seconds"),
         ({"linger_seconds": "60"}, "linger_seconds"),

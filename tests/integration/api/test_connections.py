@@ -58,6 +58,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "company_file_pinned": True,
         "company_file_paths": [],
         "webhook_events": [],
+        "approval": None,
         "sync_window": None,
         "linger_seconds": 0,
         "batch_size": 1,
