@@ -68,6 +68,12 @@ class Service:
             "create_batch": self._create_batch,
             "continue_batch": self._continue_batch,
             "settle_queued_request": self._settle,
+            "approve_queued_request": self._settle,
+            "reject_queued_request": self._settle,
+            "approve_queued_requests": self._decide,
+            "reject_queued_requests": self._decide,
+            "approve_batch": self._decide,
+            "reject_batch": self._decide,
             "list_events": self._events,
             "list_queued_requests": self._list,
         }
@@ -78,6 +84,11 @@ class Service:
 
     def _settle(self, request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json={"data": self.records[request.url.path.split("/")[-2]]})
+
+    def _decide(self, request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        ids = body.get("ids") or [one["id"] for one in body.get("requests", ())]
+        return httpx.Response(200, json={"data": {"decided": len(ids), "refused": 0, "requests": []}})
 
     def _create(self, request: httpx.Request) -> httpx.Response:
         key = request.headers["Idempotency-Key"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from qbxml_queue import OutcomeUnknown, QuickBooksError, ReadOnlyKey, Reference, RequestFailed, StillWaiting
+from service import CONNECTION
 
 if TYPE_CHECKING:
     from service import Service
@@ -275,3 +276,88 @@ def test_a_write_is_settled_by_its_id_and_the_call_is_repeated_after_a_lost_answ
 
     assert service.paths[-2:] == ["POST settle", "POST settle"]
     assert service.calls[-1].url.path == f"/api/v1/queued_requests/{record['id']}/settle"
+
+
+def test_writes_ask_for_approval_alone_in_a_batch_and_as_a_batch(client: Any, service: Service) -> None:
+    client.queue(customer("Ada"), approval="required")
+    some, whole = client.batch(), client.batch(approval="required")
+    some.add(customer("Ada"), approval="required")
+    whole.add(customer("Ada"))
+    some.queue()
+    whole.queue()
+    client.continue_batch("b-1", approval="required")
+
+    asking = {"request_json": customer("Ada"), "approval": "required"}
+    assert [json.loads(call.content) for call in service.calls if call.method == "POST"] == [
+        asking,
+        {"requests": [asking]},
+        {"requests": [{"request_json": customer("Ada")}], "approval": "required"},
+        {"approval": "required"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "options", "path", "body"),
+    [
+        ("approve", ["{id}", 3], {}, "/queued_requests/{id}/approve", {"revision": 3}),
+        (
+            "approve",
+            ["{id}", 3],
+            {"accept_values": True},
+            "/queued_requests/{id}/approve",
+            {"revision": 3, "accept_values": True},
+        ),
+        ("reject", ["{id}", "No."], {}, "/queued_requests/{id}/reject", {"reason": "No."}),
+        (
+            "approve_all",
+            [{"a-1": 1, "a-2": 2}],
+            {},
+            "{connection}/queued_requests/approve",
+            {"requests": [{"id": "a-1", "revision": 1}, {"id": "a-2", "revision": 2}]},
+        ),
+        ("reject_all", [["a-1"], "No."], {}, "{connection}/queued_requests/reject", {"reason": "No.", "ids": ["a-1"]}),
+        (
+            "approve_batch",
+            ["b-1", {"a-1": 1}],
+            {},
+            "{connection}/batches/b-1/approve",
+            {"requests": [{"id": "a-1", "revision": 1}]},
+        ),
+        ("reject_batch", ["b-1", "No."], {}, "{connection}/batches/b-1/reject", {"reason": "No."}),
+    ],
+)
+def test_a_decision_is_one_call_and_is_repeated_after_a_lost_answer(
+    client: Any, service: Service, *, method: str, arguments: list[Any], options: Any, path: str, body: Any
+) -> None:
+    record = client.queue(customer("Ada"))
+    service.faults = [503]
+
+    answer = getattr(client, method)(*(record["id"] if one == "{id}" else one for one in arguments), **options)
+
+    first, call = service.calls[-2:]
+    connection = f"/connections/{CONNECTION}"
+    assert call.url.path == "/api/v1" + path.format(id=record["id"], connection=connection)
+    assert first.content == call.content
+    assert json.loads(call.content) == body
+    assert answer == record if "id" in answer else answer["decided"] == len(body.get("ids", body.get("requests", ())))
+
+
+@pytest.mark.parametrize("method", ["reject", "reject_all", "reject_batch"])
+def test_a_rejection_ends_what_waits_for_the_write_only_when_told(client: Any, service: Service, method: str) -> None:
+    record = client.queue(customer("Ada"))
+    which = [record["id"]] if method == "reject_all" else record["id"]
+    reject = getattr(client, method)
+    reject(which, "No.")
+    reject(which, "No.", dependants=True)
+
+    assert [dict(call.url.params) for call in service.calls[-2:]] == [{}, {"dependants": "true"}]
+
+
+@pytest.mark.parametrize("method", ["approve", "reject"])
+def test_a_read_only_key_decides_about_nothing(client: Any, service: Service, method: str) -> None:
+    service.scope = "read_only"
+
+    with pytest.raises(ReadOnlyKey):
+        getattr(client, method)("a-1", 1 if method == "approve" else "No.")
+
+    assert service.paths == ["GET api_key"]

@@ -2,6 +2,7 @@
 import type {
   CompletedEvent,
   ConnectionWebhookEvent,
+  Decisions,
   DiscardedEvent,
   FailedEvent,
   Feed,
@@ -80,6 +81,8 @@ export interface QueueOptions extends CommonOptions {
   force?: boolean;
   /** `low` for a backfill that nobody waits for. It is sent behind all others, and not in pages. */
   priority?: "normal" | "low";
+  /** A write waits until it is approved with another API key. */
+  approval?: "required";
 }
 
 /** Which request of a batch is queued again, and what belongs to its correction. */
@@ -90,6 +93,8 @@ export interface ContinueOptions extends Omit<CommonOptions, "idempotencyKey"> {
   requestId?: string;
   /** True also queues a request again that QuickBooks may have executed. Look in QuickBooks first. */
   force?: boolean;
+  /** A write waits until it is approved with another API key. */
+  approval?: "required";
 }
 
 export interface ExecuteOptions extends QueueOptions {
@@ -107,6 +112,8 @@ export interface IterateOptions extends CommonOptions {
 export interface BatchOptions {
   /** The priority of all requests of the batch. */
   priority?: "normal" | "low";
+  /** All writes of the batch wait until they are approved with another API key. */
+  approval?: "required";
 }
 
 export interface AddOptions {
@@ -120,6 +127,8 @@ export interface AddOptions {
   sendWithin?: number;
   /** As for `queue`. */
   ifExists?: "fail" | "return";
+  /** A write waits until it is approved with another API key. */
+  approval?: "required";
   /** Requests before this one that must succeed first. A value of `Entry.ref` implies it. */
   dependsOn?: Entry<unknown>[];
 }
@@ -151,6 +160,16 @@ export interface Batch {
 export interface Cursor {
   load(): string | undefined | Promise<string | undefined>;
   store(cursor: string): void | Promise<void>;
+}
+
+export interface ApproveOptions {
+  /** True also approves a write that waits for the responses to other requests, and may get values of them. */
+  acceptValues?: boolean;
+}
+
+export interface RejectOptions {
+  /** True also ends the requests that wait for the write, in errors. */
+  dependants?: boolean;
 }
 
 export interface EventsOptions {
@@ -216,6 +235,24 @@ export class Client {
    * is in its `executed` when its `settling.answered` is true.
    */
   settle(requestId: string): Promise<QueuedRequest>;
+  /**
+   * Approve a write that waits for approval, and return its record. It enters the queue. `revision` is `approval.revision`
+   * of the record that was looked at. The key that queued the write cannot approve it.
+   */
+  approve(requestId: string, revision: number, options?: ApproveOptions): Promise<QueuedRequest>;
+  /** Reject a write that waits for approval, and return its record. It is never sent. */
+  reject(requestId: string, reason: string, options?: RejectOptions): Promise<QueuedRequest>;
+  /** Approve up to 100 writes: their revisions by their ids. What is refused is left, with the error. */
+  approveAll(revisions: Record<string, number>, options?: ApproveOptions): Promise<Decisions>;
+  /** Reject up to 100 writes. What is refused is left, with the error. */
+  rejectAll(ids: string[], reason: string, options?: RejectOptions): Promise<Decisions>;
+  /**
+   * Approve all writes of a batch that wait for approval: their revisions by their ids. Throws ApiError, and approves none,
+   * if one is refused.
+   */
+  approveBatch(batchId: string, revisions: Record<string, number>, options?: ApproveOptions): Promise<Decisions>;
+  /** Reject all writes of a batch that wait for approval. Throws ApiError, and rejects none, if one is refused. */
+  rejectBatch(batchId: string, reason: string, options?: RejectOptions): Promise<Decisions>;
   /** Return the record of a request. */
   record(requestId: string): Promise<QueuedRequest>;
   /** Return the record of a request that has ended. Throws StillWaiting. */

@@ -3,8 +3,8 @@ import { checkOptions, checkedSeconds } from "./options.js";
 import { LISTS, SINGLE } from "./schema/facts.js";
 import { VERSION } from "./schema/version.js";
 
-/** @import { AddOptions, Batch as BatchType, BatchOptions, CallOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions } from "./index.js" */
-/** @import { QueuedRequest } from "./schema/records.js" */
+/** @import { AddOptions, ApproveOptions, Batch as BatchType, BatchOptions, CallOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions, RejectOptions } from "./index.js" */
+/** @import { Decisions, QueuedRequest } from "./schema/records.js" */
 
 const USER_AGENT = `qbxml-queue-javascript/${VERSION}`;
 const CALL_SECONDS = 30;
@@ -208,16 +208,16 @@ class EntryReference {
 class Batch {
   #client;
   #key;
-  #priority;
+  #options;
   #isQueued = false;
   /** @type {Entry[]} */
   #entries = [];
 
-  /** @param {Client} client @param {string} key @param {"normal" | "low"} [priority] */
-  constructor(client, key, priority) {
+  /** @param {Client} client @param {string} key @param {BatchOptions} options */
+  constructor(client, key, { priority, approval }) {
     this.#client = client;
     this.#key = key;
-    this.#priority = priority;
+    this.#options = { priority, approval };
   }
 
   /** @param {object} request @param {AddOptions} [options] @returns {any} */
@@ -235,7 +235,7 @@ class Batch {
   }
 
   async queue() {
-    const body = { requests: this.#entries.map((entry) => entry.body), priority: this.#priority };
+    const body = { requests: this.#entries.map((entry) => entry.body), ...this.#options };
     const records = await this.#client.queueBatch(body, this.#key);
     this.#isQueued = true;
     this.#entries.forEach((entry, index) => entry.update(/** @type {QueuedRequest} */ (records[index])));
@@ -275,8 +275,18 @@ function bodyOf(request, options, batch) {
   if ("iterate" in options && options.iterate !== undefined) body.iterate = options.iterate;
   if ("replaces" in options && options.replaces !== undefined) body.replaces = options.replaces;
   if ("priority" in options && options.priority !== undefined) body.priority = options.priority;
+  if ("approval" in options && options.approval !== undefined) body.approval = options.approval;
   if ("requestId" in options && options.requestId !== undefined) body.request_id = options.requestId;
   return body;
+}
+
+/** @param {ApproveOptions} options */
+const accepting = ({ acceptValues = false }) => (acceptValues ? { accept_values: true } : {});
+
+/** Return the body that approves revisions of requests. @param {Record<string, number>} revisions @param {ApproveOptions} options */
+function seen(revisions, options) {
+  const requests = Object.entries(revisions).map(([id, revision]) => ({ id: segment(id), revision }));
+  return { requests, ...accepting(options) };
 }
 
 /** Return the options that are parameters of the URL. @param {QueueOptions | ContinueOptions} options */
@@ -435,7 +445,7 @@ export class Client {
     if (idempotencyKey !== undefined && typeof idempotencyKey !== "string") {
       throw new TypeError('The idempotency key of a batch must be a text: batch("order-1042").');
     }
-    return new Batch(this, idempotencyKey ?? this.#newKey(), options.priority);
+    return new Batch(this, idempotencyKey ?? this.#newKey(), options);
   }
 
   /** Queue the requests of a batch. @param {object} body @param {string} idempotencyKey */
@@ -512,6 +522,53 @@ export class Client {
     // The service queues nothing while its queries wait.
     /** @type {any} */
     const answer = await this.#send("POST", path, {}, CALL_SECONDS, true);
+    return answer.data;
+  }
+
+  /** @param {string} requestId @param {number} revision @param {ApproveOptions} [options] @returns {Promise<QueuedRequest>} */
+  approve(requestId, revision, options = {}) {
+    checkOptions("approve", options);
+    return this.#decide(`/api/v1/queued_requests/${segment(requestId)}/approve`, { revision, ...accepting(options) });
+  }
+
+  /** @param {string} requestId @param {string} reason @param {RejectOptions} [options] @returns {Promise<QueuedRequest>} */
+  reject(requestId, reason, options = {}) {
+    checkOptions("reject", options);
+    return this.#decide(`/api/v1/queued_requests/${segment(requestId)}/reject`, { reason }, options);
+  }
+
+  /** @param {Record<string, number>} revisions @param {ApproveOptions} [options] @returns {Promise<Decisions>} */
+  approveAll(revisions, options = {}) {
+    checkOptions("approve", options);
+    return this.#decide(`${this.#connection}/queued_requests/approve`, seen(revisions, options));
+  }
+
+  /** @param {string[]} ids @param {string} reason @param {RejectOptions} [options] @returns {Promise<Decisions>} */
+  rejectAll(ids, reason, options = {}) {
+    checkOptions("reject", options);
+    return this.#decide(`${this.#connection}/queued_requests/reject`, { ids: ids.map(segment), reason }, options);
+  }
+
+  /** @param {string} batchId @param {Record<string, number>} revisions @param {ApproveOptions} [options] @returns {Promise<Decisions>} */
+  approveBatch(batchId, revisions, options = {}) {
+    checkOptions("approve", options);
+    return this.#decide(`${this.#connection}/batches/${segment(batchId)}/approve`, seen(revisions, options));
+  }
+
+  /** @param {string} batchId @param {string} reason @param {RejectOptions} [options] @returns {Promise<Decisions>} */
+  rejectBatch(batchId, reason, options = {}) {
+    checkOptions("reject", options);
+    return this.#decide(`${this.#connection}/batches/${segment(batchId)}/reject`, { reason }, options);
+  }
+
+  /** @param {string} path @param {object} body @param {RejectOptions} [options] @returns {Promise<any>} */
+  async #decide(path, body, { dependants = false } = {}) {
+    await this.#requireFullScope();
+    /** @type {Record<string, string>} */
+    const parameters = dependants ? { dependants: "true" } : {};
+    // What was decided stays decided, with the same answer.
+    /** @type {any} */
+    const answer = await this.#send("POST", path, { parameters, body }, CALL_SECONDS, true);
     return answer.data;
   }
 

@@ -1,6 +1,6 @@
 // The options of each method. An option that a method does not have is an error, because it would change nothing.
 
-const REPLACES = ["replaces", "force", "priority"];
+const REPLACES = ["replaces", "force", "priority", "approval"];
 const OF_BODY = ["version", "webhookUrl", "label", "metadata", "sendBy", "sendWithin", "ifExists"];
 const COMMON = ["idempotencyKey", ...OF_BODY, "validate", "transliterate"];
 
@@ -8,9 +8,11 @@ export const OPTIONS = {
   execute: [...COMMON, "iterate", ...REPLACES, "timeout"],
   iterate: [...COMMON, "timeout", "pageSize"],
   queue: [...COMMON, "iterate", ...REPLACES],
-  continueBatch: [...OF_BODY, "validate", "transliterate", "iterate", "requestId", "force"],
-  batch: ["priority"],
-  add: [...OF_BODY, "dependsOn"],
+  continueBatch: [...OF_BODY, "validate", "transliterate", "iterate", "requestId", "force", "approval"],
+  batch: ["priority", "approval"],
+  add: [...OF_BODY, "approval", "dependsOn"],
+  approve: ["acceptValues"],
+  reject: ["dependants"],
   events: ["everyConnection"],
   call: ["parameters", "body", "idempotencyKey"],
   Client: ["fetch", "sleep", "clock", "newKey", "chance"],

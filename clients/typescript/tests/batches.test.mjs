@@ -244,3 +244,77 @@ test("a write is settled by its id, and the call is repeated after a lost answer
   assert.deepEqual(service.paths.slice(-2), ["POST settle", "POST settle"]);
   assert.match(service.calls.at(-1).url.pathname, new RegExp(`/queued_requests/${record.id}/settle$`));
 });
+
+test("writes ask for approval alone, in a batch and as a batch", async () => {
+  const service = new Service();
+  const client = service.client();
+  await client.queue(customer("Ada"), { approval: "required" });
+  const [some, whole] = [client.batch("a"), client.batch("b", { approval: "required" })];
+  some.add(customer("Ada"), { approval: "required" });
+  whole.add(customer("Ada"));
+  await some.queue();
+  await whole.queue();
+  await client.continueBatch("b-1", undefined, { approval: "required" });
+
+  const asking = { request_json: customer("Ada"), approval: "required" };
+  assert.deepEqual(
+    service.calls.filter(({ method }) => method === "POST").map(({ body }) => body),
+    [
+      asking,
+      { requests: [asking] },
+      { requests: [{ request_json: customer("Ada") }], approval: "required" },
+      { approval: "required" },
+    ],
+  );
+});
+
+const ONE = [{ id: "a-1", revision: 1 }];
+const DECISIONS = [
+  ["approve", ["ID", 3], "/queued_requests/ID/approve", "", { revision: 3 }],
+  [
+    "approve",
+    ["ID", 3, { acceptValues: true }],
+    "/queued_requests/ID/approve",
+    "",
+    { revision: 3, accept_values: true },
+  ],
+  ["reject", ["ID", "No."], "/queued_requests/ID/reject", "", { reason: "No." }],
+  ["reject", ["ID", "No.", { dependants: true }], "/queued_requests/ID/reject", "?dependants=true", { reason: "No." }],
+  ["approveAll", [{ "a-1": 1 }], "/connections/C/queued_requests/approve", "", { requests: ONE }],
+  ["rejectAll", [["a-1"], "No."], "/connections/C/queued_requests/reject", "", { ids: ["a-1"], reason: "No." }],
+  ["approveBatch", ["b-1", { "a-1": 1 }], "/connections/C/batches/b-1/approve", "", { requests: ONE }],
+  ["rejectBatch", ["b-1", "No."], "/connections/C/batches/b-1/reject", "", { reason: "No." }],
+];
+
+for (const [method, given, path, search, expected] of DECISIONS) {
+  test(`a decision is one call, and is repeated after a lost answer: ${method} ${search}`, async () => {
+    const service = new Service();
+    const client = service.client();
+    const record = await client.queue(customer("Ada"));
+    service.faults = ["lost"];
+
+    const answer = await client[method](...given.map((one) => (one === "ID" ? record.id : one)));
+
+    const [first, { url, body }] = service.calls.slice(-2);
+    assert.equal(
+      url.pathname.replace(/connections\/[^/]+/, "connections/C").replace(record.id, "ID"),
+      `/api/v1${path}`,
+    );
+    assert.equal(url.search, search);
+    assert.deepEqual(body, expected);
+    assert.deepEqual(first.body, expected);
+    if (answer.id) assert.deepEqual(answer, record);
+    else assert.equal(answer.decided, (expected.ids ?? expected.requests ?? []).length);
+  });
+}
+
+for (const method of ["approve", "reject"]) {
+  test(`a read-only key decides about nothing: ${method}`, async () => {
+    const service = new Service();
+    service.scope = "read_only";
+
+    await assert.rejects(service.client()[method]("a-1", 1), ReadOnlyKey);
+
+    assert.deepEqual(service.paths, ["GET api_key"]);
+  });
+}

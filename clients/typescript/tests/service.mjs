@@ -89,6 +89,30 @@ export class Service {
     return { data: this.records.get(url.pathname.split("/").at(-2)) };
   }
 
+  approve_queued_request(url) {
+    return this.settle_queued_request(url);
+  }
+
+  reject_queued_request(url) {
+    return this.settle_queued_request(url);
+  }
+
+  approve_queued_requests(url, headers, { requests }) {
+    return { data: { decided: requests.length, refused: 0, requests: [] } };
+  }
+
+  approve_batch(...call) {
+    return this.approve_queued_requests(...call);
+  }
+
+  reject_queued_requests(url, headers, { ids }) {
+    return { data: { decided: ids?.length ?? 0, refused: 0, requests: [] } };
+  }
+
+  reject_batch(...call) {
+    return this.reject_queued_requests(...call);
+  }
+
   create_queued_request(url, headers, body) {
     const key = headers["Idempotency-Key"];
     if (!this.keys.has(key)) this.keys.set(key, this.#add(body).id);

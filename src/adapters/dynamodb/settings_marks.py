@@ -1,8 +1,8 @@
 """Marks of connections in their rows of counts, so that most creates need not check the connection itself.
 
 A create requires that a connection, which its process read up to a minute ago, still exists and has the same default
-webhook URL and rule of approval (`RequireConnection`). A check of the connection in the transaction costs two write units for each KB. The
-row of the day's counts is in that transaction anyway, and its mark tells the same.
+webhook URL and rule of approval (`RequireConnection`). A check of the connection in the transaction costs two write
+units for each KB. The row of the day's counts is in that transaction anyway, and its mark tells the same.
 
 A create checks the connection and sets the mark of the row in one transaction. Later creates of this process and day
 require only that the row has this mark. A transaction that deletes a connection, or changes one of these settings, sets

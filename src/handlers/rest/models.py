@@ -269,8 +269,8 @@ class ConnectionSettings(Body):
     )
     approval: Literal["required"] | None = Field(
         default=None,
-        description="`required`: every write that is queued from now on waits until it is approved with another API key "
-        "than the one that queued it. Null: only those that ask for approval.",
+        description="`required`: every write that is queued from now on waits until it is approved with another API "
+        "key than the one that queued it. Null: only those that ask for approval.",
     )
     linger_seconds: int | None = Field(
         default=None,

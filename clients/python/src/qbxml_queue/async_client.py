@@ -12,16 +12,16 @@ import httpx
 
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.client import environment_variables, http_options, request_options
-from qbxml_queue.options import ContinueOptions, ExecuteOptions, Priority, QueueOptions, check_options
+from qbxml_queue.options import ContinueOptions, ExecuteOptions, Priority, QueueOptions, Required, check_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
     from qbxml_queue.cursors import Cursor
     from qbxml_queue.protocol import Steps
     from qbxml_queue.schema.calls import Add, ExecuteAsync, IterateAsync
-    from qbxml_queue.schema.records import FeedEvent, QueuedRequest
+    from qbxml_queue.schema.records import Decisions, FeedEvent, QueuedRequest
 
 T = TypeVar("T")
 
@@ -81,12 +81,18 @@ class AsyncClient:
         while (page := await self.run(pages.next())) is not None:
             yield page
 
-    def batch(self, idempotency_key: str | None = None, *, priority: Priority | None = None) -> AsyncBatch:
+    def batch(
+        self,
+        idempotency_key: str | None = None,
+        *,
+        priority: Priority | None = None,
+        approval: Required | None = None,
+    ) -> AsyncBatch:
         """Return an empty batch. The key names its cause, such as `order-1042`; the default is random.
 
-        `priority` is that of all its requests, `normal` by default.
+        `priority` is that of all its requests, `normal` by default. With `approval`, all its writes wait for approval.
         """
-        return AsyncBatch(self, idempotency_key or self.protocol.new_key(), priority)
+        return AsyncBatch(self, idempotency_key or self.protocol.new_key(), priority, approval)
 
     async def events(self, cursor: Cursor, *, every_connection: bool = False) -> AsyncIterator[FeedEvent]:
         """Yield the events behind a cursor, oldest first, and store the cursor of each when the next one is wanted.
@@ -125,6 +131,42 @@ class AsyncClient:
         The answer is in `executed` of the record when its `settling.answered` is true.
         """
         return await self.run(self.protocol.settle(request_id))
+
+    async def approve(self, request_id: str, revision: int, *, accept_values: bool = False) -> QueuedRequest:
+        """Approve a write that waits for approval, and return its record. It enters the queue.
+
+        `revision` is `approval["revision"]` of the record that was looked at. `accept_values` also approves a write
+        that waits for the responses to other requests, and may get values of them. The key that queued it cannot.
+        """
+        return await self.run(self.protocol.approve(request_id, revision, accept_values=accept_values))
+
+    async def reject(self, request_id: str, reason: str, *, dependants: bool = False) -> QueuedRequest:
+        """Reject a write that waits for approval, and return its record. It is never sent.
+
+        `dependants` also ends the requests that wait for it, in errors.
+        """
+        return await self.run(self.protocol.reject(request_id, reason, dependants=dependants))
+
+    async def approve_all(self, revisions: Mapping[str, int], *, accept_values: bool = False) -> Decisions:
+        """Approve up to 100 writes, by their ids. What is refused is left, with the error."""
+        return await self.run(self.protocol.approve_all(revisions, None, accept_values=accept_values))
+
+    async def reject_all(self, ids: Iterable[str], reason: str, *, dependants: bool = False) -> Decisions:
+        """Reject up to 100 writes. What is refused is left, with the error."""
+        return await self.run(self.protocol.reject_all(ids, None, reason, dependants=dependants))
+
+    async def approve_batch(
+        self, batch_id: str, revisions: Mapping[str, int], *, accept_values: bool = False
+    ) -> Decisions:
+        """Approve all writes of a batch that wait for approval, by their ids.
+
+        Raises ApiError, and approves none, if one is refused.
+        """
+        return await self.run(self.protocol.approve_all(revisions, batch_id, accept_values=accept_values))
+
+    async def reject_batch(self, batch_id: str, reason: str, *, dependants: bool = False) -> Decisions:
+        """Reject all writes of a batch that wait for approval. Raises ApiError, and rejects none, if one is refused."""
+        return await self.run(self.protocol.reject_all(None, batch_id, reason, dependants=dependants))
 
     async def record(self, request_id: str) -> QueuedRequest:
         """Return the record of a request."""
@@ -169,8 +211,14 @@ class AsyncClient:
 class AsyncBatch(BatchBase):
     """Up to 25 requests that are queued in one call. See `Batch`."""
 
-    def __init__(self, client: AsyncClient, idempotency_key: str, priority: Priority | None = None) -> None:
-        super().__init__(idempotency_key, priority)
+    def __init__(
+        self,
+        client: AsyncClient,
+        idempotency_key: str,
+        priority: Priority | None = None,
+        approval: Required | None = None,
+    ) -> None:
+        super().__init__(idempotency_key, priority, approval)
         self._client = client
 
     if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
-from qbxml_queue.options import IfExists, Priority, check_options
+from qbxml_queue.options import IfExists, Priority, Required, check_options
 from qbxml_queue.results import result_of
 from qbxml_queue.values import Reference, to_json
 
@@ -37,6 +37,7 @@ class AddOptions(TypedDict, total=False):
     """The same in seconds from the call on."""
     if_exists: IfExists
     """`return` asks QuickBooks for the object first. If it exists, the request ends with it, and nothing is added."""
+    approval: Required
     depends_on: Iterable[Entry[Any]]
     """Requests before this one that must succeed first. A value of `Entry.ref` implies it."""
 
@@ -95,9 +96,9 @@ class Entry(Generic[R]):
 class BatchBase:
     """The requests of a batch in their order."""
 
-    def __init__(self, idempotency_key: str, priority: Priority | None) -> None:
+    def __init__(self, idempotency_key: str, priority: Priority | None, approval: Required | None) -> None:
         self.idempotency_key = idempotency_key
-        self._priority = priority
+        self._options = {"priority": priority, "approval": approval}
         self.entries: list[Entry[Any]] = []
         self.is_queued = False
 
@@ -120,8 +121,8 @@ class BatchBase:
 
     def body(self) -> dict[str, Any]:
         """Return the batch as the API expects it."""
-        priority = {"priority": self._priority} if self._priority else {}
-        return {"requests": [entry.body() for entry in self.entries], **priority}
+        options = {name: value for name, value in self._options.items() if value}
+        return {"requests": [entry.body() for entry in self.entries], **options}
 
     def queued(self, records: Iterable[QueuedRequest]) -> None:
         """Give each entry its record."""

@@ -12,17 +12,17 @@ import httpx
 
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.errors import QbxmlQueueError
-from qbxml_queue.options import ContinueOptions, ExecuteOptions, Priority, QueueOptions, check_options
+from qbxml_queue.options import ContinueOptions, ExecuteOptions, Priority, QueueOptions, Required, check_options
 from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Protocol
 from qbxml_queue.schema.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from qbxml_queue.cursors import Cursor
     from qbxml_queue.protocol import Steps
     from qbxml_queue.schema.calls import Add, Execute, Iterate
-    from qbxml_queue.schema.records import FeedEvent, QueuedRequest
+    from qbxml_queue.schema.records import Decisions, FeedEvent, QueuedRequest
 
 T = TypeVar("T")
 
@@ -92,12 +92,18 @@ class Client:
         while (page := self.run(pages.next())) is not None:
             yield page
 
-    def batch(self, idempotency_key: str | None = None, *, priority: Priority | None = None) -> Batch:
+    def batch(
+        self,
+        idempotency_key: str | None = None,
+        *,
+        priority: Priority | None = None,
+        approval: Required | None = None,
+    ) -> Batch:
         """Return an empty batch. The key names its cause, such as `order-1042`; the default is random.
 
-        `priority` is that of all its requests, `normal` by default.
+        `priority` is that of all its requests, `normal` by default. With `approval`, all its writes wait for approval.
         """
-        return Batch(self, idempotency_key or self.protocol.new_key(), priority)
+        return Batch(self, idempotency_key or self.protocol.new_key(), priority, approval)
 
     def events(self, cursor: Cursor, *, every_connection: bool = False) -> Iterator[FeedEvent]:
         """Yield the events behind a cursor, oldest first, and store the cursor of each when the next one is wanted.
@@ -136,6 +142,40 @@ class Client:
         The answer is in `executed` of the record when its `settling.answered` is true.
         """
         return self.run(self.protocol.settle(request_id))
+
+    def approve(self, request_id: str, revision: int, *, accept_values: bool = False) -> QueuedRequest:
+        """Approve a write that waits for approval, and return its record. It enters the queue.
+
+        `revision` is `approval["revision"]` of the record that was looked at. `accept_values` also approves a write
+        that waits for the responses to other requests, and may get values of them. The key that queued it cannot.
+        """
+        return self.run(self.protocol.approve(request_id, revision, accept_values=accept_values))
+
+    def reject(self, request_id: str, reason: str, *, dependants: bool = False) -> QueuedRequest:
+        """Reject a write that waits for approval, and return its record. It is never sent.
+
+        `dependants` also ends the requests that wait for it, in errors.
+        """
+        return self.run(self.protocol.reject(request_id, reason, dependants=dependants))
+
+    def approve_all(self, revisions: Mapping[str, int], *, accept_values: bool = False) -> Decisions:
+        """Approve up to 100 writes, by their ids. What is refused is left, with the error."""
+        return self.run(self.protocol.approve_all(revisions, None, accept_values=accept_values))
+
+    def reject_all(self, ids: Iterable[str], reason: str, *, dependants: bool = False) -> Decisions:
+        """Reject up to 100 writes. What is refused is left, with the error."""
+        return self.run(self.protocol.reject_all(ids, None, reason, dependants=dependants))
+
+    def approve_batch(self, batch_id: str, revisions: Mapping[str, int], *, accept_values: bool = False) -> Decisions:
+        """Approve all writes of a batch that wait for approval, by their ids.
+
+        Raises ApiError, and approves none, if one is refused.
+        """
+        return self.run(self.protocol.approve_all(revisions, batch_id, accept_values=accept_values))
+
+    def reject_batch(self, batch_id: str, reason: str, *, dependants: bool = False) -> Decisions:
+        """Reject all writes of a batch that wait for approval. Raises ApiError, and rejects none, if one is refused."""
+        return self.run(self.protocol.reject_all(None, batch_id, reason, dependants=dependants))
 
     def record(self, request_id: str) -> QueuedRequest:
         """Return the record of a request."""
@@ -184,8 +224,14 @@ class Batch(BatchBase):
     `entry.ref("CustomerRet/ListID")`.
     """
 
-    def __init__(self, client: Client, idempotency_key: str, priority: Priority | None = None) -> None:
-        super().__init__(idempotency_key, priority)
+    def __init__(
+        self,
+        client: Client,
+        idempotency_key: str,
+        priority: Priority | None = None,
+        approval: Required | None = None,
+    ) -> None:
+        super().__init__(idempotency_key, priority, approval)
         self._client = client
 
     if TYPE_CHECKING:

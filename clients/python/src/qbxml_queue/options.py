@@ -17,6 +17,10 @@ Priority: TypeAlias = Literal["normal", "low"]
 """`low` is for a backfill that nobody waits for. It is sent behind all others, and not in pages."""
 
 
+Required: TypeAlias = Literal["required"]
+"""A write waits until it is approved with another API key."""
+
+
 class ContentOptions(TypedDict, total=False):
     """What belongs to a request beside its elements, and how the service reads it."""
 
@@ -56,6 +60,7 @@ class QueueOptions(CommonOptions, total=False):
     """The id of a request that has ended, in place of which this one is queued. It is replaced once: if it was queued
     again before, that request is returned."""
     priority: Priority
+    approval: Required
     force: bool
     """True also replaces a request that QuickBooks has executed, or may have executed. Look in QuickBooks first."""
     iterate: Literal["auto", "never"]
@@ -69,6 +74,7 @@ class ContinueOptions(ContentOptions, total=False):
 
     request_id: str
     """The request that failed. It is needed if several failed."""
+    approval: Required
     force: bool
     """True also queues a request again that QuickBooks may have executed. Look in QuickBooks first."""
     iterate: Literal["auto", "never"]

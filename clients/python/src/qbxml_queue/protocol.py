@@ -19,11 +19,11 @@ from qbxml_queue.schema.facts import SINGLE
 from qbxml_queue.values import to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
 
     from qbxml_queue.batches import BatchBase
     from qbxml_queue.options import ContentOptions, ContinueOptions, ExecuteOptions, QueueOptions
-    from qbxml_queue.schema.records import Feed, QueuedRequest
+    from qbxml_queue.schema.records import Decisions, Feed, QueuedRequest
 
 T = TypeVar("T")
 Steps: TypeAlias = "Generator[Call | Pause, httpx.Response | None, T]"
@@ -48,7 +48,10 @@ _without_iterators = re.compile(r"[1-4]\.").match
 """Iterators exist since QBXML 5.0."""
 
 _BODY_OPTIONS = frozenset(
-    {"webhook_url", "label", "metadata", "send_by", "send_within", "iterate", "replaces", "priority", "if_exists"}
+    {
+        *("webhook_url", "label", "metadata", "send_by", "send_within"),
+        *("iterate", "replaces", "priority", "approval", "if_exists"),
+    }
 )
 _PARAMETERS = frozenset({"validate", "transliterate", "force"})
 _LISTED = 100
@@ -171,6 +174,43 @@ class Protocol:
         # The service queues nothing while its queries wait.
         answer = yield from self.send(Call("POST", path, takes_effect_once=True))
         return cast("QueuedRequest", answer["data"])
+
+    def approve(self, request_id: str, revision: int, *, accept_values: bool) -> Steps[QueuedRequest]:
+        """Approve a write, and return its record."""
+        body = {"revision": revision, **_accepting(accept_values)}
+        return cast("QueuedRequest", (yield from self._decide(_request(request_id), "approve", body)))
+
+    def reject(self, request_id: str, reason: str, *, dependants: bool) -> Steps[QueuedRequest]:
+        """Reject a write, and return its record."""
+        parameters = _with_dependants(dependants)
+        return cast(
+            "QueuedRequest", (yield from self._decide(_request(request_id), "reject", {"reason": reason}, parameters))
+        )
+
+    def approve_all(
+        self, revisions: Mapping[str, int], batch_id: str | None, *, accept_values: bool
+    ) -> Steps[Decisions]:
+        """Approve several writes, or a batch as a whole, and return what became of each."""
+        requests = [{"id": segment(request_id), "revision": revision} for request_id, revision in revisions.items()]
+        body = {"requests": requests, **_accepting(accept_values)}
+        return cast("Decisions", (yield from self._decide(self._several(batch_id), "approve", body)))
+
+    def reject_all(
+        self, ids: Iterable[str] | None, batch_id: str | None, reason: str, *, dependants: bool
+    ) -> Steps[Decisions]:
+        """Reject several writes, or a batch as a whole, and return what became of each."""
+        body = {"reason": reason} | ({} if ids is None else {"ids": [segment(request_id) for request_id in ids]})
+        parameters = _with_dependants(dependants)
+        return cast("Decisions", (yield from self._decide(self._several(batch_id), "reject", body, parameters)))
+
+    def _several(self, batch_id: str | None) -> str:
+        return f"{self.connection}/" + (f"batches/{segment(batch_id)}" if batch_id else "queued_requests")
+
+    def _decide(self, path: str, how: str, body: Any, parameters: Mapping[str, str] | None = None) -> Steps[Any]:
+        yield from self.require_full_scope()
+        # What was decided stays decided, with the same answer.
+        answer = yield from self.send(Call("POST", f"{path}/{how}", parameters or {}, body, takes_effect_once=True))
+        return answer["data"]
 
     def queue_batch(self, batch: BatchBase) -> Steps[None]:
         """Queue the requests of a batch."""
@@ -317,6 +357,19 @@ class IteratedPages:
             return None
         deadline = self._protocol.clock() + self._options.get("timeout", WAIT_SECONDS)
         return (yield from self._pages.next(deadline))
+
+
+def _request(request_id: str) -> str:
+    """Return the path of a request."""
+    return f"/api/v1/queued_requests/{segment(request_id)}"
+
+
+def _accepting(accept_values: bool) -> dict[str, bool]:
+    return {"accept_values": True} if accept_values else {}
+
+
+def _with_dependants(dependants: bool) -> dict[str, str]:
+    return {"dependants": "true"} if dependants else {}
 
 
 def _can_be_paged(request: Mapping[str, Any], options: ExecuteOptions) -> bool:
