@@ -127,7 +127,7 @@ export function General({ connection, load }) {
             Writes need approval
           </label>
           <p class="help">
-            Each write that is queued from now on waits until it is approved with another API key. Queries are sent as usual.
+            Each write that is queued from now on waits until it is approved with another API key. Queries do not wait.
           </p>
         </div>
         <${Field}

@@ -7,10 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from domain.errors import Forbidden, Gone, HasDependants, InvalidState, ServiceError
+from domain.errors import Forbidden, Gone, HasDependants, InvalidState
 from domain.queueing.new_request import IDEMPOTENCY_SECONDS
 from domain.queueing.queue_again import may_be_queued_again
 from domain.records.approval import MAX_SECONDS, UNKNOWN_AUTHOR, Author
@@ -23,10 +21,10 @@ from local.rebuild import continued
 from tests.support.approvals import ANNE, BOB, ROBOT, Desk, actor_of, customer
 from tests.support.builders import APP_ID
 from tests.support.queueing import new_request
-from tests.support.web_connector.quickbooks import hcp, labels_in, nothing_stored, response_to, set_response
+from tests.support.web_connector.quickbooks import labels_in, nothing_stored, response_to
 
 if TYPE_CHECKING:
-    from domain.queueing.new_request import NewRequest, Queued
+    from domain.queueing.new_request import NewRequest
 
 DAY = 86_400
 
@@ -314,112 +312,3 @@ def test_a_restored_write_is_recovered_and_never_sent_by_its_earlier_approval(de
     desk.qbwc.close()
     desk.approve(BOB, request)
     assert labels_in(desk.qbwc.begin()) == [request]
-
-
-# --- Any sequence of calls
-
-AUTHORS = {"anne": ANNE, "anne, rotated": Author(ANNE.id), "bob": BOB, "robot": ROBOT}
-people, numbers = st.sampled_from(sorted(AUTHORS)), st.sampled_from([0, 0, 0, 1, 2])
-steps = st.one_of(
-    st.tuples(st.just("queue"), people, st.booleans()),
-    st.tuples(st.just("batch"), people, st.booleans()),
-    st.tuples(st.sampled_from(["approve", "reject", "again", "replace"]), people, numbers),
-    st.tuples(st.sampled_from(["discard", "poll", "poll", "lose", "sweep"]), st.just("anne"), numbers),
-)
-
-
-class Office:
-    """People and programs that queue, decide and look away, and what they must have decided before a write is sent."""
-
-    def __init__(self) -> None:
-        self.desk = Desk(batch_size=3)
-        self.ids: list[str] = []
-        self.authors: dict[str, Author] = {}
-        self.approved: set[str] = set()
-        self.needing: set[str] = set()
-        self.sent: Counter[str] = Counter()
-
-    def do(self, step: str, person: str, argument: int) -> None:
-        """Take a step. What the service refuses changes nothing."""
-        author = AUTHORS[person]
-        try:
-            match step:
-                case "queue":
-                    self.add(author, bool(argument), self.desk.queue(author, customer(needs_approval=bool(argument))))
-                case "batch":
-                    for request_id in self.desk.batch(author, *with_invoice(needs_approval=bool(argument))):
-                        needs = bool(argument) and self.desk.record(request_id).request_name == "InvoiceAddRq"
-                        self.know(author, request_id, needs=needs)
-                case "poll" | "lose":
-                    self.poll(is_lost=step == "lose")
-                case "sweep":
-                    self.desk.clock.advance(days=argument)
-                    self.desk.sweep()
-                case _ if self.ids:
-                    self.change(step, author, self.ids[-1 - argument % len(self.ids)])
-        except ServiceError:
-            pass
-
-    def change(self, step: str, author: Author, request_id: str) -> None:
-        """Make a call about a request."""
-        match step:
-            case "approve":
-                self.desk.approve(author, request_id, accept_values=True)
-                if author.id != self.authors[request_id].id:
-                    self.approved.add(request_id)
-            case "reject":
-                self.desk.reject(author, request_id, dependants=True)
-            case "discard":
-                self.desk.discard(request_id, dependants=True)
-            case "again":
-                self.know(author, self.desk.queue_again(author, request_id), needs=request_id in self.needing)
-            case "replace":
-                queued = self.desk.queue(author, customer("Corrected"), replaces=request_id)
-                self.add(author, request_id in self.needing, queued)
-
-    def add(self, author: Author, needs: bool, queued: Queued) -> None:
-        """Remember a request that was queued."""
-        self.know(author, queued.stored.record.id, needs=needs)
-
-    def know(self, author: Author, request_id: str, *, needs: bool) -> None:
-        """Remember a request that was queued, unless it was before."""
-        if request_id not in self.authors:
-            self.ids.append(request_id)
-            self.authors[request_id] = author
-            self.needing |= {request_id} if needs or author.proposes else set()
-
-    def poll(self, *, is_lost: bool) -> None:
-        """Run a session of up to ten message sets. The response to the first one may get lost."""
-        if self.desk.qbwc.authenticate() != "":
-            return
-        for _ in range(10):
-            request = self.desk.qbwc.send(hcp())
-            if not request:
-                break
-            self.check(request)
-            if is_lost:
-                break
-            self.desk.qbwc.receive(set_response(request) if labels_in(request) else nothing_stored(request))
-        self.desk.qbwc.close_and_wait()
-
-    def check(self, request: str) -> None:
-        """Check what is handed to the Web Connector. A question for a stored response names no request."""
-        for request_id in labels_in(request):
-            if request_id in self.authors:
-                self.sent[request_id] += 1
-                assert request_id not in self.needing - self.approved, f"{request_id} was not approved"
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(steps, min_size=15, max_size=30))
-def test_no_write_is_sent_that_nobody_else_has_approved(todo: list[tuple[str, str, int]]) -> None:
-    office = Office()
-
-    for step in todo:
-        office.do(*step)
-    office.desk.clock.advance(seconds=MAX_SECONDS)
-    office.desk.sweep()
-    office.do("poll", "anne", 0)
-
-    waiting = [one.id for one in office.desk.qbwc.records if one.state not in ENDED and one.id in office.needing]
-    assert [one for one in waiting if office.desk.record(one).awaits_approval] == [], "each wait ends"
