@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.errors import CursorExpired
+from domain.errors import CursorExpired, InvalidState
 from domain.events.feed import Feed
 from domain.events.log import append_events
+from domain.queueing.approvals import Approvals
+from domain.queueing.service import RequestService
 from domain.records.app import App
+from domain.records.approval import MAX_SECONDS, Approval, Author
+from domain.records.audit import OPERATOR
 from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.request import ENDED, QueuedRequest, State
-from domain.storage.changes import Put, RemoveApp
+from domain.storage.changes import ChangeRequest, Put, RemoveApp
 from domain.timestamps import timestamp
 from local.restore import RESTORED, TABLES
 from local.tables import make_tables
@@ -101,6 +106,40 @@ def test_a_write_that_quickbooks_still_executes_after_the_restore_ends_with_its_
     exchange(system, ticket, system.send(ticket, 0))
 
     assert [record.state for record in of(system)] == [State.RESPONSE_RECEIVED]
+
+
+@pytest.mark.parametrize("approved_before", ["the backup", "the restore", "never"])
+def test_a_write_that_waited_for_approval_is_asked_about_and_not_sent(
+    emulated: DynamoDBStore, approved_before: str
+) -> None:
+    """Neither an approval before the backup counts, nor one that the restore has lost. Nobody can give another one."""
+    system, backups = System(emulated), Backups(emulated)
+    system.queue(0, "write", "waits")
+    (record,) = of(system)
+    now = system.clock()
+    waiting = replace(record, approval=Approval("key_1"), send_by=int(now.timestamp()) + MAX_SECONDS).changed(now)
+    emulated.commit(ChangeRequest(record, waiting))
+    approved = waiting.approved("key_2", now)
+    if approved_before == "the backup":
+        emulated.commit(ChangeRequest(waiting, approved))
+    backups.take()
+    if approved_before == "the restore":
+        emulated.commit(ChangeRequest(waiting, approved))
+    backups.restore()
+    rebuilt(backups.client, backups.tables, now)
+    system.tickets.clear()
+    (restored,) = of(system)
+    approvals = Approvals(RequestService(emulated, system.clock), system.clock)
+    with pytest.raises(InvalidState):
+        approvals.approve(record.app_id, record.id, actor=OPERATOR, author=Author("key_2"), revision=restored.revision)
+
+    system.to_quiet()
+
+    (ended,) = of(system)
+    assert (ended.state, ended.error.code if ended.error else None) == (State.ERROR, "outcome_unknown")
+    assert system.books[system.connections[0].id].executions == {}
+    assert not ended.awaits_approval
+    system.check_end()
 
 
 def test_without_the_preparation_a_write_is_executed_twice(emulated: DynamoDBStore) -> None:
