@@ -23,8 +23,8 @@ from domain.events.log import append_events
 from domain.records.event import EventOutcome, LoggedEvent
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from domain.webhooks.connection_events import first_attempts
 from domain.webhooks.ports import HttpResponse
+from domain.webhooks.unrecorded_events import first_attempts
 from handlers import onboard_customer
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables

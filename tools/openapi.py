@@ -27,6 +27,7 @@ from aws_lambda_powertools.event_handler import Response  # noqa: E402 - after t
 
 from domain.errors import IdempotencyKeyReused, TooManyRequests  # noqa: E402
 from domain.records.event_types import EVENT_TYPES  # noqa: E402
+from domain.records.request import State  # noqa: E402
 from domain.web_connector.protocol import qwc  # noqa: E402
 from handlers.rest import Endpoint  # noqa: E402
 from handlers.rest.errors import STATUSES  # noqa: E402
@@ -85,6 +86,7 @@ EVENTS_OF_REQUESTS = {
     "completed": "QuickBooks executed a request",
     "failed": "A request failed",
     "discarded": "A request was taken out of the queue",
+    "resolved": "QuickBooks was asked, and a write whose outcome was unknown was executed or was not",
 }
 EVENTS_OF_CONNECTIONS = dict(
     zip(
@@ -100,7 +102,7 @@ EVENTS_OF_CONNECTIONS = dict(
         strict=True,
     )
 )
-"""The summaries of the webhooks: by the state of the request, and by the type of the event."""
+"""The summaries of the webhooks: by the last part of the type, and by the type."""
 
 
 class ErrorObject(TypedDict):
@@ -161,8 +163,8 @@ def document(
         "security": [{"api_key": []}],
         "paths": dict(sorted(paths.items())),
         "webhooks": {
-            f"queued_request.{state}": {"post": _webhook(state, summary, f"{state.title()}Event")}
-            for state, summary in EVENTS_OF_REQUESTS.items()
+            f"queued_request.{name}": {"post": _webhook(name, summary, f"{name.title()}Event")}
+            for name, summary in EVENTS_OF_REQUESTS.items()
         }
         | {
             event_type: {"post": _webhook(event_type.replace(".", "_"), summary, "ConnectionWebhookEvent")}
@@ -184,13 +186,14 @@ class MissingStep(Exception):
 def _events(event: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of each event. An event can have members that its schema does not name."""
     schemas = {}
-    for state in EVENT_STATES.values():
-        members: dict[str, Any] = {"type": {"const": f"queued_request.{state}"}, "state": {"const": state}}
+    states = {state: state for state in EVENT_STATES.values()} | {"resolved": EVENT_STATES[State.ERROR]}
+    for name, state in states.items():
+        members: dict[str, Any] = {"type": {"const": f"queued_request.{name}"}, "state": {"const": state}}
         properties = {
-            name: {"type": "string", **members[name]} if name in members else schema
-            for name, schema in event["properties"].items()
+            member: {"type": "string", **members[member]} if member in members else schema
+            for member, schema in event["properties"].items()
         }
-        schemas[f"{state.title()}Event"] = event | {"properties": properties, "additionalProperties": True}
+        schemas[f"{name.title()}Event"] = event | {"properties": properties, "additionalProperties": True}
     return schemas
 
 

@@ -20,7 +20,17 @@ from domain.records.app import Contact, Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
 from domain.records.event import EventOutcome, LoggedEvent
-from domain.records.request import Attempts, ErrorCode, ListedRequest, Paging, QueuedRequest, State, StoredRequest
+from domain.records.request import (
+    Attempts,
+    ErrorCode,
+    ListedRequest,
+    Paging,
+    QueuedRequest,
+    Settling,
+    State,
+    StoredRequest,
+    WhetherExecuted,
+)
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
 from domain.storage.statistics import Series, Slot
@@ -33,7 +43,7 @@ from handlers.views.contact import contact_view
 from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
 from handlers.views.statistics import app_statistics, statistics
-from handlers.views.webhook_event import event_body
+from handlers.views.webhook_event import event_body, resolved_event_body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,6 +139,11 @@ _FAILED_XML = (
     '<QBXML><QBXMLMsgsRq onError="stopOnError"><InvoiceAddRq requestID="order-1042"><InvoiceAdd><CustomerRef>'
     "<ListID>80000009-1234567890</ListID></CustomerRef></InvoiceAdd></InvoiceAddRq></QBXMLMsgsRq></QBXML>"
 )
+_RESOLVED = replace(
+    _SENT.failed(_NOON, ErrorCode.OUTCOME_UNKNOWN, "QuickBooks may have executed the request.", {"retryable": False}),
+    request_name="InvoiceAddRq",
+    settling=Settling(1, WhetherExecuted.NO),
+)
 _TREE = {
     "name": "CustomerQueryRq",
     "attributes": {"request_id": "order-1042"},
@@ -138,6 +153,10 @@ _TREE = {
 
 def _event(record: QueuedRequest, request_xml: str, response_xml: str | None = None) -> Any:
     return json.loads(event_body(StoredRequest(record, request_xml, response_xml), timestamp(_END)))
+
+
+def _resolved_event() -> Any:
+    return json.loads(resolved_event_body(StoredRequest(_RESOLVED, _FAILED_XML), timestamp(_END)))
 
 
 def _connection_event() -> Any:
@@ -255,6 +274,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         }
     },
     "NewOnboardingUrl": {"redirect": {"redirect_url": "https://example.com/quickbooks/connected"}},
+    "ResolvedEvent": {"resolved": _resolved_event()},
     "SimulatorResponse": {"simulator": {"data": _SIMULATOR}},
     "BooksResponse": {"books": {"data": {"path": "lists/Customer", "shown": _CUSTOMERS}}},
     "NewAdvance": {"a_week": {"days": 7}},

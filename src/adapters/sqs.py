@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.records.event import EventOutcome
 from domain.timestamps import timestamp
-from domain.webhooks.ports import PlannedAttempt, PlannedEvent
+from domain.webhooks.ports import PlannedAttempt, PlannedEvent, PlannedResolution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,6 +81,13 @@ def message_of(planned_attempt: Planned) -> str:
             "revision": planned_attempt.revision,
             "occurred_at": planned_attempt.occurred_at,
         }
+    elif isinstance(planned_attempt, PlannedResolution):
+        ids = {
+            "request_id": planned_attempt.request_id,
+            "connection_id": planned_attempt.connection_id,
+            "app_id": planned_attempt.app_id,
+            "response_chunks": planned_attempt.response_chunks,
+        }
     else:
         ids = {
             "request_id": planned_attempt.request_id,
@@ -104,6 +111,15 @@ def planned_attempt_of(message: str) -> Planned:
             outcome=EventOutcome(fields["event"]),
             revision=int(fields["revision"]),
             occurred_at=str(fields["occurred_at"]),
+            earlier_attempts=earlier_attempts,
+            not_before=not_before,
+        )
+    if "webhook_round" not in fields:
+        return PlannedResolution(
+            request_id=str(fields["request_id"]),
+            connection_id=str(fields["connection_id"]),
+            app_id=str(fields["app_id"]),
+            response_chunks=str(fields["response_chunks"]),
             earlier_attempts=earlier_attempts,
             not_before=not_before,
         )

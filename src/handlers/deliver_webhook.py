@@ -13,9 +13,9 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.records import RECORDS
 from domain.records.event import EventOutcome
-from domain.webhooks.connection_events import first_attempts
 from domain.webhooks.defaults import MAX_FIRST_ATTEMPTS_PER_APP
 from domain.webhooks.delivery import Deferred, needs_first_attempt
+from domain.webhooks.unrecorded_events import first_attempts
 from handlers.common.bootstrap import end_init, services
 from handlers.common.canaries import without_canaries
 from handlers.common.webhook_batch import attempt_all, batch_response, logger
@@ -33,8 +33,9 @@ end_init(lambda services: services.deliverer)
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Make the attempts of a batch of stream records. Return the sequence numbers of those that failed."""
     records = without_canaries("deliver_webhook", event["Records"])
-    # A batch is from one stream.
-    is_of_connections = bool(records) and keys.EVENT in records[0]["dynamodb"].get("NewImage", {})
+    # A batch is from one stream. A change of a request can have events, too.
+    image = records[0]["dynamodb"].get("NewImage", {}) if records else {}
+    is_of_connections = keys.EVENT in image and keys.STATE not in image
     return _plan_events(records) if is_of_connections else _attempt_webhooks(records)
 
 

@@ -1,6 +1,8 @@
 """Log the events of requests and of connections, and clean up after records that have expired.
 
-If a request that has ended is a query that settles a write, what it shows is stored with the write.
+If a request that has ended is a query that settles a write, what it shows is stored with the write. A write that was
+settled then has an event of its own, whose first webhook attempt is planned here: Lambda repeats a failure of this
+function for a day, and one of `deliver_webhook` only a few times.
 
 The streams of `QueuedRequests` and `Connections` trigger it. A stream has at most two consumers, so this one does both.
 """
@@ -16,6 +18,7 @@ from domain.events.log import append_events
 from domain.maintenance.retention import forget_record
 from domain.records.event import EventOutcome, LoggedEvent, events_of
 from domain.records.request import State
+from domain.webhooks.ports import PlannedResolution
 from handlers.common.bootstrap import end_init, services
 from handlers.common.canaries import without_canaries
 from handlers.common.logs import ServiceLogger
@@ -38,9 +41,32 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     records = without_canaries("log_and_forget", event["Records"])
     changes = [record for record in records if "NewImage" in record["dynamodb"]]
     removals = [record for record in records if "NewImage" not in record["dynamodb"]]
-    failures = [*_log_events(changes), *_forget(removals)]
+    unplanned = _plan_webhooks(changes)
+    if unplanned:
+        # Lambda repeats what comes after it as well, and their events would be appended again.
+        changes = changes[: [_number(change) for change in changes].index(unplanned[0])]
+    failures = [*unplanned, *_log_events(changes), *_forget(removals)]
     _settle(changes)
     return {"batchItemFailures": [{"itemIdentifier": number} for number in failures]}
+
+
+def _plan_webhooks(changes: Sequence[StreamRecord]) -> Sequence[str]:
+    """Plan the first webhook attempt for each write that was settled. Return the numbers of those that failed."""
+    numbers: dict[PlannedResolution, str] = {}
+    for change in changes:
+        image = change["dynamodb"]["NewImage"]
+        if EventOutcome.RESOLVED not in image.get(keys.EVENT, {}).get("S", ""):
+            continue
+        try:
+            record = RECORDS.entity(image)
+        except Exception:  # noqa: BLE001, S112 - `_events` logs it
+            continue
+        if record.webhook.url:
+            numbers[PlannedResolution.first(record, services().clock())] = _number(change)
+    failures = services().retry_queue.plan_all(list(numbers)) if numbers else {}
+    for planned, error in failures.items():
+        logger.error("delivery.not_processed", exc_info=error, extra={"item": numbers[planned]})
+    return [numbers[planned] for planned in numbers if planned in failures]
 
 
 def _log_events(changes: Sequence[StreamRecord]) -> Iterator[str]:

@@ -11,6 +11,7 @@ import string
 import uuid
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from moto import mock_aws
@@ -18,8 +19,18 @@ from moto import mock_aws
 from adapters.dynamodb.queue import queue_key
 from adapters.dynamodb.records import RECORDS, hash_of_label
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
-from domain.records.request import Attempts, Claim, Paging, QueuedRequest, Recovery, State
+from domain.records.request import (
+    Attempts,
+    Claim,
+    Paging,
+    QueuedRequest,
+    Recovery,
+    RequestError,
+    State,
+    WhetherExecuted,
+)
 from domain.records.webhook import Webhook, WebhookAttempt, WebhookState
+from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from local.emulated_dynamodb import emulated_dynamodb
 from local.emulated_dynamodb.values import size_of
@@ -27,7 +38,7 @@ from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client, keeping_for_a_time
 from tests.contract.stores import add
 from tests.contract.test_every_field import filled_entity
-from tests.support.builders import NOON
+from tests.support.builders import NOON, a_record
 from tests.support.cases import for_each
 
 if TYPE_CHECKING:
@@ -242,3 +253,23 @@ DICTIONARY = "e1266ac8b5e30b26da185bc1a4078358a4a0c9dc89669f0a5175593af45796df"
 def test_the_dictionary_with_which_records_were_stored_has_not_changed() -> None:
     """Every stored record is unreadable with another one."""
     assert hashlib.sha256(RECORDS.dictionary).hexdigest() == DICTIONARY
+
+
+def test_only_the_change_that_settled_a_write_has_the_mark_for_the_stream() -> None:
+    with emulated_dynamodb(), mock_aws():
+        client = dynamodb_client()
+        tables = make_tables(client, "")
+        store = keeping_for_a_time(client, tables)
+        record = a_record(request_name="VendorDelRq", state=State.ERROR, error=RequestError("outcome_unknown", "…"))
+        add(store, record)
+        marks = []
+        unknown = record.asked(NOON).settled(NOON, WhetherExecuted.UNKNOWN).as_change_of(record)
+        asked = unknown.asked(NOON)
+        settled = asked.settled(NOON, WhetherExecuted.NO)
+        changes = [unknown, asked, settled, settled.with_webhook(NOON, Webhook())]
+        for before, after in pairwise([record, *changes]):
+            store.commit(ChangeRequest(before, after))
+            item = client.get_item(TableName=tables.queued_requests, Key={"id": {"S": record.id}})["Item"]
+            marks.append(item.get("event"))
+
+    assert marks == [None, None, {"S": "s"}, None]

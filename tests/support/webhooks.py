@@ -14,7 +14,7 @@ from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.webhooks.delivery import Attempted, Deliverer
 from domain.webhooks.patience import Patience
-from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt, PlannedEvent
+from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt, PlannedEvent, PlannedResolution
 from handlers.views.webhook_event import event_body
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore
@@ -90,19 +90,23 @@ class ScriptedReceiver:
 
 @dataclass
 class PlannedAttempts:
-    """A retry queue that keeps the planned attempts: those of requests, and those of the events of connections."""
+    """A retry queue that keeps the planned attempts: of requests, of settled writes, and of events of connections."""
 
     calls: list[str]
     attempts: list[PlannedAttempt] = field(default_factory=list)
     events: list[PlannedEvent] = field(default_factory=list)
+    resolutions: list[PlannedResolution] = field(default_factory=list)
 
     def plan(self, attempt: Planned) -> None:
         """Keep the planned attempt."""
         self.calls.append("plan")
-        if isinstance(attempt, PlannedEvent):
-            self.events.append(attempt)
-        else:
-            self.attempts.append(attempt)
+        match attempt:
+            case PlannedEvent():
+                self.events.append(attempt)
+            case PlannedResolution():
+                self.resolutions.append(attempt)
+            case _:
+                self.attempts.append(attempt)
 
     def plan_all(self, attempts: Sequence[AnyPlanned]) -> Mapping[AnyPlanned, Exception]:
         """Plan each attempt."""

@@ -7,6 +7,7 @@ import type {
   FailedEvent,
   Feed,
   QueuedRequest,
+  ResolvedEvent,
 } from "./schema/records.js";
 import type { IterableName, Requests } from "./schema/requests.js";
 import type { Results } from "./schema/responses.js";
@@ -322,7 +323,7 @@ export class Discarded extends RequestFailed {}
 export class ResultUnavailable extends RequestFailed {}
 
 export type FeedEvent = Feed["data"][number];
-export type Event = CompletedEvent | FailedEvent | DiscardedEvent | ConnectionWebhookEvent;
+export type Event = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent;
 
 /**
  * Return the event of a webhook that the service signed. Throws InvalidSignature for everything else.

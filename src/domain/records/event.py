@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.records.approval import ApprovalDecision
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
-from domain.records.request import ENDED, QueuedRequest, State
+from domain.records.request import ENDED, QueuedRequest, State, WhetherExecuted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,6 +28,8 @@ class EventOutcome(StrEnum):
     QUERY_COMPLETED = "q"
     """The last page of an iterated query has ended, and so has the query."""
     QUERY_FAILED = "e"
+    RESOLVED = "s"
+    """It became known whether QuickBooks executed a write whose outcome was unknown. Each write has at most one."""
     UNREADABLE = "u"
     """The request ended, but its event could not be made."""
     APPROVAL_REQUIRED = "A"
@@ -54,7 +56,9 @@ OUTCOMES: Mapping[State, EventOutcome] = {
 }
 
 CHANGE_OUTCOMES = frozenset({EventOutcome.APPROVAL_REQUIRED, EventOutcome.APPROVED, EventOutcome.REJECTED})
-"""What is reported of a request beside its end. The stream knows such a change by a mark (`changes_of`)."""
+"""What is reported of the approval of a request. The stream knows such a change by a mark (`changes_of`)."""
+
+_KNOWN = frozenset({WhetherExecuted.YES, WhetherExecuted.NO})
 
 QUERY_OUTCOMES = frozenset({EventOutcome.QUERY_COMPLETED, EventOutcome.QUERY_FAILED})
 CONNECTION_OUTCOMES = frozenset(
@@ -125,7 +129,9 @@ def changes_of(before: QueuedRequest | None, after: QueuedRequest) -> tuple[Even
     """Return what a change of a record reports beside the end of the request."""
     decided = after.approval.decision if after.approval else None
     decided_before = before.approval.decision if before and before.approval else None
+    executed_before = before.executed if before else None
     happened = {
+        EventOutcome.RESOLVED: executed_before is WhetherExecuted.UNKNOWN and after.executed in _KNOWN,
         EventOutcome.APPROVAL_REQUIRED: after.awaits_approval and not (before and before.awaits_approval),
         EventOutcome.APPROVED: decided is ApprovalDecision.APPROVED is not decided_before,
         EventOutcome.REJECTED: decided is ApprovalDecision.REJECTED is not decided_before,

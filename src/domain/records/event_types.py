@@ -1,4 +1,4 @@
-"""The events of connections: their types and ids, and the names by which `webhook_events` asks for them."""
+"""The types and ids of events, and the names by which `webhook_events` asks for those of connections."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from domain.records.event import CONNECTION_OUTCOMES, EventOutcome
 
 if TYPE_CHECKING:
     from domain.records.connection import Connection
+
+RESOLVED = "queued_request.resolved"
+"""The type of the event that a write was settled."""
 
 ALL_EVENTS = "connection.*"
 """The group of all events of connections, also of those that later versions add."""
@@ -53,3 +56,8 @@ def asks_for(connection: Connection, outcome: EventOutcome) -> bool:
 def event_id(connection_id: str, revision: int, outcome: EventOutcome) -> str:
     """Return the id of an event: the same whenever the change that reports it is read."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{connection_id}/{revision}/{event_type(outcome)}"))
+
+
+def resolved_event_id(request_id: str) -> str:
+    """Return the id of the event that a write was settled. It differs from that of the event of its end."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{request_id}/{RESOLVED}"))

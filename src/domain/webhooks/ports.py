@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
+from domain.records.event_types import RESOLVED, event_id, event_type, resolved_event_id
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
@@ -77,9 +79,50 @@ class PlannedEvent:
     earlier_attempts: int
     not_before: datetime
 
+    @property
+    def id(self) -> str:
+        """The id of the event, which is the `webhook-id`."""
+        return event_id(self.connection_id, self.revision, self.outcome)
 
-Planned: TypeAlias = PlannedAttempt | PlannedEvent
-AnyPlanned = TypeVar("AnyPlanned", PlannedAttempt, PlannedEvent)
+    @property
+    def type(self) -> str:
+        """The type of the event."""
+        return event_type(self.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedResolution:
+    """A message in the retry queue: the attempt after `earlier_attempts` to tell that a write was settled.
+
+    The record counts the attempts of the event of its end, so the message alone counts these.
+    """
+
+    request_id: str
+    connection_id: str
+    app_id: str
+    response_chunks: str
+    earlier_attempts: int
+    not_before: datetime
+
+    @classmethod
+    def first(cls, record: QueuedRequest, not_before: datetime) -> PlannedResolution:
+        """Return the first attempt for a write that was settled."""
+        return cls(record.id, record.connection_id, record.app_id, record.response_chunks, 0, not_before)
+
+    @property
+    def id(self) -> str:
+        """The id of the event, which is the `webhook-id`."""
+        return resolved_event_id(self.request_id)
+
+    @property
+    def type(self) -> str:
+        """The type of the event."""
+        return RESOLVED
+
+
+UnrecordedAttempt: TypeAlias = PlannedEvent | PlannedResolution
+Planned: TypeAlias = PlannedAttempt | UnrecordedAttempt
+AnyPlanned = TypeVar("AnyPlanned", PlannedAttempt, PlannedEvent, PlannedResolution)
 
 
 class RetryQueue(Protocol):

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from domain.web_connector.endpoint import WebConnector
     from domain.web_connector.session.admission import Budget
     from domain.webhooks.addresses import UrlRules
-    from domain.webhooks.connection_events import EventDeliverer
     from domain.webhooks.delivery import Deliverer
     from domain.webhooks.ports import RetryQueue, WebhookSender
+    from domain.webhooks.unrecorded_events import EventDeliverer
 
 CONNECT_SECONDS = 2
 READ_SECONDS = 3
@@ -300,12 +300,20 @@ class Services:
 
     @cached_property
     def event_deliverer(self) -> EventDeliverer:
-        """Sends the events of connections."""
-        from domain.webhooks.connection_events import EventDeliverer
+        """Sends the events whose attempts no record counts."""
+        from domain.webhooks.unrecorded_events import EventDeliverer
         from handlers.views.connection_event import connection_event_body
+        from handlers.views.webhook_event import resolved_event_body
 
         return EventDeliverer(
-            self.store, connection_event_body, self.webhook_sender, self.retry_queue, self.clock, self.chance
+            self.store,
+            connection_event_body,
+            resolved_event_body,
+            self.webhook_sender,
+            self.retry_queue,
+            self.clock,
+            self.chance,
+            self.deliverer.slots,
         )
 
 

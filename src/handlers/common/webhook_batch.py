@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from domain.records.event_types import event_id, event_type
-from domain.webhooks.connection_events import EventAttempted
 from domain.webhooks.defaults import MAX_PARALLEL_ATTEMPTS
 from domain.webhooks.delivery import Attempted, Deferred, GaveUp, RetryAt, Succeeded
+from domain.webhooks.unrecorded_events import EventAttempted
 from handlers.common.logs import ServiceLogger
 
 if TYPE_CHECKING:
@@ -84,11 +83,11 @@ def _facts(record: QueuedRequest) -> dict[str, Any]:
 
 
 def _event_facts(attempted: EventAttempted) -> dict[str, Any]:
-    """Return flat fields for an event of a connection."""
-    planned = attempted.planned_event
+    """Return flat fields for an event whose attempts no record counts."""
+    planned = attempted.planned
     return {
-        "event_id": event_id(planned.connection_id, planned.revision, planned.outcome),
-        "type": event_type(planned.outcome),
+        "event_id": planned.id,
+        "type": planned.type,
         "connection_id": planned.connection_id,
         "app_id": planned.app_id,
         "attempt": planned.earlier_attempts + 1,

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from domain.records.batch import batch_id
 from domain.records.connection import Connection
 from domain.records.event import CHANGE_OUTCOMES, CONNECTION_OUTCOMES, QUERY_OUTCOMES, EventOutcome
+from domain.records.event_types import RESOLVED
 from domain.records.request import State
 from handlers.views.connection_event import ConnectionEventMembers, connection_event
 from handlers.views.requests import (
@@ -35,7 +36,10 @@ CursorText = Annotated[str, Schema("The place behind this event, for `after`", e
 
 
 class RequestEventView(WebhookEventView):
-    """A request has ended. The members are those of the webhook; `timestamp` is when the event entered the feed."""
+    """A request has ended, or a write was settled.
+
+    The members are those of the webhook; `timestamp` is when the event entered the feed.
+    """
 
     cursor: CursorText
 
@@ -144,13 +148,18 @@ def feed_event(event: FeedEvent, stored: StoredRequest | Connection | None) -> s
         return _query_event(event, stored.record)
     if outcome in CHANGE_OUTCOMES:
         return _approval_event(event, stored)
-    return event_body(stored, event.at, cursor=str(event.cursor)).decode()
+    return event_body(stored, event.at, type=_type(event, stored), cursor=str(event.cursor)).decode()
 
 
 def too_large_event(event: FeedEvent, stored: StoredRequest) -> str:
     """Return the event of a request whose content does not fit into an answer."""
-    state = EVENT_STATES[stored.record.state]
-    return brief_event(event, f"queued_request.{state}", state)
+    return brief_event(event, _type(event, stored), EVENT_STATES[stored.record.state])
+
+
+def _type(event: FeedEvent, stored: StoredRequest) -> str:
+    if event.logged.outcome is EventOutcome.RESOLVED:
+        return RESOLVED
+    return f"queued_request.{EVENT_STATES[stored.record.state]}"
 
 
 def brief_event(event: FeedEvent, event_type: str, state: str) -> str:

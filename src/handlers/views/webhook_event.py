@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from domain.records.event_types import RESOLVED
 from domain.records.request import State, WhetherExecuted
 from domain.webhooks.defaults import MAX_BODY_BYTES
 from handlers.views.requests import (
@@ -43,7 +44,9 @@ EVENT_STATES: Mapping[State, EventState] = {
 class WebhookEventView(TypedDict):
     """The body of a webhook. Members may be added."""
 
-    type: Literal["queued_request.completed", "queued_request.failed", "queued_request.discarded"]
+    type: Literal[
+        "queued_request.completed", "queued_request.failed", "queued_request.discarded", "queued_request.resolved"
+    ]
     timestamp: Annotated[Moment, Schema("The time of the webhook attempt")]
     id: Annotated[Uuid, Schema("The id of page 1. It equals `query_id`")]
     page_request_id: Annotated[Uuid, Schema("The id of the queued request")]
@@ -79,7 +82,7 @@ class WebhookEventView(TypedDict):
 def event_body(stored: StoredRequest, moment: str, **further: str) -> bytes:
     """Return the event's JSON. It is the same for the same record and `moment`, the timestamp of the attempt.
 
-    `further` are members that only the feed has.
+    `further` are members that only the feed has, and the type of an event that is not of the end of the request.
 
     The text is ASCII, so receivers cannot misread its encoding. What makes it larger than 1 MiB is left out: first the
     result, then both forms of the response, which are also left out if the response was too large to be read. The
@@ -97,6 +100,11 @@ def event_body(stored: StoredRequest, moment: str, **further: str) -> bytes:
             whole = b"" if elements is None else _encoded({**event, "result": elements})
             return whole if 0 < len(whole) <= MAX_BODY_BYTES else body
     return _encoded({**event, "response_xml": None, "response_json": None, "response_omitted": True})
+
+
+def resolved_event_body(stored: StoredRequest, moment: str) -> bytes:
+    """Return the JSON of the event that a write was settled."""
+    return event_body(stored, moment, type=RESOLVED)
 
 
 def _event(stored: StoredRequest, moment: str) -> WebhookEventView:

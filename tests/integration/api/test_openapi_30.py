@@ -26,7 +26,10 @@ LACKING = {"anyOf", "oneOf", "not", "const", "propertyNames", "patternProperties
 """Keywords that 3.0 does not have, or that generators cannot read."""
 
 ANY_VALUE = {
-    *((name, "result") for name in ("CompletedEvent", "DiscardedEvent", "FailedEvent", "FeedItem", "QueuedRequest")),
+    *(
+        (name, "result")
+        for name in ("CompletedEvent", "DiscardedEvent", "FailedEvent", "FeedItem", "QueuedRequest", "ResolvedEvent")
+    ),
     *((name, "last_error") for name in ("Connection", "ConnectionWebhookEvent", "FeedItem")),
     *((name, "request_json") for name in ("BatchRequestInput", "ContinuationInput", "QueuedRequestInput")),
     *((name, "details") for name in ("ErrorObject", "Refusal", "RequestError")),

@@ -33,7 +33,7 @@ from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
 from domain.timestamps import day_of, timestamp
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
-from domain.webhooks.connection_events import first_attempts
+from domain.webhooks.unrecorded_events import first_attempts
 from handlers.common.bootstrap import services
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables

@@ -5,16 +5,23 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from adapters.dynamodb.records import record_item
+from adapters.dynamodb.records import event_mark, record_item
+from domain.records.webhook import Webhook, WebhookState
+from local.event_filters import passes, patterns_of
+from local.template import Template
 from tests.support.api_client import load
 from tests.support.builders import NOON
 from tests.support.unknown_writes import add_unknown_write, end_query
-from tests.support.webhooks import stream_image
+from tests.support.webhooks import PlannedAttempts, stream_image
 
 if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
+    from domain.webhooks.ports import Planned
     from tests.integration.api.conftest import Deployment
 
+WEBHOOK = Webhook(WebhookState.SUCCEEDED, "https://a.example/hook")
+NO_FAILURES: dict[str, Any] = {"batchItemFailures": []}
+SENT = {"state": {"S": "sent"}}
 VENDOR = "<VendorRet><ListID>8-1</ListID></VendorRet>"
 
 
@@ -53,6 +60,84 @@ def test_a_write_is_settled_by_the_answer_to_its_query(deployment: Deployment) -
     assert data["settling"] == {"query_id": query_id, "answered": True}
     again = deployment.api.call("POST", f"/api/v1/queued_requests/{write_id}/queue_again")
     assert again.status == 201
+
+
+def settled(deployment: Deployment, webhook: Webhook = WEBHOOK) -> list[dict[str, Any]]:
+    """Let an answer settle a write, and return the stream records of that change."""
+    write_id = add_unknown_write(deployment.store, app_id=deployment.app_id, webhook=webhook).id
+    answer = deployment.api.call("POST", f"/api/v1/queued_requests/{write_id}/settle").json["data"]
+    before = deployment.stored_record(write_id)
+    logged(end_query(deployment.store, answer["settling"]["query_id"], NOON, VENDOR))
+    images = change_images(before, deployment.stored_record(write_id))
+    (function,) = (one for one in Template.load().functions() if one.handler == "handlers.log_and_forget.handler")
+    patterns = patterns_of(function.properties["Events"]["EndedOrExpired"]["Properties"])
+    changes = [{"eventName": "MODIFY", "dynamodb": {"SequenceNumber": "7", **images}}]
+    return [change for change in changes if passes(change, patterns)]
+
+
+def change_images(before: QueuedRequest, after: QueuedRequest) -> dict[str, Any]:
+    """Return the images of a change in the stream."""
+    item = record_item(after) | event_mark(before, after)
+    return {"OldImage": stream_image(record_item(before)), "NewImage": stream_image(item)}
+
+
+def of_type_resolved(deployment: Deployment) -> list[dict[str, Any]]:
+    """Return the events of settled writes in the feed."""
+    events = deployment.api.call("GET", "/api/v1/events").json["data"]
+    return [event for event in events if event["type"] == "queued_request.resolved"]
+
+
+def consume(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Pass records of the stream to its consumer."""
+    answer: dict[str, Any] = load("handlers.log_and_forget.handler")({"Records": records}, None)
+    return answer
+
+
+def test_a_settled_write_is_in_the_feed_once_and_its_webhook_is_planned(deployment: Deployment) -> None:
+    deployment.services.retry_queue = queue = PlannedAttempts([])
+    changes = settled(deployment)
+
+    assert (consume(changes), consume(changes)) == (NO_FAILURES, NO_FAILURES)
+
+    (event,) = of_type_resolved(deployment)
+    assert (event["state"], event["executed"]) == ("failed", "no")
+    first, second = queue.resolutions
+    assert (first.request_id, first.id) == (second.request_id, second.id)
+    assert first.request_id == event["page_request_id"]
+
+
+def test_a_settled_write_without_a_webhook_is_only_in_the_feed(deployment: Deployment) -> None:
+    deployment.services.retry_queue = queue = PlannedAttempts([])
+    consume(settled(deployment, Webhook()))
+
+    assert len(of_type_resolved(deployment)) == 1
+    assert queue.resolutions == []
+
+
+def test_a_webhook_that_cannot_be_planned_is_planned_later_and_no_event_is_repeated(deployment: Deployment) -> None:
+    """Lambda repeats the batch from the failure on."""
+
+    class NoSqs(PlannedAttempts):
+        def plan(self, attempt: Planned) -> None:
+            raise ConnectionError(f"SQS does not respond: {attempt}")
+
+    deployment.services.retry_queue = NoSqs([])
+    changes = settled(deployment)
+    request = deployment.queue()
+    deployment.end(request["id"])
+    after = stream_image(record_item(deployment.stored_record(request["id"])))
+    earlier, later = (
+        {"eventName": "MODIFY", "dynamodb": {"SequenceNumber": number, "NewImage": after, "OldImage": SENT}}
+        for number in ("6", "8")
+    )
+
+    failed = [consume([earlier, *changes, later]) for _ in range(3)]
+
+    assert failed == [{"batchItemFailures": [{"itemIdentifier": "7"}]}] * 3
+    assert of_type_resolved(deployment) == []
+    deployment.services.retry_queue = queue = PlannedAttempts([])
+    assert consume([*changes, later]) == NO_FAILURES
+    assert (len(of_type_resolved(deployment)), len(queue.resolutions)) == (1, 1)
 
 
 def test_a_failure_to_settle_a_write_holds_up_no_event(deployment: Deployment) -> None:

@@ -17,6 +17,7 @@ from adapters.dynamodb.records import RECORDS, record_item, tombstone_item
 from adapters.sqs import message_of
 from domain.errors import TooManyRequests
 from domain.maintenance.overdue_webhooks import OVERDUE_AFTER, plan_overdue_webhooks
+from domain.records.event import EventOutcome
 from domain.records.request import Attempts, QueuedRequest, State
 from domain.records.webhook import WebhookAttempt, WebhookState
 from domain.storage.changes import Put
@@ -84,6 +85,17 @@ def test_a_request_that_ends_is_attempted_with_the_short_time_limit() -> None:
     assert response == NO_FAILURES
     assert setup.stored_record(record).webhook_state is WebhookState.SUCCEEDED
     assert [timeout for _, _, _, timeout in setup.receiver.posts] == [FIRST_ATTEMPT_TIMEOUT_SECONDS]
+
+
+def test_a_request_that_ends_with_another_event_is_attempted() -> None:
+    """A rejection, for example, has the mark that the events of connections have."""
+    setup = a_setup()
+    record = setup.add()
+    ending = ending_of(record)
+    ending["dynamodb"]["NewImage"]["event"] = {"S": EventOutcome.REJECTED.value}
+
+    assert deliver_webhook.handler({"Records": [ending]}, None) == NO_FAILURES
+    assert len(setup.receiver.posts) == 1
 
 
 def test_a_failed_attempt_is_not_a_failure_of_the_batch_because_a_retry_is_planned() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from adapters.sqs import SqsRetryQueue, message_of, planned_attempt_of
 from domain.records.event import CONNECTION_OUTCOMES, EventOutcome
 from domain.timestamps import timestamp
-from domain.webhooks.ports import PlannedAttempt, PlannedEvent
+from domain.webhooks.ports import PlannedAttempt, PlannedEvent, PlannedResolution
 from tests.support.builders import APP_ID, NOON, FixedClock
 
 PLANNED = PlannedAttempt(
@@ -137,6 +137,13 @@ def test_a_message_is_read_as_its_planned_event(
     planned_event = PlannedEvent("id", "app", outcome, revision, timestamp(NOON), attempts, NOON + wait)
 
     assert planned_attempt_of(message_of(planned_event)) == planned_event
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.timedeltas(timedelta(0), timedelta(days=2)))
+def test_a_message_is_read_as_its_planned_resolution(attempts: int, chunks: int, wait: timedelta) -> None:
+    planned = PlannedResolution("id", "connection", "app", f"a#{chunks}", attempts, NOON + wait)
+
+    assert planned_attempt_of(message_of(planned)) == planned
 
 
 @pytest.mark.parametrize("message", ["", "no JSON", "{}", "[]", "1", '{"request_id": "1"}'])

@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from qbxml_queue.errors import InvalidSignature
 from qbxml_queue.results import read_result
-from qbxml_queue.schema.records import CompletedEvent, ConnectionWebhookEvent, DiscardedEvent, FailedEvent
+from qbxml_queue.schema.records import (
+    CompletedEvent,
+    ConnectionWebhookEvent,
+    DiscardedEvent,
+    FailedEvent,
+    ResolvedEvent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ConnectionWebhookEvent
+Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent
 
 MAX_AGE_SECONDS = 300
 

@@ -1,4 +1,4 @@
-"""Events of connections in webhooks: which are sent, to which URL, how often, and with which id."""
+"""Events whose attempts no record counts: which are sent, to which URL, how often, and with which id."""
 
 from __future__ import annotations
 
@@ -17,20 +17,31 @@ from adapters.sqs import message_of
 from domain.records.app import App
 from domain.records.event import CONNECTION_OUTCOMES, EventOutcome, connection_outcomes
 from domain.records.event_types import ALL_EVENTS, EVENT_TYPES, WEBHOOK_EVENTS, event_id, event_type
-from domain.storage.changes import Put
+from domain.records.request import Settling, WhetherExecuted
+from domain.records.webhook import Webhook, WebhookState
+from domain.storage.changes import Put, RemoveRequest
 from domain.timestamps import timestamp
-from domain.webhooks.connection_events import EventAttempted, EventDeliverer, first_attempts
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, RETRY_DELAYS
 from domain.webhooks.delivery import GaveUp, RetryAt, Succeeded
-from domain.webhooks.ports import DeliveryFailed, HttpResponse, Planned, PlannedEvent
+from domain.webhooks.ports import (
+    DeliveryFailed,
+    HttpResponse,
+    Planned,
+    PlannedEvent,
+    PlannedResolution,
+    UnrecordedAttempt,
+)
+from domain.webhooks.unrecorded_events import EventAttempted, EventDeliverer, first_attempts
 from handlers import deliver_webhook, retry_webhook
 from handlers.views.connection_event import connection_event_body
+from handlers.views.webhook_event import resolved_event_body
 from local.event_filters import passes, patterns_of
 from local.gateway import Request
 from local.receiver import verified_schemes
 from local.template import Template
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, FixedClock, a_connection
 from tests.support.services import services_with, using
+from tests.support.unknown_writes import add_unknown_write
 from tests.support.webhooks import SECRET, URL, CountingStore, PlannedAttempts, ScriptedReceiver
 
 if TYPE_CHECKING:
@@ -63,7 +74,13 @@ class Setup:
         self.receiver = ScriptedReceiver(self.store.calls, deque(responses))
         self.queue = PlannedAttempts(self.store.calls)
         self.deliverer = EventDeliverer(
-            self.store, connection_event_body, self.receiver, self.queue, self.clock, lambda: 0.5
+            self.store,
+            connection_event_body,
+            resolved_event_body,
+            self.receiver,
+            self.queue,
+            self.clock,
+            lambda: 0.5,
         )
         self.services = services_with(self.store, self.clock)
         self.services.event_deliverer, self.services.retry_queue = self.deliverer, self.queue
@@ -88,7 +105,12 @@ class Setup:
         (planned_event,) = first_attempts(change.after, [EventOutcome.STALLED], self.clock())
         return planned_event
 
-    def attempt(self, planned_event: PlannedEvent) -> EventAttempted:
+    def resolved(self, executed: WhetherExecuted = WhetherExecuted.YES, **fields: Any) -> PlannedResolution:
+        """Store a write that was settled; return the planned attempt."""
+        values = {"webhook": Webhook(WebhookState.SUCCEEDED, URL), "settling": Settling(1, executed), **fields}
+        return PlannedResolution.first(add_unknown_write(self.store, **values), self.clock())
+
+    def attempt(self, planned_event: UnrecordedAttempt) -> EventAttempted:
         """Make an attempt."""
         attempted = self.deliverer.attempt(planned_event)
         assert attempted
@@ -423,3 +445,61 @@ def test_each_attempt_is_one_flat_line_without_the_path_of_the_url(
     assert line.getMessage() == "delivery.attempted"
     assert {name: value for name, value in vars(line).items() if name in facts} == facts
     assert "hidden" not in str(vars(line))
+
+
+# --- Writes that were settled
+
+
+@pytest.mark.parametrize("executed", [WhetherExecuted.YES, WhetherExecuted.NO])
+def test_the_webhook_of_a_settled_write_has_an_id_of_its_own(setup: Setup, executed: WhetherExecuted) -> None:
+    planned = setup.resolved(executed)
+    setup.clock.advance(seconds=7)
+
+    response = retry_webhook.handler({"Records": [{"messageId": "m1", "body": message_of(planned)}]}, None)
+
+    assert response == NO_FAILURES
+    [(url, headers, body, timeout)] = setup.receiver.posts
+    assert (url, timeout) == (URL, ATTEMPT_TIMEOUT_SECONDS)
+    assert verified_schemes(Request("POST", "/", list(headers.items()), body), SECRET) == {"standard", "qube"}
+    assert headers["webhook-id"] == planned.id != planned.request_id
+    event = json.loads(body)
+    assert (event["type"], event["state"], event["executed"]) == ("queued_request.resolved", "failed", executed)
+    assert (event["page_request_id"], event["timestamp"]) == (planned.request_id, timestamp(setup.clock.now))
+    assert setup.store.calls.count("commit") == 3, "no attempt is recorded"
+
+
+def test_the_webhook_of_a_settled_write_is_tried_on_the_same_schedule_with_one_id() -> None:
+    setup = Setup(*[HttpResponse(503, "busy")] * 20)
+    planned = setup.resolved()
+    for number in range(len(RETRY_DELAYS)):
+        assert isinstance(setup.attempt(planned).outcome, RetryAt)
+        after = setup.queue.resolutions.pop()
+        assert after == replace(planned, earlier_attempts=number + 1, not_before=setup.clock() + RETRY_DELAYS[number])
+        planned, setup.clock.now = after, after.not_before
+
+    assert isinstance(setup.attempt(planned).outcome, GaveUp)
+    assert setup.queue.resolutions == []
+    assert len({headers["webhook-id"] for _, headers, _, _ in setup.receiver.posts}) == 1
+
+
+def test_a_message_for_a_settled_write_that_arrives_too_early_waits_again(setup: Setup) -> None:
+    planned = replace(setup.resolved(), not_before=setup.clock() + timedelta(hours=1))
+
+    assert setup.deliverer.attempt(planned) is None
+    assert (setup.queue.resolutions, setup.receiver.posts) == ([planned], [])
+
+
+def test_nothing_is_sent_for_a_write_that_was_deleted_has_no_webhook_or_is_unknown_again(setup: Setup) -> None:
+    """After a restore to a time before the answer, the outcome is unknown again."""
+    deleted = setup.resolved()
+    setup.store.commit(RemoveRequest(setup.store.records[deleted.request_id], timestamp(NOON)))  # type: ignore[arg-type]
+    for planned in (deleted, setup.resolved(webhook=Webhook()), setup.resolved(settling=Settling(1))):
+        assert setup.deliverer.attempt(planned) is None
+    assert (setup.receiver.posts, setup.queue.resolutions) == ([], [])
+
+
+def test_an_event_of_a_settled_write_without_a_secret_is_not_sent() -> None:
+    setup = Setup(secrets=())
+
+    assert isinstance(setup.attempt(setup.resolved()).outcome, GaveUp)
+    assert setup.receiver.posts == []
