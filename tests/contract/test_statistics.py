@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.dynamodb import DynamoDBStore, keys
-from adapters.dynamodb.counts import COUNT_ATTRIBUTES, MARK, OVERFLOW_ROWS, PACK, count_updates, day_key
+from adapters.dynamodb.counts import MARK, OVERFLOW_ROWS, PACK, count_attribute, count_updates, day_key
 from adapters.dynamodb.settings_marks import mark
 from adapters.dynamodb.statistics import (
     DIGITS,
@@ -22,9 +22,10 @@ from adapters.dynamodb.statistics import (
 )
 from adapters.dynamodb.transactions import new_commit_id
 from domain.maintenance.old_statistics import OldStatistics
-from domain.records.request import IN_TURN, LAST_IN_LINE, State
-from domain.records.webhook import WebhookState
+from domain.records.request import IN_TURN, LAST_IN_LINE, LISTED_PAIRS, State
+from domain.records.webhook import AWAITING_APPROVAL, ListedWebhookState, WebhookState
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
+from domain.storage.counts import INSERTED, UPDATED, CountKey
 from domain.storage.statistics import BOUNDS, KEPT_DAYS, SLOTS, Day, Series, Slot
 from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb.values import size_of
@@ -32,9 +33,9 @@ from tests.contract.stores import add, counts_of, mended
 from tests.support.builders import APP_ID, CONNECTION_ID, NOON, RESPONSE_XML, FixedClock, a_connection, a_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from domain.records.request import QueuedRequest
+    from domain.records.request import Pair, QueuedRequest
     from tests.contract.stores import AnyStore
 
 TODAY = day_of(timestamp(NOON))
@@ -170,13 +171,31 @@ def test_the_rows_of_a_day_are_merged_by_addition(dynamodb: DynamoDBStore) -> No
     assert statistics_by_day(dynamodb) == {TODAY: expected}
 
 
-def test_the_largest_possible_row_is_at_most_1_kb() -> None:
-    """DynamoDB writes it with one write unit: every count and every slot has seven digits, and all counts are negative.
+APPROVALS = [
+    (State.WAITING, ListedWebhookState.APPROVAL_NOT_APPLICABLE),
+    (State.WAITING, ListedWebhookState.APPROVAL_PENDING),
+]
+"""The other pairs of requests that wait for approval exist only after a restore."""
 
-    A larger count would take more than 115 changes a second for a whole day.
-    """
+
+@pytest.mark.parametrize(
+    ("approvals", "digits"),
+    [
+        # A larger count would take more than 115 changes a second for a whole day.
+        pytest.param([], DIGITS, id="without approvals"),
+        # With 100,000 requests of each pair in a day, the row takes two write units.
+        pytest.param(APPROVALS, 5, id="with approvals"),
+    ],
+)
+def test_the_largest_row_is_at_most_1_kb(approvals: Collection[Pair], digits: int) -> None:
+    """DynamoDB writes it with one write unit: every slot has seven digits, and all counts are negative."""
     largest = 10**DIGITS - 1
-    counts = {name: {"N": str(-largest)} for name in COUNT_ATTRIBUTES}
+    counts = {
+        count_attribute(CountKey(CONNECTION_ID, TODAY, sort, *pair)): {"N": str(1 - 10**digits)}
+        for sort in (INSERTED, UPDATED)
+        for pair in LISTED_PAIRS
+        if pair[1] not in AWAITING_APPROVAL or pair in approvals
+    }
     additions = statistic_additions(dict.fromkeys(ALL_SLOTS, largest))
     statistics = {name: {"N": str(number)} for name, number in additions.items()}
     marks = {PACK: {"S": "changed"}, keys.COMMIT_ID: {"S": new_commit_id()}}
