@@ -265,7 +265,7 @@ function Details({ record, label }) {
         record.if_exists === "return" &&
         html`
           <dt>If it exists</dt>
-          <dd>${IF_EXISTS[record.outcome] ?? "It is looked for first, and not added"}</dd>
+          <dd>${IF_EXISTS[record.outcome] ?? "QuickBooks is asked for it first. If it exists, nothing is added"}</dd>
         `
       }
       <dt>Last change</dt>

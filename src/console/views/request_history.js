@@ -16,7 +16,8 @@ export function Timeline({ record }) {
   const { state, sent_at: sentAt, responded_at: respondedAt } = record;
   const waited = sentAt && `after ${duration(millisecondsBetween(record.inserted_at, sentAt))}`;
   if (sentAt && state !== "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "green", took: waited });
-  if (state === "waiting") steps.push({ name: "Waiting to be sent", tone: "blue", now: true });
+  const waiting = record.waiting_reason?.code === "approval" ? "Waiting for approval" : "Waiting to be sent";
+  if (state === "waiting") steps.push({ name: waiting, tone: "blue", now: true });
   if (state === "retryable")
     steps.push({ name: "Interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
   if (state === "ticketed")
