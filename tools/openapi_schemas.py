@@ -127,7 +127,7 @@ PREFERENCE_APPLIED: dict[str, Any] = {
 EVENT_HEADERS: list[dict[str, Any]] = [
     {"name": name, "in": "header", "required": True, "description": description, "schema": schema}
     for name, description, schema in (
-        ("webhook-id", "The id of the request, the same for every attempt", {"type": "string", "format": "uuid"}),
+        ("webhook-id", "The id of the event, the same for every attempt", {"type": "string", "format": "uuid"}),
         ("webhook-timestamp", "The time of the attempt, in seconds since 1970", {"type": "string"}),
         (
             "webhook-signature",

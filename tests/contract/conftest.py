@@ -18,6 +18,8 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import drop_tables, make_tables
 from tests.support import clients
 from tests.support.fake_store import FakeStore
+from tests.support.services import using
+from tests.support.whole_service import WholeService
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +55,16 @@ def emulated() -> Iterator[DynamoDBStore]:
     with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
         yield keeping_for_a_time(client, make_tables(client, ""))
+
+
+@pytest.fixture
+def service() -> Iterator[WholeService]:
+    """Yield all functions on DynamoDB and its streams, emulated in the process."""
+    with emulated_dynamodb(), mock_aws():
+        client = dynamodb_client()
+        service = WholeService(client, clients.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
+        with using(service.services):
+            yield service
 
 
 @pytest.fixture

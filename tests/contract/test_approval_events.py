@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-import pytest
-from moto import mock_aws
-
-from local.emulated_dynamodb import emulated_dynamodb
-from local.tables import make_tables
-from tests.contract.conftest import CREDENTIALS, dynamodb_client
-from tests.support import clients
-from tests.support.services import using
-from tests.support.whole_service import WholeService
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.support.api_client import ApiClient
+    from tests.support.whole_service import WholeService
 
 WRITE = {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Ann"}}}, "metadata": {"order": "7"}}
 FATES = {
@@ -31,15 +20,6 @@ FATES = {
     "let it end": ["approval_required", "failed"],
     "delete": ["deleted"],
 }
-
-
-@pytest.fixture
-def service() -> Iterator[WholeService]:
-    with emulated_dynamodb(), mock_aws():
-        client = dynamodb_client()
-        service = WholeService(client, clients.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
-        with using(service.services):
-            yield service
 
 
 class Office:

@@ -9,18 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from domain.errors import Unavailable
 from domain.maintenance.canaries import CONSUMERS, EVERY, SILENT_AFTER, STREAMS, silent_consumers
 from domain.timestamps import timestamp
 from handlers import deliver_webhook, log_and_forget, sweep
 from handlers.common.bootstrap import Services
-from local.emulated_dynamodb import emulated_dynamodb
-from local.tables import make_tables
 from local.template import Template
-from tests.contract.conftest import CREDENTIALS, dynamodb_client, sized
-from tests.support import clients
+from tests.contract.conftest import sized
 from tests.support.builders import NOON, FixedClock
 from tests.support.fake_store import FakeStore
 from tests.support.metric_filters import counted
@@ -30,21 +26,10 @@ from tests.support.webhooks import PlannedAttempts
 from tests.support.whole_service import LambdaContext, WholeService
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from domain.storage.ports import Canaries
     from tests.contract.stores import AnyStore
 
 SWEEP = timedelta(minutes=5)
-
-
-@pytest.fixture
-def service() -> Iterator[WholeService]:
-    with emulated_dynamodb(), mock_aws():
-        client = dynamodb_client()
-        service = WholeService(client, clients.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
-        with using(service.services):
-            yield service
 
 
 def test_each_consumer_of_the_template_has_a_name() -> None:

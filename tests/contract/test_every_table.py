@@ -6,22 +6,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-from moto import mock_aws
-
-from local.emulated_dynamodb import emulated_dynamodb
 from local.restore import EMPTIED, KEPT, RESTORED, TABLES
 from local.tables import make_tables
 from local.template import Template
-from tests.contract.conftest import CREDENTIALS, dynamodb_client
-from tests.support import clients
 from tests.support.random_history import RandomHistory
 from tests.support.restoring import copied, rebuilt
-from tests.support.services import using
-from tests.support.whole_service import WholeService
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from tests.support.whole_service import WholeService
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 40
@@ -30,15 +22,6 @@ STEPS = 40
 def logical_ids(*names: str) -> set[str]:
     """Return the logical ids of tables by their names in the code."""
     return {f"{name.title().replace('_', '')}Table" for name in names}
-
-
-@pytest.fixture
-def service() -> Iterator[WholeService]:
-    with emulated_dynamodb(), mock_aws():
-        client = dynamodb_client()
-        service = WholeService(client, clients.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
-        with using(service.services):
-            yield service
 
 
 def contents(service: WholeService, *names: str) -> dict[str, list[Any]]:

@@ -30,14 +30,14 @@ MAX_SECONDS = 15
 
 @dataclass(frozen=True, slots=True)
 class DecidedRequest:
-    """What became of a request in a call. `refusal` is None if it is approved or rejected, as the call asked."""
+    """The result for one request of a call. `refusal` is None if it is approved or rejected, as the call asked."""
 
     id: str
     refusal: ServiceError | None = None
 
 
 class ManyApprovals:
-    """The use cases. A request about which the call cannot decide is left as it is, with the reason.
+    """The use cases. A request about which the call cannot decide stays as it is, and the result has the reason.
 
     A batch is decided about as a whole: if one of its requests has to be left, the call raises the error and changes
     nothing. Raises NotFound for a batch that does not exist.
@@ -122,7 +122,7 @@ class ManyApprovals:
                 self._approvals.check_rejection(record, author=author, with_them=ids, dependants=dependants)
             if not ids:
                 raise InvalidState("No request of the batch waits for approval.")
-        # A request comes before those that it depends on.
+        # A request is rejected before those that it depends on.
         return self._each(sorted(ids, key=position_of, reverse=True), reject)
 
     def _batch(self, app_id: str, connection_id: str, batch_id: str) -> Sequence[QueuedRequest]:

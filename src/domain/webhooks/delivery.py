@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from domain.records.request import StoredRequest
     from domain.storage.ports import WebhookStore
     from domain.webhooks.patience import Patience
-    from domain.webhooks.ports import RetryQueue, WebhookSender
+    from domain.webhooks.ports import PlannedResolution, RetryQueue, WebhookSender
 
     Response: TypeAlias = HttpResponse | DeliveryFailed
 
@@ -149,12 +149,35 @@ class BodySlots:
 
 
 @dataclass(frozen=True, slots=True)
-class _Event:
+class RequestEvent:
     """What an attempt sends. It does not hold the texts from which the body was made."""
 
     record: QueuedRequest
     secrets: Sequence[str]
     body: bytes
+
+
+def event_of_request(
+    store: WebhookStore,
+    slots: BodySlots,
+    planned: PlannedAttempt | PlannedResolution,
+    is_needed: Callable[[QueuedRequest], bool],
+    event_body: Callable[[StoredRequest], bytes],
+) -> RequestEvent | None:
+    """Read the record with its bodies, and make the event. Return None if the attempt is no longer needed."""
+    with slots.reading() as in_time:
+        delivery = store.delivery(
+            planned.request_id,
+            planned.app_id,
+            response_chunks=planned.response_chunks if in_time else "",
+            max_response_bytes=MAX_BODY_BYTES if in_time else 0,
+        )
+        if delivery is None or isinstance(delivery, Tombstone) or not is_needed(delivery.stored.record):
+            return None
+        with slots.making:
+            # Without a secret, nothing is sent.
+            body = event_body(delivery.stored) if delivery.secrets else b""
+        return RequestEvent(delivery.stored.record, delivery.secrets, body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,23 +239,14 @@ class Deliverer:
             return None
         return self._finish(event.record, self._post(event, start, ATTEMPT_TIMEOUT_SECONDS), start)
 
-    def _event(self, planned_attempt: PlannedAttempt, now: datetime) -> _Event | None:
-        """Read the record with its bodies, and make the event. Return None if the attempt is no longer needed."""
-        with self.slots.reading() as in_time:
-            delivery = self.store.delivery(
-                planned_attempt.request_id,
-                planned_attempt.app_id,
-                response_chunks=planned_attempt.response_chunks if in_time else "",
-                max_response_bytes=MAX_BODY_BYTES if in_time else 0,
-            )
-            if delivery is None or isinstance(delivery, Tombstone):
-                return None
-            if not _is_needed(delivery.stored.record, planned_attempt):
-                return None
-            with self.slots.making:
-                # Without a secret, nothing is sent.
-                body = self.event_body(delivery.stored, timestamp(now)) if delivery.secrets else b""
-            return _Event(delivery.stored.record, delivery.secrets, body)
+    def _event(self, planned: PlannedAttempt, now: datetime) -> RequestEvent | None:
+        return event_of_request(
+            self.store,
+            self.slots,
+            planned,
+            lambda record: _is_needed(record, planned),
+            lambda stored: self.event_body(stored, timestamp(now)),
+        )
 
     def _finish(self, record: QueuedRequest, response: Response, start: datetime) -> Attempted:
         """Plan the next attempt if one is needed, and record this one."""
@@ -244,7 +258,7 @@ class Deliverer:
         result = Attempted(record, outcome, attempt_of(response, outcome, start, end))
         return replace(result, recorded=self._record(result, end))
 
-    def _post(self, event: _Event, now: datetime, timeout_seconds: float) -> Response:
+    def _post(self, event: RequestEvent, now: datetime, timeout_seconds: float) -> Response:
         record = event.record
         url = record.webhook.url or ""
         return response_to(self.sender, url, event.secrets, record.id, event.body, now, timeout_seconds)

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from domain.records.event_types import asks_for
-from domain.records.request import Tombstone, WhetherExecuted
+from domain.records.request import WhetherExecuted
 from domain.timestamps import timestamp
-from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, CLOCK_TOLERANCE, MAX_BODY_BYTES
-from domain.webhooks.delivery import BodySlots, RetryAt, attempt_of, outcome_of, response_to
+from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, CLOCK_TOLERANCE
+from domain.webhooks.delivery import BodySlots, RetryAt, attempt_of, event_of_request, outcome_of, response_to
 from domain.webhooks.ports import PlannedEvent
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock
     from domain.records.connection import Connection
     from domain.records.event import EventOutcome
-    from domain.records.request import StoredRequest
+    from domain.records.request import QueuedRequest, StoredRequest
     from domain.records.webhook import WebhookAttempt
     from domain.storage.ports import WebhookStore
     from domain.webhooks.delivery import AttemptOutcome
@@ -117,19 +117,12 @@ class EventDeliverer:
         return _Event(connection.webhook_url or "", secrets, self.connection_body(connection, planned, moment))
 
     def _of_request(self, planned: PlannedResolution, moment: str) -> _Event | None:
-        with self.slots.reading() as in_time:
-            delivery = self.store.delivery(
-                planned.request_id,
-                planned.app_id,
-                response_chunks=planned.response_chunks if in_time else "",
-                max_response_bytes=MAX_BODY_BYTES if in_time else 0,
-            )
-            if delivery is None or isinstance(delivery, Tombstone):
-                return None
-            record = delivery.stored.record
-            if not record.webhook.url or record.executed is WhetherExecuted.UNKNOWN:
-                return None  # A restore went back to before the answer.
-            with self.slots.making:
-                # Without a secret, nothing is sent.
-                body = self.resolved_body(delivery.stored, moment) if delivery.secrets else b""
-            return _Event(record.webhook.url, delivery.secrets, body)
+        event = event_of_request(
+            self.store, self.slots, planned, _is_settled, lambda stored: self.resolved_body(stored, moment)
+        )
+        return _Event(event.record.webhook.url or "", event.secrets, event.body) if event else None
+
+
+def _is_settled(record: QueuedRequest) -> bool:
+    """Return whether the event is still true. A restore may have gone back to before the answer."""
+    return bool(record.webhook.url) and record.executed is not WhetherExecuted.UNKNOWN

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RefusalView(TypedDict):
-    """Why a request was left as it is."""
+    """The reason for which a request stays as it is."""
 
     code: Annotated[str, Schema("The code that the call for this request alone would return")]
     message: str
@@ -23,19 +23,19 @@ class RefusalView(TypedDict):
 
 
 class DecisionView(TypedDict):
-    """What became of a request."""
+    """The result for one request."""
 
     id: Uuid
     error: Annotated[RefusalView | None, Schema("Null if it is approved or rejected, now or by an earlier call")]
 
 
 class DecisionsView(TypedDict):
-    """What became of the requests of a call."""
+    """The results for the requests of a call."""
 
     decided: Annotated[
         int, Schema("The number of requests that are approved or rejected, as the call asked", minimum=0)
     ]
-    refused: Annotated[int, Schema("The number of requests that were left as they are", minimum=0)]
+    refused: Annotated[int, Schema("The number of requests that stay as they are", minimum=0)]
     requests: list[DecisionView]
 
 
