@@ -193,7 +193,7 @@ REMEDIES_OF_REQUESTS: Mapping[ErrorCode, tuple[str, str, str]] = {
         "The response was lost or cannot be used, and QuickBooks cannot tell whether it executed the request.",
         "unknown",
         (
-            "Look in QuickBooks first. In the console, the page of the request offers the query for this. Queue it"
+            "The service asks QuickBooks: read `executed`. While it is `unknown`, look in QuickBooks. Queue it"
             " again only if it was not executed."
         ),
     ),

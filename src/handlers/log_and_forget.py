@@ -1,8 +1,8 @@
 """Log the events of requests and of connections, and clean up after records that have expired.
 
-If a request that has ended is a query that settles a write, what it shows is stored with the write. A write that was
-settled then has an event of its own, whose first webhook attempt is planned here: Lambda repeats a failure of this
-function for a day, and one of `deliver_webhook` only a few times.
+A write that ends with an unknown outcome is settled: QuickBooks is asked, and what the answers show is stored with it.
+A write that was settled then has an event of its own, whose first webhook attempt is planned here: Lambda repeats a
+failure of this function for a day, and one of `deliver_webhook` only a few times.
 
 The streams of `QueuedRequests` and `Connections` trigger it. A stream has at most two consumers, so this one does both.
 """
@@ -10,10 +10,12 @@ The streams of `QueuedRequests` and `Connections` trigger it. A stream has at mo
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.records import RECORDS
+from domain.errors import TooManyRequests
 from domain.events.log import append_events
 from domain.maintenance.retention import forget_record
 from domain.records.event import EventOutcome, LoggedEvent, events_of
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 logger = ServiceLogger()
 end_init(lambda services: services.store)
+
+SETTLING_TIME = timedelta(seconds=20)
+"""How long a call settles writes. The events behind it wait meanwhile, and one step can need 50 calls of DynamoDB."""
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -121,21 +126,31 @@ def _connection_events(image: dict[str, Any], outcomes: Iterable[EventOutcome]) 
 
 
 def _settle(changes: Sequence[StreamRecord]) -> None:
-    """Store the answers of the books. A failure is only logged: settling the write again repeats it."""
+    """Ask QuickBooks about each write that ended unsettled, and store the answers to such queries.
+
+    A failure is only logged: the sweep repeats the step. It also takes those for which there is no time.
+    """
+    until = services().clock() + SETTLING_TIME
     for change in changes:
+        if services().clock() >= until:
+            return
         image = change["dynamodb"]["NewImage"]
         try:
             record = RECORDS.entity(image) if keys.STATE in image else None
         except Exception:  # noqa: BLE001, S112 - `_events` has logged it
             continue
-        if record is None or record.settles is None:
+        if record is None or not (record.settles or record.is_unsettled):
             continue
+        write_id = record.settles or record.id
         try:
-            executed = services().settling.answered(record)
+            write = services().settling.proceed(write_id)
+        except TooManyRequests:
+            write = None  # Many queries of its connection wait. The sweep asks later.
         except Exception:  # the events of other requests must not wait for this one
             logger.exception("settling.not_processed", extra={"item": _number(change), **_ids(change, "NewImage")})
-        else:
-            logger.info("settling.answered", extra={"request_id": record.settles, "executed": executed})
+            continue
+        executed = write.settling.executed if write else None
+        logger.info("settling.proceeded", extra={"request_id": write_id, "done": bool(write), "executed": executed})
 
 
 def _forget(removals: Sequence[StreamRecord]) -> Iterator[str]:

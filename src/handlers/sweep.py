@@ -1,4 +1,4 @@
-"""Every five minutes: end late requests, release silent sessions, purge connections, plan webhooks, send canaries."""
+"""Every five minutes: end late requests, release sessions, purge connections, plan webhooks, settle unknown writes."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from domain.maintenance.old_statistics import OldStatistics
 from domain.maintenance.overdue_webhooks import plan_overdue_webhooks
 from domain.maintenance.stopped_connections import StoppedConnections
 from domain.maintenance.sweep import sweep
+from domain.maintenance.unsettled_writes import settle_writes
 from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 
@@ -61,6 +62,7 @@ def handler(_event: dict[str, Any], context: Any) -> None:
         observers=(stopped.look_at, OldStatistics(services().store, clock).look_at),
         on_failure=failures.add,
     )
+    steps, all_settled = settle_writes(services().store, services().settling, clock, until, failures.add)
     silent: Sequence[str] = ()
     try:
         silent = silent_consumers(services().store, clock())
@@ -69,12 +71,13 @@ def handler(_event: dict[str, Any], context: Any) -> None:
     facts = asdict(swept) | {
         "requests_not_sent": late,
         "webhooks_planned": planned,
+        "settling_steps": steps,
         "connections_stopped": len(stopped.ids),
         "stopped_connections": stopped.ids[:MAX_LOGGED_CONNECTIONS],
         "failed": failures.number,
         "consumers_silent": len(silent),
         "silent_consumers": silent,
-        "finished": swept.finished and all_late and all_planned,
+        "finished": swept.finished and all_late and all_settled and all_planned,
     }
     logger.always(logging.INFO, "sweep.done", **facts)
     if failures.first:

@@ -120,8 +120,12 @@ def query(
     return str(connection.queue(body)["id"])
 
 
-def unsettled(connection: Connection, request: dict[str, Any]) -> str:
-    """Queue a write whose response cannot be read, run the session, and return its id."""
+def unsettled(connection: Connection, request: dict[str, Any], *, settle: bool = False) -> str:
+    """Queue a write whose response cannot be read, run the session, and return its id.
+
+    With `settle`, the service asks QuickBooks about it by itself.
+    """
+    connection.service.call("PATCH", connection.path, {"settle": settle})
     request_id = str(connection.queue({"request_json": request})["id"])
     qwc = connection.service.call("POST", f"{connection.path}/qwc").json["qwc"]
     unreadable = Fault.of({"on": "process", "request": "writes", "do": "unreadable"})

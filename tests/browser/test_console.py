@@ -384,12 +384,13 @@ def test_a_connection_is_paused_resumed_changed_and_deleted(console: Console) ->
     console.sees("Enter a whole number from 1 to 20.")
     console.page.get_by_label("Batch size of writes").fill("20")
     console.page.get_by_label("Batch size of reads").fill("1")
+    console.page.get_by_label("Ask QuickBooks about writes whose outcome is unknown").uncheck()
     console.page.get_by_label("Webhook URL").fill(console.service.webhook_url)
     console.page.get_by_label("No call for a day while requests wait").check()
     console.button("Save").click()
     console.sees_heading("Renamed")
     changed = console.service.call("GET", connection.path).json["data"]
-    assert (changed["batch_size"], changed["read_batch_size"]) == (20, 1)
+    assert (changed["batch_size"], changed["read_batch_size"], changed["settle"]) == (20, 1, False)
     assert changed["webhook_events"] == ["connection.stalled"]
     console.page.locator("section.danger").get_by_role("button", name="Delete").click()
     console.confirm("Delete")

@@ -48,6 +48,18 @@ def test_queue_again_of_an_unknown_write_leads_to_the_check_that_asks_the_books(
     assert requests_of(connection) == [*["ListDeletedQueryRq", "CustomerQueryRq", "CustomerQueryRq"], "CustomerAddRq"]
 
 
+def test_a_write_that_the_service_asks_about_by_itself_has_its_check_without_a_click(console: Console) -> None:
+    connection = console.service.connection()
+    request_id = unsettled(connection, CUSTOMER, settle=True)
+    console.sign_in(f"/app/queued_requests/{request_id}")
+    check = console.page.get_by_role("region", name="Check", exact=True)
+
+    expect(check).to_contain_text("The check is queued")
+    expect(check.get_by_role("button", name="Check in QuickBooks")).to_have_count(0)
+    connection.run_session()
+    expect(check).to_contain_text("Compare, then decide")
+
+
 def test_a_write_that_was_not_executed_is_queued_again_once_by_all_people_together(console: Console) -> None:
     connection = console.service.connection()
     added = connection.queue({"request_json": CUSTOMER})["id"]

@@ -98,6 +98,7 @@ FIXED = {
     "domain.queueing.queue_again.QueueAgain._add",
     "domain.settling.service.SettlingService._ask",
     "domain.settling.service.SettlingService._store_answer",
+    "domain.settling.service.SettlingService.proceed.<locals>.attempt",
     f"{SESSIONS}.login.Login._record_failure",
     "domain.webhooks.delivery.Deliverer._record",
 }

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.dynamodb.records import record_item
-from domain.records.request import Paging, State
+from domain.records.request import ErrorCode, Paging, State, WhetherExecuted
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, RemoveRequest
 from domain.storage.counts import INSERTED, UPDATED, count_changes
@@ -293,3 +294,21 @@ def test_a_stretch_is_read_in_order_from_one_entry_to_the_next(store: AnyStore, 
         read += entries
 
     assert [(entry.moment, entry.id) for entry in read] == expected
+
+
+def test_a_write_is_unsettled_from_its_unknown_end_until_the_answer_is_stored(store: AnyStore) -> None:
+    sent = a_record(request_name="VendorDelRq", state=State.SENT)
+    add(store, sent)
+    ended = sent.failed(LATER, ErrorCode.OUTCOME_UNKNOWN, "…", {})
+    asked = ended.asked(LATER)
+    settled = asked.settled(LATER, WhetherExecuted.UNKNOWN)
+    again = settled.asked(LATER)
+    found = [store.unsettled_ids()]
+    for before, after in pairwise([sent, ended, asked, settled, again]):
+        store.commit(ChangeRequest(before, after))
+        found.append(store.unsettled_ids())
+        assert store.in_flight_ids(CONNECTION_ID) == []
+    store.commit(RemoveRequest(again, timestamp(LATER)))
+
+    assert found == [[], [sent.id], [sent.id], [], [sent.id]]
+    assert store.unsettled_ids() == []

@@ -33,7 +33,7 @@ TEMPLATE = Template.load(ROOT / "template.yaml")
 ROW = re.compile(r"\| `(\w+)` \| `(\w+)` \| `(\w+)` \| (\S.*) \|")
 
 READING = {
-    *(f"dynamodb:{name}" for name in ("BatchGetItem", "GetItem", "Query")),
+    *(f"dynamodb:{name}" for name in ("BatchGetItem", "ConditionCheckItem", "GetItem", "Query")),
     *(f"dynamodb:{name}" for name in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")),
     *(f"sqs:{name}" for name in ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")),
 }

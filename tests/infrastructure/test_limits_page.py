@@ -19,6 +19,7 @@ from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
 from domain.listing import filters, lists, overview, search
+from domain.maintenance import unsettled_writes
 from domain.qbxml import references
 from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
@@ -204,6 +205,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
         f"{settling_queries.MAX_CHANGES} without",
     ],
     "queries of a connection that wait behind all other requests": [str(settling_service.MAX_WAITING)],
+    "unsettled writes that a run of the sweep looks at": [str(unsettled_writes.WRITES_A_SWEEP)],
     "time around the sending of a write": [f"{books_clock.CALIBRATED_WITHIN.total_seconds() / 3600:g} hours"],
     "sessions in which QuickBooks may fail for a request": [str(request.MAX_FAILED_SESSIONS_IN_TURN)],
     "pause of a connection for which QuickBooks fails": [

@@ -32,6 +32,7 @@ from domain.listing.filters import RequestFilter
 from domain.listing.lists import Lists
 from domain.listing.overview import Overviews
 from domain.listing.query import ListQuery
+from domain.maintenance.unsettled_writes import settle_writes
 from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency
 from domain.queueing.service import RequestService
@@ -797,6 +798,23 @@ def test_settling_is_four_calls_and_three_while_its_queries_wait(bench: Bench) -
         assert bench.calls.take() == calls
 
 
+def test_the_service_asks_by_itself_in_as_many_calls(bench: Bench) -> None:
+    service, write = SettlingService(bench.store, bench.clock), add_unknown_write(bench.store)
+    bench.calls.take()
+
+    for calls in (4, 3):
+        service.proceed(write.id)
+        assert bench.calls.take() == calls
+
+
+def test_a_sweep_reads_four_shards_for_unsettled_writes(bench: Bench) -> None:
+    service = SettlingService(bench.store, bench.clock)
+    bench.calls.take()
+
+    assert settle_writes(bench.store, service, bench.clock, bench.clock() + timedelta(minutes=1)) == (0, True)
+    assert bench.calls == {"Query": 4}
+
+
 @pytest.mark.parametrize(("xml", "calls"), [(DELETION, 6), (ADDITION, 53)])
 def test_what_settles_a_write_is_stored_in_so_many_calls(bench: Bench, xml: str, calls: int) -> None:
     """An addition is compared with others in the lists, which are a query for each pair of states."""
@@ -806,10 +824,11 @@ def test_what_settles_a_write_is_stored_in_so_many_calls(bench: Bench, xml: str,
     service.settle(APP_ID, write.id)
     bench.clock.advance(hours=1)
     ids = ids_of_batch(settling_id(write.id, 1), 3 if xml == ADDITION else 1)
-    *_, last = [end_query(bench.store, query_id, bench.clock()) for query_id in ids]
+    for query_id in ids:
+        end_query(bench.store, query_id, bench.clock())
     bench.calls.take()
 
-    assert service.answered(last)
+    assert service.proceed(write.id)
     assert bench.calls.take() == calls
 
 

@@ -389,6 +389,11 @@ class FakeStore:
         records = self._records_of(connection_id, "in_flight")
         return list(dict.fromkeys(record.id for record in records if record.state in IN_FLIGHT))
 
+    def unsettled_ids(self) -> Sequence[str]:
+        """Return the ids of unsettled writes."""
+        entries = self.lag.entries("records", "in_flight") if self.lag else self.records.values()
+        return [entry.id for entry in entries if isinstance(entry, QueuedRequest) and entry.is_unsettled]
+
     def idempotency_claim(self, app_id: str, key: str) -> IdempotencyClaim | None:
         """Return the claim of a key."""
         return self.claims.get((app_id, key))

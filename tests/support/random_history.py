@@ -196,15 +196,20 @@ class RandomHistory:
             self.service.soap("getLastError", ticket)
 
     def _response(self, request: str) -> str:
-        """Return the answer of a company in which all texts about a request are its word."""
+        """Return the answer of a company in which all texts about a request are its word.
+
+        A query without one, such as those that settle a write, finds nothing.
+        """
         parts = []
         for element in REQUEST.finditer(request):
             name, label = element["name"], element["label"]
-            word = WORD.findall(element[0])[0]
+            word = next(iter(WORD.findall(element[0])), "")
             pages = ' iteratorRemainingCount="0" iteratorID="{1-2-3}"' if "iterator=" in element["rest"] else ""
             if not name.endswith("Query") and self.chance.random() < 0.3:
                 status = f'statusCode="3180" statusSeverity="Error" statusMessage="{word} was not saved."'
                 customer = ""
+            elif not word:
+                status, customer = 'statusCode="1" statusSeverity="Info" statusMessage="Nothing matches."', ""
             else:
                 status = 'statusCode="0" statusSeverity="Info" statusMessage="Status OK"'
                 noise = self._noise if self.chance.random() < 0.15 else ""

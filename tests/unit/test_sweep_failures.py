@@ -15,23 +15,27 @@ from domain.records.session import Session
 from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest, Put
 from domain.storage.commit_size import CommitTooLarge
+from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp
 from handlers import sweep
 from handlers.common.bootstrap import Services
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_connection, a_record, a_session
 from tests.support.fake_store import FakeStore
 from tests.support.services import using
+from tests.support.unknown_writes import add_unknown_write
 from tests.support.webhooks import PlannedAttempts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    import pytest
+
     from domain.records.connection import Connection
     from domain.records.session import RequestInFlight
     from domain.storage.changes import Change
 
-TASKS = ("release", "end_late", "purge", "count", "observe", "find", "plan", "none")
+TASKS = ("release", "end_late", "purge", "count", "observe", "find", "plan", "settle", "none")
 """What cannot be done for a connection."""
 
 STEPS = {
@@ -39,6 +43,7 @@ STEPS = {
     "late_requests": "end_late",
     "deleted_connections": "purge",
     "remove_late_responses": "remove_chunks",
+    "unsettled_ids": "settle",
 }
 """Reads that are about many connections, and the tasks that they belong to."""
 
@@ -91,6 +96,18 @@ class BrokenStore(FakeStore):
         for record in records:
             self.fail(record.connection_id, "end_late")
         return super().with_request_xml(records)
+
+    def unsettled_ids(self) -> Sequence[str]:
+        """Return the ids of unsettled writes."""
+        self.fail_in("unsettled_ids")
+        return super().unsettled_ids()
+
+    def request_detail(self, request_id: str, connection_id: str | None = None, max_ahead: int = 0) -> Any:
+        """Return a record with its bodies."""
+        detail = super().request_detail(request_id, connection_id, max_ahead)
+        if isinstance(detail, RequestDetail):
+            self.fail(detail.connection.id, "settle")
+        return detail
 
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return deleted connections."""
@@ -150,8 +167,8 @@ class Context:
 def a_store(tasks: Sequence[str], steps: Collection[str]) -> BrokenStore:
     """Return a store in which connection `number` cannot do `tasks[number]`.
 
-    Each has a silent session, a late request, an old day with statistics and an overdue webhook. A deleted one has the
-    same number.
+    Each has a silent session, a late request, an old day with statistics, an overdue webhook and an unsettled write. A
+    deleted one has the same number.
     """
     numbers = range(len(tasks))
     store = BrokenStore({id_of(number): tasks[number % DELETED] for number in [*numbers, *deleted(numbers)]}, steps)
@@ -166,6 +183,7 @@ def a_store(tasks: Sequence[str], steps: Collection[str]) -> BrokenStore:
         ended = a_record(connection_id=connection_id, state=State.ERROR, webhook=webhook, **times)
         late = a_record(connection_id=connection_id, send_by=int(NOON.timestamp()))
         store.commit(AddRequest(ended, "", ""), AddRequest(late, REQUEST_XML, "ann"))
+        add_unknown_write(store, connection_id=connection_id)
     for number in deleted(numbers):
         store.commit(Put(None, a_connection(id=id_of(number), deleted_at=timestamp(NOON))))
         store.commit(AddRequest(a_record(connection_id=id_of(number)), "", ""))
@@ -217,6 +235,8 @@ def test_what_fails_is_named_and_counted_and_everything_else_is_done(tasks: list
             expected += [] if "silent_sessions" in steps else [("release", id_of(number))]
         elif task == "end_late":
             expected += [] if "late_requests" in steps else [("end_late", id_of(number))]
+        elif task == "settle":
+            expected += [] if "unsettled_ids" in steps else [("settle", None)]
         elif task != "none":
             expected.append((task, id_of(number)))
     assert sorted(failures, key=str) == sorted(expected, key=str)
@@ -231,6 +251,7 @@ def test_what_fails_is_named_and_counted_and_everything_else_is_done(tasks: list
     assert done["requests_not_sent"] == late
     planned = sum(task not in {"count", "find", "plan"} for task in tasks)
     assert done["webhooks_planned"] == planned
+    assert done["settling_steps"] == (0 if "unsettled_ids" in steps else sum(task != "settle" for task in tasks))
     assert done["sessions_released"] == sum(session.ended for session in store.sessions.values())
 
 
@@ -240,3 +261,19 @@ def test_the_log_lines_of_a_sweep_are_bounded_and_their_number_is_exact() -> Non
     assert len(lines) == sweep.MAX_LOGGED_FAILURES + 1
     assert vars(lines[-1])["failed"] == 30
     assert "release" in str(error)
+
+
+def test_unknown_writes_are_settled_in_the_time_that_everything_else_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There may be so many that they would use all of the time, in each run."""
+    store = a_store(["none"], ())
+    released = []
+
+    def settle(*_: object) -> tuple[int, bool]:
+        released.append(store.sessions[f"{0:064}"].ended)
+        return 0, False
+
+    monkeypatch.setattr(sweep, "settle_writes", settle)
+    lines, _ = run(store)
+
+    assert released == [True]
+    assert (vars(lines[-1])["webhooks_planned"], vars(lines[-1])["finished"]) == (1, False)

@@ -29,6 +29,8 @@ from adapters.dynamodb.records import (
     LISTED_UPDATED_AT,
     LISTED_WEBHOOK_STATE,
     STATE_CODES,
+    UNSENT_SHARDS,
+    UNSETTLED,
     WEBHOOK_STATE_CODES,
     hash_of_label,
 )
@@ -101,6 +103,11 @@ class Listing:
             attributes=(keys.ID,),
         )
         return [entry[keys.ID]["S"] for entry in self._dynamodb.query(query)]
+
+    def unsettled_ids(self) -> Sequence[str]:
+        """Return the ids of unsettled writes with one query for each shard."""
+        shards = (f"{UNSETTLED}{shard}" for shard in range(UNSENT_SHARDS))
+        return [request_id for shard in shards for request_id in self.in_flight_ids(shard)]
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return entries with one round of queries, and one or more to skip over MAX_SKIP_READ entries."""

@@ -32,11 +32,14 @@ LISTED_UPDATED_AT = "l_updated"
 LISTED_LABEL = "l_label"
 """A hash of the label. It has 16 characters, while a label can take 200 bytes, for which a record has no room."""
 IN_FLIGHT_OF = "in_flight"
-"""The connection of a record in flight. Other records do not have it, so the index of records in flight is sparse."""
+"""The connection of a record in flight, or the shard of a write that is unsettled. Other records do not have it, so the
+index is sparse."""
+UNSETTLED = "unsettled#"
+"""Prefix of the shards of unsettled writes. No connection has such an id."""
 UNSENT = "unsent"
 """The shard of the index `to_send`. Only a request that ends if its `send_by` passes has it, so the index is sparse."""
 UNSENT_SHARDS = 4
-"""DynamoDB writes up to 1,000 entries a second to each. Each sweep reads all."""
+"""DynamoDB writes up to 1,000 entries a second to each. Each sweep reads all. Unsettled writes have as many."""
 
 STATE_CODES = {
     State.WAITING: "w",
@@ -148,11 +151,15 @@ def _listing_attributes(record: QueuedRequest) -> Item:
     if record.label:
         attributes[LISTED_LABEL] = {"S": hash_of_label(record.label)}
     if record.obeys_send_by:
-        attributes[UNSENT] = {"S": _unsent_shard(record)}
-    return attributes | ({IN_FLIGHT_OF: {"S": record.connection_id}} if record.state in IN_FLIGHT else {})
+        attributes[UNSENT] = {"S": _shard(record)}
+    if record.state in IN_FLIGHT:
+        attributes[IN_FLIGHT_OF] = {"S": record.connection_id}
+    if record.is_unsettled:
+        attributes[IN_FLIGHT_OF] = {"S": UNSETTLED + _shard(record)}
+    return attributes
 
 
-def _unsent_shard(record: QueuedRequest) -> str:
+def _shard(record: QueuedRequest) -> str:
     return str(crc32(record.id.encode()) % UNSENT_SHARDS)
 
 

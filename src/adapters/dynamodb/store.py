@@ -126,6 +126,7 @@ class DynamoDBStore:
 
         listing = Listing(dynamodb, Skips())
         self.in_flight_ids = listing.in_flight_ids
+        self.unsettled_ids = listing.unsettled_ids
         self.index_entries, self.all_index_entries = listing.index_entries, listing.all_index_entries
         self.count_index_entries = listing.count_index_entries
         self.next_index_entries = listing.next_index_entries

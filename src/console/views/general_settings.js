@@ -31,6 +31,7 @@ export function General({ connection, load }) {
     linger_seconds: String(connection.linger_seconds),
     batch_size: String(connection.batch_size),
     read_batch_size: String(connection.read_batch_size),
+    settle: connection.settle,
     limited: Boolean(window),
     from: window?.from ?? "20:00",
     to: window?.to ?? "06:00",
@@ -69,6 +70,7 @@ export function General({ connection, load }) {
         linger_seconds: Number(values.linger_seconds),
         batch_size: Number(values.batch_size),
         read_batch_size: Number(values.read_batch_size),
+        settle: values.settle,
         sync_window: values.limited ? { from: values.from, to: values.to, time_zone: values.time_zone } : null,
       };
       load.reload({ data: await call("PATCH", ["connections", connection.id], { body }) });
@@ -151,6 +153,15 @@ export function General({ connection, load }) {
         >
           ${(control) => html`<input ...${control} ...${bind("read_batch_size")} inputmode="numeric" />`}
         <//>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked=${values.settle}
+            onChange=${set("settle")}
+            disabled=${!session.canChange}
+          />
+          Ask QuickBooks about writes whose outcome is unknown
+        </label>
         <div class="stack tight">
           <label class="check">
             <input

@@ -68,7 +68,8 @@ class ConnectionService:
         that each stored test connection has a simulator. Nobody else gets the password.
 
         `settings` are validated members of `Connection`: `name`, `company_file`, `webhook_url`, `webhook_events`,
-        `approval`, `sync_window`, `linger_seconds`, `batch_size` and `read_batch_size`.
+        `approval`, `sync_window`, `linger_seconds`, `batch_size`, `read_batch_size` and
+        `settles_on_call_only`.
         """
         now = timestamp(self._clock())
         connection = Connection(

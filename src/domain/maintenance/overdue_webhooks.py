@@ -68,7 +68,7 @@ def plan_overdue_webhooks(  # noqa: PLR0917 - as `sweep`
     """
     planned = 0
     unknown: Sequence[DayCounts] = ()
-    for connection_id in _shuffled(_connection_ids(store), timestamp(clock())):
+    for connection_id in shuffled(_connection_ids(store), timestamp(clock())):
         if clock() >= until:
             return planned, False
         facts = {"connection_id": connection_id}
@@ -89,7 +89,7 @@ def overdue_webhooks(
 ) -> tuple[list[QueuedRequest], bool]:
     """Return records whose webhook is overdue, and whether these are all. Starts no step after `until`."""
     found: list[QueuedRequest] = []
-    for connection_id in _shuffled(_connection_ids(store), timestamp(clock())):
+    for connection_id in shuffled(_connection_ids(store), timestamp(clock())):
         days = _recent_days(store, connection_id, clock())
         for record in _overdue_records(store, connection_id, days, clock):
             if len(found) == max_records or clock() >= until:
@@ -113,7 +113,8 @@ def _connection_ids(store: OverdueStore) -> Iterator[str]:
         yield from store.connection_ids_of(app_id)
 
 
-def _shuffled(ids: Iterable[str], run: str) -> list[str]:
+def shuffled(ids: Iterable[str], run: str) -> list[str]:
+    """Return ids in an order that differs from run to run."""
     return sorted(ids, key=lambda connection_id: hashlib.sha256(f"{run}{connection_id}".encode()).digest())
 
 
@@ -135,7 +136,7 @@ def _overdue_records(
         if not pending or counts.day > last_day:
             continue
         entries = store.all_index_entries(IndexDays(connection_id, UPDATED, counts.day, counts.day, pending), ())
-        for request_id in _shuffled((entry.id for entry in entries), timestamp(now))[:RECORDS_A_DAY]:
+        for request_id in shuffled((entry.id for entry in entries), timestamp(now))[:RECORDS_A_DAY]:
             record = store.request(request_id)
             # The index lags, and a record whose next attempt is planned is not overdue.
             if isinstance(record, QueuedRequest) and is_overdue(record, now):

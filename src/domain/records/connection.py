@@ -85,6 +85,7 @@ class Connection:
     `read_set_size`: how many reads the first message set of the next session may have.
     `approval`: "required" if all writes need approval that are queued from now on.
     `linger_seconds`: how long a session waits for more requests after its last one.
+    `settles_on_call_only`: whether the service does not ask QuickBooks by itself about writes whose outcome is unknown.
     `paused_at`: None if the connection is not paused.
     `stalled_at`: when the sweep found that requests wait and the Web Connector has not called for a day. None after its
     next call.
@@ -134,6 +135,7 @@ class Connection:
     batch_size: int = 1
     read_batch_size: int = MAX_BATCH_SIZE
     read_set_size: int = 1
+    settles_on_call_only: bool = False
     paused_at: str | None = None
     stalled_at: str | None = None
     backoff: Backoff | None = None

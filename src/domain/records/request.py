@@ -177,7 +177,8 @@ class Recovery:
 class Settling:
     """How QuickBooks is asked whether it executed a write whose outcome is unknown.
 
-    `times` counts how often they were asked. `executed` is what the last answer shows, or None before it arrives.
+    `times` counts how often they were asked. `executed` is what the last answer shows, or None before it arrives. It is
+    also `unknown` if the service does not ask by itself.
     """
 
     times: int = 0
@@ -443,6 +444,12 @@ class QueuedRequest:
         if self.lookup is None or self.state is not State.RESPONSE_RECEIVED:
             return None
         return LookupOutcome.FOUND if self.looks else LookupOutcome.CREATED
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether the service has to ask QuickBooks whether it executed the write, or to store the answer."""
+        is_unknown = self.error is not None and self.error.code == ErrorCode.OUTCOME_UNKNOWN
+        return is_unknown and self.executed is WhetherExecuted.UNKNOWN and self.settling.executed is None
 
     @property
     def first_sent_at(self) -> str | None:

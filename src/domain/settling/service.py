@@ -14,7 +14,7 @@ from domain.qbxml.response.objects import returned_objects
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.new_request import NewRequest, WebhookUrl, added_request
 from domain.queueing.service import existing
-from domain.records.batch import batch_id, ids_of_batch, position_of
+from domain.records.batch import ids_of_batch, position_of
 from domain.records.request import (
     ENDED,
     LAST_IN_LINE,
@@ -72,7 +72,7 @@ class SettlingService:
         InvalidState if the outcome is known, QuickBooks may still be executing the write, or no query can tell.
         """
 
-        def attempt(_: Conflict | None) -> StoredRequest:
+        def attempt(conflict: Conflict | None) -> StoredRequest:
             detail = existing(app_id, self._store.request_detail(request_id, connection_id))
             record = detail.stored.record
             if record.settling.executed in {WhetherExecuted.YES, WhetherExecuted.NO}:
@@ -84,28 +84,35 @@ class SettlingService:
                     return detail.stored
                 if asked:
                     return self._store_answer(detail.stored, asked)
-            return self._ask(detail.stored, detail.connection)
+            return self._ask(detail.stored, detail.connection, conflict)
 
         return commit_with_retry(attempt, _CONTENDED)
 
-    def answered(self, query: QueuedRequest) -> WhetherExecuted | None:
-        """Store what the books show, after a query has ended. Return it, or None if it was not the last to end.
+    def proceed(self, write_id: str) -> QueuedRequest | None:
+        """Ask about a write, if nobody has, or store the answer. Return it, or None if there is nothing to do now.
 
-        May be called again for the same query. Raises TooManyRequests and Unavailable.
+        A write that no query can settle, or whose connection does not settle by itself, is only marked, so that it is
+        not looked at again. May be called at any time, also again. Raises TooManyRequests and Unavailable.
         """
 
-        def attempt(_: Conflict | None) -> WhetherExecuted | None:
-            detail = self._store.request_detail(query.settles or "")
+        def attempt(conflict: Conflict | None) -> QueuedRequest | None:
+            detail = self._store.request_detail(write_id)
             if not isinstance(detail, RequestDetail):
                 return None
-            write = detail.stored.record
-            is_last = write.settling_query_id == batch_id(query.id)
-            if not is_last or write.settling.executed or write.executed is not WhetherExecuted.UNKNOWN:
+            stored, write = detail.stored, detail.stored.record
+            if write.executed is not WhetherExecuted.UNKNOWN or write.settling.executed:
                 return None
-            asked = self._asked(write)
-            if any(one.state not in ENDED for one in asked):
+            if write.settling.times:
+                asked = self._asked(write)
+                has_ended = all(query.state in ENDED for query in asked)
+                return self._store_answer(stored, asked).record if has_ended else None
+            if not write.is_unsettled or write.may_be_running(timestamp(self._clock())):
                 return None
-            return self._store_answer(detail.stored, asked).record.settling.executed
+            if queries_of(stored) and not detail.connection.settles_on_call_only:
+                return self._ask(stored, detail.connection, conflict).record
+            after = write.settled(self._clock(), WhetherExecuted.UNKNOWN)
+            self._store.commit(ChangeRequest(write, after))
+            return after
 
         return commit_with_retry(attempt, _CONTENDED)
 
@@ -124,8 +131,12 @@ class SettlingService:
         ids = ids_of_batch(write.settling_query_id or "", MAX_QUERIES)
         return sorted(self._store.records_by_id(ids), key=lambda query: position_of(query.id))
 
-    def _ask(self, stored: StoredRequest, connection: Connection) -> StoredRequest:
-        """Queue the queries, outside of quotas and behind the other requests."""
+    def _ask(self, stored: StoredRequest, connection: Connection, conflict: Conflict | None) -> StoredRequest:
+        """Queue the queries, outside of quotas and behind the other requests. `conflict` is that of the last attempt.
+
+        A restored table may have queries that its write does not count, because a restore does not respect
+        transactions. Their ids are taken, so the next number is used.
+        """
         record = stored.record
         if not (planned := queries_of(stored)):
             message = f"No query can tell whether QuickBooks executed {record.request_name}. Look in the company file."
@@ -133,6 +144,8 @@ class SettlingService:
         if self._store.count_queued(connection.id, LAST_IN_LINE, MAX_WAITING) >= MAX_WAITING:
             raise TooManyRequests(f"{MAX_WAITING} queries of this connection wait already. Try again after a session.")
         after = record.asked(self._clock())
+        if conflict and isinstance(conflict.change, AddRequest):
+            after = after.asked(self._clock()).as_change_of(record)
         ids = ids_of_batch(settling_id(record.id, after.settling.times), len(planned))
         self._store.commit(
             RequireConnection.of(connection),

@@ -3,8 +3,8 @@
 `DynamoDBStore` and the fake store of the tests implement all of them (decision 0059).
 
 Reads by id and of the queue are consistent. Reads of an index (`index_entries`, `in_flight_ids`, `search_matches`,
-`silent_sessions`, `connections_of`, `deleted_connections`) are eventually consistent: an entry may be late or outdated.
-Therefore a change that is based on an entry names the revision that was read.
+`silent_sessions`, `connections_of`, `deleted_connections`, `unsettled_ids`) are eventually consistent: an entry may be
+late or outdated. Therefore a change that is based on an entry names the revision that was read.
 """
 
 from __future__ import annotations
@@ -345,6 +345,9 @@ class SettlingStore(Committing, RequestReads, RecordReads, RequestXmlReads, Stre
 
     def count_queued(self, connection_id: str, priority: int, limit: int) -> int:
         """Return the number of requests in the queue with a priority, at most `limit`. The read is consistent."""
+
+    def unsettled_ids(self) -> Sequence[str]:
+        """Return the ids of all writes that are unsettled, in no particular order. Reads an index."""
 
 
 class WaitingStore(RequestReads, EntryReads, Leases, Protocol):

@@ -291,6 +291,11 @@ class ConnectionSettings(Body):
         description="The largest number of reads that are sent to QuickBooks together. 1: each alone. "
         f"{MAX_BATCH_SIZE} is the default.",
     )
+    settle: bool | None = Field(
+        default=None,
+        description="Whether the service asks QuickBooks by itself about writes whose outcome is unknown. True is the "
+        "default. With false, `POST /queued_requests/{id}/settle` still asks.",
+    )
 
     def settings(self) -> dict[str, Any]:
         """Return the settings in the body as members of a connection. Raises InvalidRequest."""
@@ -303,6 +308,8 @@ class ConnectionSettings(Body):
             settings["batch_size"] = self.batch_size or 1
         if "read_batch_size" in settings:
             settings["read_batch_size"] = self.read_batch_size or MAX_BATCH_SIZE
+        if "settle" in settings:
+            settings["settles_on_call_only"] = settings.pop("settle") is False
         if window := self.sync_window:
             settings["sync_window"] = SyncWindow.checked(window.from_, window.to, window.time_zone)
         return settings

@@ -119,6 +119,9 @@ class ConnectionView(TypedDict):
         int,
         Schema("The largest number of reads that are sent to QuickBooks together", minimum=1, maximum=MAX_BATCH_SIZE),
     ]
+    settle: Annotated[
+        bool, Schema("Whether the service asks QuickBooks by itself about writes whose outcome is unknown")
+    ]
     paused_at: Moment | None
     redirect_url: Annotated[str | None, Schema("Where the onboarding page sends the customer at the end")]
     onboarding_expires_at: Moment | None
@@ -193,6 +196,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "linger_seconds": stored.linger_seconds,
         "batch_size": stored.batch_size,
         "read_batch_size": stored.read_batch_size,
+        "settle": not stored.settles_on_call_only,
         "paused_at": stored.paused_at,
         "redirect_url": link.redirect_url if link else None,
         "onboarding_expires_at": link.expires_at if link else None,

@@ -32,7 +32,7 @@ def open_session(deployment: Deployment, **fields: Any) -> Session:
     return session
 
 
-DEFAULTS = {"linger_seconds": 0, "batch_size": 1, "read_batch_size": 20, "webhook_events": []}
+DEFAULTS = {"linger_seconds": 0, "batch_size": 1, "read_batch_size": 20, "settle": True, "webhook_events": []}
 """The settings whose default is not null."""
 
 
@@ -44,6 +44,7 @@ def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
         "linger_seconds": 60,
         "batch_size": 5,
         "read_batch_size": 1,
+        "settle": False,
         "webhook_events": ["connection.stalled"],
     }
 
@@ -64,6 +65,7 @@ def test_a_new_connection_accepts_every_setting(deployment: Deployment) -> None:
         {"linger_seconds": 1500},
         {"batch_size": 20},
         {"read_batch_size": 1},
+        {"settle": False},
         {"webhook_events": ["connection.calling_again", "connection.*"]},
     ],
 )
@@ -105,6 +107,8 @@ def test_an_update_to_the_same_values_stores_nothing(deployment: Deployment) -> 
         ({"batch_size": "5"}, "batch_size"),
         ({"read_batch_size": 0}, "read_batch_size"),
         ({"read_batch_size": 21}, "read_batch_size"),
+        ({"settle": "no"}, "settle"),
+        ({"settle": 0}, "settle"),
         ({"webhook_url": "http://127.0.0.1/"}, "webhook_url"),
         ({"webhook_events": "connection.*"}, "webhook_events"),
         ({"webhook_events": [1]}, "webhook_events"),

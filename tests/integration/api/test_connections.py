@@ -63,6 +63,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "linger_seconds": 0,
         "batch_size": 1,
         "read_batch_size": 20,
+        "settle": True,
         "simulated": False,
         "paused_at": None,
         "next_session_at": None,

@@ -246,6 +246,24 @@ def settles(function: str) -> Callable[[Recorder], None]:
     return case
 
 
+def asks_by_itself(function: str) -> Callable[[Recorder], None]:
+    """Return the case in which a function asks QuickBooks about a write that ended as unknown."""
+
+    def case(recorder: Recorder) -> None:
+        store = recorder.store
+        write = add_unknown_write(store)
+        if function == "sweep":
+            invoke(recorder, function, {})
+        else:
+            change = {"SequenceNumber": "1", "NewImage": stream_image(record_item(write))}
+            invoke(recorder, function, {"Records": [{"dynamodb": change}]})
+        asked = store.request(write.id)
+        assert isinstance(asked, QueuedRequest)
+        assert asked.settling_query_id
+
+    return case
+
+
 def gets_a_canary(function: str) -> Callable[[Recorder], None]:
     """Return a case in which a consumer of a stream gets a canary."""
     image = {"id": {"S": "canary"}, keys.CANARY: {"S": "connections"}}
@@ -554,7 +572,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "reject_queued_requests": (decides("reject_queued_requests", "reject", {"reason": "No."}, of="batches/{batch}"),),
     "discard_queued_requests": (discards_beside_a_session,),
-    "sweep": (sweeps_a_request_that_ends, sweeps_late_requests, purges_chunks),
+    "sweep": (sweeps_a_request_that_ends, sweeps_late_requests, purges_chunks, asks_by_itself("sweep")),
     "web_connector": (
         call_a_whole_session,
         a_session_with_a_large_request,
@@ -565,7 +583,13 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "operate": (operates,),
     "deliver_webhook": (gets_a_canary("deliver_webhook"),),
-    "log_and_forget": (forgets_chunks, logs_events, gets_a_canary("log_and_forget"), settles("log_and_forget")),
+    "log_and_forget": (
+        forgets_chunks,
+        logs_events,
+        gets_a_canary("log_and_forget"),
+        settles("log_and_forget"),
+        asks_by_itself("log_and_forget"),
+    ),
     "settle_queued_request": (settles("settle_queued_request"),),
     "retry_webhook": (sends_an_event_of_a_connection,),
     "list_audit_log": (lists_the_audit_log_of_a_connection,),

@@ -6,11 +6,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb.records import event_mark, record_item
+from domain.errors import TooManyRequests
 from domain.records.webhook import Webhook, WebhookState
 from local.event_filters import passes, patterns_of
 from local.template import Template
+from tests.integration.api.test_permissions import LongRun
 from tests.support.api_client import load
-from tests.support.builders import NOON
+from tests.support.builders import CONNECTION_ID, NOON
 from tests.support.unknown_writes import add_unknown_write, end_query
 from tests.support.webhooks import PlannedAttempts, stream_image
 
@@ -60,6 +62,69 @@ def test_a_write_is_settled_by_the_answer_to_its_query(deployment: Deployment) -
     assert data["settling"] == {"query_id": query_id, "answered": True}
     again = deployment.api.call("POST", f"/api/v1/queued_requests/{write_id}/queue_again")
     assert again.status == 201
+
+
+def test_a_write_that_ends_as_unknown_is_asked_about_by_the_service(deployment: Deployment) -> None:
+    write_id = unknown_write(deployment)
+
+    assert logged(deployment.stored_record(write_id)) == NO_FAILURES
+    assert logged(deployment.stored_record(write_id)) == NO_FAILURES, "the stream repeats changes"
+
+    record = deployment.api.call("GET", f"/api/v1/queued_requests/{write_id}").json["data"]
+    assert record["settling"]["answered"] is False
+    queries = deployment.api.call("GET", deployment.requests_url).json["data"]
+    assert [one["id"] for one in queries if one["settles"] == write_id] == [record["settling"]["query_id"]]
+    logged(end_query(deployment.store, record["settling"]["query_id"], NOON, VENDOR))
+    assert deployment.stored_record(write_id).executed == "no"
+
+
+def test_a_connection_can_switch_that_off(deployment: Deployment) -> None:
+    deployment.api.call("PATCH", f"/api/v1/connections/{CONNECTION_ID}", {"settle": False})
+    write_id = unknown_write(deployment)
+
+    logged(deployment.stored_record(write_id))
+
+    record = deployment.api.call("GET", f"/api/v1/queued_requests/{write_id}").json["data"]
+    assert (record["executed"], record["settling"]) == ("unknown", None)
+    asked = deployment.api.call("POST", f"/api/v1/queued_requests/{write_id}/settle").json["data"]
+    assert asked["settling"]["answered"] is False
+
+
+def test_a_failure_to_ask_holds_up_no_event_and_the_sweep_asks(deployment: Deployment) -> None:
+    """The stream would repeat the batch, and everything behind it would wait."""
+    write_id = unknown_write(deployment)
+    proceed = deployment.services.settling.proceed
+    for error in (ConnectionError, TooManyRequests("many wait")):
+
+        def fails(_: str, error: Exception | type[Exception] = error) -> None:
+            raise error
+
+        deployment.services.settling.proceed = fails  # type: ignore[method-assign,assignment]
+        assert logged(deployment.stored_record(write_id)) == NO_FAILURES
+    deployment.services.settling.proceed = proceed  # type: ignore[method-assign]
+    feed = deployment.api.call("GET", "/api/v1/events")
+    assert write_id in {event["id"] for event in feed.json["data"]}
+
+    deployment.services.retry_queue = PlannedAttempts([])
+    load("handlers.sweep.handler")({}, LongRun())
+
+    assert deployment.stored_record(write_id).settling_query_id
+
+
+def test_a_call_does_not_settle_writes_for_long(deployment: Deployment) -> None:
+    """The events behind it would wait, and Lambda would end the call after a minute."""
+    writes = [add_unknown_write(deployment.store, app_id=deployment.app_id) for _ in range(3)]
+    asked: list[str] = []
+
+    def proceed(write_id: str) -> None:
+        asked.append(write_id)
+        deployment.clock.advance(seconds=10)
+
+    deployment.services.settling.proceed = proceed  # type: ignore[method-assign]
+    changes = [{"SequenceNumber": str(n), "NewImage": stream_image(record_item(one))} for n, one in enumerate(writes)]
+    answer = load("handlers.log_and_forget.handler")({"Records": [{"dynamodb": one} for one in changes]}, None)
+
+    assert (answer, asked) == (NO_FAILURES, [write.id for write in writes[:2]])
 
 
 def settled(deployment: Deployment, webhook: Webhook = WEBHOOK) -> list[dict[str, Any]]:
@@ -148,7 +213,7 @@ def test_a_failure_to_settle_a_write_holds_up_no_event(deployment: Deployment) -
     def fails(*_: object) -> None:
         raise ConnectionError
 
-    deployment.services.settling.answered = fails  # type: ignore[method-assign,assignment]
+    deployment.services.settling.proceed = fails  # type: ignore[method-assign,assignment]
 
     assert logged(ended) == {"batchItemFailures": []}
     feed = deployment.api.call("GET", "/api/v1/events")

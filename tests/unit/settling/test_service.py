@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from domain.errors import Conflict, Gone, InvalidState, NotFound, TooManyRequests
 from domain.records.batch import ids_of_batch
@@ -37,7 +39,7 @@ from tests.support.builders import (
 )
 from tests.support.cases import for_each
 from tests.support.fake_store import FakeStore
-from tests.support.unknown_writes import ADDITION, DELETION, add_executed, add_unknown_write, end_query
+from tests.support.unknown_writes import ADDITION, DELETION, FILE, add_executed, add_unknown_write, end_query
 
 VENDOR = "<VendorRet><ListID>8-1</ListID></VendorRet>"
 CUSTOMER = "<CustomerRet><TimeCreated>2026-03-14T07:00:01-05:00</TimeCreated><Name>Ada</Name></CustomerRet>"
@@ -78,9 +80,14 @@ class Bench:
         shown = None
         waiting = [one for one in self.queries if one.state is State.WAITING]
         for number, (query, answer) in enumerate(zip(waiting, rows, strict=True)):
-            ended = end_query(self.store, query.id, self.clock() + timedelta(minutes=1, seconds=number), answer, **how)
-            shown = self.service.answered(ended)
+            end_query(self.store, query.id, self.clock() + timedelta(minutes=1, seconds=number), answer, **how)
+            shown = self.proceed()
         return shown
+
+    def proceed(self) -> WhetherExecuted | None:
+        """Take the next step, as the stream and the sweep do. Return what the answer shows that this stores."""
+        write = self.service.proceed(self.write.id)
+        return write.settling.executed if write else None
 
 
 def test_the_query_waits_behind_the_other_requests_without_a_webhook() -> None:
@@ -142,7 +149,7 @@ def test_an_answer_that_comes_twice_is_stored_once() -> None:
     assert bench.answer(VENDOR) is WhetherExecuted.NO
     before = bench.record
 
-    assert bench.service.answered(bench.queries[0]) is None
+    assert bench.proceed() is None
     assert bench.record == before
 
 
@@ -150,10 +157,9 @@ def test_an_answer_to_an_earlier_query_is_not_stored() -> None:
     bench = Bench()
     bench.settle()
     bench.answer("")
-    (first,) = bench.queries
     bench.settle()
 
-    assert bench.service.answered(first) is None
+    assert bench.proceed() is None
     assert bench.record.settling.executed is None
 
 
@@ -243,9 +249,7 @@ def test_a_query_that_failed_settles_nothing() -> None:
     query = bench.queries[-1]
     bench.store.commit(ChangeRequest(query, query.moved(State.DISCARDED, NOON)))
 
-    ended = bench.store.request(query.id)
-    assert isinstance(ended, QueuedRequest)
-    assert bench.service.answered(ended) is WhetherExecuted.UNKNOWN
+    assert bench.proceed() is WhetherExecuted.UNKNOWN
 
 
 def calibrated(bench: Bench) -> None:
@@ -401,6 +405,111 @@ def test_deletions_that_were_asked_for_before_the_changes_settle_nothing() -> No
     bench.settle()
     *others, deleted = bench.queries
     end_query(bench.store, deleted.id, bench.clock() + timedelta(minutes=1))
-    *_, last = [end_query(bench.store, query.id, bench.clock() + timedelta(minutes=2)) for query in others]
+    for query in others:
+        end_query(bench.store, query.id, bench.clock() + timedelta(minutes=2))
 
-    assert bench.service.answered(last) is WhetherExecuted.UNKNOWN
+    assert bench.proceed() is WhetherExecuted.UNKNOWN
+
+
+# --- The service asks by itself
+
+
+@settings(max_examples=100)
+@given(steps=st.lists(st.sampled_from(["proceed", "nothing", "answer", "later"]), max_size=12))
+def test_the_service_asks_once_by_itself_however_often_a_step_is_repeated(steps: list[str]) -> None:
+    """`nothing` is an answer that settles nothing: somebody else has to ask again."""
+    until = timestamp(NOON + timedelta(minutes=50))
+    bench = Bench(recovery=Recovery(begun=True, company_file_key=FILE, running_until=until))
+    for step in steps:
+        if step in {"nothing", "answer"} and any(one.state is State.WAITING for one in bench.queries):
+            bench.answer(VENDOR if step == "answer" else "")
+        elif step == "later":
+            bench.clock.advance(minutes=10)
+        else:
+            bench.proceed()
+
+    is_over = timestamp(bench.clock()) >= until
+    assert len(bench.queries) <= 1
+    assert not bench.queries or is_over
+    assert bench.record.settling.times == len(bench.queries)
+    bench.clock.advance(hours=1)
+    bench.proceed()
+    assert [query.id for query in bench.queries] == [settling_id(bench.write.id, 1)]
+
+
+def test_a_write_of_a_connection_that_has_switched_it_off_is_settled_only_by_a_call() -> None:
+    bench = Bench()
+    connection = bench.store.connection(CONNECTION_ID)
+    assert connection
+    bench.store.commit(Put(connection, replace(connection, settles_on_call_only=True).changed(timestamp(NOON))))
+
+    assert bench.proceed() is WhetherExecuted.UNKNOWN
+    assert bench.proceed() is None
+    assert (bench.queries, bench.record.is_unsettled, bench.record.settling_query_id) == ([], False, None)
+
+    bench.settle()
+    assert bench.answer(VENDOR) is WhetherExecuted.NO
+
+
+def test_a_write_that_no_query_can_settle_is_looked_at_once() -> None:
+    bench = Bench("<DataExtDelRq><OwnerID>0</OwnerID><DataExtName>Birthday</DataExtName></DataExtDelRq>")
+
+    assert bench.proceed() is WhetherExecuted.UNKNOWN
+    assert bench.proceed() is None
+    assert not bench.record.is_unsettled
+
+
+@for_each(
+    "fields", (*KNOWN, {"error": RequestError(ErrorCode.NOT_SENT_IN_TIME, "…"), "recovery": Recovery(begun=True)})
+)
+def test_the_service_asks_by_itself_only_about_a_write_that_ended_as_unknown(fields: dict[str, Any]) -> None:
+    bench = Bench(**fields)
+
+    assert bench.proceed() is None
+    assert (bench.queries, bench.record) == ([], bench.write)
+
+
+def test_a_write_waits_while_so_many_queries_of_its_connection_wait() -> None:
+    bench = Bench()
+    waiting = [a_record(queue_priority=LAST_IN_LINE) for _ in range(MAX_WAITING)]
+    for record in waiting:
+        bench.store.commit(AddRequest(record, REQUEST_XML, ""))
+    with pytest.raises(TooManyRequests):
+        bench.proceed()
+    assert bench.record.is_unsettled
+
+    bench.store.commit(ChangeRequest(waiting[0], waiting[0].moved(State.DISCARDED, NOON)))
+    bench.proceed()
+
+    assert len(bench.queries) == 1
+
+
+@for_each("taken", [0, 1, 2])
+@for_each("asks", [SettlingService.proceed, lambda service, write_id: service.settle(APP_ID, write_id)])
+def test_a_write_that_lacks_a_query_of_its_own_after_a_restore_is_asked_about(taken: int, asks: Any) -> None:
+    """A restored table may have one item of a transaction, and not another."""
+    bench = Bench(ADDITION)
+    former = ids_of_batch(settling_id(bench.write.id, 1), 3)[taken]
+    bench.store.commit(AddRequest(a_record(id=former, settles=bench.write.id), REQUEST_XML, ""))
+
+    asks(bench.service, bench.write.id)
+
+    ids = ids_of_batch(settling_id(bench.write.id, 2), 3)
+    assert sorted(query.id for query in bench.queries if query.id != former) == sorted(ids)
+    assert (bench.record.settling.times, bench.record.revision) == (2, bench.write.revision + 1)
+
+
+def test_nothing_is_done_for_a_write_that_was_deleted() -> None:
+    bench = Bench()
+    bench.store.commit(RemoveRequest(bench.write, timestamp(NOON)))
+
+    assert bench.proceed() is None
+
+
+def test_a_query_that_was_deleted_settles_nothing_and_ends_the_matter() -> None:
+    bench = Bench()
+    bench.proceed()
+    bench.store.commit(RemoveRequest(bench.queries[0], timestamp(NOON)))
+
+    assert bench.proceed() is WhetherExecuted.UNKNOWN
+    assert bench.proceed() is None
