@@ -1,10 +1,12 @@
 // The shell: sign-in, navigation, and the view that belongs to the address.
 import { Component, html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { session, signOut } from "./lib/api.js";
+import { useApprovals } from "./lib/approval_count.js";
 import { AsOf, StaleNotice } from "./lib/freshness.js";
 import { Keyboard } from "./lib/keyboard.js";
 import { focusHeading, keepScrollPositions } from "./lib/place.js";
 import { followLinks, ID, ROOT, url, useRoute } from "./lib/router.js";
+import { count } from "./lib/text.js";
 import { Brand, Button, Icon, Note, Toasts } from "./lib/ui.js";
 import Connection from "./views/connection.js";
 import Connections from "./views/connections.js";
@@ -23,6 +25,7 @@ const VIEWS = [
   { pattern: /^\/connections\/new$/, changes: true, load: () => import("./views/new_connection.js") },
   { pattern: new RegExp(`^/connections/${ID}$`), view: Connection },
   { pattern: new RegExp(`^/connections/${ID}/(settings)$`), load: () => import("./views/connection_settings.js") },
+  { pattern: /^\/approvals$/, ids: ["connection"], load: () => import("./views/approvals.js") },
   { pattern: /^\/search$/, load: () => import("./views/search.js") },
   { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
@@ -142,13 +145,28 @@ function ThemeButton() {
   `;
 }
 
+/** What the key can do, if not everything. */
+const KEYS = { read_only: " (read-only key)", propose: " (key that proposes)", approve: " (key that approves)" };
+
+/** The number of writes that wait for approval. */
+function Waiting() {
+  const known = useApprovals();
+  if (!known?.number) return null;
+  return html`
+    <span class="nav-count">
+      ${count(known.number)}${known.isAll ? "" : "+"}<span class="hidden-visually">${" "}waiting</span>
+    </span>
+  `;
+}
+
 function Shell({ path, open, children }) {
   const [menu, setMenu] = useState(false);
   useEffect(() => setMenu(false), [path]);
-  const link = (address, icon, text, current) => html`
+  const link = (address, icon, text, current, more) => html`
     <a href=${address} aria-current=${current ? "page" : undefined}>
       <${Icon} name=${icon} />
       ${text}
+      ${more}
     </a>
   `;
   return html`
@@ -175,6 +193,7 @@ function Shell({ path, open, children }) {
           )}
           ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
           ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
+          ${!open && link(url("/approvals"), "stamp", "Approvals", path === "/approvals", html`<${Waiting} />`)}
           ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}
           ${!open && link(url("/contact"), "phone", "Your contact", path === "/contact")}
           ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
@@ -190,7 +209,7 @@ function Shell({ path, open, children }) {
               : html`
                 <button type="button" onClick=${() => signOut()}>
                   <${Icon} name="out" />
-                  Sign out${session.canChange ? "" : " (read-only key)"}
+                  Sign out${KEYS[session.scope] ?? ""}
                 </button>
               `
           }

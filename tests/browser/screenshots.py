@@ -19,11 +19,14 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import sync_playwright
 
+from local.command import invoke, local_client, operator_of
+from local.first_steps import Api
 from simulator.company import Company
 from simulator.faults import Fault
 from simulator.runs.scheduler import Simulator
 from tests.browser.conftest import CHROMIUM
 from tests.browser.support import HOSTILE, large_response, seed_session
+from tests.browser.writes import BATCH, WRITES
 from tests.e2e.runs import running
 from tests.e2e.support import eventually
 
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page, Route
 
-    from local.first_steps import Api
     from tests.e2e.runs import Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -191,6 +193,54 @@ def fill_in_payment(page: Page) -> None:
     page.get_by_label("Payment of line 2").fill("60.5")
     page.get_by_label("Payment of line 2").blur()
     page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+
+def select_writes(page: Page) -> None:
+    """Select two writes that wait for approval."""
+    for number in (0, 2):
+        page.locator(".writes .pick input").nth(number).check()
+
+
+def ask_to_reject(page: Page) -> None:
+    """Select two writes, and press the button that rejects them."""
+    select_writes(page)
+    click("Reject…")(page)
+
+
+def with_changed_write(page: Page) -> None:
+    """Refuse each approval because the write has changed, and the rejections of others."""
+
+    def refuse(route: Route) -> None:
+        seen = json.loads(route.request.post_data or "{}")["requests"]
+        error = {"code": "forbidden", "message": "The API key that queued a request cannot approve or reject it."}
+        requests = [{"id": one["id"], "error": error} for one in seen]
+        route.fulfill(json={"data": {"decided": 0, "refused": len(seen), "requests": requests}})
+
+    page.route("**/queued_requests/approve", refuse)
+
+
+QUERY_ID = "e0000000-0000-4000-8000-000000000001"
+
+
+def compare(page: Page) -> None:
+    """Compare a change with the object in the books."""
+    customer = {
+        "ListID": "80000001-1700000000",
+        "EditSequence": "1699999999",
+        "Name": "Harbor Street Bakery",
+        "Phone": "555-0100",
+        "Email": "books@example.com",
+    }
+    answer = [{"QBXMLMsgsRs": {"CustomerQueryRs": {"CustomerRet": [customer]}}}]
+    record = {
+        "id": QUERY_ID,
+        "state": "response_received",
+        "response_json": answer,
+        "responded_at": timestamp(datetime.now(tz=UTC)),
+    }
+    page.route("**/api/v1/connections/*/queued_requests", lambda route: route.fulfill(json={"data": {"id": QUERY_ID}}))
+    page.route(f"**/api/v1/queued_requests/{QUERY_ID}", lambda route: route.fulfill(json={"data": record}))
+    click("Compare with the books")(page)
 
 
 def failing(status: int, code: str, message: str) -> Callable[[Page], object]:
@@ -387,6 +437,15 @@ def with_contact(page: Page) -> None:
 
 
 VIEWS: Mapping[str, View] = {
+    "approvals": View("/app/approvals"),
+    "approvals-selected": View("/app/approvals", act=select_writes),
+    "approvals-compared": View("/app/approvals", act=compare),
+    "approvals-refused": View(
+        "/app/approvals", with_changed_write, act=lambda page: page.locator(".writes .approve").first.click()
+    ),
+    "approvals-reject": View("/app/approvals", act=ask_to_reject),
+    "approvals-read-only": View("/app/approvals", scope="read_only"),
+    "approvals-none": View("/app/approvals?connection={empty}"),
     "overview": View("/app/overview?days=7", with_statistics(connections=1_000)),
     "overview-two-days": View("/app/overview"),
     "overview-connection": View("/app/connections/{connection}/overview"),
@@ -628,9 +687,25 @@ def fill(run: Run) -> dict[str, str]:
         "unknown": unknown(api, check=False),
         "found": unknown(api, check=True),
         "absent": unknown(api, check=True, restore=True),
+        "approvals": propose(run),
         "onboarding": onboarding(empty),
         "onboarding_wrong": onboarding_wrong,
     }
+
+
+def propose(run: Run) -> str:
+    """Queue writes that wait for approval, with a key that proposes, and return their connection."""
+    api, operator = run.api(), operator_of(run.credentials)
+    event = {"operation": "create_key", "app_id": run.credentials["app_id"], "scope": "propose"}
+    key = invoke(local_client(operator), operator.function, event)["api_key"]
+    author = Api(run.credentials["base_url"], key)
+    of = str(api.call("POST", "/api/v1/connections", {"name": "Harbor Street Bakery, Books"})["data"]["id"])
+    for write in WRITES:
+        author.call("POST", f"/api/v1/connections/{of}/queued_requests", {"request_json": write, "label": "agent 7"})
+    author.call("POST", f"/api/v1/connections/{of}/queued_requests/batch", {"requests": BATCH})
+    own = {"request_json": WRITES[3], "approval": "required"}
+    api.call("POST", f"/api/v1/connections/{of}/queued_requests", own)
+    return of
 
 
 def unknown(api: Api, *, check: bool, restore: bool = False) -> str:

@@ -45,11 +45,17 @@ ANY = "connections/[0-9a-f-]{{36}}"
 """A connection of another test."""
 
 LIST_OF_ANY = f"{ANY}/queued_requests"
+
 VIEWS = (
     View("/", ("connections",)),
     View("/connections/new", ("connections",)),
     View("/connections/{connection}", (CONNECTION, LIST)),
     View("/connections/{connection}/settings", (CONNECTION,)),
+    View(
+        "/approvals",
+        ("connections", CONNECTION, LIST, LIST_OF_ANY, "api_key"),
+        (("connection", "{connection}"),),
+    ),
     View("/search", ("connections", LIST_OF_ANY)),
     View("/overview", ("statistics", "connections")),
     View("/connections/{connection}/overview", (CONNECTION, f"{CONNECTION}/statistics")),

@@ -47,8 +47,15 @@ export const session = {
   get key() {
     return sessionStorage.getItem(KEY);
   },
+  get scope() {
+    return sessionStorage.getItem(SCOPE);
+  },
   get canChange() {
-    return sessionStorage.getItem(SCOPE) === "full";
+    return this.scope === "full";
+  },
+  /** Whether the key may approve and reject what others have queued. */
+  get canDecide() {
+    return this.canChange || this.scope === "approve";
   },
   onSignOut(listener) {
     signedOut.add(listener);

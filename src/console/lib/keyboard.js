@@ -1,17 +1,40 @@
-// Single keys: / searches, j and k move through rows, ? explains. They can be switched off (WCAG 2.1.4).
-import { html, useEffect, useState } from "../vendor/preact.js";
+// Single keys: / searches, j and k move through rows, ? explains, and a view can have others. They can be switched off
+// (WCAG 2.1.4).
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { Dialog } from "./dialogs.js";
 import { Button } from "./ui.js";
 
 const OFF = "qbxml-queue.single-keys";
-const ROWS = "main tr.clickable, main .reference .list li";
+const ROWS = "main tr.clickable, main .reference .list li, main .writes > li";
 const KEYS = [
   ["/", "Search in this view"],
   ["j", "Next row"],
   ["k", "Previous row"],
   ["Enter", "Open the row"],
-  ["?", "Show this list"],
 ];
+const HELP = ["?", "Show this list"];
+
+/**
+ * The keys of the view: `[key, what it does, function]`.
+ *
+ * @type {() => [string, string, () => unknown][]}
+ */
+let keysOfView = () => [];
+
+/** Adds keys of a view, which the list of keys shows too. */
+export function useKeys(keys) {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    keysOfView = () => latest.current;
+    return () => {
+      keysOfView = () => [];
+    };
+  }, []);
+}
+
+/** Returns the row that has the focus, or null. */
+export const focusedRow = () => /** @type {HTMLElement | null} */ (document.activeElement?.closest(ROWS) ?? null);
 
 const isTyping = (element) =>
   element.isContentEditable ||
@@ -35,7 +58,9 @@ export function Keyboard() {
           return true;
         },
       }[event.key];
-      if (done?.()) event.preventDefault();
+      const own = keysOfView().find(([key]) => key === event.key);
+      if (own) own[2]();
+      if (own || done?.()) event.preventDefault();
     };
     if (!isOff) addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
@@ -57,7 +82,7 @@ export function Keyboard() {
           actions=${html`<${Button} kind="primary" onClick=${() => setAsking(false)}>Close<//>`}
         >
           <dl class="keys">
-            ${KEYS.map(
+            ${[...KEYS, ...keysOfView(), HELP].map(
               ([key, does]) => html`
                 <dt><kbd>${key}</kbd></dt>
                 <dd>${does}</dd>
@@ -88,7 +113,7 @@ function move(step) {
     .filter(isVisible)
     .flatMap((row) => /** @type {HTMLElement | null} */ (row.querySelector("a[href]")) ?? []);
   if (!links.length) return false;
-  const row = document.activeElement?.closest(ROWS);
+  const row = focusedRow();
   const at = links.findIndex((link) => row?.contains(link));
   const next = links[Math.min(Math.max(at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step, 0), links.length - 1)];
   next.focus({ preventScroll: true });

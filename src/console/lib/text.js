@@ -201,15 +201,22 @@ export function partsOf({ name, children }) {
 }
 
 /**
+ * Returns the kind of what a request is about, in a sentence: "customer", "payment", "AR refund credit card".
+ *
+ * @param {string} subject
+ */
+export const nounOf = (subject) =>
+  ({ Txn: "transaction", List: "list entry", ReceivePayment: "payment" })[subject] ??
+  inSentence(requestTitle(`${subject.replace(/^Item(?=[A-Z])(?!Receipt)(.*)/, "$1Item")}Rq`));
+
+/**
  * Returns what a request does: "Add customer", "Delete invoice", "Queue customer query".
  *
  * @param {import("./trees.js").Tree} tree
  */
 export function actionTitle(tree) {
   const { verb, subject } = partsOf(tree);
-  const noun =
-    { Txn: "transaction", List: "list entry", ReceivePayment: "payment" }[subject] ??
-    inSentence(requestTitle(`${subject}Rq`));
+  const noun = nounOf(subject);
   if (isRead(tree.name)) return `Queue ${inSentence(requestTitle(tree.name))}`;
   return verb === "Merge"
     ? `Merge ${subject === "List" ? "list" : noun} entries`
@@ -264,6 +271,7 @@ export function webhookConditions(key) {
 
 /** Remedies in the console. The API's hints name calls instead. */
 const HINTS = {
+  approval: "Approve or reject it on the page Approvals, with another API key than the one that queued it.",
   paused: "Choose Resume on the page of the connection to send requests again.",
   never_connected:
     "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",

@@ -9,6 +9,7 @@ import { BASES, namesIn } from "./schema.js";
  * @property {string} [text]
  * @property {Tree[]} [children]
  * @property {string} [example] The placeholder of an empty field.
+ * @property {string} [later] The place of its value in the response to another request, which has not ended.
  * @property {Tree} [origin] The element of the form that this one was made of.
  */
 

@@ -1,6 +1,6 @@
 // Components that every view uses.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { ApiError } from "./api.js";
+import { ApiError, session } from "./api.js";
 import { ago, agoShort, fullTime, plural, STATES, WEBHOOK_STATES, withoutControls } from "./text.js";
 
 const PATHS = {
@@ -16,6 +16,7 @@ const PATHS = {
   plus: "M12 5v14M5 12h14",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   check: "M5 12l5 5 9-10",
+  stamp: "M8 12l3 3 5-6M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z",
   alert: "M12 3l10 18H2zM12 10v5M12 18v.5",
   info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v6M12 7.5v.5",
   inbox: "M4 13l3-8h10l3 8v6H4zM4 13h5l1 3h4l1-3h5",
@@ -144,7 +145,8 @@ export function Problem({ error, retry, what = "This could not be loaded." }) {
 export function explain(error) {
   if (!(error instanceof ApiError)) return "Something in the console went wrong. Reload the page.";
   if (error.status === 0) return `${error.message} Check your network, then try again.`;
-  if (error.code === "forbidden") return "This API key is read-only. Sign in with a full key to change things.";
+  if (error.code === "forbidden" && session.scope === "read_only")
+    return "This API key is read-only. Sign in with a full key to change things.";
   if (error.retryAfter > 1) return `${error.message} Try again in ${plural(error.retryAfter, "second")}.`;
   const problems = error.details?.problems;
   if (problems?.length) return problems.map((problem) => problemText(problem)).join(" ");

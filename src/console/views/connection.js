@@ -10,7 +10,7 @@ import { Button, Empty, explain, Pager, Problem, Segmented } from "../lib/ui.js"
 import { ConnectionFrame } from "./connection_frame.js";
 import { ManyAtOnce, ManyBar, useSelection } from "./many_bar.js";
 import { LAST_NIGHT, Numbers, orderOf, SearchBox, Select, WEBHOOK_CHOICES } from "./request_filters.js";
-import { RequestTable, SearchNote, SharedReason, sharedReason, useDense } from "./request_list.js";
+import { RequestTable, SearchNote, SharedReason, sharedReason, ToApprove, useDense } from "./request_list.js";
 
 /** Eight polls a minute together, as many as `polling.js` allows. */
 const LIST_MILLISECONDS = 12_000;
@@ -138,6 +138,7 @@ function Requests({ id, query, held }) {
         />
       <//>
       ${search && list.data && html`<${SearchNote} phrase=${search} total=${list.data.total} />`}
+      ${list.data?.awaiting_approval > 0 && html`<${ToApprove} id=${id} number=${list.data.awaiting_approval} />`}
       ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}
       ${
         session.canChange &&

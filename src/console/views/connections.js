@@ -1,6 +1,7 @@
 // The list of connections: health, last contact, and the numbers of waiting and failed requests.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
+import { noteConnections } from "../lib/approval_count.js";
 import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
 import { count, health, plural, waiting, withLocalTimes } from "../lib/text.js";
@@ -44,8 +45,12 @@ const isSilent = (one) => one.last_connected_at && !one.paused_at && lastContact
  * Returns the page of the list that is shown: `{data, total_pages}`, and of a whole list also `rows`, `known`, `isAll`.
  */
 async function load(page, { search, health: filter, sort }, signal) {
-  if (!search && !HEALTH[filter] && !SORTS[sort])
-    return call("GET", ["connections"], { query: { page, page_size: PAGE_SIZE, counts: true }, signal });
+  if (!search && !HEALTH[filter] && !SORTS[sort]) {
+    const query = { page, page_size: PAGE_SIZE, counts: true };
+    const shown = await call("GET", ["connections"], { query, signal });
+    noteConnections(shown);
+    return shown;
+  }
   const all = [];
   let list;
   for (let number = 1; number <= MAX_PAGES && (!list || number <= list.total_pages); number += 1) {

@@ -224,6 +224,15 @@ function LoadedCheck(props) {
   return loaded.view ? html`<${loaded.view} ...${props} />` : html`<${SkeletonCard} lines=${3} />`;
 }
 
+/** Who decided about a write, and when. */
+function Decision({ approval: { decision, decided_by: by, decided_at: at, reason }, connection_id: connection }) {
+  if (!decision) return html`<a href=${url("/approvals", { connection })}>Nobody has decided yet</a>`;
+  return html`
+    ${decision === "approved" ? "Approved" : "Rejected"} ${fullTime(at)}${by && html` with <code>${by}</code>`}
+    ${reason && html`: <${Foreign} text=${reason} />`}
+  `;
+}
+
 function Details({ record, label }) {
   return html`
     <dl class="facts">
@@ -266,6 +275,13 @@ function Details({ record, label }) {
         html`
           <dt>If it exists</dt>
           <dd>${IF_EXISTS[record.outcome] ?? "QuickBooks is asked for it first. If it exists, nothing is added"}</dd>
+        `
+      }
+      ${
+        record.approval &&
+        html`
+          <dt>Approval</dt>
+          <dd><${Decision} ...${record} /></dd>
         `
       }
       <dt>Last change</dt>

@@ -216,6 +216,14 @@ export function SearchNote({ phrase, total }) {
   `;
 }
 
+/** Leads to the writes that wait for approval. */
+export const ToApprove = ({ id, number }) => html`
+  <div class="search-note small" role="status">
+    <span class="strong">${plural(number, "write")} ${number === 1 ? "waits" : "wait"} for approval.</span>${" "}
+    <a href=${url("/approvals", { connection: id })}>Look at ${number === 1 ? "it" : "them"}</a>
+  </div>
+`;
+
 export const SharedReason = ({ reason }) => html`
   <div class="search-note small" role="status">
     <span class="strong">Why they wait:</span> <${Foreign} text=${withLocalTimes(reason.message)} />

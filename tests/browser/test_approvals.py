@@ -1,0 +1,144 @@
+"""Writes that wait for approval: what is approved is what the page showed, one or several, with a mouse or without."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from playwright.sync_api import expect
+
+from tests.browser.writes import BATCH, TWO_LINES, author_of, customer_change, invoice, propose
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from tests.browser.support import Console
+    from tests.e2e.support import Connection
+
+
+def invoices(*numbers: str) -> list[dict[str, Any]]:
+    return [invoice(number, TWO_LINES, "Acme") for number in numbers]
+
+
+def row(console: Console, text: str) -> Locator:
+    """Return the row of a write."""
+    return console.page.locator(".writes > li").filter(has_text=text)
+
+
+def decision(connection: Connection, request_id: str) -> Any:
+    return connection.record(request_id)["approval"]["decision"]
+
+
+def test_a_write_is_approved_as_it_is_shown_and_leaves_the_queue(console: Console) -> None:
+    connection = console.service.connection()
+    first, second = propose(connection, *invoices("7001", "7002"))
+    console.sign_in(f"/app/approvals?connection={connection.id}")
+
+    shown = row(console, "7001")
+    expect(shown).to_contain_text("Adds the invoice 7001 for Acme, 2 lines, total 248.50")
+    expect(shown.get_by_role("table")).to_contain_text("Consulting")
+    shown.get_by_role("button", name="Approve").click()
+
+    expect(row(console, "7001")).to_have_count(0)
+    expect(row(console, "7002").get_by_role("link").first).to_be_focused()
+    approval = connection.record(first)["approval"]
+    assert (approval["decision"], approval["revision"]) == ("approved", 1)
+    assert decision(connection, second) is None
+
+
+def test_a_write_that_has_changed_is_shown_again_before_it_can_be_approved(console: Console) -> None:
+    connection = console.service.connection()
+    key = author_of(console.service)
+    answer = console.service.call("POST", f"{connection.path}/queued_requests/batch", {"requests": BATCH}, key=key)
+    customer, dependent = (one["id"] for one in answer.json["data"])
+    console.sign_in(f"/app/approvals?connection={connection.id}")
+    shown = row(console, "Adds an invoice")
+    expect(shown).to_contain_text("CustomerRet/ListID of another request")
+    console.service.call("POST", f"/api/v1/queued_requests/{customer}/approve", {"revision": 1})
+    connection.run_session()
+
+    shown.get_by_role("button", name="Approve").click()
+    console.page.get_by_label("Also with values of other requests").check()
+    console.confirm("Approve")
+    expect(shown).to_contain_text("It has changed since it was shown here.")
+    assert shown.get_by_role("button", name="Approve").count() == 0
+    assert decision(connection, dependent) is None
+    shown.get_by_role("button", name="Show its new content").click()
+    expect(shown).not_to_contain_text("CustomerRet/ListID of another request")
+    shown.get_by_role("button", name="Approve").click()
+
+    expect(shown).to_have_count(0)
+    assert decision(connection, dependent) == "approved"
+
+
+def test_several_are_decided_about_with_the_keyboard(console: Console) -> None:
+    connection = console.service.connection()
+    ids = propose(connection, *invoices("7011", "7012", "7013", "7014"))
+    console.sign_in(f"/app/approvals?connection={connection.id}")
+    expect(console.page.locator(".writes > li")).to_have_count(4)
+    press = console.page.keyboard.press
+
+    for key in ("j", "x", "j", "x", "r"):
+        press(key)
+    console.sees_heading("Reject 2 writes?")
+    console.page.get_by_label("Reason").fill("They exist already.")
+    press("Enter")
+    console.sees("2 writes rejected.")
+    expect(console.page.locator(".writes > li")).to_have_count(2)
+    console.page.get_by_role("checkbox", name="Select all that are shown").check()
+    press("a")
+    console.sees_heading("Approve 2 writes?")
+    assert [decision(connection, one) for one in ids] == ["rejected", "rejected", None, None]
+    press("Enter")
+
+    console.sees_heading("Nothing waits for approval")
+    assert [decision(connection, one) for one in ids] == ["rejected", "rejected", "approved", "approved"]
+    assert connection.record(ids[0])["approval"]["reason"] == "They exist already."
+
+
+def test_who_queued_a_write_is_told_why_somebody_else_has_to_decide(console: Console) -> None:
+    service, connection = console.service, console.service.connection()
+    key = author_of(service)
+    (proposed,) = propose(connection, *invoices("7021"), key=key)
+    rotates = hashlib.sha256(key.encode()).hexdigest()
+    rotated = service.operate("create_key", app_id=service.app_id, scope="full", rotates=rotates)["api_key"]
+    own = {"request_json": invoices("7022")[0], "approval": "required"}
+    assert service.call("POST", f"{connection.path}/queued_requests", own, key=rotated).status == 201
+    console.sign_in(f"/app/approvals?connection={connection.id}", key=rotated)
+
+    row(console, "7021").get_by_role("button", name="Approve").click()
+
+    expect(row(console, "7021")).to_contain_text("The API key that queued a request cannot approve or reject it.")
+    assert decision(connection, proposed) is None
+
+
+def test_a_change_is_compared_with_the_books_when_the_reader_asks(console: Console) -> None:
+    connection = console.service.connection()
+    added = connection.queue({"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Zoe", "Phone": "555-01"}}}})
+    connection.run_session()
+    (message_set,) = connection.record(added["id"])["response_json"]
+    customer = message_set["QBXMLMsgsRs"]["CustomerAddRs"]["CustomerRet"]
+    change = customer_change(customer["ListID"], customer["EditSequence"], Name="Zoe", Phone="555-02")
+    propose(connection, change)
+    console.sign_in(f"/app/approvals?connection={connection.id}")
+    shown = row(console, "Changes the customer")
+    expect(shown).not_to_contain_text("555-01")
+
+    shown.get_by_role("button", name="Compare with the books").click()
+    expect(shown).to_contain_text("asks QuickBooks")
+    connection.run_session()
+
+    expect(shown.get_by_role("row", name="Phone")).to_have_text("Phone555-01555-02")
+    expect(shown.get_by_role("row", name="Name")).to_contain_text("unchanged")
+
+
+def test_a_read_only_key_sees_the_writes_and_no_button(console: Console) -> None:
+    connection = console.service.connection()
+    propose(connection, *invoices("7031"))
+    key = console.service.operate("create_key", app_id=console.service.app_id, scope="read_only")["api_key"]
+    console.sign_in("/app/approvals", key=key)
+
+    expect(row(console, "7031")).to_contain_text("total 248.50")
+    assert console.page.get_by_role("checkbox").count() == 0
+    assert console.button("Approve").count() == 0
+    expect(console.page.get_by_role("link", name="Approvals")).to_contain_text("waiting")
