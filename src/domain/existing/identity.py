@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import InvalidRequest
 from domain.existing.queries import Write, by_identity, fields_of, query_name, query_named
+from domain.existing.values import is_same_reference
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,18 +110,6 @@ def with_identity(request: qbxml.Request, rows: Sequence[Element]) -> list[Eleme
 def object_id(row: Element) -> str | None:
     """Return the id of an object."""
     return row.findtext("ListID") or row.findtext("TxnID")
-
-
-def is_same_reference(sent: Element, returned: Element, *, is_strict: bool) -> bool:
-    """Return whether two references mean the same object. A list ignores case in names.
-
-    Without `is_strict`, a reference means the same if nothing shows that it does not.
-    """
-    for name in ("ListID", "FullName"):
-        if text := sent.findtext(name):
-            other = returned.findtext(name)
-            return text.casefold() == other.casefold() if other else not is_strict
-    return not is_strict
 
 
 def _folded(number: str) -> str:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
-from domain.existing.identity import is_same_reference
-from domain.qbxml.schema.facts import returned_type
+from domain.existing.values import is_same_reference, is_same_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from xml.etree.ElementTree import Element
 
-_NUMBERS = frozenset({"AMTTYPE", "PRICETYPE", "QUANTYPE", "PERCENTTYPE", "FLOATTYPE", "INTTYPE"})
-_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _AMOUNTS = ("Amount", "Rate", "TotalAmount", "Cost", "PaymentAmount")
 
 
@@ -56,7 +52,7 @@ def _matches(sent: Element, returned: Element, *, is_strict: bool) -> bool:
             if len(element):
                 if not _matches(element, other, is_strict=is_strict):
                     return False
-            elif not _is_same_value(element.tag, element.text or "", other.text or ""):
+            elif not is_same_value(element.tag, element.text or "", other.text or ""):
                 return False
     # Lines that the request does not have change the total.
     return not is_strict or all(name in wanted for name in found if name.endswith("Ret"))
@@ -64,18 +60,6 @@ def _matches(sent: Element, returned: Element, *, is_strict: bool) -> bool:
 
 def _named(reference: Element) -> bool:
     return bool(reference.findtext("ListID") or reference.findtext("FullName"))
-
-
-def _is_same_value(name: str, sent: str, returned: str) -> bool:
-    kind = returned_type(name)
-    if kind in _NUMBERS:
-        try:
-            return Decimal(sent) == Decimal(returned)
-        except InvalidOperation:
-            return sent == returned
-    if kind == "BOOLTYPE":
-        return _BOOLEANS.get(sent.strip(), sent) == _BOOLEANS.get(returned.strip(), returned)
-    return sent.strip() == returned.strip()
 
 
 def _returned_name(tag: str) -> str:
