@@ -21,6 +21,7 @@ from domain.events import feed, log
 from domain.listing import filters, lists, overview, search
 from domain.maintenance import unsettled_writes
 from domain.qbxml import references
+from domain.qbxml.codes.statuses import EDIT_SEQUENCE_OUT_OF_DATE
 from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
@@ -197,6 +198,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "time without a call in a session": [f"{session.SILENCE_SECONDS // 60} minutes"],
     "sessions in which a read is sent": [str(lost_response.MAX_SESSIONS)],
     "messages of a request with `if_exists`": [str(lookup.MAX_MESSAGES)],
+    "times that an update reads its object again": [str(lost_response.MAX_SESSIONS), str(EDIT_SEQUENCE_OUT_OF_DATE)],
     "ids in the error `ambiguous_match`": [str(looking.MAX_IDS)],
     "sessions that ask for the stored response": [str(lost_response.MAX_RECOVERY_SESSIONS)],
     "queries that settle a write": [

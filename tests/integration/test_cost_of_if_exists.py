@@ -1,4 +1,4 @@
-"""What `if_exists` costs: to find an object no more than a query, and to add it less than a third more than `fail`."""
+"""What `if_exists` costs: a query if nothing is written, and otherwise less than a third more than the write alone."""
 
 from __future__ import annotations
 
@@ -27,10 +27,22 @@ if TYPE_CHECKING:
 ADDITION = "<CustomerAddRq requestID={0!r}><CustomerAdd><Name>Ada</Name></CustomerAdd></CustomerAddRq>"
 QUERY = "<CustomerQueryRq requestID={0!r}><FullName>Ada</FullName></CustomerQueryRq>"
 RET = "<CustomerRet><ListID>80-1</ListID><FullName>Ada</FullName></CustomerRet>"
+SYNC = "<CustomerAddRq requestID={0!r}><CustomerAdd><Name>Ada</Name><Phone>1</Phone></CustomerAdd></CustomerAddRq>"
+MOD = (
+    "<CustomerModRq requestID={0!r}><CustomerMod><ListID>80-1</ListID><EditSequence>5</EditSequence><Phone>1</Phone>"
+    "</CustomerMod></CustomerModRq>"
+)
+THERE = (
+    "<CustomerRet><ListID>80-1</ListID><EditSequence>5</EditSequence><FullName>Ada</FullName><Phone>{}</Phone>"
+    "</CustomerRet>"
+)
 
 
-def units(number: int, xml: str, lookup: ObjectLookup | None, *, is_there: bool) -> tuple[float, float]:
-    """Return the write and read units of a session with a number of requests, which are queued before."""
+def units(number: int, xml: str, lookup: ObjectLookup | None, ret: str | None) -> tuple[float, float]:
+    """Return the write and read units of a session with a number of requests, which are queued before.
+
+    QuickBooks returns `ret`, or has no object when it is asked.
+    """
     with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
         store = DynamoDBStore(client, make_tables(client, ""))
@@ -61,26 +73,39 @@ def units(number: int, xml: str, lookup: ObjectLookup | None, *, is_there: bool)
         facts = hcp()
         while text := call("sendRequestXML", ticket, facts, "C:\\Books\\acme.qbw", "US", "16", "0"):
             facts = ""
-            is_query = "QueryRq" in text
-            missing = is_query and not is_there
-            response = response_to(text, code=500, severity="Warn") if missing else response_to(text, content=RET)
+            missing = "QueryRq" in text and not ret
+            response = (
+                response_to(text, code=500, severity="Warn") if missing else response_to(text, content=ret or RET)
+            )
             if call("receiveResponseXML", ticket, response, "", "") == 100:
                 break
         return counted.writes, counted.reads
 
 
-def each(xml: str, lookup: ObjectLookup | None = None, *, is_there: bool = True) -> tuple[float, float]:
+def each(xml: str, lookup: ObjectLookup | None = None, ret: str | None = RET) -> tuple[float, float]:
     """Return the units of one of several requests."""
-    few, many = (units(number, xml, lookup, is_there=is_there) for number in (1, 5))
+    few, many = (units(number, xml, lookup, ret) for number in (1, 5))
     return (many[0] - few[0]) / 4, (many[1] - few[1]) / 4
 
 
 def test_a_request_that_finds_its_object_costs_a_query_and_one_that_adds_it_less_than_a_third_more() -> None:
     looks = ObjectLookup(IfExists.RETURN)
     query, plain = each(QUERY), each(ADDITION)
-    found, created = each(ADDITION, looks), each(ADDITION, looks, is_there=False)
+    found, created = each(ADDITION, looks), each(ADDITION, looks, None)
 
     print(f"query {query}, plain {plain}, found {found}, created {created}")  # noqa: T201
     assert found[0] <= query[0]
     assert found[1] <= query[1]
     assert created[0] <= 1.3 * plain[0]
+
+
+def test_an_update_costs_a_query_if_nothing_differs_and_otherwise_less_than_a_third_more_than_a_mod() -> None:
+    updates = ObjectLookup(IfExists.UPDATE)
+    query, plain = each(QUERY), each(MOD)
+    unchanged, updated = each(SYNC, updates, THERE.format(1)), each(SYNC, updates, THERE.format(9))
+    created = each(SYNC, updates, None)
+
+    print(f"query {query}, plain {plain}, unchanged {unchanged}, updated {updated}, created {created}")  # noqa: T201
+    assert unchanged[0] <= query[0]
+    assert unchanged[1] <= query[1]
+    assert max(updated[0], created[0]) <= 1.3 * plain[0]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHOWN_FAILURES = 20
 
 MESSAGES = range(7)
-"""The messages that can be cut. A run without trouble has five."""
+"""The messages that can be cut. A run without trouble has five, or six with a Mod."""
 
 
 def cases() -> list[tuple[str, Mapping[int, str], Mapping[int, str]]]:

@@ -77,11 +77,16 @@ class _Bodies:
     metadata: Mapping[str, str]
     response_xml: str | None = None
     references: tuple[qbxml.Reference, ...] = ()
+    modification_xml: str | None = None
 
     @property
     def filled(self) -> str:
         """The request with its values."""
         return qbxml.filled(self.request_xml, self.references)
+
+    def modification_of(self, record: QueuedRequest) -> str | None:
+        """Return the Mod that a record sends or has sent last."""
+        return self.modification_xml if record.modification_label else None
 
     @property
     def request_to_send(self) -> str | None:
@@ -250,10 +255,9 @@ class FakeStore:
                 if change.response_xml:
                     bodies = replace(bodies, response_xml=change.response_xml)
                     after = replace(after, response_size=len(change.response_xml.encode()))
-                if change.references is not None:
-                    bodies = replace(bodies, references=change.references)
-                if change.search_text is not None:
-                    bodies = replace(bodies, search_text=change.search_text)
+                for name in ("references", "modification_xml", "search_text"):
+                    if (value := getattr(change, name)) is not None:
+                        bodies = replace(bodies, **{name: value})
                 self.records[after.id], self.bodies[after.id] = after, bodies
             case RemoveRequest(before=before) | ForgetRequest(before=before):
                 self.records[before.id] = Tombstone(before.id, before.connection_id, before.app_id, change.deleted_at)
@@ -371,7 +375,8 @@ class FakeStore:
             if not isinstance(record, QueuedRequest):
                 return record
             bodies = self.bodies[request_id]
-            return StoredRequest(record, bodies.filled, bodies.response_xml, bodies.metadata, bodies.references)
+            mod = bodies.modification_of(record)
+            return StoredRequest(record, bodies.filled, bodies.response_xml, bodies.metadata, bodies.references, mod)
 
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
         """Return the records that exist."""
@@ -408,7 +413,7 @@ class FakeStore:
     def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
         """Return records with their request XML."""
         return [
-            RequestInFlight(record, bodies.request_to_send, bodies.metadata)
+            RequestInFlight(record, bodies.request_to_send, bodies.metadata, bodies.modification_of(record))
             if (bodies := self.bodies.get(record.id))
             else RequestInFlight(record)
             for record in records

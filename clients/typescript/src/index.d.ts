@@ -61,9 +61,9 @@ export interface CommonOptions {
   transliterate?: boolean;
   /**
    * `return` asks QuickBooks for the object of an addition first. If it exists, the request ends with it, and nothing is
-   * added. `fail` is the default.
+   * added. `update` does the same for lists, but changes what differs. `fail` is the default.
    */
-  ifExists?: "fail" | "return";
+  ifExists?: "fail" | "return" | "update";
 }
 
 export interface QueueOptions extends CommonOptions {
@@ -127,7 +127,7 @@ export interface AddOptions {
   /** The same in seconds from the call on. */
   sendWithin?: number;
   /** As for `queue`. */
-  ifExists?: "fail" | "return";
+  ifExists?: "fail" | "return" | "update";
   /** A write waits until it is approved with another API key. */
   approval?: "required";
   /** Requests before this one that must succeed first. A value of `Entry.ref` implies it. */

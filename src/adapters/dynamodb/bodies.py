@@ -119,6 +119,11 @@ def body_update(table: str, request_id: str, attributes: Item, removed: Sequence
     }
 
 
+def modification_attributes(modification_xml: str | None) -> Item:
+    """Return the attribute of a body with a Mod, or none without one."""
+    return {keys.MODIFICATION: {"B": pack(modification_xml)}} if modification_xml else {}
+
+
 class Bodies:
     """The bodies of one record, from its payload items."""
 
@@ -164,7 +169,14 @@ class Bodies:
         """Return the record with its bodies. Raises PartMissing if a part was not read."""
         response = self.packed_response(record) if with_response else None
         response_xml = None if response is None else unpack(response)
-        return StoredRequest(record, self.request_xml, response_xml, self.metadata, self.references)
+        modification = self.modification_of(record)
+        return StoredRequest(record, self.request_xml, response_xml, self.metadata, self.references, modification)
+
+    def modification_of(self, record: QueuedRequest) -> str | None:
+        """Return the Mod that a record sends or has sent last, or None if it has none, or the body has not this one."""
+        stored = self._items[keys.BODY].get(keys.MODIFICATION)
+        text = unpack(bytes(stored["B"])) if stored and record.modification_label else None
+        return text if text and f'"{record.modification_label}"' in text else None
 
     @property
     def request_xml(self) -> str:

@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.bodies import HAS_BODY, body_update, new_body_items, reference_attributes, removed_item
+from adapters.dynamodb.bodies import (
+    HAS_BODY,
+    body_update,
+    modification_attributes,
+    new_body_items,
+    reference_attributes,
+    removed_item,
+)
 from adapters.dynamodb.client import key_query
 from adapters.dynamodb.operations import Operation, delete, put, put_if, put_revision
 from adapters.dynamodb.records import event_mark, record_item, request_from_item, tombstone_item
@@ -75,6 +82,7 @@ class RequestChanges:
             attributes = response_attributes(change, response.attempt)
         else:
             attributes = search_attributes(change) | reference_attributes(change.references or ())
+            attributes |= modification_attributes(change.modification_xml)
             if change.before.state is State.SENT:
                 attributes[keys.RESPONSE_ATTEMPT] = {"S": keys.NO_ATTEMPT}
                 removed = [keys.RESPONSE]

@@ -289,8 +289,10 @@ class Requests:
 
 
 def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
-    """Whether the body was read at another moment than the record: it is missing, or lacks the response or a value."""
-    return bodies is None or bodies.is_older_than(record) or lacks_values(record, bodies.references)
+    """Whether the body was read at another moment than the record: it is missing, or lacks a part of the record."""
+    if bodies is None or bodies.is_older_than(record) or lacks_values(record, bodies.references):
+        return True
+    return record.modification_label is not None and bodies.modification_of(record) is None
 
 
 def _lacks_values(detail: RequestDetail | Tombstone | None) -> bool:
@@ -312,7 +314,8 @@ def _in_flight(record: QueuedRequest, bodies: Bodies | None) -> RequestInFlight:
     if any(reference.value is None for reference in bodies.references):
         return RequestInFlight(record, None, bodies.metadata)
     try:
-        return RequestInFlight(record, bodies.request_xml, bodies.metadata)
+        modification_xml = bodies.modification_of(record)
+        return RequestInFlight(record, bodies.request_xml, bodies.metadata, modification_xml)
     except PartMissing:
         return RequestInFlight(record, None, bodies.metadata)
 

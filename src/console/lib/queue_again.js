@@ -34,7 +34,7 @@ export function contentOf(record) {
     ...(metadata && Object.keys(metadata).length ? { metadata } : {}),
     ...(isAhead ? { send_by } : {}),
     ...(priority === "low" ? { priority } : {}),
-    ...(if_exists === "return" ? { if_exists } : {}),
+    ...(if_exists && if_exists !== "fail" ? { if_exists } : {}),
   };
 }
 

@@ -22,7 +22,7 @@ import { fromXml, toXml } from "./xml.js";
  * @property {Record<string, string>} [metadata]
  * @property {string} [send_by] In UTC.
  * @property {"low"} [priority]
- * @property {"return"} [if_exists]
+ * @property {"return" | "update"} [if_exists]
  */
 
 /**

@@ -96,14 +96,19 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
         ${
           /AddRq$/.test(type.name) &&
           html`
-            <label class="check">
-              <input
-                type="checkbox"
-                checked=${draft.if_exists === "return"}
-                onChange=${({ target: { checked } }) => edit({ if_exists: checked ? "return" : undefined })}
-              />
-              Look first: if it exists, add nothing
-            </label>
+            <${Field} label="If it exists">
+              ${(control) => html`
+                <select
+                  ...${control}
+                  value=${draft.if_exists ?? ""}
+                  onChange=${({ target: { value } }) => edit({ if_exists: value || undefined })}
+                >
+                  <option value="">Do not look first</option>
+                  <option value="return">Look first, and add nothing</option>
+                  <option value="update">Look first, and change what differs (lists)</option>
+                </select>
+              `}
+            <//>
           `
         }
         ${session.canChange ? button : html`<span class="muted">A read-only key cannot queue requests.</span>`}

@@ -29,7 +29,14 @@ import { Pages, Timeline } from "./request_history.js";
 const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
 
 /** What a request that looked for its object did, by its outcome. */
-const IF_EXISTS = { created: "It did not exist, and was added", found: "It existed, and nothing was added" };
+const IF_EXISTS = {
+  created: "It did not exist, and was added",
+  found: "It existed, and nothing was added",
+  updated: "It existed, and what differed was changed",
+  unchanged: "It existed, and nothing differed",
+  return: "QuickBooks is asked for it first. If it exists, nothing is added",
+  update: "QuickBooks is asked for it first. If it exists, what differs is changed",
+};
 
 export default function Request({ parts: [id] }) {
   const first = useLoad((signal) => call("GET", ["queued_requests", id], { signal }), [id]);
@@ -271,10 +278,10 @@ function Details({ record, label }) {
         `
       }
       ${
-        record.if_exists === "return" &&
+        record.if_exists !== "fail" &&
         html`
           <dt>If it exists</dt>
-          <dd>${IF_EXISTS[record.outcome] ?? "QuickBooks is asked for it first. If it exists, nothing is added"}</dd>
+          <dd>${IF_EXISTS[record.outcome ?? record.if_exists]}</dd>
         `
       }
       ${

@@ -16,6 +16,7 @@ from domain.connections.cache import ConnectionCache
 from domain.connections.simulators import no_simulator
 from domain.errors import Gone, InvalidRequest, UnsupportedByVersion, of_request_in_batch
 from domain.existing.identity import identity_query
+from domain.existing.modification import check_can_update
 from domain.queueing import waiting_reason
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.low_lane import begin_low_lane, check_low
@@ -356,6 +357,8 @@ class Queueing:
             check_low(new.request, may_iterate=new.may_iterate)
         if new.if_exists is not IfExists.FAIL:
             identity_query(new.request)
+        if new.if_exists is IfExists.UPDATE:
+            check_can_update(new.request)
         if isinstance(new.webhook_url, str):
             check_url(new.webhook_url, self._url_rules)
 
@@ -466,7 +469,7 @@ def added_request(
 ) -> AddRequest:
     """Return the change that stores a request at a timestamp.
 
-    Raises RequestTooLarge, and InvalidRequest for a `send_by`.
+    Raises RequestTooLarge, and InvalidRequest for a `send_by`, or an update that would need approval.
     """
     request = new.request
     if not request.request_label:
@@ -526,10 +529,19 @@ def with_references(stored: StoredRequest, new: NewRequest) -> NewRequest:
     return replace(new, request=request, references=references)
 
 
+def writes_need_approval(connection: Connection, author: Author) -> bool:
+    """Return whether all writes of an author to a connection need approval."""
+    return author.proposes or connection.approval is not None
+
+
 def _approval(new: NewRequest, connection: Connection, send_by: int | None) -> Approval | None:
-    """Return the approval that a new request needs, or None."""
-    if new.request.is_read or not (new.needs_approval or new.author.proposes or connection.approval):
+    """Return the approval that a new request needs, or None. Raises InvalidRequest for an update that would need it."""
+    if new.request.is_read or not (new.needs_approval or writes_need_approval(connection, new.author)):
         return None
+    if new.if_exists is IfExists.UPDATE:
+        # What an update changes is known only after it was approved, when QuickBooks has returned the object.
+        message = "cannot be update for a write that needs approval. Use return, and queue the Mod as a request"
+        raise InvalidRequest.of("if_exists", message)
     return Approval(new.author.id, send_by)
 
 

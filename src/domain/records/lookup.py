@@ -1,8 +1,9 @@
 """`if_exists`: how far a request has come that asks QuickBooks for its object before it adds it.
 
 A request asks (LOOK), and adds what it has not found (ADD). If QuickBooks then refuses the name because it is in use,
-the request asks once more (LOOK_AGAIN), and in all lists that share the name (LOOK_ELSEWHERE). If QuickBooks cannot
-tell whether it has executed the addition, the request asks for its object (LAST_LOOK) and never adds it again.
+the request asks once more (LOOK_AGAIN), and in all lists that share the name (LOOK_ELSEWHERE). With UPDATE, it changes
+what it has found and what differs (MOD). If QuickBooks cannot tell whether it has executed the write, the request asks
+for its object (LAST_LOOK) and never adds it again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ class IfExists(StrEnum):
 
     FAIL = "fail"
     RETURN = "return"
+    UPDATE = "update"
 
 
 class LookupStep(StrEnum):
@@ -26,6 +28,7 @@ class LookupStep(StrEnum):
 
     LOOK = "look"
     ADD = "add"
+    MOD = "mod"
     LOOK_AGAIN = "again"
     LOOK_ELSEWHERE = "elsewhere"
     LAST_LOOK = "last"
@@ -36,6 +39,8 @@ class LookupOutcome(StrEnum):
 
     CREATED = "created"
     FOUND = "found"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
 
 
 class MessageKind(StrEnum):
@@ -43,6 +48,7 @@ class MessageKind(StrEnum):
 
     QUERY = "query"
     ADD = "add"
+    MOD = "mod"
     STATUS_CHECK = "status_check"
 
 
@@ -59,7 +65,9 @@ class ObjectLookup:
     """The steps of a request with `if_exists`.
 
     `number` grows with each step, so that each query has a label of its own. `sessions` counts the sessions that have
-    sent the query of this step. `messages` are those that were sent, the latest last.
+    sent the query of this step. `messages` are those that were sent, the latest last. `modification_id` is the ID of
+    the message set of the Mod that is sent next or was sent last, or None if that write is the addition. It follows
+    from the text of the Mod, so another text has another ID.
     """
 
     if_exists: IfExists
@@ -67,15 +75,31 @@ class ObjectLookup:
     number: int = 0
     sessions: int = 0
     messages: tuple[SentMessage, ...] = ()
+    modification_id: str | None = None
 
     @property
     def looks(self) -> bool:
         """Whether the step is a query."""
-        return self.step is not LookupStep.ADD
+        return self.step not in {LookupStep.ADD, LookupStep.MOD}
+
+    @property
+    def outcome(self) -> LookupOutcome:
+        """How the request ends if this step shows the object."""
+        if not self.looks:
+            return LookupOutcome.CREATED if self.step is LookupStep.ADD else LookupOutcome.UPDATED
+        if self.if_exists is IfExists.RETURN:
+            return LookupOutcome.FOUND
+        was_lost = self.step is LookupStep.LAST_LOOK and self.modification_id
+        return LookupOutcome.UPDATED if was_lost else LookupOutcome.UNCHANGED
 
     def at(self, step: LookupStep) -> ObjectLookup:
-        """Return the lookup at its next step."""
-        return replace(self, step=step, number=self.number + 1, sessions=0)
+        """Return the lookup at its next step, which is not a Mod."""
+        modification_id = None if step is LookupStep.ADD else self.modification_id
+        return replace(self, step=step, number=self.number + 1, sessions=0, modification_id=modification_id)
+
+    def modifying(self, modification_id: str) -> ObjectLookup:
+        """Return the lookup before it sends the Mod with this ID."""
+        return replace(self.at(LookupStep.MOD), modification_id=modification_id)
 
     def claimed(self, *, recovering: bool) -> ObjectLookup:
         """Return the lookup after a session has claimed the request.
@@ -83,13 +107,15 @@ class ObjectLookup:
         Meanwhile somebody may have changed the object, so a session begins with the query. What may have been executed
         is recovered first.
         """
-        recovered = self.step if self.step is LookupStep.LAST_LOOK else LookupStep.ADD
+        written = LookupStep.MOD if self.modification_id else LookupStep.ADD
+        recovered = self.step if self.step is LookupStep.LAST_LOOK else written
         step = recovered if recovering else LookupStep.LOOK
         sessions = self.sessions if step is self.step or self.looks else 0
         return replace(self, step=step, number=self.number + 1, sessions=sessions)
 
     def sent(self, at: str, *, recovering: bool) -> ObjectLookup:
-        """Return the lookup after its step was sent, or the status check of an addition."""
-        kind = MessageKind.QUERY if self.looks else MessageKind.STATUS_CHECK if recovering else MessageKind.ADD
+        """Return the lookup after its step was sent, or the status check of a write."""
+        written = MessageKind.MOD if self.step is LookupStep.MOD else MessageKind.ADD
+        kind = MessageKind.QUERY if self.looks else MessageKind.STATUS_CHECK if recovering else written
         messages = (*self.messages, SentMessage(kind, at))[-MAX_MESSAGES:]
         return replace(self, sessions=self.sessions + self.looks, messages=messages)

@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from domain.errors import InvalidState, MayBeExecuted, compact, shortened
 from domain.records.approval import Approval, ApprovalDecision
 from domain.records.batch import new_batch_id
-from domain.records.lookup import LookupOutcome, ObjectLookup
+from domain.records.lookup import LookupOutcome, LookupStep, ObjectLookup
 from domain.records.webhook import AWAITING_APPROVAL, ListedWebhookState, Webhook, WebhookState
 from domain.timestamps import timestamp
 
@@ -315,6 +315,11 @@ class QueuedRequest:
         return self.lookup is not None and self.lookup.looks
 
     @property
+    def modifies(self) -> bool:
+        """Whether the request sends a Mod in place of its addition, or has ended with one."""
+        return self.lookup is not None and self.lookup.step is LookupStep.MOD
+
+    @property
     def asks(self) -> bool:
         """Whether what is sent now changes nothing: a read, the query of a write for its object, or a status check."""
         return self.is_read or self.looks or self.recovering
@@ -325,7 +330,14 @@ class QueuedRequest:
 
         It has 20 characters, because Intuit's documents disagree whether 23 or 24 are too many.
         """
+        if self.lookup and self.lookup.modification_id:
+            return self.lookup.modification_id
         return self.message_set.id if self.message_set else message_set_id(self.id)
+
+    @property
+    def modification_label(self) -> str | None:
+        """The `requestID` of the Mod that is sent next or was sent last, or None if that write is the request."""
+        return f"mod-{self.message_set_id}" if self.lookup and self.lookup.modification_id else None
 
     @property
     def place_in_queue(self) -> tuple[int, str, str]:
@@ -441,9 +453,7 @@ class QueuedRequest:
     @property
     def outcome(self) -> LookupOutcome | None:
         """How a request that looks for its object ended, or None if it has not ended with the object."""
-        if self.lookup is None or self.state is not State.RESPONSE_RECEIVED:
-            return None
-        return LookupOutcome.FOUND if self.looks else LookupOutcome.CREATED
+        return self.lookup.outcome if self.lookup and self.state is State.RESPONSE_RECEIVED else None
 
     @property
     def is_unsettled(self) -> bool:
@@ -696,7 +706,8 @@ class Tombstone:
 class StoredRequest:
     """A record with its bodies and the caller's metadata.
 
-    `response_xml` is None if there is no response or it was not read.
+    `response_xml` is None if there is no response or it was not read. `modification_xml` is the Mod that was sent last
+    in place of the request, or None.
     """
 
     record: QueuedRequest
@@ -704,6 +715,12 @@ class StoredRequest:
     response_xml: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
+    modification_xml: str | None = None
+
+    @property
+    def written_xml(self) -> str | None:
+        """The write that was sent last, or None if it is a Mod that is missing."""
+        return self.modification_xml if self.record.modification_label else self.request_xml
 
 
 @dataclass(frozen=True, slots=True)

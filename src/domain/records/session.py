@@ -60,12 +60,14 @@ def session_id(ticket: str) -> str:
 class RequestInFlight:
     """A request that a session has claimed or sent, as it is stored. No other caller changes it in these states.
 
-    `request_xml` is None, and `metadata` empty, if the body is missing or was not read.
+    `request_xml` is None, and `metadata` empty, if the body is missing or was not read. `modification_xml` is the Mod
+    that is sent next or was sent last in place of the request, or None.
     """
 
     record: QueuedRequest
     request_xml: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    modification_xml: str | None = None
 
     @property
     def search_text(self) -> str:

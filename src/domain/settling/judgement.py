@@ -60,7 +60,9 @@ class Case:
 def queries_of(write: StoredRequest) -> Sequence[SettlingQuery]:
     """Return the queries that settle a write, in the order of asking, or none if no query can."""
     record = write.record
-    request = qbxml.stored_request(write.request_xml, record.qbxml_version)
+    if write.written_xml is None:
+        return ()
+    request = qbxml.stored_request(write.written_xml, record.qbxml_version)
     return settling_queries(request, datetime.fromisoformat(record.first_sent_at or record.inserted_at))
 
 
@@ -70,7 +72,7 @@ def case_of(write: StoredRequest, asked: Sequence[StoredRequest]) -> Case | None
     Each must be answered, in the company file that the write was sent to.
     """
     planned, key = queries_of(write), write.record.recovery.company_file_key
-    if not planned or len(planned) != len(asked):
+    if not planned or len(planned) != len(asked) or write.written_xml is None:
         return None
     answers: dict[Role, BooksAnswer] = {}
     for query, stored in zip(planned, asked, strict=True):
@@ -78,7 +80,7 @@ def case_of(write: StoredRequest, asked: Sequence[StoredRequest]) -> Case | None
         if answer is None:
             return None
         answers |= dict.fromkeys(query.roles, answer)
-    request = qbxml.stored_request(write.request_xml, write.record.qbxml_version)
+    request = qbxml.stored_request(write.written_xml, write.record.qbxml_version)
     sent_at = write.record.first_sent_at
     return Case(Write.of(request), datetime.fromisoformat(sent_at) if sent_at else None, answers)
 

@@ -192,6 +192,7 @@ class SettlingService:
             record
             for record in self._changed(write.connection_id, {State.RESPONSE_RECEIVED}, first, last)[0]
             if record.request_name.endswith("AddRq")
+            and not record.modifies
             and record.attempts.sessions == 1
             and record.executed is WhetherExecuted.YES
             and not record.recovery.begun

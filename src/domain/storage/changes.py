@@ -42,7 +42,8 @@ class AddRequest:
 class ChangeRequest:
     """Change a record. `response_xml` stores a response unless it is empty, and `search_text` replaces the search text.
 
-    `references` replaces the references, after values for them have arrived.
+    `references` replaces the references, after values for them have arrived. `modification_xml` replaces the Mod that
+    is sent in place of the request.
 
     The store sets `response_size`, `response_attempt` and `response_chunks` of the record, which describe the stored
     response.
@@ -53,6 +54,7 @@ class ChangeRequest:
     response_xml: str | None = None
     search_text: str | None = None
     references: tuple[Reference, ...] | None = None
+    modification_xml: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,9 @@ PRIORITY = (
 )
 IF_EXISTS = (
     "What an addition does if its object exists. `return`: QuickBooks is asked for the object first, by its name or by "
-    "its number and its customer, vendor or account. If it exists, the request ends with it, and nothing is added."
+    "its number and its customer, vendor or account. If it exists, the request ends with it, and nothing is added. "
+    "`update`, for lists: if it exists, a Mod changes the fields that differ; if none does, nothing is sent. It is "
+    "refused for a write that needs approval."
 )
 Priority = Literal["normal", "low"]
 
@@ -92,7 +94,7 @@ class WrittenRequest(Body):
     send_within: SendWithin | None = Field(default=None, description=SEND_WITHIN, examples=[3600])
 
     approval: Literal["required"] | None = Field(default=None, description=APPROVAL)
-    if_exists: Literal["fail", "return"] = Field(default="fail", description=IF_EXISTS)
+    if_exists: Literal["fail", "return", "update"] = Field(default="fail", description=IF_EXISTS)
 
     @model_validator(mode="before")
     @classmethod

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlia
 from typing_extensions import TypeAliasType, TypedDict
 
 from domain import qbxml
+from domain.existing.modification import not_compared
 from domain.records.approval import ApprovalDecision
 from domain.records.batch import batch_id, id_at, position_of
 from domain.records.lookup import IfExists, LookupOutcome, MessageKind
@@ -235,8 +236,8 @@ class QueuedRequestView(_RequestFields):
     response_xml: Annotated[
         str | None,
         Schema(
-            "The response exactly as QuickBooks sent it. With the outcome `found`, the object in the form of a "
-            "response to the addition"
+            "The response exactly as QuickBooks sent it. With the outcomes `found`, `updated` and `unchanged`, the "
+            "object in the form of a response to the addition"
         ),
     ]
     response_json: Annotated[
@@ -263,6 +264,10 @@ class QueuedRequestView(_RequestFields):
             list[BatchMemberView],
             Schema("With `include[]=batch`: the requests of its batch that exist, in their order; empty without one"),
         ]
+    ]
+    not_compared: Annotated[
+        list[str] | None,
+        Schema("The fields of an addition with `if_exists` `update` that are not compared with its object. Else null"),
     ]
     references: Annotated[
         list[ReferenceView], Schema("The references of the request. `request_xml` and `request_json` have their values")
@@ -358,6 +363,7 @@ def queued_request(
         "request_json": request_json(stored),
         "response_xml": stored.response_xml,
         "response_json": tree,
+        "not_compared": _not_compared(stored),
         "references": [
             {
                 "place": reference.place,
@@ -371,6 +377,13 @@ def queued_request(
     if with_result:
         view |= {"response_json": None, "result": result(stored, tree)}
     return view
+
+
+def _not_compared(stored: StoredRequest) -> list[str] | None:
+    record = stored.record
+    if record.lookup is None or record.lookup.if_exists is not IfExists.UPDATE:
+        return None
+    return list(not_compared(qbxml.stored_request(stored.request_xml, record.qbxml_version)))
 
 
 def batch_member(record: QueuedRequest) -> BatchMemberView:

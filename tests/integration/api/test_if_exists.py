@@ -65,3 +65,64 @@ def test_a_copy_keeps_if_exists(deployment: Deployment) -> None:
 
     assert copy["if_exists"] == IfExists.RETURN
     assert copy["id"] != record["id"]
+
+
+UPDATE = {
+    "request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada", "Phone": "1", "OpenBalance": "5.00"}}},
+    "if_exists": "update",
+}
+
+
+def test_a_record_names_the_fields_that_an_update_does_not_compare(deployment: Deployment) -> None:
+    record = deployment.api.call("POST", deployment.requests_url, UPDATE).json["data"]
+    looking = deployment.api.call("POST", deployment.requests_url, RETURN).json["data"]
+
+    assert (record["if_exists"], record["not_compared"]) == ("update", ["OpenBalance"])
+    assert looking["not_compared"] is None
+
+
+@pytest.mark.parametrize(
+    ("version", "request_json", "message"),
+    [
+        (
+            "13.0",
+            {"InvoiceAddRq": {"InvoiceAdd": {"CustomerRef": {"ListID": "1-2"}, "RefNumber": "7"}}},
+            "no InvoiceModRq for the objects of a list",
+        ),
+        ("13.0", {"CustomerTypeAddRq": {"CustomerTypeAdd": {"Name": "Shops"}}}, "no CustomerTypeModRq"),
+        ("7.0", {"ClassAddRq": {"ClassAdd": {"Name": "East"}}}, "QBXML 7.0 has no ClassModRq"),
+    ],
+)
+def test_an_update_of_a_type_without_a_mod_is_refused(
+    deployment: Deployment, version: str, request_json: dict[str, Any], message: str
+) -> None:
+    body = {"request_json": {**request_json, "version": version}, "if_exists": "update"}
+    answer = deployment.api.call("POST", deployment.requests_url, body)
+
+    (problem,) = answer.json["error"]["details"]["problems"]
+    assert (answer.status, problem["field"]) == (400, "if_exists")
+    assert message in problem["message"]
+
+
+def test_an_update_that_would_need_approval_is_refused(deployment: Deployment) -> None:
+    body = {**UPDATE, "approval": "required"}
+    alone = deployment.api.call("POST", deployment.requests_url, body)
+    batch = deployment.api.call("POST", f"{deployment.requests_url}/batch", {"requests": [RETURN, body]})
+
+    (problem,) = alone.json["error"]["details"]["problems"]
+    assert (alone.status, problem["field"]) == (400, "if_exists")
+    assert "for a write that needs approval" in problem["message"]
+    assert batch.json["error"]["details"]["problems"][0]["index"] == 1
+    assert deployment.api.call("POST", deployment.requests_url, {**body, "if_exists": "return"}).status == 201
+
+
+def test_queueing_many_again_leaves_out_updates_that_would_need_approval(deployment: Deployment) -> None:
+    record = deployment.api.call("POST", deployment.requests_url, UPDATE).json["data"]
+    deployment.refuse(record["id"])
+    connection_url = f"/api/v1/connections/{record['connection_id']}"
+    assert deployment.api.call("PATCH", connection_url, {"approval": "required"}).status == 200
+
+    body = {"filter": {"state": "error"}}
+    again = deployment.api.call("POST", f"{deployment.requests_url}/queue_again", body)
+
+    assert (again.json["data"]["queued"], again.json["data"]["left_out"]) == (0, 1), again.json

@@ -117,6 +117,7 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "label": None,
         "metadata": {},
         "depends_on": [],
+        "not_compared": None,
         "references": [],
         "state": "waiting",
         "webhook_state": "pending",

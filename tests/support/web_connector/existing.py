@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from domain.records.lookup import IfExists, ObjectLookup
-from domain.records.request import ENDED
+from domain.records.request import ENDED, State, WhetherExecuted
 from domain.records.session import MAX_EXECUTION_SECONDS
 from simulator import Company
 from tests.support.web_connector.connector import Connector
@@ -28,12 +28,32 @@ INVOICE = (
     f"<InvoiceAdd><CustomerRef><FullName>{OWNER}</FullName></CustomerRef><RefNumber>{{}}</RefNumber>"
     "<InvoiceLineAdd><Desc>Work</Desc></InvoiceLineAdd></InvoiceAdd>"
 )
-KINDS: Mapping[str, Sequence[str]] = {
-    "Customer": [CUSTOMER, CUSTOMER.replace(NAME, NAME.upper())],
+SYNC = (
+    f"<CustomerAdd><Name>{NAME}</Name><BillAddress><City>Bonn</City></BillAddress><Phone>1</Phone>"
+    "<CreditLimit>10</CreditLimit></CustomerAdd>"
+)
+BY_HAND = (
+    f"<CustomerAdd><Name>{NAME}</Name><BillAddress><Addr1>Street</Addr1><City>Ulm</City></BillAddress><Phone>{{}}</Phone>"
+    "<Notes>By hand</Notes></CustomerAdd>"
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Additions with one identity, and the one that a person makes. Those that update find the object of a person."""
+
+    subject: str
+    contents: Sequence[str]
+    by_hand: str
+    if_exists: IfExists = IfExists.RETURN
+
+
+KINDS: Mapping[str, Kind] = {
+    "Customer": Kind("Customer", [CUSTOMER, CUSTOMER.replace(NAME, NAME.upper())], CUSTOMER),
     # Numbers are compared without case.
-    "Invoice": [INVOICE.format(NUMBER), INVOICE.format(NUMBER.lower())],
+    "Invoice": Kind("Invoice", [INVOICE.format(NUMBER), INVOICE.format(NUMBER.lower())], INVOICE.format(NUMBER)),
+    "update": Kind("Customer", [SYNC, SYNC.replace(">10<", ">10.00<")], BY_HAND.format(0), IfExists.UPDATE),
 }
-"""Additions with one identity, by their type."""
 
 CUTS = (
     "never executed",
@@ -62,10 +82,12 @@ class World:
 
     `cuts` and `acts` are by the number of the message, counted from 0. `created` are the objects that our messages
     added. `added_blindly` are the additions that QuickBooks executed although the message before them did not ask it in
-    the same session, or although it had an object of the identity when it was asked.
+    the same session, or although it had an object of the identity when it was asked. `written` are the requests whose
+    messages QuickBooks executed. `texts` are the texts of our writes by the ID of their message set, and `lost` the
+    texts after which a field had changed that they do not name.
     """
 
-    kind: str
+    name: str
     cuts: Mapping[int, str] = field(default_factory=dict)
     acts: Mapping[int, str] = field(default_factory=dict)
     qbwc: Connector = field(default_factory=lambda: Connector(new_id=RandomIds()))
@@ -73,6 +95,9 @@ class World:
     messages: int = 0
     created: set[str] = field(default_factory=set)
     added_blindly: list[str] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+    texts: dict[str, str] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
     _there_when_asked: set[str] | None = None
 
     def __post_init__(self) -> None:
@@ -81,15 +106,26 @@ class World:
         self.person: CompanySession = self.company.begin_session("A person")
         self.ours: CompanySession = self.company.begin_session("qbxml-queue")
         self._by_hand(f"<CustomerAddRq><CustomerAdd><Name>{OWNER}</Name></CustomerAdd></CustomerAddRq>")
+        if self.updates:
+            self.act("add")
+
+    @property
+    def kind(self) -> str:
+        """The type of the objects."""
+        return KINDS[self.name].subject
+
+    @property
+    def updates(self) -> bool:
+        """Whether the requests update what they find."""
+        return KINDS[self.name].if_exists is IfExists.UPDATE
 
     # --- Our side
 
     def queue(self) -> list[str]:
         """Queue each addition of the kind twice, and return their ids."""
-        lookup = ObjectLookup(IfExists.RETURN)
-        return [
-            self.qbwc.queue(f"{self.kind}AddRq", content, lookup=lookup) for content in KINDS[self.kind] for _ in "12"
-        ]
+        kind = KINDS[self.name]
+        lookup = ObjectLookup(kind.if_exists)
+        return [self.qbwc.queue(f"{self.kind}AddRq", text, lookup=lookup) for text in kind.contents for _ in "12"]
 
     def run(self) -> None:
         """Run sessions until nothing is left in the queue."""
@@ -149,10 +185,19 @@ class World:
         return True
 
     def _execute(self, text: str) -> str:
-        before = self.ids()
+        rows = self.objects()
+        before = [_id_of(row) for row in rows]
+        set_id = re.search(r'newMessageSetID="(\w+)"', text)
+        if set_id and "requestID=" in text:
+            assert self.texts.setdefault(set_id[1], _content(text)) == _content(text), "two texts under one ID"
         response = self.ours.process_request(text)
-        new = set(self.ids()) - set(before)
+        after = self.objects()
+        new = {_id_of(row) for row in after} - set(before)
         self.created |= new
+        if [ET.tostring(row) for row in rows] != [ET.tostring(row) for row in after]:
+            self.written |= {record.id for record in self.qbwc.records if record.state is State.SENT}
+            if not new and [_unnamed(row) for row in rows] != [_unnamed(row) for row in after]:
+                self.lost.append(text)
         if new and (self._there_when_asked is None or self._there_when_asked & set(before)):
             self.added_blindly.append(text)
         self._there_when_asked = set(before) if "QueryRq" in text else None
@@ -169,14 +214,14 @@ class World:
 
     def ids(self) -> list[str]:
         """Return the ids of the objects with the identity."""
-        return [row.findtext("ListID", "") or row.findtext("TxnID", "") for row in self.objects()]
+        return [_id_of(row) for row in self.objects()]
 
     def act(self, act: str) -> None:
         """Let the person do something with the first object of the identity, or without one."""
         objects = self.objects()
         id_name = "ListID" if self.kind == "Customer" else "TxnID"
         if act == "add":
-            self._by_hand(f"<{self.kind}AddRq>{KINDS[self.kind][0]}</{self.kind}AddRq>")
+            self._by_hand(f"<{self.kind}AddRq>{KINDS[self.name].by_hand}</{self.kind}AddRq>")
         elif act == "take the name" and self.kind == "Customer":
             self._by_hand(f"<VendorAddRq><VendorAdd><Name>{NAME}</Name></VendorAdd></VendorAddRq>")
         elif objects and act in {"rename", "edit"}:
@@ -186,7 +231,7 @@ class World:
             object_id, sequence = row.findtext(id_name), row.findtext("EditSequence")
             self._by_hand(
                 f"<{self.kind}ModRq><{self.kind}Mod><{id_name}>{object_id}</{id_name}><EditSequence>{sequence}"
-                f"</EditSequence><{field_name}>{new}</{field_name}></{self.kind}Mod></{self.kind}ModRq>"
+                f"</EditSequence><{field_name}>{new}</{field_name}>{self._edited()}</{self.kind}Mod></{self.kind}ModRq>"
             )
         elif objects and act == "delete":
             family = "List" if self.kind == "Customer" else "Txn"
@@ -194,6 +239,10 @@ class World:
                 f"<{family}DelRq><{family}DelType>{self.kind}</{family}DelType>"
                 f"<{id_name}>{objects[0].findtext(id_name)}</{id_name}></{family}DelRq>"
             )
+
+    def _edited(self) -> str:
+        """Return the fields that the person edits."""
+        return f"<Phone>{self.messages}</Phone><Notes>Edited {self.messages}</Notes>" if self.updates else ""
 
     def _by_hand(self, request: str) -> str:
         return self.person.process_request(MESSAGE.format(request))
@@ -203,10 +252,13 @@ class World:
     def check(self) -> None:
         """Check the rules after a run. Raises AssertionError."""
         assert not self.added_blindly, self.added_blindly[0]
+        assert not self.lost, self.lost[0]
         ours = [object_id for object_id in self.ids() if object_id in self.created]
         assert len(ours) <= 1, f"{len(ours)} objects by our doing"
         assert self.qbwc.store.counts == self.qbwc.store.recount()
         for record in self.qbwc.records:
+            if record.executed in {WhetherExecuted.YES, WhetherExecuted.NO}:
+                assert (record.id in self.written) == (record.executed is WhetherExecuted.YES), record
             if record.outcome:
                 response = self.qbwc.response(record.id) or ""
                 assert re.search(rf'<{self.kind}AddRs requestID="{record.request_label}"', response), response
@@ -220,8 +272,22 @@ class World:
         again = self.queue()
         self.run()
         outcomes = {self.qbwc.record(request_id).outcome for request_id in again}
-        assert outcomes == {"found"}, outcomes
+        assert outcomes == {"unchanged" if self.updates else "found"}, outcomes
         assert [ET.tostring(row) for row in self.objects()] == objects
+
+
+def _id_of(row: ET.Element) -> str:
+    return row.findtext("ListID", "") or row.findtext("TxnID", "")
+
+
+def _unnamed(row: ET.Element) -> tuple[str | None, ...]:
+    """Return the fields of an object that our requests do not name."""
+    return row.findtext("BillAddress/Addr1"), row.findtext("Notes"), row.findtext("Name")
+
+
+def _content(text: str) -> str:
+    """Return the content of a message, without what differs between two sendings of it."""
+    return re.sub(r' (old|new)MessageSetID="\w+"', "", text)
 
 
 def played(kind: str, cuts: Mapping[int, str], acts: Mapping[int, str]) -> World:

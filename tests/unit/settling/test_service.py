@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from domain.errors import Conflict, Gone, InvalidState, NotFound, TooManyRequests
 from domain.records.batch import ids_of_batch
+from domain.records.lookup import IfExists, LookupStep, ObjectLookup
 from domain.records.request import (
     LAST_IN_LINE,
     ErrorCode,
@@ -39,7 +40,15 @@ from tests.support.builders import (
 )
 from tests.support.cases import for_each
 from tests.support.fake_store import FakeStore
-from tests.support.unknown_writes import ADDITION, DELETION, FILE, add_executed, add_unknown_write, end_query
+from tests.support.unknown_writes import (
+    ADDITION,
+    DELETION,
+    FILE,
+    MESSAGE_SET,
+    add_executed,
+    add_unknown_write,
+    end_query,
+)
 
 VENDOR = "<VendorRet><ListID>8-1</ListID></VendorRet>"
 CUSTOMER = "<CustomerRet><TimeCreated>2026-03-14T07:00:01-05:00</TimeCreated><Name>Ada</Name></CustomerRet>"
@@ -315,6 +324,7 @@ SAMPLES: tuple[dict[str, Any], ...] = (
     {"recovery": Recovery(company_file_key="another")},
     {"request_name": "VendorModRq"},
     {"recovery": Recovery(company_file_key="0123456789abcdef", begun=True)},
+    {"lookup": ObjectLookup(IfExists.UPDATE).modifying("a" * 20)},
 )
 
 
@@ -325,6 +335,41 @@ def test_only_an_addition_that_was_sent_once_in_the_same_file_shows_the_clock(fi
     bench.settle()
 
     assert bench.answer("", "", "") is WhetherExecuted.UNKNOWN
+
+
+MOD = (
+    f'<CustomerModRq requestID="mod-{"a" * 20}"><CustomerMod><ListID>8-1</ListID><EditSequence>5</EditSequence>'
+    "<Phone>1</Phone></CustomerMod></CustomerModRq>"
+)
+
+
+def unknown_update(mod: str | None) -> Bench:
+    """Return a bench with an addition that sent a Mod in its place, and whether it was executed is unknown."""
+    lookup = ObjectLookup(IfExists.UPDATE).modifying("a" * 20)
+    recovery = Recovery(company_file_key=FILE, begun=True)
+    bench = Bench(ADDITION, lookup=replace(lookup, step=LookupStep.LAST_LOOK), recovery=recovery)
+    text = MESSAGE_SET.format(mod) if mod else None
+    bench.store.commit(ChangeRequest(bench.write, bench.write.changed(NOON), modification_xml=text))
+    return bench
+
+
+@for_each("answer", ((5, WhetherExecuted.NO), (6, WhetherExecuted.UNKNOWN)))
+def test_an_update_is_settled_by_the_edit_sequence_of_the_mod_that_it_sent(
+    answer: tuple[int, WhetherExecuted],
+) -> None:
+    sequence, expected = answer
+    bench = unknown_update(MOD)
+    calibrated(bench)
+    bench.settle()
+
+    assert [query.request_name for query in bench.queries] == ["CustomerQueryRq"]
+    row = f"<CustomerRet><ListID>8-1</ListID><EditSequence>{sequence}</EditSequence></CustomerRet>"
+    assert bench.answer(row) is expected
+
+
+def test_an_update_whose_mod_is_missing_cannot_be_settled() -> None:
+    with pytest.raises(InvalidState, match="No query can tell"):
+        unknown_update(None).settle()
 
 
 @for_each("name", ("Ada", "Bo"))

@@ -1,4 +1,4 @@
-"""`if_exists: return`: an addition looks for its object first, and two objects never come from one identity."""
+"""`if_exists`: an addition looks for its object first, and two objects never come from one identity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.errors import InvalidRequest
 from domain.existing.identity import PARTIES, identity_query
 from domain.qbxml.request.from_xml import parse_request_xml
 from domain.records.lookup import IfExists, LookupStep, ObjectLookup
-from domain.records.request import State, WhetherExecuted
+from domain.records.request import State, WhetherExecuted, message_set_id
 from tests.support.web_connector.existing import ACTS, CUSTOMER, CUTS, INVOICE, KINDS, played
 from tests.support.web_connector.quickbooks import nothing_stored, response_to
 
@@ -247,6 +247,182 @@ def test_requests_that_look_are_never_in_a_message_set_of_several(qbwc: Connecto
         qbwc.receive(response_to(text, content=RET))
         text = qbwc.send()
     assert sizes == [1, 1, 1, 1]
+
+
+# --- Updates
+
+PHONES = "<CustomerAdd><Name>Ada</Name><Phone>1</Phone></CustomerAdd>"
+MAX_READ_AGAIN = 3
+
+
+def updated(qbwc: Connector) -> str:
+    """Queue an addition that updates, and return its id."""
+    return qbwc.queue("CustomerAddRq", PHONES, lookup=ObjectLookup(IfExists.UPDATE))
+
+
+def there(sequence: int, phone: str) -> str:
+    """Return the customer as QuickBooks returns it."""
+    return (
+        f"<CustomerRet><ListID>80-1</ListID><EditSequence>{sequence}</EditSequence><Name>Ada</Name><FullName>Ada</FullName>"
+        f"<Phone>{phone}</Phone></CustomerRet>"
+    )
+
+
+def set_id_in(text: str) -> str:
+    """Return the ID of the message set of a write."""
+    return str(re.findall(r'newMessageSetID="(\w+)"', text)[0])
+
+
+def stale(text: str) -> str:
+    """Return the answer that the object was changed meanwhile."""
+    return response_to(text, code=3200, severity="Error", message="The edit sequence is out of date.")
+
+
+def test_an_object_without_a_difference_ends_the_update_and_nothing_is_sent(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    assert qbwc.receive(response_to(qbwc.begin(), content=there(5, "1"))) == 100
+
+    record = qbwc.record(request_id)
+    assert (record.outcome, record.executed, messages(record)) == ("unchanged", WhetherExecuted.NO, ["query"])
+
+
+def test_what_differs_is_sent_as_a_mod_and_the_response_has_the_form_of_the_addition(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))
+    mod = qbwc.send()
+    assert "<CustomerMod><ListID>80-1</ListID><EditSequence>5</EditSequence><Phone>1</Phone></CustomerMod>" in mod
+    assert qbwc.receive(response_to(mod, content=there(6, "1"))) == 100
+
+    record = qbwc.record(request_id)
+    assert (record.outcome, record.executed) == ("updated", WhetherExecuted.YES)
+    assert (record.request_name, messages(record)) == ("CustomerAddRq", ["query", "mod"])
+    response = qbwc.response(request_id) or ""
+    assert f'<CustomerAddRs requestID="{record.request_label}" statusCode="0"' in response
+    assert "<EditSequence>6</EditSequence>" in response
+    assert set_id_in(mod) == record.message_set_id == qbwc.connection.message_set_to_forget
+    assert set_id_in(mod) != message_set_id(request_id)
+
+
+def test_an_update_adds_an_object_that_does_not_exist(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), code=500, severity="Warn"))
+    addition = qbwc.send()
+    assert set_id_in(addition) == message_set_id(request_id)
+    qbwc.receive(response_to(addition, content=there(5, "1")))
+
+    assert qbwc.record(request_id).outcome == "created"
+
+
+def test_an_object_that_changes_all_the_time_is_read_again_three_times_and_each_mod_has_an_id(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    text = qbwc.begin()
+    ids = []
+    for sequence in range(1 + MAX_READ_AGAIN):
+        qbwc.receive(response_to(text, content=there(sequence, "9")))
+        mod = qbwc.send()
+        ids.append(set_id_in(mod))
+        qbwc.receive(stale(mod))
+        text = qbwc.send()
+
+    assert (text, len(set(ids))) == ("", 1 + MAX_READ_AGAIN)
+    record = qbwc.record(request_id)
+    assert record.error is not None
+    assert (record.error.details["status_code"], record.executed) == (3200, WhetherExecuted.NO)
+    assert messages(record) == ["query", "mod"] * (1 + MAX_READ_AGAIN)
+
+
+def test_a_late_answer_to_an_earlier_mod_is_not_taken_for_the_answer_to_this_one(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))
+    first = qbwc.send()
+    qbwc.receive(stale(first))
+    qbwc.receive(response_to(qbwc.send(), content=there(6, "9")))
+    second = qbwc.send()
+    qbwc.receive(stale(first))
+    assert qbwc.record(request_id).state is State.SENT
+
+    qbwc.receive(response_to(second, content=there(7, "1")))
+    assert qbwc.record(request_id).outcome == "updated"
+
+
+def lost_mod(qbwc: Connector) -> tuple[str, str]:
+    """Lose the response to a Mod, and return the id of the request and the Mod."""
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))
+    mod = qbwc.send()
+    qbwc.close_and_wait()
+    return request_id, mod
+
+
+def test_the_response_to_a_mod_is_recovered_by_its_own_id(qbwc: Connector) -> None:
+    request_id, mod = lost_mod(qbwc)
+    check = qbwc.begin()
+    assert (set_id_in(check), "CustomerMod" in check) == (set_id_in(mod), False)
+    qbwc.receive(response_to(mod, content=there(6, "1")))
+
+    record = qbwc.record(request_id)
+    assert (record.outcome, record.executed) == ("updated", WhetherExecuted.YES)
+    assert messages(record) == ["query", "mod", "status_check"]
+
+
+@pytest.mark.parametrize(("sequence", "is_same"), [(5, True), (6, False)])
+def test_a_mod_that_was_never_executed_is_made_again_and_the_same_text_keeps_its_id(
+    qbwc: Connector, sequence: int, *, is_same: bool
+) -> None:
+    request_id, mod = lost_mod(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin()))
+    qbwc.receive(response_to(qbwc.send(), content=there(sequence, "9")))
+    again = qbwc.send()
+
+    assert (set_id_in(again) == set_id_in(mod)) is is_same
+    assert (again.replace(' oldMessageSetID="', "") == mod) is is_same
+    qbwc.receive(response_to(again, content=there(7, "1")))
+    assert qbwc.record(request_id).outcome == "updated"
+
+
+@pytest.mark.parametrize(
+    ("found", "end"),
+    [
+        (there(6, "1"), "updated"),
+        (there(6, "9"), "outcome_unknown"),
+        (there(5, "9").replace("80-1", "80-2"), "outcome_unknown"),
+        ("", "outcome_unknown"),
+    ],
+)
+def test_if_quickbooks_cannot_tell_whether_it_executed_a_mod_the_object_shows_it(
+    qbwc: Connector, found: str, end: str
+) -> None:
+    request_id, _ = lost_mod(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin(), 9004))
+    query = qbwc.send()
+    assert "<CustomerQueryRq" in query
+    qbwc.receive(response_to(query, content=found) if found else response_to(query, code=1))
+
+    record = qbwc.record(request_id)
+    assert (record.outcome or (record.error and record.error.code)) == end
+    assert record.executed is WhetherExecuted.UNKNOWN
+    assert qbwc.send() == ""
+
+
+def test_if_quickbooks_cannot_tell_and_the_object_is_as_it_was_the_same_mod_is_sent_again(qbwc: Connector) -> None:
+    request_id, mod = lost_mod(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin(), 9004))
+    qbwc.receive(response_to(qbwc.send(), content=there(5, "9")))
+
+    assert qbwc.send() == mod
+    qbwc.receive(response_to(mod, content=there(6, "1")))
+    assert qbwc.record(request_id).outcome == "updated"
+
+
+def test_a_mod_that_was_not_handed_over_is_made_anew_in_the_next_session(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))
+    qbwc.close()
+    query = qbwc.begin()
+    assert "<CustomerQueryRq" in query
+    qbwc.receive(response_to(query, content=there(6, "1")))
+
+    assert qbwc.record(request_id).outcome == "unchanged"
 
 
 # --- What identifies an object

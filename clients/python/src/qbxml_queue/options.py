@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-IfExists: TypeAlias = Literal["fail", "return"]
+IfExists: TypeAlias = Literal["fail", "return", "update"]
 """`return` asks QuickBooks for the object first. If it exists, the request ends with it, and nothing is added."""
 
 Priority: TypeAlias = Literal["normal", "low"]

@@ -1,45 +1,51 @@
-"""`if_exists`: how a request continues that looks for its object before it adds it (`domain.records.lookup`).
+"""`if_exists`: how a request continues that looks for its object before it writes (`domain.records.lookup`).
 
 While such a request asks, it is a read to everything else: `in_flight` returns it as the query that is in flight, and
-`continued` and `after_read` turn what happens to the query into what happens to the request. While it adds, it is a
-write like any other, and `continued` only looks at how that ended:
+`continued` and `after_session` turn what happens to the query into what happens to the request. While it adds or
+changes, it is a write like any other, and they only look at how that ended:
 
 | step | answer | next |
 |---|---|---|
-| LOOK | one object | ends as `found` |
+| LOOK | one object | ends as `found`. With UPDATE: as `unchanged` if nothing differs, otherwise MOD |
 | LOOK | none | ADD, in the same session |
 | ADD | added | ends as `created` |
 | ADD | the name is in use | LOOK_AGAIN, if none was found before |
-| ADD, recovered | never executed | LOOK, because somebody may have added it meanwhile |
-| ADD, recovered | QuickBooks cannot tell | LAST_LOOK, in the same company file |
+| MOD | changed | ends as `updated` |
+| MOD | the object was changed after it was read | LOOK, at most MAX_SESSIONS times |
+| ADD or MOD, recovered | never executed | LOOK, because somebody may have added or changed it meanwhile |
+| ADD or MOD, recovered | QuickBooks cannot tell | LAST_LOOK, in the same company file |
+| LOOK_AGAIN | one object | as LOOK |
 | LOOK_AGAIN | none | LOOK_ELSEWHERE, if other lists share its names |
 | LOOK_AGAIN, LOOK_ELSEWHERE | no object of this type | ends as `name_in_use` |
+| LAST_LOOK | one object | as LOOK. If it differs and is not as it was before the MOD: ends as `outcome_unknown` |
 | LAST_LOOK | none | ends as `outcome_unknown` |
 | any query | several | ends as `ambiguous_match` |
 
-A session that ends before that begins with LOOK, or with the recovery of what may have been executed.
+A session that ends before that begins with LOOK, or with the recovery of what may have been executed. QuickBooks
+executes a MOD at most once, because that gives the object another `EditSequence` than the one in its text.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 from domain import qbxml
-from domain.existing.identity import has_name, holder_query, holder_query_name, identity_query, object_id, with_identity
-from domain.existing.queries import query_name
-from domain.qbxml.codes.statuses import NAME_IN_USE
+from domain.existing.identity import has_name, holder_query_name, object_id, with_identity
+from domain.existing.modification import is_as_read, modification
+from domain.qbxml.codes.statuses import EDIT_SEQUENCE_OUT_OF_DATE, NAME_IN_USE
 from domain.qbxml.response.objects import returned_objects
-from domain.records.lookup import LookupStep
-from domain.records.request import LAST_IN_LINE, ErrorCode, Recovery, State
+from domain.records.lookup import IfExists, LookupStep
+from domain.records.request import LAST_IN_LINE, ErrorCode, State
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
+from domain.web_connector.outcomes.lookup_messages import after_write, as_added, modification_id, subject_of
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS, outcome_unknown
 from domain.web_connector.outcomes.outcome import Ended, Requeued, SentAgain, not_understood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from xml.etree.ElementTree import Element
 
     from domain.records.request import QueuedRequest
     from domain.records.session import RequestInFlight
@@ -55,27 +61,23 @@ _NAME_HINT = "Use another name, or the object that holds it."
 _NUMBER_HINT = "Find out which of them is meant, and give the others another number."
 
 
-def in_flight(record: QueuedRequest) -> QueuedRequest:
-    """Return a record as what it has in flight: while it looks, the query for its object."""
-    if record.lookup is None or not record.looks:
-        return record
-    name, lookup = _query_name(record, record.lookup.step), record.lookup
-    attempts = replace(record.attempts, sessions=lookup.sessions)
-    label = _label(record)
-    return replace(record, request_name=name, request_label=label, attempts=attempts, recovery=Recovery(), lookup=None)
+def after_session(record: QueuedRequest, after: QueuedRequest, now: datetime) -> QueuedRequest:
+    """Return a record after what it had in flight was queued again, or has ended, without an answer.
 
-
-def query_of(record: QueuedRequest, addition: qbxml.Request) -> qbxml.Request:
-    """Return the query that a record sends at its step. Raises InvalidRequest."""
-    elsewhere = record.lookup is not None and record.lookup.step is LookupStep.LOOK_ELSEWHERE
-    query = (holder_query(addition) if elsewhere else None) or identity_query(addition)
-    return query.with_request_label(_label(record))
-
-
-def after_read(record: QueuedRequest, query: QueuedRequest, now: datetime) -> QueuedRequest:
-    """Return a record that looks, after its query is queued again, or has ended in an error."""
+    If the recovery of its write gave up, it looks for its object.
+    """
     if record.lookup is None:
-        return query
+        return after
+    if record.looks:
+        return _after_query(record, after, now)
+    gave_up = record.recovering and _is_unknown(after) and record.recovery.company_file_key is not None
+    return _at(record, LookupStep.LAST_LOOK).requeued(now) if gave_up else after_write(record, after)
+
+
+def _after_query(record: QueuedRequest, query: QueuedRequest, now: datetime) -> QueuedRequest:
+    """Return a record that looks, after its query was queued again, or has ended in an error."""
+    if record.lookup is None:
+        raise AssertionError("only a request with `if_exists` looks")
     if query.error:
         if record.lookup.step is LookupStep.LAST_LOOK:
             return outcome_unknown(record, now, query.error.message, dict(query.error.details))
@@ -88,39 +90,35 @@ def after_read(record: QueuedRequest, query: QueuedRequest, now: datetime) -> Qu
     return replace(record, lookup=lookup, attempts=attempts, queue_priority=priority).requeued(now)
 
 
-def after_session_end(record: QueuedRequest, after: QueuedRequest, now: datetime) -> QueuedRequest:
-    """Return a record that adds, after the end of its session. If recovery gave up, it looks for its object."""
-    gave_up = record.recovering and _is_unknown(after) and record.recovery.company_file_key is not None
-    if record.lookup is None or not gave_up:
-        return after
-    return replace(record, lookup=record.lookup.at(LookupStep.LAST_LOOK)).requeued(now)
-
-
 def continued(outcome: Outcome, stored: RequestInFlight, open_key: str | None, now: datetime) -> Outcome:
     """Return the outcome of a request, given that of what it had in flight. `open_key` is the open company file's."""
     record, after = stored.record, outcome.after
     if record.lookup is None:
         return outcome
     if not record.looks:
-        return _after_addition(record, outcome, open_key, now)
+        return _after_write(record, replace(outcome, after=after_write(record, after)), open_key, now)
     if after.state is State.RESPONSE_RECEIVED:
         return _after_answer(stored, outcome.response_xml or "", open_key, now)
     text = outcome.response_xml if after.error else None
-    return replace(outcome, after=after_read(record, after, now), response_xml=text)
+    return replace(outcome, after=_after_query(record, after, now), response_xml=text)
 
 
-def _after_addition(record: QueuedRequest, outcome: Outcome, open_key: str | None, now: datetime) -> Outcome:
-    """Return the outcome of an addition, or its next step."""
+def _after_write(record: QueuedRequest, outcome: Outcome, open_key: str | None, now: datetime) -> Outcome:
+    """Return the outcome of an addition or a Mod, or the next step."""
     after = outcome.after
     if isinstance(outcome, SentAgain):
         was_never_executed = record.recovering and not after.recovering
         return replace(outcome, after=_at(after, LookupStep.LOOK)) if was_never_executed else outcome
-    code = after.error.details.get("status_code") if after.error else None
-    if after.error and after.error.code == ErrorCode.QUICKBOOKS_ERROR and code == NAME_IN_USE:
-        if has_name(_subject(record)) and record.attempts.sessions <= MAX_SESSIONS:
-            return _next(record, LookupStep.LOOK_AGAIN, now)
-    elif record.recovering and _is_unknown(after) and open_key and open_key == record.recovery.company_file_key:
+    if after.state is State.RESPONSE_RECEIVED and record.modifies:
+        return replace(outcome, response_xml=as_added(record, returned_objects(outcome.response_xml or "")))
+    if record.recovering and _is_unknown(after) and open_key and open_key == record.recovery.company_file_key:
         return _next(record, LookupStep.LAST_LOOK, now)
+    if record.attempts.sessions <= MAX_SESSIONS:
+        status = _refused_with(after)
+        if status == NAME_IN_USE and not record.modifies and has_name(subject_of(record)):
+            return _next(record, LookupStep.LOOK_AGAIN, now)
+        if status == EDIT_SEQUENCE_OUT_OF_DATE and record.modifies:
+            return _next(record, LookupStep.LOOK, now)
     return outcome
 
 
@@ -140,7 +138,34 @@ def _after_answer(stored: RequestInFlight, text: str, open_key: str | None, now:
         return _not_found(record, step, rows, text, now)
     if len(found) > 1:
         return Ended(_ambiguous(record, found, now), text)
-    return Ended(record.moved(State.RESPONSE_RECEIVED, now), _as_added(record, found[0]))
+    return _found(stored, addition, found[0], text, now)
+
+
+def _found(stored: RequestInFlight, addition: qbxml.Request, row: Element, text: str, now: datetime) -> Outcome:
+    """Return the outcome of a request whose object was found. `row` is the object in the answer `text`."""
+    record = stored.record
+    updates = record.lookup is not None and record.lookup.if_exists is IfExists.UPDATE
+    needed = modification(addition, row) if updates else None
+    if needed is None:
+        return Ended(record.moved(State.RESPONSE_RECEIVED, now), as_added(record, [row]))
+    if record.lookup and record.lookup.step is LookupStep.LAST_LOOK and not _may_be_sent_again(stored, row):
+        message = "QuickBooks cannot tell whether it executed this request, and its object differs from it."
+        return Ended(outcome_unknown(record, now, message, reason_details(Reason.RESPONSE_LOST)), text)
+    return _modifying(record, needed, now)
+
+
+def _may_be_sent_again(stored: RequestInFlight, row: Element) -> bool:
+    """Whether a Mod may follow a write of which QuickBooks cannot tell whether it executed it.
+
+    The object must be as it was read before an earlier Mod, which QuickBooks has then not executed.
+    """
+    if stored.record.attempts.sessions > MAX_SESSIONS:
+        return False
+    if stored.record.modification_label is None:
+        return True
+    if stored.modification_xml is None:
+        return False
+    return is_as_read(qbxml.stored_request(stored.modification_xml, stored.record.qbxml_version), row)
 
 
 def _not_found(record: QueuedRequest, step: LookupStep, rows: Sequence[Element], text: str, now: datetime) -> Outcome:
@@ -150,7 +175,7 @@ def _not_found(record: QueuedRequest, step: LookupStep, rows: Sequence[Element],
     if step is LookupStep.LAST_LOOK:
         message = "QuickBooks cannot tell whether it executed this request, and has no object with its identity."
         return Ended(outcome_unknown(record, now, message, reason_details(Reason.RESPONSE_LOST)), text)
-    if step is LookupStep.LOOK_AGAIN and holder_query_name(_subject(record)):
+    if step is LookupStep.LOOK_AGAIN and holder_query_name(subject_of(record)):
         return _next(record, LookupStep.LOOK_ELSEWHERE, now)
     return Ended(_name_in_use(record, rows, now), text)
 
@@ -179,43 +204,40 @@ def _name_in_use(record: QueuedRequest, rows: Sequence[Element], now: datetime) 
 
 def _next(record: QueuedRequest, step: LookupStep, now: datetime) -> SentAgain:
     """Return the outcome of a request that sends its next step in the same session."""
-    recovery = replace(record.recovery, active=False)
     if step is LookupStep.LAST_LOOK:
         queued = record.queued_for_recovery(now, running_until=record.recovery.running_until)
     else:
-        queued = replace(record.requeued(now), recovery=recovery)
-    # It stays listed as it was before the claim, so this step costs no entry of an index.
-    return SentAgain(_at(replace(queued.moved(State.TICKETED, now), claim=record.claim), step), is_step=record.looks)
+        queued = _not_recovering(record, now)
+    return SentAgain(_at(_claimed_again(record, queued, now), step), is_step=record.looks)
+
+
+def _modifying(record: QueuedRequest, needed: qbxml.Request, now: datetime) -> SentAgain:
+    """Return the outcome of a request that sends a Mod in the same session."""
+    mod_id = modification_id(record, needed)
+    after = _claimed_again(record, _not_recovering(record, now), now)
+    after = replace(after, lookup=after.lookup and after.lookup.modifying(mod_id))
+    labelled = needed.with_request_label(after.modification_label or "")
+    return SentAgain(after, is_step=True, modification_xml=labelled.to_xml())
+
+
+def _not_recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    return replace(record.requeued(now), recovery=replace(record.recovery, active=False))
+
+
+def _claimed_again(record: QueuedRequest, queued: QueuedRequest, now: datetime) -> QueuedRequest:
+    # It stays listed as it was before the claim, so a step costs no entry of an index.
+    return replace(queued.moved(State.TICKETED, now), claim=record.claim)
 
 
 def _at(record: QueuedRequest, step: LookupStep) -> QueuedRequest:
     return replace(record, lookup=record.lookup and record.lookup.at(step))
 
 
+def _refused_with(after: QueuedRequest) -> int | None:
+    """Return the status with which QuickBooks refused a write, or None if it did not."""
+    refused = after.error is not None and after.error.code == ErrorCode.QUICKBOOKS_ERROR
+    return after.error.details.get("status_code") if after.error and refused else None
+
+
 def _is_unknown(after: QueuedRequest) -> bool:
     return after.error is not None and after.error.code == ErrorCode.OUTCOME_UNKNOWN
-
-
-def _subject(record: QueuedRequest) -> str:
-    return record.request_name.removesuffix("AddRq")
-
-
-def _query_name(record: QueuedRequest, step: LookupStep) -> str:
-    subject = _subject(record)
-    return (holder_query_name(subject) if step is LookupStep.LOOK_ELSEWHERE else None) or query_name(subject)
-
-
-def _label(record: QueuedRequest) -> str:
-    """Return the label of a query. A late answer to an earlier one has another label."""
-    return f"look-{record.lookup.number if record.lookup else 0}-{record.id}"
-
-
-def _as_added(record: QueuedRequest, row: Element) -> str:
-    """Return an object in the form of the response to its addition."""
-    root = Element("QBXML")
-    attributes = {"requestID": record.request_label, "statusCode": "0", "statusSeverity": "Info"}
-    response = SubElement(
-        SubElement(root, "QBXMLMsgsRs"), f"{_subject(record)}AddRs", {**attributes, "statusMessage": "Status OK"}
-    )
-    response.append(row)
-    return f'<?xml version="1.0" ?>\n{tostring(root, encoding="unicode")}\n'

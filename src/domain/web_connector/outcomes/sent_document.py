@@ -17,10 +17,11 @@ def sent_document(stored: StoredRequest) -> str:
     """Return the document that is sent for a request, with its declarations and, for a write, its message set ID.
 
     If several writes were sent in one message set, the document has only this request, and a comment says so. It does
-    not name the message set that QuickBooks was told to forget, because that belongs to an earlier request.
+    not name the message set that QuickBooks was told to forget, because that belongs to an earlier request. For a
+    request with `if_exists`, it is the document of the write that was sent last.
     """
     record = stored.record
-    request = as_sent(record, qbxml.stored_request(stored.request_xml, record.qbxml_version))
+    request = as_sent(record, qbxml.stored_request(stored.written_xml or stored.request_xml, record.qbxml_version))
     message_set = record.message_set
     if message_set is None:
         return request.to_wire(None if record.is_read else record.message_set_id)

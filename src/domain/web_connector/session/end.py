@@ -16,6 +16,7 @@ from domain.timestamps import timestamp
 from domain.web_connector.outcomes import looking
 from domain.web_connector.outcomes.attribution import is_sent_as_set
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
+from domain.web_connector.outcomes.lookup_messages import in_flight
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
 from domain.web_connector.outcomes.outcome import RequestUpdate
 from domain.web_connector.protocol.methods import Reply
@@ -54,8 +55,8 @@ def released(requests: Sequence[RequestInFlight], now: datetime, ending: Ending,
 
     def after(record: QueuedRequest) -> QueuedRequest:
         running_until = limits.running_until(record)
-        ended = after_session_end(looking.in_flight(record), now, ending, running_until=running_until, in_set=in_set)
-        return (looking.after_read if record.looks else looking.after_session_end)(record, ended, now)
+        ended = after_session_end(in_flight(record), now, ending, running_until=running_until, in_set=in_set)
+        return looking.after_session(record, ended, now)
 
     return [RequestUpdate(after(request.record)).change(request) for request in requests]
 

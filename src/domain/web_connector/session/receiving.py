@@ -17,6 +17,7 @@ from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes import looking
 from domain.web_connector.outcomes.error_reasons import error_message
+from domain.web_connector.outcomes.lookup_messages import in_flight
 from domain.web_connector.outcomes.lost_response import MAX_IGNORED
 from domain.web_connector.outcomes.outcome import (
     Answered,
@@ -101,7 +102,7 @@ def answer(session: Session, requests: Sequence[RequestInFlight], call: Call, no
         return Ignored()
     text = call["response"]
     try:
-        found = _answer(session, list(map(looking.in_flight, records)), call, now)
+        found = _answer(session, list(map(in_flight, records)), call, now)
         if not isinstance(found, Answered):
             return found
         key = session.company_file.key

@@ -23,6 +23,7 @@ from domain.timestamps import timestamp
 from domain.web_connector.outcomes import looking
 from domain.web_connector.outcomes.attribution import is_sent_as_set, label_in_set
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
+from domain.web_connector.outcomes.lookup_messages import in_flight, query_of
 from domain.web_connector.outcomes.lost_response import after_ignored_responses, iterator_not_falling
 from domain.web_connector.outcomes.message_sets import outgoing, status_check
 from domain.web_connector.outcomes.outcome import RequestUpdate
@@ -201,9 +202,9 @@ def _before_sending_again(dispatch: Dispatch) -> Decision | Claiming | MaySend:
     in_set = is_sent_as_set(dispatch.records)
     released = []
     for other in dispatch.records if ignored else ():
-        after = after_ignored_responses(looking.in_flight(other), ignored, dispatch.now, in_set=in_set)
+        after = after_ignored_responses(in_flight(other), ignored, dispatch.now, in_set=in_set)
         if after is not None:
-            released.append(looking.after_read(other, after, dispatch.now) if other.looks else after)
+            released.append(looking.after_session(other, after, dispatch.now))
     return _released(dispatch, released) if released else MaySend()
 
 
@@ -345,12 +346,14 @@ def _request(stored: RequestInFlight, looks: QueuedRequest | None = None) -> qbx
 
     Raises _NotWritable if its body is missing or cannot be written as QBXML.
     """
-    if stored.request_xml is None:
+    modifies = looks is None and stored.record.modifies
+    text = stored.modification_xml if modifies else stored.request_xml
+    if text is None:
         raise _NotWritable("its body is missing")
     try:
-        request = as_sent(stored.record, qbxml.stored_request(stored.request_xml, stored.record.qbxml_version))
+        request = as_sent(stored.record, qbxml.stored_request(text, stored.record.qbxml_version))
         if looks:
-            request = looking.query_of(looks, request)
+            request = query_of(looks, request)
         request.to_wire()
     except InvalidRequest as error:
         raise _NotWritable(error.message) from error

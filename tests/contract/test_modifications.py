@@ -1,0 +1,77 @@
+"""The Mod of a request with `if_exists`: it is stored with its ID, and is never read with the ID of another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from moto import mock_aws
+
+from domain.records.lookup import IfExists, LookupStep, ObjectLookup
+from domain.records.request import Claim, State, StoredRequest
+from domain.records.session import InFlight
+from domain.storage.changes import ChangeRequest, Put
+from local.emulated_dynamodb import emulated_dynamodb
+from tests.contract.stores import LATER, add, stored_request
+from tests.contract.test_torn_values import Bench
+from tests.support.builders import a_connection, a_record, a_session
+from tests.support.unreliable_dynamodb import TORN
+
+if TYPE_CHECKING:
+    from domain.records.request import QueuedRequest
+    from tests.contract.stores import AnyStore
+
+FIRST, SECOND = "a" * 20, "b" * 20
+
+
+def mod(mod_id: str) -> str:
+    """Return a Mod with this ID."""
+    return f'<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerModRq requestID="mod-{mod_id}"/></QBXMLMsgsRq></QBXML>'
+
+
+def added(store: AnyStore) -> QueuedRequest:
+    """Store a request that has asked for its object, and return it."""
+    store.commit(Put(None, a_connection()))
+    claim = Claim(a_session().id)
+    record = a_record(state=State.SENT, lookup=ObjectLookup(IfExists.UPDATE), claim=claim)
+    add(store, record)
+    return record
+
+
+def next_step(store: AnyStore, before: QueuedRequest, mod_id: str | None) -> QueuedRequest:
+    """Store the next step of a request: a Mod, or its addition. Return the request as it waits for the answer."""
+    lookup = before.lookup or ObjectLookup(IfExists.UPDATE)
+    lookup = lookup.modifying(mod_id) if mod_id else lookup.at(LookupStep.ADD)
+    after = replace(before, state=State.SENT, lookup=lookup).changed(LATER)
+    store.commit(ChangeRequest(before, after, modification_xml=mod(mod_id) if mod_id else None))
+    return after
+
+
+def texts(store: AnyStore, record: QueuedRequest) -> set[str | None]:
+    """Return the Mod as each read returns it: to send it, and to show it."""
+    stored = stored_request(store, record.id)
+    assert isinstance(stored, StoredRequest)
+    return {stored.modification_xml, store.with_request_xml([record])[0].modification_xml}
+
+
+def test_each_mod_replaces_the_one_before_it_and_an_addition_has_none(store: AnyStore) -> None:
+    looked = added(store)
+    assert texts(store, looked) == {None}
+    first = next_step(store, looked, FIRST)
+    assert texts(store, first) == {mod(FIRST)}
+    second = next_step(store, first, SECOND)
+    assert texts(store, second) == {mod(SECOND)}
+    assert texts(store, next_step(store, second, None)) == {None}
+
+
+def test_a_torn_read_of_a_mod_is_repeated() -> None:
+    with emulated_dynamodb(), mock_aws():
+        bench = Bench()
+        first = next_step(bench.store, added(bench.store), FIRST)
+        second = next_step(bench.store, first, SECOND)
+        bench.tear()
+
+        (request,), _ = bench.store.requests_in_flight(a_session(in_flight=InFlight((second.id,))))
+
+        assert TORN in bench.client.happened
+        assert (request.record.message_set_id, request.modification_xml) == (SECOND, mod(SECOND))
