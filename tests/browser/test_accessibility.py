@@ -12,6 +12,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.browser.screenshots import VIEWS
 from tests.browser.support import Console, query, seed_session, unsettled
+from tests.browser.writes import WRITES, propose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +51,8 @@ CHECKED = (
     "requests-many",
     "keyboard",
     "search",
+    "approvals-compared",
+    "approvals-none",
     "settings",
     "settings-dialog",
     "overview-two-days",
@@ -85,6 +88,7 @@ CHECKED = (
 """One of each kind of the views that `screenshots.py` shows; the others differ in their data."""
 
 SHOWN = {
+    "approvals-compared": "text=In the books",
     "requests-many": "dialog[open]",
     "keyboard": "dialog[open]",
     "settings-dialog": "dialog[open]",
@@ -106,6 +110,7 @@ def facts(service: Service) -> dict[str, str]:
     waiting = query(connection)
     unknown = unsettled(service.connection(), {"CustomerAddRq": {"CustomerAdd": {"Name": "Zoe Nightingale"}}})
     empty = service.connection()
+    propose(connection, *WRITES)
     link = service.call("POST", f"{connection.path}/onboarding_url", {}).json["data"]["links"]["onboarding"]
     return {
         "connection": connection.id,
