@@ -70,6 +70,7 @@ test("a write is said in words, with its names, number, lines and total", () => 
     said({ VendorAddRq: { VendorAdd: { Name: "Bix" } } }, "return"),
     "Adds the vendor Bix, unless it exists",
   );
+  assert.match(said({ VendorAddRq: { VendorAdd: { Name: "Bix" } } }, "update"), /Bix, or changes it if it exists$/);
 });
 
 /** Returns a tree with every element of a part, twice if it repeats, and a text of its own in each. */

@@ -33,6 +33,8 @@ const PRICED = new Set([
   ],
 ]);
 
+const IF_EXISTS = { return: [", unless it exists"], update: [", or changes it if it exists"] };
+
 const MAX_FIELDS = 4;
 
 /**
@@ -57,7 +59,7 @@ export function sentenceOf(tree, ifExists = "fail") {
     ...start,
     ...(verb === "Add" ? [...partyOf(content, subject), ...sumsOf(content)] : []),
     ...(verb === "Mod" ? changedIn(content) : []),
-    ...(ifExists === "return" ? [", unless it exists"] : []),
+    ...(IF_EXISTS[ifExists] ?? []),
   ];
 }
 
