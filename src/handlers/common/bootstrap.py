@@ -68,7 +68,8 @@ THROTTLING_CODES = frozenset(
 def aws_client(service: str) -> Any:
     """Return a client of an AWS service. It is botocore's: boto3 would only add import time.
 
-    In Lambda it does not check parameters, which takes a tenth of the processor time of a call. The tests do.
+    In Lambda it does not check parameters, which takes a tenth of the processor time of a call. The tests do. botocore
+    would build its `User-Agent` twice for each call, which takes a quarter of that time.
     """
     from botocore.config import Config
     from botocore.session import get_session
@@ -77,7 +78,9 @@ def aws_client(service: str) -> Any:
     for library in ("botocore", "urllib3"):
         logging.getLogger(library).setLevel(logging.INFO)
     seconds, attempts = (INVOKE_SECONDS, 1) if service == "lambda" else (READ_SECONDS, 3)
+    session = get_session()
     config = Config(
+        user_agent=session.user_agent(),
         connect_timeout=CONNECT_SECONDS,
         read_timeout=seconds,
         retries={"mode": "standard", "total_max_attempts": attempts},
@@ -85,7 +88,7 @@ def aws_client(service: str) -> Any:
         max_pool_connections=MAX_CONNECTIONS,
         parameter_validation=not init_phase.IN_LAMBDA,
     )
-    client = get_session().create_client(service, config=config)
+    client = session.create_client(service, config=config)
     client.meta.events.register("needs-retry.dynamodb", _log_refusals)
     return client
 
