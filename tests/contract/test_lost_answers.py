@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 URL = "https://example.com/hook"
+OTHER_CONNECTION_ID = "c0000000-0000-4000-8000-000000000002"
 COMMITS = {"transact_write_items", "put_if"}
 _numbers = count()
 REQUEST = qbxml.parse_request_xml(REQUEST_XML)
@@ -303,6 +304,25 @@ def test_a_connection_is_created_once(bench: Bench, faults: Sequence[str]) -> No
     assert bench.store.connections_of(APP_ID, 0, 10)[1] == 2
 
 
+def test_a_new_connection_that_another_caller_changed_before_the_repetition_is_recognised(bench: Bench) -> None:
+    new = a_connection(id=OTHER_CONNECTION_ID)
+    bench.fail(LATER)
+    deliver = bench.client.deliver_late_calls
+
+    def change_too() -> None:
+        deliver()
+        if current := bench.store.connection(new.id):
+            bench.client.deliver_late_calls = deliver  # type: ignore[method-assign]
+            bench.store.commit(Put(current, replace(current, name="Acme").changed(timestamp(NOON))))
+
+    bench.client.deliver_late_calls = change_too  # type: ignore[method-assign]
+    bench.store.commit(Put(None, new))
+
+    stored = bench.store.connection(new.id)
+    assert stored is not None
+    assert stored.name == "Acme"
+
+
 @pytest.mark.parametrize("faults", [*ONCE, *TWICE], ids=", ".join)
 def test_counts_are_added_once(bench: Bench, faults: Sequence[str]) -> None:
     days = ("2026-03-13", "2026-03-14")
@@ -401,6 +421,25 @@ def test_an_error_of_the_caller_is_not_repeated(bench: Bench) -> None:
     with pytest.raises(Exception, match="ValidationException"):
         bench.queue()
     assert bench.pauses == []
+
+
+@pytest.mark.parametrize(
+    "reason", ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitExceeded"]
+)
+def test_a_transaction_that_another_one_or_the_rate_cancelled_is_repeated(bench: Bench, reason: str) -> None:
+    done = bench.client.transact_write_items
+    cancelled = client_error("TransactionCanceledException", CancellationReasons=[{"Code": "None"}, {"Code": reason}])
+    calls = iter([cancelled])
+
+    def first_cancelled(**request: Any) -> Any:
+        for error in calls:
+            raise error
+        return done(**request)
+
+    bench.client.transact_write_items = first_cancelled  # type: ignore[method-assign]
+    bench.queue()
+
+    assert len(bench.pauses) == 1
 
 
 @dataclass

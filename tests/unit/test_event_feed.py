@@ -85,3 +85,13 @@ def test_a_page_ends_before_a_group_that_its_read_did_not_see() -> None:
         page = Feed(store, FixedClock()).page(APP_ID, None, None, groups)
 
         assert [event.logged.request_id for event in page.events] == [str(number) for number in range(unseen)]
+
+
+@pytest.mark.parametrize("number", [1, 25, 26, 51])
+def test_the_events_of_a_page_are_read_in_parts_and_yielded_once(number: int) -> None:
+    store = TornReads(number, torn=0, unseen=set())
+    feed = Feed(store, FixedClock())
+    events = feed.page(APP_ID, None, None, number).events
+
+    assert [event for event, _ in feed.contents(events)] == list(events)
+    assert len(events) == number

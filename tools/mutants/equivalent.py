@@ -33,6 +33,21 @@ REASONS = {
         f"{_SESSION}/polling.py",
         "shortest = min(MIN_USER_INTERVAL_SECONDS * 2 ** min(connection.turned_away, 9), IDLE_POSTPONEMENT_SECONDS)",
     ): "Three doublings reach the longest postponement. More only make the number larger.",
+    (f"{_SESSION}/sending.py", "if (not was_sent or len(stored) > 1):"): (
+        "A set that was sent before is whole, and `zip` leaves out what is added to it."
+    ),
+    (f"{_OUTCOMES}/looking.py", "return _after_answer(stored, (outcome.response_xml), open_key, now)"): (
+        "A request that was answered has a response. The default is for the type."
+    ),
+    ("adapters/dynamodb/transactions.py", "if self._dynamodb.monotonic() - start >= MAX_REPEATING_SECONDS:"): (
+        "No two readings of the clock are exactly this far apart."
+    ),
+    ("domain/events/log.py", "LOOK_BACK = 17"): (
+        "More groups recognise the same repetitions. The number is what one read unit pays for."
+    ),
+    ("domain/queueing/new_request.py", "MAX_SECONDS_WITH_APPROVAL = 2 * 367 * 24 * 60 * 60"): (
+        "A key is released a day after the end of its request. The number bounds one that never ends."
+    ),
 }
 """Why each is equivalent, by its module and its last changed line."""
 

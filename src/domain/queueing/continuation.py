@@ -160,7 +160,7 @@ class Continuing:
                     new = command.correction(connection, new)
                 else:
                     new = with_references(one, new)
-                batch.append(family.linked(one.record, new, ids))
+                batch.append(family.linked(one.record, new))
             return batch
 
         return QueueBatch(
@@ -175,7 +175,7 @@ class Continuing:
     def _check_sources(self, copied: Sequence[StoredRequest], family: _Family) -> None:
         """Raise Gone if a request outside the batch that a value comes from was deleted."""
         named = {reference.source for stored in copied for reference in stored.references}
-        outside = sorted(named - {*family.ids, *family.records})
+        outside = sorted(named.difference(family.ids))
         if outside:
             there = {record.id for record in self._store.records_by_id(outside)}
             for source in outside:
@@ -272,13 +272,11 @@ class _Family:
             one = id_again(one)
         return None
 
-    def linked(self, record: QueuedRequest, new: NewRequest, ids: Sequence[str]) -> NewRequest:
-        """Return the successor of a request with links to others of `ids`, and to those that ended with a response."""
+    def linked(self, record: QueuedRequest, new: NewRequest) -> NewRequest:
+        """Return the successor of a request with links to those that ended with a response, or are queued with it."""
 
         def named(source: str) -> str:
-            if source in ids or source not in self.ids:
-                return source
-            return self.source(source) or source
+            return (self.source(source) or source) if source in self.ids else source
 
         depends_on = dict.fromkeys([*new.depends_on, *(id_at(record.id, one) for one in record.dependencies)])
         return replace(

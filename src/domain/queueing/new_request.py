@@ -472,8 +472,9 @@ def added_request(
     Raises RequestTooLarge, and InvalidRequest for a `send_by`, or an update that would need approval.
     """
     request = new.request
+    label = request.request_label or request_id
     if not request.request_label:
-        request = request.with_request_label(request_id)
+        request = request.with_request_label(label)
     inserted_at = datetime.fromisoformat(moment)
     send_by = new.send_by.seconds(inserted_at)
     approval = _approval(new, connection, send_by)
@@ -482,7 +483,7 @@ def added_request(
         connection_id=connection.id,
         app_id=connection.app_id,
         request_name=request.name,
-        request_label=request.request_label or request_id,
+        request_label=label,
         qbxml_version=request.version,
         inserted_at=moment,
         updated_at=moment,

@@ -184,7 +184,9 @@ class TestIdempotency:
         response = deployment.api.call("POST", url, body, headers=headers)
 
         assert response.status == 410
-        assert response.json["error"]["details"]["record_ids"] == ids
+        details = response.json["error"]["details"]
+        assert details["record_ids"] == ids
+        assert details["deleted_at"]
 
 
 def test_the_ids_of_a_batch_tell_their_positions_and_share_no_message_set(deployment: Deployment, url: str) -> None:

@@ -312,3 +312,23 @@ def test_a_restored_write_is_recovered_and_never_sent_by_its_earlier_approval(de
     desk.qbwc.close()
     desk.approve(BOB, request)
     assert labels_in(desk.qbwc.begin()) == [request]
+
+
+def test_a_decision_about_a_request_that_is_no_longer_open_says_what_it_is(desk: Desk) -> None:
+    rejected, discarded = desk.waiting(), desk.waiting()
+    desk.reject(BOB, rejected)
+    desk.discard(discarded)
+
+    for request, message in ((rejected, "was rejected"), (discarded, "is discarded")):
+        with pytest.raises(InvalidState, match=message):
+            desk.approve(BOB, request)
+
+
+def test_a_deletion_has_an_entry_of_its_own_in_the_audit_log_at_the_moment_of_earlier_changes(desk: Desk) -> None:
+    request = desk.waiting()
+    desk.approve(BOB, request)
+    desk.discard(request)
+    desk.requests.delete(APP_ID, request, actor=actor_of(ANNE))
+
+    actions = [entry.action for entry in desk.store.audit_log.values()]
+    assert actions == [Action.REQUEST_APPROVED, Action.REQUEST_DISCARDED, Action.REQUEST_DELETED]

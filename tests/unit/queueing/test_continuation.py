@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from domain.errors import Gone, InvalidRequest, InvalidState, NotFound, OtherSuc
 from domain.queueing.continuation import ContinueBatch, Continuing
 from domain.queueing.new_request import NewRequest, QueueBatch, QueuedBatch, QueueRequest
 from domain.queueing.successor import Replaces, id_again
+from domain.records.approval import Approval, ApprovalDecision
 from domain.records.audit import Action
 from domain.records.batch import batch_id, id_at, position_of
 from domain.records.request import ErrorCode, QueuedRequest, State
@@ -288,6 +290,20 @@ def test_a_step_that_is_deleted_while_its_request_is_read_is_gone() -> None:
         bench.continue_batch()
 
     assert a in gone.value.message
+
+
+def test_a_step_that_somebody_rejected_is_continued_only_with_a_correction() -> None:
+    bench = Bench(customer("a"), customer("b", "a"))
+    record = bench.record(bench.ids[0])
+    rejection = Approval(queued_by="anne", decision=ApprovalDecision.REJECTED, reason="Too late.")
+    rejected = replace(record.moved(State.DISCARDED, NOON), approval=rejection)
+    bench.store.commit(*with_dependants(bench.store, [ChangeRequest(record, rejected)], NOON))
+
+    with pytest.raises(InvalidState, match="rejected"):
+        bench.continue_batch()
+    continued = bench.continue_batch(corrected=customer("a"))
+
+    assert len(continued.requests) == 2
 
 
 def test_only_a_batch_with_a_failed_request_is_continued() -> None:

@@ -640,6 +640,17 @@ def test_a_new_request_in_flight_is_counted_however_late_the_index_is(seed: int)
     assert (tally.changed, tally.may_be_executed) == (0, 1)
 
 
+def test_a_connection_that_is_deleted_during_the_call_has_nothing_in_flight() -> None:
+    bench = Bench()
+    bench.add()
+    answers = iter([bench.store.connection(CONNECTION_ID)])
+    bench.store.connection = lambda _id: next(answers, None)  # type: ignore[method-assign, assignment]
+
+    tally = bench.many.discard(APP_ID, CONNECTION_ID, EVERYTHING, actor=AN_ACTOR)
+
+    assert tally.may_be_executed == 0
+
+
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("event", ["claimed before", "returned after"])
 def test_a_request_that_a_session_claims_or_returns_during_the_read_is_found(seed: int, event: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.errors import InvalidRequest, NotFound, QuotaExceeded, Unavailable
+from domain.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, TooManyRequests, Unavailable
 from domain.listing.filters import RequestFilter
 from domain.queueing.many import Bounds
 from domain.queueing.queue_again import AgainTally, QueueAgain
@@ -324,6 +324,22 @@ def test_a_request_that_another_call_queues_meanwhile_was_queued_before() -> Non
     assert others == [AgainTally(queued=1)]
     assert tally == AgainTally(queued_before=1)
     assert len(bench.added) == 1
+
+
+def test_a_connection_that_others_change_without_end_is_too_busy() -> None:
+    bench = Bench()
+    bench.add(state=State.DISCARDED)
+    commit = bench.store.commit
+
+    def refuse_additions(*changes: Change) -> None:
+        if any(isinstance(change, AddRequest) for change in changes):
+            raise Conflict(changes[0], None)
+        commit(*changes)
+
+    bench.store.commit = refuse_additions  # type: ignore[method-assign]
+
+    with pytest.raises(TooManyRequests, match="being changed"):
+        bench.call()
 
 
 @pytest.mark.parametrize(("dry_run", "queued"), [(False, 6), (True, 9)])

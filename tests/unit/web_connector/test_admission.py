@@ -27,6 +27,7 @@ from domain.web_connector.session.admission import (
     Admission,
     Budget,
     budget,
+    share_of,
 )
 from domain.web_connector.session.polling import postponement_if_turned_away
 from tests.support.builders import AN_ACTOR, APP_ID, NOON, counting_bytes
@@ -80,6 +81,18 @@ def test_one_process_never_begins_more_sessions_than_the_budget(budget: int) -> 
     assert live(qbwc) == replies.count("") <= budget
     assert live(qbwc) >= 0.7 * budget
     assert set(replies) == {"", "none"}
+
+
+def test_a_process_counts_each_session_that_it_begins_once_until_it_reads_the_count_again() -> None:
+    qbwc, ids = a_service(8, 20)
+    qbwc.store.live_sessions = lambda _shard, _since: {}  # type: ignore[assignment,method-assign]
+    now = qbwc.clock.now
+
+    for connection_id in ids:
+        qbwc.clock.now = now - timedelta(seconds=1)  # a call advances the clock by a second before it is made
+        qbwc.authenticate(username=connection_id)
+
+    assert live(qbwc) == share_of(8) == 7
 
 
 @pytest.mark.parametrize(("budget", "processes"), [(8, 30), (50, 100)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,29 @@ import pytest
 
 from domain.connections.service import ConnectionService
 from domain.queueing.waiting_reason import of_connection, of_request
-from domain.records.request import ENDED, FIRST_IN_LINE, QUEUED, Attempts, Recovery, State
-from domain.web_connector.session.backoff import MAX_PAUSE, MAX_PAUSE_WHILE_UNAVAILABLE
+from domain.records.connection import Backoff
+from domain.records.request import (
+    BEHIND_OTHERS,
+    ENDED,
+    FIRST_IN_LINE,
+    IN_TURN,
+    QUEUED,
+    Attempts,
+    Recovery,
+    State,
+)
+from domain.timestamps import timestamp
+from domain.web_connector.session.backoff import gives_up
 from simulator.faults import Fault
-from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.builders import (
+    AN_ACTOR,
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    a_record,
+    a_session,
+    counting_bytes,
+)
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 from tests.support.web_connector.service import Service
 
@@ -167,8 +187,8 @@ def test_attempts_count_again_a_week_after_the_request_was_queued(qbwc: Connecto
     assert qbwc.record(reads[0]).attempts.sessions == 3
 
 
-@pytest.mark.parametrize(("hresult", "longest"), [(UNKNOWN, MAX_PAUSE), (DIALOG, MAX_PAUSE_WHILE_UNAVAILABLE)])
-def test_a_pause_is_shorter_if_quickbooks_is_busy_or_closed(qbwc: Connector, hresult: str, longest: object) -> None:
+@pytest.mark.parametrize(("hresult", "longest"), [(UNKNOWN, timedelta(minutes=15)), (DIALOG, timedelta(minutes=5))])
+def test_a_pause_is_shorter_if_quickbooks_is_busy_or_closed(qbwc: Connector, hresult: str, longest: timedelta) -> None:
     for _ in range(8):
         qbwc.queue()
 
@@ -177,7 +197,7 @@ def test_a_pause_is_shorter_if_quickbooks_is_busy_or_closed(qbwc: Connector, hre
         work_until_backoff(qbwc, hresult)
         start, qbwc.clock.now = qbwc.clock.now, end_of_pause(qbwc)
 
-    assert abs((qbwc.clock.now - start) - longest).total_seconds() < 2  # type: ignore[operator]
+    assert abs((qbwc.clock.now - start) - longest) < timedelta(seconds=2)
 
 
 def test_during_the_pause_nothing_is_sent_and_the_web_connector_is_told_when_to_call(qbwc: Connector) -> None:
@@ -204,6 +224,7 @@ def test_the_pause_is_the_waiting_reason_of_the_connection_and_its_requests(qbwc
         assert reason is not None
         assert reason.code == "quickbooks_failing"
         assert qbwc.connection.backoff
+        assert "for several requests in the last session. Nothing is sent" in reason.message
         assert f"until {qbwc.connection.backoff.until}. An error occurred." in reason.message
         assert "qbsdklog.txt" in (reason.hint or "")
         assert f"/api/v1/connections/{CONNECTION_ID}/resume" in (reason.hint or "")
@@ -211,6 +232,15 @@ def test_the_pause_is_the_waiting_reason_of_the_connection_and_its_requests(qbwc
     reason = of_connection(qbwc.connection, qbwc.clock.now)
     assert reason is not None
     assert reason.code == "quickbooks_unreachable"
+
+
+@pytest.mark.parametrize(("priority", "limit"), [(BEHIND_OTHERS, 10), (IN_TURN, 50)])
+def test_a_session_gives_up_after_a_number_of_failures(priority: int, limit: int) -> None:
+    backoff = Backoff(1_000, timestamp(NOON))
+    last = a_record(queue_priority=priority)
+
+    assert not gives_up(a_session(failures=limit - 1, backoff=backoff), last)
+    assert gives_up(a_session(failures=limit, backoff=backoff), last)
 
 
 def test_resuming_the_connection_ends_the_pause(qbwc: Connector) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,8 @@ from domain.queueing.waiting_reason import of_request
 from domain.records.request import State
 from domain.timestamps import timestamp
 from domain.web_connector.protocol import qwc
+from domain.web_connector.protocol.soap import Call
+from domain.web_connector.session.company_file_check import CompanyFileCheck
 from simulator import Company
 from simulator.faults import Fault
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
@@ -177,6 +180,13 @@ def test_an_unmarked_file_is_accepted_at_the_path_of_the_mark_and_without_a_path
     assert begin_in(qbwc, None, path) != ""
 
 
+def test_a_marked_file_without_a_path_keeps_the_paths_of_its_mark(qbwc: Connector) -> None:
+    marked_at(qbwc)
+    marked_at(qbwc, "")
+
+    assert qbwc.connection.company_file_paths == (PATH,)
+
+
 @pytest.mark.parametrize(
     "unreadable",
     [
@@ -194,6 +204,20 @@ def test_unreadable_facts_do_not_refuse_a_file(qbwc: Connector, unreadable: str)
     qbwc.authenticate()
 
     assert qbwc.send(unreadable, PATH) != ""
+
+
+@pytest.mark.parametrize("facts", ["", "text", hcp(None)])
+@pytest.mark.parametrize("path", [PATH, ELSEWHERE, ""])
+def test_a_file_that_is_open_in_place_of_the_right_one_needs_a_mark(qbwc: Connector, facts: str, path: str) -> None:
+    check = CompanyFileCheck(
+        Call("sendRequestXML", {"strHCPResponse": facts, "strCompanyFileName": path}),
+        replace(qbwc.connection, company_file=PATH),
+        must_be_marked=True,
+    )
+
+    assert check.is_other_company_file
+    assert check.problem == "company_file_mismatch"
+    assert "could not be opened" in check.mismatch_message
 
 
 def test_an_unmarked_file_is_accepted_at_any_path_until_the_mark_is_seen(qbwc: Connector) -> None:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from domain.qbxml.codes.hresults import describe_hresult
 from domain.queueing.waiting_reason import of_request
+from domain.records.lookup import IfExists, ObjectLookup
 from domain.records.request import State
 from domain.records.session import MAX_EXECUTION_SECONDS
 from tests.support.web_connector.connector import Connector
@@ -415,6 +417,35 @@ def test_an_unknown_outcome_warns_that_a_hung_copy_may_still_be_executed(qbwc: C
     assert error is not None
     assert (error.code, error.details["reason"]) == ("outcome_unknown", "response_lost")
     assert "may still execute the request" in error.details["hint"]
+
+
+@pytest.mark.parametrize("lookup", [None, ObjectLookup(IfExists.RETURN)])
+def test_a_text_that_comes_with_an_exception_is_kept_with_the_error_and_only_then(
+    qbwc: Connector, lookup: ObjectLookup | None
+) -> None:
+    addition = ("CustomerAddRq", "<CustomerAdd><Name>Ada</Name></CustomerAdd>")
+    request_id = qbwc.queue(*(addition if lookup else ("CustomerQueryRq", "")), lookup=lookup)
+    texts = []
+    for _ in range(3):
+        qbwc.begin()
+        qbwc.receive("<half of a response", hresult="0x8004040x")
+        qbwc.close()
+        texts.append(qbwc.response(request_id))
+
+    assert texts == [None, None, "<half of a response"]
+
+
+@pytest.mark.parametrize("message", ["", " "])
+def test_an_exception_without_a_message_has_one_of_ours(qbwc: Connector, message: str) -> None:
+    request_id = qbwc.queue()
+    qbwc.begin()
+
+    qbwc.receive(hresult="0x80040428", message=message)
+
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert error.message.strip()
+    assert error.message == describe_hresult("0x80040428").message
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from domain.existing.identity import PARTIES, identity_query
 from domain.qbxml.request.from_xml import parse_request_xml
 from domain.records.lookup import IfExists, LookupStep, ObjectLookup
 from domain.records.request import State, WhetherExecuted, message_set_id
+from domain.web_connector.outcomes.lookup_messages import in_flight
 from tests.support.web_connector.existing import ACTS, CUSTOMER, CUTS, INVOICE, KINDS, played
-from tests.support.web_connector.quickbooks import nothing_stored, response_to
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to
 
 if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
@@ -141,6 +143,16 @@ def test_several_objects_end_the_request_with_their_ids(qbwc: Connector) -> None
     assert record.executed is WhetherExecuted.NO
 
 
+def test_an_ambiguous_match_names_at_most_20_objects(qbwc: Connector) -> None:
+    request_id = added(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=RET * 25))
+
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert "25 objects" in error.message
+    assert len(error.details["ids"]) == 20
+
+
 def lost_addition(qbwc: Connector) -> str:
     """Lose the response to an addition, and return its id."""
     request_id = added(qbwc)
@@ -201,6 +213,22 @@ def test_an_answer_from_another_company_file_is_not_believed_after_quickbooks_co
     error = qbwc.record(request_id).error
     assert error is not None
     assert (error.code, error.details["reason"]) == ("outcome_unknown", "other_file")
+
+
+def test_in_a_file_without_a_mark_there_is_no_last_query_after_quickbooks_could_not_tell(qbwc: Connector) -> None:
+    request_id = added(qbwc)
+    qbwc.authenticate()
+    qbwc.receive(response_to(qbwc.send(hcp(None)), code=500, severity="Warn"))
+    assert "<CustomerAddRq" in qbwc.send()
+    for _ in range(3):
+        qbwc.close_and_wait()
+        qbwc.authenticate()
+        assert "<CustomerQueryRq" not in qbwc.send(hcp(None))
+    qbwc.close_and_wait()
+
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert error.code == "outcome_unknown"
 
 
 def _of_another_file(record: QueuedRequest) -> object:
@@ -480,3 +508,14 @@ def test_a_claim_begins_with_the_query_unless_something_is_recovered() -> None:
         assert ObjectLookup(IfExists.RETURN, step).claimed(recovering=False).step is LookupStep.LOOK
         recovered = ObjectLookup(IfExists.RETURN, step).claimed(recovering=True).step
         assert recovered is (LookupStep.LAST_LOOK if step is LookupStep.LAST_LOOK else LookupStep.ADD)
+
+
+@pytest.mark.parametrize("step", LookupStep)
+def test_while_it_looks_a_request_has_a_plain_read_in_flight(qbwc: Connector, step: LookupStep) -> None:
+    record = qbwc.record(added(qbwc))
+    assert record.lookup
+    record = replace(record, lookup=replace(record.lookup, step=step))
+
+    sent = in_flight(record)
+
+    assert (sent.lookup is None, sent.is_read, sent.recovering) == (record.looks, record.looks, False)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain import qbxml
 from domain.records.request import State
 from domain.records.webhook import Webhook, WebhookState
+from domain.web_connector.outcomes.pages import max_returned
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_READ
 from simulator.faults import Fault
+from tests.support.qbxml_samples import request_xml
 from tests.support.web_connector.quickbooks import page_of, response_to, stored_response
 from tests.support.web_connector.service import Gateway, Service
 
@@ -389,3 +392,12 @@ def test_pages_that_a_gateway_refuses_arrive_with_a_smaller_size() -> None:
     assert qbwc.record(first).attempts.sessions == 3
     assert [page.paging.page for page in pages(qbwc)] == [1, 2, 3]
     assert {page.state for page in pages(qbwc)} == {State.RESPONSE_RECEIVED}
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("7", 7), ("9" * 18, 10**18 - 1), ("9" * 19, None), ("-7", None), ("\u0667", None), ("", None)]
+)
+def test_a_number_of_objects_has_at_most_18_digits(text: str, number: int | None) -> None:
+    query = f"<CustomerQueryRq><MaxReturned>{text}</MaxReturned></CustomerQueryRq>"
+
+    assert max_returned(qbxml.stored_request(request_xml(query), "13.0")) == number

@@ -259,6 +259,16 @@ def test_a_write_that_quickbooks_denies_after_three_sessions_has_an_unknown_outc
     assert "Check the company file before" in error.details["hint"]
 
 
+@pytest.mark.parametrize("code", [-1, 3100, 9004, 9005])
+def test_if_quickbooks_cannot_tell_the_hint_is_that_of_an_unknown_outcome(qbwc: Connector, code: int) -> None:
+    write, _ = lost_write(qbwc)
+    qbwc.receive(nothing_stored(qbwc.begin(), code))
+
+    error = error_of(qbwc, write)
+    assert (error.code, error.details["status_code"]) == ("outcome_unknown", code)
+    assert "Check the company file before" in error.details["hint"]
+
+
 def test_a_write_with_a_badly_stored_response_is_executed_once_and_has_an_unknown_outcome() -> None:
     """QuickBooks then returns 9002, even for the write itself. This does not prove that nothing was executed."""
     service = Service()

@@ -10,18 +10,19 @@ import pytest
 
 from domain.errors import MayBeExecuted
 from domain.queueing.service import RequestService
-from domain.records.request import Attempts, State
-from domain.records.session import MAX_EXECUTION_SECONDS, RequestInFlight
+from domain.records.lookup import IfExists, ObjectLookup
+from domain.records.request import FIRST_IN_LINE, LAST_IN_LINE, Attempts, Paging, State
+from domain.records.session import MAX_EXECUTION_SECONDS, Limits, RequestInFlight
 from domain.storage.changes import ChangeRequest, RemoveRequest
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
 from domain.web_connector.outcomes.outcome import Answered
 from domain.web_connector.protocol.soap import Call
-from domain.web_connector.session import receiving, sending
+from domain.web_connector.session import receiving, sending, sets
 from domain.web_connector.session.decision import Decision
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from domain.web_connector.session.sets import MAX_OBJECTS
-from tests.support.builders import AN_ACTOR, APP_ID, NOON
+from tests.support.builders import AN_ACTOR, APP_ID, NOON, a_record, a_session
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, set_response
@@ -123,6 +124,34 @@ def sizes(qbwc: Connector) -> list[int]:
     return sizes
 
 
+ALONE: dict[str, dict[str, Any]] = {
+    "has dependants": {"dependants": (1,)},
+    "is of the low lane": {"is_low": True},
+    "looks for its object": {"lookup": ObjectLookup(IfExists.RETURN)},
+    "was sent before": {"sent_at": timestamp(NOON)},
+    "is a later page": {"paging": Paging(page=2)},
+    "is a first page": {"paging": Paging(page_size=100)},
+    "may begin to iterate": {"paging": Paging(may_begin=True)},
+    "is recovered": {"queue_priority": FIRST_IN_LINE},
+    "comes after the others": {"queue_priority": LAST_IN_LINE},
+    "has a label that XML can write in two ways": {"request_label": "a & b"},
+}
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("fields", ALONE.values(), ids=list(ALONE))
+def test_a_request_that_goes_alone_has_no_companions_and_is_not_one(fields: dict[str, Any], place: int) -> None:
+    session = a_session(read_set_size=3, limits=Limits(read_batch_size=3))
+    records = [a_record() for _ in range(5)]
+    first, *behind = records
+    assert list(sets.companions(session, first, behind)) == records[1:3]
+
+    records[place] = replace(records[place], **fields)
+    first, *behind = records
+
+    assert list(sets.companions(session, first, behind)) == records[1 : min(max(place, 1), 3)]
+
+
 @pytest.mark.parametrize("kind", [Connector.write, read])
 @pytest.mark.parametrize(
     ("batch_size", "expected"), [(1, [1] * 12), (2, [1, 2, 2, 2, 2, 2, 1]), (5, [1, 2, 4, 5]), (20, [1, 2, 4, 5])]
@@ -191,7 +220,9 @@ def test_a_request_that_does_not_fit_is_sent_alone_and_in_its_turn(
     assert labels[3] == [batch.record(alone).request_label]
 
 
-UNFIT_BY_BODY = {name: UNFIT[name] for name in ("a read without a bound", "a macro", "a large request")}
+UNFIT_BY_BODY = {
+    name: UNFIT[name] for name in ("a read without a bound", "a read of many objects", "a macro", "a large request")
+}
 
 
 @pytest.mark.parametrize("unfit", UNFIT_BY_BODY.values(), ids=UNFIT_BY_BODY)
@@ -340,6 +371,15 @@ def test_the_first_of_two_responses_to_one_write_counts(batch: Connector) -> Non
 
     assert codes_of(batch, ids) == [None, None, None, "outcome_unknown"]
     assert "<ListID>1</ListID>" in (batch.response(ids[1]) or "")
+
+
+def test_a_read_with_two_responses_of_its_own_is_sent_alone(batch: Connector) -> None:
+    ids, request = send_set(batch, read, 4)
+
+    batch.receive(set_response(request).replace(ids[3], ids[1]))
+
+    assert states_of(batch, ids)[0] == states_of(batch, ids)[2] == "response_received"
+    assert labels_in(batch.send()) == [ids[1]]
 
 
 def test_a_read_without_its_own_response_is_sent_alone(batch: Connector) -> None:
@@ -564,6 +604,46 @@ def test_the_size_falls_to_one_after_an_hresult(batch: Connector) -> None:
     batch.receive("", RPC_FAILED)
 
     assert len(requests_in(batch.send())) == 1
+
+
+@pytest.mark.parametrize("kind", [Connector.write, read])
+def test_the_size_falls_to_one_after_a_missing_response(batch: Connector, kind: Callable[[Connector], str]) -> None:
+    _, request = send_set(batch, kind, 4)
+    for _ in range(4):
+        kind(batch)
+
+    batch.receive(set_response(request, only=labels_in(request)[:3]))
+
+    assert len(labels_in(batch.send())) == 1
+    assert (batch.session.read_set_size, batch.session.write_set_size) == (1, 1)
+
+
+def test_the_size_falls_after_a_page_that_is_too_large(batch: Connector) -> None:
+    for _ in range(3):
+        read(batch)
+    pages = batch.iterate(100, paging=Paging(page_size=100))
+    for _ in range(4):
+        read(batch)
+    request = batch.begin()
+    batch.receive(set_response(request))
+    batch.receive(set_response(batch.send()))
+    batch.receive_oversized(response_to(batch.send(), content="{padding}"))
+    request = batch.send()
+    assert "<MaxReturned>50</MaxReturned>" in request
+    batch.receive(response_to(request))
+
+    assert len(labels_in(batch.send())) == 2
+    assert batch.record(pages).state is State.RESPONSE_RECEIVED
+
+
+def test_the_size_grows_after_the_answer_to_a_request_that_looks_for_its_object(batch: Connector) -> None:
+    batch.queue("CustomerAddRq", "<CustomerAdd><Name>Ada</Name></CustomerAdd>", lookup=ObjectLookup(IfExists.RETURN))
+    for _ in range(3):
+        batch.write()
+    ada = "<CustomerRet><ListID>80-1</ListID><FullName>Ada</FullName></CustomerRet>"
+    batch.receive(response_to(batch.begin(), content=ada))
+
+    assert len(labels_in(batch.send())) == 2
 
 
 @pytest.mark.parametrize("change", ["discard", "delete"])

@@ -449,7 +449,7 @@ def of_oversized(records: Sequence[QueuedRequest], beginning: str, now: datetime
 
 def _of_oversized(record: QueuedRequest, now: datetime, *, in_set: bool) -> Ended | SentAgain:
     message = f"QuickBooks' response{' to the message set' if in_set else ''} has more than {RESPONSE_LIMIT}."
-    if in_set or not record.is_read:
+    if not record.is_read:
         details = reason_details(Reason.RESPONSE_TOO_LARGE, limit_bytes=MAX_BODY_BYTES)
         return Ended(outcome_unknown(record, now, f"{message} It cannot be stored.", details))
     smaller = smaller_page(record)
