@@ -220,6 +220,14 @@ def test_a_file_that_is_open_in_place_of_the_right_one_needs_a_mark(qbwc: Connec
     assert "could not be opened" in check.mismatch_message
 
 
+def test_without_a_pin_a_file_is_accepted_at_any_path(qbwc: Connector) -> None:
+    marked_at(qbwc)
+    call = Call("sendRequestXML", {"strHCPResponse": hcp(None), "strCompanyFileName": ELSEWHERE})
+
+    assert CompanyFileCheck(call, qbwc.connection).is_other_company_file
+    assert not CompanyFileCheck(call, replace(qbwc.connection, file_pinned=False)).is_other_company_file
+
+
 def test_an_unmarked_file_is_accepted_at_any_path_until_the_mark_is_seen(qbwc: Connector) -> None:
     """The first session on a machine where the Web Connector reports the mark late."""
     for path in (PATH, ELSEWHERE):

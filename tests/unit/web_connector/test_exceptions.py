@@ -153,6 +153,7 @@ def test_a_session_that_ends_with_an_exception_gives_the_reason(qbwc: Connector)
     assert "modal dialog" in qbwc.last_error()
     assert qbwc.receive(hresult="0x80040414", message="A modal dialog box is showing.") == -1  # once more
     assert qbwc.close() == "OK"
+    assert "modal dialog" in qbwc.last_error()
     assert [qbwc.record(request_id).state for request_id in (first, second)] == [
         State.RESPONSE_RECEIVED,
         State.RETRYABLE,

@@ -188,7 +188,9 @@ def test_a_request_without_a_stored_body_does_not_block_the_queue(qbwc: Connecto
 
     assert good in qbwc.begin()
 
-    assert qbwc.record(request_without_body).state is State.ERROR
+    error = qbwc.record(request_without_body).error
+    assert error is not None
+    assert error.message == "The request was not sent: its body is missing"
 
 
 def test_a_lone_request_that_can_no_longer_be_written_ends_the_session(qbwc: Connector) -> None:

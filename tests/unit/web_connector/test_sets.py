@@ -320,6 +320,7 @@ def test_a_write_without_its_own_response_is_never_sent_again(batch: Connector) 
     batch.receive(set_response(request, only=ids[:2]))
 
     assert codes_of(batch, ids) == [None, None, "outcome_unknown", "outcome_unknown"]
+    assert [batch.response(request_id) for request_id in ids[2:]] == [None, None]
     assert batch.send() == ""
 
 

@@ -247,9 +247,7 @@ def _of_parts(
     person needs it to find out what QuickBooks has executed.
     """
     own = _own_parts(records, parts)
-    # Its label identifies a response, so it is not compared with the last one.
-    without_last = replace(session, last_response=None)
-    found = [_of_part(without_last, record, own.get(record.id), now) for record in records]
+    found = [_of_part(session, record, own.get(record.id), now) for record in records]
     without = [index for index, one in enumerate(found) if isinstance(one, Ended) and not one.response_xml]
     if len(own) < len(parts) and without:
         found[without[0]] = Ended(found[without[0]].after, text)
