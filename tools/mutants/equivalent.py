@@ -48,6 +48,17 @@ REASONS = {
     ("domain/queueing/new_request.py", "MAX_SECONDS_WITH_APPROVAL = 2 * 367 * 24 * 60 * 60"): (
         "A key is released a day after the end of its request. The number bounds one that never ends."
     ),
+    (
+        f"{_SESSION}/sending.py",
+        "waits = not page_is_allowed and record.inserted_at >= timestamp(now - MAX_PAGE_DELAY)",
+    ): "At this very moment it may wait or not.",
+    (f"{_SESSION}/admission.py", "self._executor = executor or ThreadPoolExecutor(2)"): (
+        "A count takes less than the second after which the next one begins."
+    ),
+    (f"{_SESSION}/login.py", "TICKET_BYTES = 17"): "More random bytes are as good.",
+    ("domain/queueing/new_request.py", "if (not isinstance(claim, IdempotencyClaim)):"): (
+        "While an ordinary key lives, its requests have not ended more than a day ago. The test saves reading them."
+    ),
 }
 """Why each is equivalent, by its module and its last changed line."""
 

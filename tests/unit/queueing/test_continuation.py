@@ -292,6 +292,18 @@ def test_a_step_that_is_deleted_while_its_request_is_read_is_gone() -> None:
     assert a in gone.value.message
 
 
+def test_a_correction_with_another_label_is_another_request() -> None:
+    bench = Bench(customer("a"))
+    bench.fail(bench.ids[0])
+    corrected = customer("a")
+    bench.continue_batch(corrected=corrected)
+    other = replace(corrected, request=corrected.request.with_request_label("other"))
+
+    bench.continue_batch(corrected=corrected)
+    with pytest.raises(OtherSuccessor):
+        bench.continue_batch(corrected=other)
+
+
 def test_a_step_that_somebody_rejected_is_continued_only_with_a_correction() -> None:
     bench = Bench(customer("a"), customer("b", "a"))
     record = bench.record(bench.ids[0])
