@@ -14,6 +14,7 @@ from domain.batches.dependants import with_dependants
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound, OtherSuccessor, PossiblyExecuted
 from domain.queueing.continuation import ContinueBatch, Continuing
 from domain.queueing.new_request import NewRequest, QueueBatch, QueuedBatch, QueueRequest
+from domain.queueing.service import RequestService
 from domain.queueing.successor import Replaces, id_again
 from domain.records.approval import Approval, ApprovalDecision
 from domain.records.audit import Action
@@ -290,6 +291,16 @@ def test_a_step_that_is_deleted_while_its_request_is_read_is_gone() -> None:
         bench.continue_batch()
 
     assert a in gone.value.message
+
+
+def test_the_batch_of_a_request_has_only_requests_of_its_app() -> None:
+    bench = Bench(customer("a"), customer("b"))
+    a, b = bench.ids
+    bench.store.records[b] = replace(bench.record(b), app_id=OTHER_APP_ID)
+
+    found = RequestService(bench.store, bench.clock).batch_of(bench.record(a))
+
+    assert [record.id for record in found] == [a]
 
 
 def test_a_correction_with_another_label_is_another_request() -> None:
