@@ -1,0 +1,94 @@
+// The facts about a request: its ids, what it asked for, who approved it, and its webhook.
+import { html } from "../vendor/preact.js";
+import { CopyIcon } from "../lib/copying.js";
+import { url } from "../lib/router.js";
+import { fullTime, plural, webhookState } from "../lib/text.js";
+import { Foreign, WebhookBadge } from "../lib/ui.js";
+
+/** What a request that looked for its object did, by its outcome. */
+const IF_EXISTS = {
+  created: "It did not exist, and was added",
+  found: "It existed, and nothing was added",
+  updated: "It existed, and what differed was changed",
+  unchanged: "It existed, and nothing differed",
+  return: "QuickBooks is asked for it first. If it exists, nothing is added",
+  update: "QuickBooks is asked for it first. If it exists, what differs is changed",
+};
+
+/** Who decided about a write, and when. */
+function Decision({ approval: { decision, decided_by: by, decided_at: at, reason }, connection_id: connection }) {
+  if (!decision) return html`<a href=${url("/approvals", { connection })}>Nobody has decided yet</a>`;
+  return html`
+    ${decision === "approved" ? "Approved" : "Rejected"} ${fullTime(at)}${by && html` with <code>${by}</code>`}
+    ${reason && html`: <${Foreign} text=${reason} />`}
+  `;
+}
+
+export function Details({ record, label }) {
+  return html`
+    <dl class="facts">
+      <dt>Request ID</dt>
+      <dd class="id">
+        <code>${record.id}</code>
+        <${CopyIcon} text=${record.id} what="the request ID" />
+      </dd>
+      ${
+        label &&
+        label !== record.id &&
+        html`
+          <dt>Label (requestID)</dt>
+          <dd><code>${label}</code></dd>
+        `
+      }
+      ${
+        record.request_json?.version &&
+        html`
+          <dt>QBXML version</dt>
+          <dd>${record.request_json.version}</dd>
+        `
+      }
+      ${
+        record.send_by &&
+        html`
+          <dt>Send by</dt>
+          <dd>${fullTime(record.send_by)}</dd>
+        `
+      }
+      ${
+        record.priority === "low" &&
+        html`
+          <dt>Priority</dt>
+          <dd>Low: requests with normal priority are sent before it</dd>
+        `
+      }
+      ${
+        record.if_exists !== "fail" &&
+        html`
+          <dt>If it exists</dt>
+          <dd>${IF_EXISTS[record.outcome ?? record.if_exists]}</dd>
+        `
+      }
+      ${
+        record.approval &&
+        html`
+          <dt>Approval</dt>
+          <dd><${Decision} ...${record} /></dd>
+        `
+      }
+      <dt>Last change</dt>
+      <dd>${fullTime(record.updated_at)}</dd>
+      <dt>Webhook</dt>
+      <dd>
+        <div class="stack tight">
+          <span><${WebhookBadge} state=${webhookState(record)} /></span>
+          ${record.webhook_url && html`<code class="break">${record.webhook_url}</code>`}
+          ${record.webhook_error && html`<span class="small break"><${Foreign} text=${record.webhook_error} /></span>`}
+          ${
+            record.webhook_attempts.length > 0 &&
+            html`<span class="muted small">${plural(record.webhook_attempts.length, "attempt")}</span>`
+          }
+        </div>
+      </dd>
+    </dl>
+  `;
+}
