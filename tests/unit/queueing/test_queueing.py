@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
 from domain import qbxml
+from domain.apps.quotas import Quotas
 from domain.errors import (
     Conflict,
     Gone,
@@ -20,13 +22,14 @@ from domain.errors import (
     TooManyRequests,
     UnsupportedByVersion,
 )
-from domain.queueing.new_request import Idempotency, NewRequest, QueueRequest
+from domain.queueing.new_request import Idempotency, NewRequest, Queueing, QueueRequest
 from domain.queueing.service import RequestService
 from domain.records.request import Attempts, QueuedRequest, State, Tombstone
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, Change, ChangeRequest, Put
 from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp
+from domain.webhooks.addresses import UrlRules
 from tests.support.builders import (
     AN_ACTOR,
     APP_ID,
@@ -127,6 +130,25 @@ class TestQueue:
         requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, HOOK, Idempotency("key", "hash")))
 
         assert requests.store.commits == 1
+
+    def test_the_bytes_of_a_request_count_once_although_its_commit_is_repeated(self, requests: Requests) -> None:
+        quotas = Mock(spec=Quotas)
+        rules = UrlRules(allow_http=True, allow_loopback=True)
+        queueing = Queueing(requests.store, requests.clock, SequentialIds(), quotas=quotas, url_rules=rules)
+        commit, rivals = requests.store.commit, [1, 2]
+
+        def contended(*changes: Change) -> None:
+            if rivals:
+                rivals.pop()
+                raise Conflict(changes[0], requests.store.connection(CONNECTION_ID))
+            commit(*changes)
+
+        requests.store.commit = contended  # type: ignore[method-assign]
+
+        queued = queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST, HOOK))
+
+        ((_, _, size),) = (call.args for call in quotas.check_written.call_args_list)
+        assert size == len(queued.stored.request_xml.encode())
 
     def test_a_request_without_a_label_gets_its_id_as_label(self, requests: Requests) -> None:
         stored_request = requests.queueing.queue(command(APP_ID, CONNECTION_ID, UNLABELLED)).stored
