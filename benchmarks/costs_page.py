@@ -49,6 +49,7 @@ NAMES = {
     "without_webhook": "in a session of 40 requests, without a webhook",
     "label": "in a session of 40 requests, with a label",
     "batch": "in a session of 40 requests, as an entry of a batch of 20",
+    "page": "as a page of an iterated query",
     "large": "in a session of 4 requests, with a response of 0.8 MB",
     "in_sets": "in a session of 231 reads, in sets of up to 20 (the default)",
 }
