@@ -64,6 +64,17 @@ def test_each_mod_replaces_the_one_before_it_and_an_addition_has_none(store: Any
     assert texts(store, next_step(store, second, None)) == {None}
 
 
+def test_a_list_does_not_look_for_a_mod_that_is_missing() -> None:
+    with emulated_dynamodb(), mock_aws():
+        bench = Bench()
+        first = next_step(bench.store, added(bench.store), FIRST)
+        without = replace(first, lookup=first.lookup and first.lookup.modifying(SECOND)).changed(LATER)
+        bench.store.commit(ChangeRequest(first, without))
+
+        assert [record.id for record in bench.store.request_batch([without.id]).records] == [without.id]
+        assert bench.pauses == []
+
+
 def test_a_torn_read_of_a_mod_is_repeated() -> None:
     with emulated_dynamodb(), mock_aws():
         bench = Bench()

@@ -235,7 +235,7 @@ class Requests:
         """Return records with the requests in these body items. Reads torn ones again, and the chunks of large ones."""
         bodies, backoff = _bodies_by_id(items), self._dynamodb.backoff(TORN_READ)
         with suppress(TooManyRequests):
-            while torn := [record for record in records if _is_torn(record, bodies.get(record.id))]:
+            while torn := [record for record in records if _cannot_be_sent(record, bodies.get(record.id))]:
                 backoff.wait()
                 bodies |= _bodies_by_id(self._payloads([keys.payload_key(record.id) for record in torn]))
         chunks = [key for request_id, body in bodies.items() for key in body.missing_chunks(request_id)]
@@ -290,7 +290,12 @@ class Requests:
 
 def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
     """Whether the body was read at another moment than the record: it is missing, or lacks a part of the record."""
-    if bodies is None or bodies.is_older_than(record) or lacks_values(record, bodies.references):
+    return bodies is None or bodies.is_older_than(record) or lacks_values(record, bodies.references)
+
+
+def _cannot_be_sent(record: QueuedRequest, bodies: Bodies | None) -> bool:
+    """Whether the body is torn, or lacks the Mod of the record, which only a session needs."""
+    if bodies is None or _is_torn(record, bodies):
         return True
     return record.modification_label is not None and bodies.modification_of(record) is None
 

@@ -91,8 +91,9 @@ class SettlingService:
     def proceed(self, write_id: str) -> QueuedRequest | None:
         """Ask about a write, if nobody has, or store the answer. Return it, or None if there is nothing to do now.
 
-        A write that no query can settle, or whose connection does not settle by itself, is only marked, so that it is
-        not looked at again. May be called at any time, also again. Raises TooManyRequests and Unavailable.
+        A write that no query can settle, because its type has none or its company file is not known, and one whose
+        connection does not settle by itself, is only marked, so that it is not looked at again. May be called at any
+        time, also again. Raises TooManyRequests and Unavailable.
         """
 
         def attempt(conflict: Conflict | None) -> QueuedRequest | None:
@@ -108,7 +109,8 @@ class SettlingService:
                 return self._store_answer(stored, asked).record if has_ended else None
             if not write.is_unsettled or write.may_be_running(timestamp(self._clock())):
                 return None
-            if queries_of(stored) and not detail.connection.settles_on_call_only:
+            knows_file = write.recovery.company_file_key is not None
+            if knows_file and queries_of(stored) and not detail.connection.settles_on_call_only:
                 return self._ask(stored, detail.connection, conflict).record
             after = write.settled(self._clock(), WhetherExecuted.UNKNOWN)
             self._store.commit(ChangeRequest(write, after))

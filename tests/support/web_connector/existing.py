@@ -13,7 +13,7 @@ from domain.records.session import MAX_EXECUTION_SECONDS
 from simulator import Company
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
-from tests.support.web_connector.quickbooks import hcp
+from tests.support.web_connector.quickbooks import hcp, nothing_stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,8 +64,9 @@ CUTS = (
     "exception after",
     "slow",
     "sent twice",
+    "cannot tell",
 )
-"""What happens to a message instead of an exchange without trouble."""
+"""What happens to a message instead of an exchange without trouble. QuickBooks cannot tell in a status check only."""
 
 ACTS = ("add", "rename", "edit", "delete", "take the name")
 """What a person does before a message is executed."""
@@ -158,6 +159,8 @@ class World:
         if cut == "sent twice":
             assert qbwc.send() in {text, ""}
         response = "" if cut in {"never executed", "exception before"} else self._execute(text)
+        if cut == "cannot tell" and "requestID=" not in text:
+            response = nothing_stored(text, 9004)
         match cut:
             case "never executed" | "response lost":
                 qbwc.close()

@@ -544,6 +544,15 @@ def test_a_write_that_lacks_a_query_of_its_own_after_a_restore_is_asked_about(ta
     assert (bench.record.settling.times, bench.record.revision) == (2, bench.write.revision + 1)
 
 
+def test_a_write_of_an_unknown_company_file_is_asked_about_on_call_only() -> None:
+    """No answer would count, because QuickBooks may have another file open."""
+    bench = Bench(recovery=Recovery(begun=True))
+
+    assert bench.proceed() is WhetherExecuted.UNKNOWN
+    assert bench.queries == []
+    assert not bench.record.is_unsettled
+
+
 def test_nothing_is_done_for_a_write_that_was_deleted() -> None:
     bench = Bench()
     bench.store.commit(RemoveRequest(bench.write, timestamp(NOON)))

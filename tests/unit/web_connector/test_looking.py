@@ -15,8 +15,9 @@ from domain.qbxml.request.from_xml import parse_request_xml
 from domain.records.lookup import IfExists, LookupStep, ObjectLookup
 from domain.records.request import State, WhetherExecuted, message_set_id
 from domain.web_connector.outcomes.lookup_messages import in_flight
+from local.rebuild import continued
 from tests.support.web_connector.existing import ACTS, CUSTOMER, CUTS, INVOICE, KINDS, played
-from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to
+from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 
 if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
@@ -356,6 +357,7 @@ def test_an_object_that_changes_all_the_time_is_read_again_three_times_and_each_
     record = qbwc.record(request_id)
     assert record.error is not None
     assert (record.error.details["status_code"], record.executed) == (3200, WhetherExecuted.NO)
+    assert record.error.details["request_id"] == record.request_label
     assert messages(record) == ["query", "mod"] * (1 + MAX_READ_AGAIN)
 
 
@@ -451,6 +453,61 @@ def test_a_mod_that_was_not_handed_over_is_made_anew_in_the_next_session(qbwc: C
     qbwc.receive(response_to(query, content=there(6, "1")))
 
     assert qbwc.record(request_id).outcome == "unchanged"
+
+
+def test_nothing_follows_an_addition_about_which_quickbooks_cannot_tell_if_its_object_differs(qbwc: Connector) -> None:
+    """If a Mod followed, somebody renamed the object, and the Mod was refused, the addition would be sent again."""
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), code=500, severity="Warn"))
+    assert "<CustomerAddRq" in qbwc.send()
+    qbwc.close_and_wait()
+    qbwc.receive(nothing_stored(qbwc.begin(), 9004))
+    qbwc.receive(response_to(qbwc.send(), content=there(5, "9")))
+
+    assert qbwc.send() == ""
+    record = qbwc.record(request_id)
+    assert record.error is not None
+    assert (record.error.code, record.executed) == ("outcome_unknown", WhetherExecuted.UNKNOWN)
+
+
+def refused_again(check: str, name: str, code: int) -> str:
+    """Return the stored refusal of a write that a status check asks about."""
+    write = f'<{name}Rq requestID="" newMessageSetID="{set_id_in(check)}"'
+    return stored_response(write, code=code, severity="Error", message="Refused.", label="")
+
+
+@pytest.mark.parametrize(("is_modifying", "code"), [(False, 3100), (True, 3200)])
+def test_after_a_restore_a_stored_refusal_is_followed_by_nothing(
+    qbwc: Connector, code: int, *, is_modifying: bool
+) -> None:
+    """The service may have sent more after the moment of the backup."""
+    if is_modifying:
+        request_id, _ = lost_mod(qbwc)
+    else:
+        request_id = updated(qbwc)
+    before = qbwc.record(request_id)
+    restored = continued(before, qbwc.clock.now, has_request=True, has_response=False)
+    qbwc.change(request_id, **{name: getattr(restored, name) for name in ("state", "recovery", "attempts")})
+    qbwc.clock.advance(hours=2)
+    check = qbwc.begin()
+    assert "<CustomerQueryRq" not in check
+    qbwc.receive(refused_again(check, "CustomerMod" if is_modifying else "CustomerAdd", code))
+
+    assert qbwc.send() == ""
+    record = qbwc.record(request_id)
+    assert record.error is not None
+    assert (record.error.code, record.executed) == ("outcome_unknown", WhetherExecuted.UNKNOWN)
+
+
+def test_a_warning_in_the_response_to_a_mod_is_kept(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))
+    warning = "A field was not saved."
+    qbwc.receive(response_to(qbwc.send(), content=there(6, "1"), code=530, severity="Warn", message=warning))
+
+    response = qbwc.response(request_id) or ""
+    assert f'statusCode="530" statusSeverity="Warn" statusMessage="{warning}"' in response
+    assert qbwc.record(request_id).outcome == "updated"
 
 
 # --- What identifies an object

@@ -17,7 +17,7 @@ changes, it is a write like any other, and they only look at how that ended:
 | LOOK_AGAIN | one object | as LOOK |
 | LOOK_AGAIN | none | LOOK_ELSEWHERE, if other lists share its names |
 | LOOK_AGAIN, LOOK_ELSEWHERE | no object of this type | ends as `name_in_use` |
-| LAST_LOOK | one object | as LOOK. If it differs and is not as it was before the MOD: ends as `outcome_unknown` |
+| LAST_LOOK | one object | as LOOK. If it differs: MOD again if it is as it was before that, else `outcome_unknown` |
 | LAST_LOOK | none | ends as `outcome_unknown` |
 | any query | several | ends as `ambiguous_match` |
 
@@ -110,16 +110,28 @@ def _after_write(record: QueuedRequest, outcome: Outcome, open_key: str | None, 
         was_never_executed = record.recovering and not after.recovering
         return replace(outcome, after=_at(after, LookupStep.LOOK)) if was_never_executed else outcome
     if after.state is State.RESPONSE_RECEIVED and record.modifies:
-        return replace(outcome, response_xml=as_added(record, returned_objects(outcome.response_xml or "")))
-    if record.recovering and _is_unknown(after) and open_key and open_key == record.recovery.company_file_key:
-        return _next(record, LookupStep.LAST_LOOK, now)
-    if record.attempts.sessions <= MAX_SESSIONS:
-        status = _refused_with(after)
-        if status == NAME_IN_USE and not record.modifies and has_name(subject_of(record)):
-            return _next(record, LookupStep.LOOK_AGAIN, now)
-        if status == EDIT_SEQUENCE_OUT_OF_DATE and record.modifies:
-            return _next(record, LookupStep.LOOK, now)
-    return outcome
+        text = outcome.response_xml or ""
+        status = qbxml.parse_response(text).statuses[0]
+        return replace(outcome, response_xml=as_added(record, returned_objects(text), status))
+    is_same_file = bool(open_key) and open_key == record.recovery.company_file_key
+    if record.recovering and _is_unknown(after):
+        return _next(record, LookupStep.LAST_LOOK, now) if is_same_file else outcome
+    step = _after_refusal(record, after)
+    if step is None or record.attempts.sessions > MAX_SESSIONS:
+        return outcome
+    if _updates(record) and record.recovering and not is_same_file:
+        message = "QuickBooks refused what was sent first. Whether it executed what was sent later is not known."
+        return Ended(outcome_unknown(record, now, message, reason_details(Reason.RESPONSE_LOST)), outcome.response_xml)
+    return _next(record, step, now)
+
+
+def _after_refusal(record: QueuedRequest, after: QueuedRequest) -> LookupStep | None:
+    """Return the step after QuickBooks has refused a write, or None if the refusal ends the request."""
+    refused = after.error is not None and after.error.code == ErrorCode.QUICKBOOKS_ERROR
+    status = after.error.details.get("status_code") if after.error and refused else None
+    if status == NAME_IN_USE and not record.modifies and has_name(subject_of(record)):
+        return LookupStep.LOOK_AGAIN
+    return LookupStep.LOOK if status == EDIT_SEQUENCE_OUT_OF_DATE and record.modifies else None
 
 
 def _after_answer(stored: RequestInFlight, text: str, open_key: str | None, now: datetime) -> Outcome:
@@ -130,7 +142,7 @@ def _after_answer(stored: RequestInFlight, text: str, open_key: str | None, now:
         message = f"QuickBooks did not answer the query for the object: status {statuses[0].code}."
         return not_understood(record, text, message, now)
     step = record.lookup.step if record.lookup else LookupStep.LOOK
-    if step is LookupStep.LAST_LOOK and open_key != record.recovery.company_file_key:
+    if step is LookupStep.LAST_LOOK and (not open_key or open_key != record.recovery.company_file_key):
         return _asked_in_another_file(record, now)
     addition = qbxml.stored_request(stored.request_xml or "", record.qbxml_version)
     found = with_identity(addition, rows)
@@ -144,8 +156,7 @@ def _after_answer(stored: RequestInFlight, text: str, open_key: str | None, now:
 def _found(stored: RequestInFlight, addition: qbxml.Request, row: Element, text: str, now: datetime) -> Outcome:
     """Return the outcome of a request whose object was found. `row` is the object in the answer `text`."""
     record = stored.record
-    updates = record.lookup is not None and record.lookup.if_exists is IfExists.UPDATE
-    needed = modification(addition, row) if updates else None
+    needed = modification(addition, row) if _updates(record) else None
     if needed is None:
         return Ended(record.moved(State.RESPONSE_RECEIVED, now), as_added(record, [row]))
     if record.lookup and record.lookup.step is LookupStep.LAST_LOOK and not _may_be_sent_again(stored, row):
@@ -155,15 +166,12 @@ def _found(stored: RequestInFlight, addition: qbxml.Request, row: Element, text:
 
 
 def _may_be_sent_again(stored: RequestInFlight, row: Element) -> bool:
-    """Whether a Mod may follow a write of which QuickBooks cannot tell whether it executed it.
+    """Whether a Mod may be sent of which QuickBooks cannot tell whether it executed it.
 
-    The object must be as it was read before an earlier Mod, which QuickBooks has then not executed.
+    Its object must be as it was read, so QuickBooks has not executed the Mod. After an addition nothing may follow: if
+    the next Mod were refused, and the object were gone by then, the addition would be sent a second time.
     """
-    if stored.record.attempts.sessions > MAX_SESSIONS:
-        return False
-    if stored.record.modification_label is None:
-        return True
-    if stored.modification_xml is None:
+    if stored.modification_xml is None or stored.record.attempts.sessions > MAX_SESSIONS:
         return False
     return is_as_read(qbxml.stored_request(stored.modification_xml, stored.record.qbxml_version), row)
 
@@ -233,10 +241,8 @@ def _at(record: QueuedRequest, step: LookupStep) -> QueuedRequest:
     return replace(record, lookup=record.lookup and record.lookup.at(step))
 
 
-def _refused_with(after: QueuedRequest) -> int | None:
-    """Return the status with which QuickBooks refused a write, or None if it did not."""
-    refused = after.error is not None and after.error.code == ErrorCode.QUICKBOOKS_ERROR
-    return after.error.details.get("status_code") if after.error and refused else None
+def _updates(record: QueuedRequest) -> bool:
+    return record.lookup is not None and record.lookup.if_exists is IfExists.UPDATE
 
 
 def _is_unknown(after: QueuedRequest) -> bool:

@@ -42,7 +42,10 @@ def in_flight(record: QueuedRequest) -> QueuedRequest:
 
 def after_write(record: QueuedRequest, after: QueuedRequest) -> QueuedRequest:
     """Return a record that adds or changes, after what it had in flight became `after`."""
-    return replace(after, request_name=record.request_name, request_label=record.request_label)
+    error = after.error
+    if error and "request_id" in error.details:
+        error = replace(error, details={**error.details, "request_id": record.request_label})
+    return replace(after, request_name=record.request_name, request_label=record.request_label, error=error)
 
 
 def query_of(record: QueuedRequest, addition: qbxml.Request) -> qbxml.Request:
@@ -57,12 +60,13 @@ def modification_id(record: QueuedRequest, modification: qbxml.Request) -> str:
     return message_set_id(str(uuid5(_MODIFICATIONS, f"{record.id} {modification.to_xml()}")))
 
 
-def as_added(record: QueuedRequest, rows: Sequence[Element]) -> str:
-    """Return an object in the form of the response to its addition."""
+def as_added(record: QueuedRequest, rows: Sequence[Element], status: qbxml.ResponseStatus | None = None) -> str:
+    """Return an object in the form of the response to its addition, with the status of the response to its Mod."""
+    code, severity, message = (status.code, status.severity, status.message) if status else (0, "Info", "Status OK")
     root = Element("QBXML")
-    attributes = {"requestID": record.request_label, "statusCode": "0", "statusSeverity": "Info"}
+    attributes = {"requestID": record.request_label, "statusCode": str(code), "statusSeverity": severity}
     response = SubElement(
-        SubElement(root, "QBXMLMsgsRs"), f"{subject_of(record)}AddRs", {**attributes, "statusMessage": "Status OK"}
+        SubElement(root, "QBXMLMsgsRs"), f"{subject_of(record)}AddRs", {**attributes, "statusMessage": message}
     )
     response.extend(rows[:1])
     return f'<?xml version="1.0" ?>\n{tostring(root, encoding="unicode")}\n'
