@@ -173,7 +173,7 @@ class Bodies:
         return StoredRequest(record, self.request_xml, response_xml, self.metadata, self.references, modification)
 
     def modification_of(self, record: QueuedRequest) -> str | None:
-        """Return the Mod that a record sends or has sent last, or None if it has none, or the body has not this one."""
+        """Return the Mod that a record sends or has sent last, or None if it has none, or the body has another one."""
         stored = self._items[keys.BODY].get(keys.MODIFICATION)
         text = unpack(bytes(stored["B"])) if stored and record.modification_label else None
         return text if text and f'"{record.modification_label}"' in text else None

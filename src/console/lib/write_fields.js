@@ -21,7 +21,7 @@ import { requestTitle } from "./text.js";
 
 const LINE = /(Line(Group)?|AppliedToTxn)(Add|Mod|Ret)?$/;
 const NUMBER = /^-?[\d,]*\.?\d+%?$/;
-/** What QuickBooks needs, and no person. */
+/** Elements that QuickBooks needs, and that tell people nothing. */
 const TECHNICAL = new Set(["TxnLineID", "EditSequence"]);
 /** The ids of an object. The sentence about a change has them. */
 const IDS = new Set(["ListID", "TxnID"]);

@@ -79,7 +79,7 @@ export function InTheBooks({ record, tree, content }) {
       html`
         <${Note} tone="amber" role="alert" title="QuickBooks has not returned the object.">
           <p>
-            <${Foreign} text=${asked.problem ?? answer.error?.message ?? "There is no object with this id any more."} />
+            <${Foreign} text=${asked.problem ?? answer.error?.message ?? "QuickBooks does not have an object with this id."} />
           </p>
         <//>
       `

@@ -10,6 +10,13 @@ import { Progress } from "./many_parts.js";
 const SHOWN = 6;
 const MAX_REASON = 500;
 
+const Check = ({ checked, set, children }) => html`
+  <label class="check">
+    <input type="checkbox" checked=${checked} onChange=${(event) => set(event.target.checked)} />
+    ${children}
+  </label>
+`;
+
 export function DecisionDialog({ items, approves, onClose, done }) {
   const [acceptValues, setAcceptValues] = useState(false);
   const [dependants, setDependants] = useState(false);
@@ -54,14 +61,9 @@ export function DecisionDialog({ items, approves, onClose, done }) {
         approves &&
         waitsForOthers &&
         html`
-          <label class="check">
-            <input
-              type="checkbox"
-              checked=${acceptValues}
-              onChange=${(event) => setAcceptValues(event.target.checked)}
-            />
+          <${Check} checked=${acceptValues} set=${setAcceptValues}>
             Also with values of other requests that nobody has seen yet
-          </label>
+          <//>
         `
       }
       ${
@@ -83,14 +85,9 @@ export function DecisionDialog({ items, approves, onClose, done }) {
             ${
               isOfBatch &&
               html`
-                <label class="check">
-                  <input
-                    type="checkbox"
-                    checked=${dependants}
-                    onChange=${(event) => setDependants(event.target.checked)}
-                  />
+                <${Check} checked=${dependants} set=${setDependants}>
                   Also end the requests of the batch that wait for it
-                </label>
+                <//>
               `
             }
           </form>

@@ -110,12 +110,12 @@ function About({ record, isOwn }) {
       <span>
         ${
           isOwn
-            ? html`<span class="tag">with your key: another one has to decide</span>`
+            ? html`<span class="tag">with your key: another key has to decide</span>`
             : html`by <code>${approval.queued_by ?? "an unknown key"}</code>`
         }
       </span>
       ${label && html`<span class="tag"><${Foreign} text=${label} /></span>`}
-      ${position !== null && html`<span>${position + 1}. of its batch</span>`}
+      ${position !== null && html`<span>request ${position + 1} of its batch</span>`}
       ${awaited.length > 0 && html`<span class="tag required">waits for other requests</span>`}
       ${
         end &&

@@ -4,9 +4,9 @@
 |---|---|
 | `Name` and `ParentRef` | they are the identity, and stay as they are |
 | QuickBooks returns it, and a Mod can have it | it is compared, and is in the Mod if it differs |
-| QuickBooks does not return it, or returns it otherwise | it is not compared, and never in the Mod |
-| a Mod cannot have it | likewise |
-| it can occur several times, or has parts that can | likewise: QuickBooks adds to some of these lists |
+| QuickBooks does not return it as it was sent | it is not compared, and never in the Mod |
+| a Mod cannot have it | it is not compared, and never in the Mod |
+| it can occur several times, or has parts that can | the same, because QuickBooks adds to some of these lists |
 
 Fields that the addition does not name are not in the Mod, so they stay. The parts of a field are sent together, because
 QuickBooks may clear the parts that are left out. Those that the addition does not name are sent as they were read.
