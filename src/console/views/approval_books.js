@@ -79,13 +79,15 @@ export function InTheBooks({ record, tree, content }) {
       html`
         <${Note} tone="amber" role="alert" title="QuickBooks has not returned the object.">
           <p>
-            <${Foreign} text=${asked.problem ?? answer.error?.message ?? "QuickBooks does not have an object with this id."} />
+            <${Foreign} text=${asked.problem ?? answer.error?.message ?? NOT_IN_BOOKS} />
           </p>
         <//>
       `
     }
   `;
 }
+
+const NOT_IN_BOOKS = "QuickBooks does not have an object with this id.";
 
 /** A type of object that no query can read. */
 class NoQuery extends Error {}
