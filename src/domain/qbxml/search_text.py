@@ -91,7 +91,8 @@ def _read_response(texts: _Texts, response_xml: str) -> None:
 
     def start(_name: str, attributes: dict[str, str]) -> None:
         parts.clear()
-        texts.add(attributes.get("statusMessage", ""))
+        if attributes:
+            texts.add(attributes.get("statusMessage", ""))
 
     def end(name: str) -> None:
         if name.endswith(_SEARCHED_ENDINGS):

@@ -245,12 +245,18 @@ def _check_attributes(text: str) -> None:
 
 def _is_plain(text: str) -> bool:
     """Return whether `text` certainly has no namespace and not too many elements and attributes."""
+    # Nearly always the last `xml` is that of the declaration, and the searches for a namespace end behind it.
+    last = max(text.rfind("xml"), 0)
     return (
-        "xmlns" not in text
-        and "xml:" not in text
-        and text.count("=") <= MAX_ATTRIBUTES
-        and ((tags := text.count("<")) <= MAX_ELEMENTS or tags - text.count("</") <= MAX_ELEMENTS)
+        text.find("xmlns", 0, last + len("xmlns")) < 0
+        and text.find("xml:", 0, last + len("xml:")) < 0
+        and (len(text) <= len("<A>") * MAX_ELEMENTS or _has_few_elements(text))
+        and (len(text) <= len(' a=""') * MAX_ATTRIBUTES or text.count("=") <= MAX_ATTRIBUTES)
     )
+
+
+def _has_few_elements(text: str) -> bool:
+    return (tags := text.count("<")) <= MAX_ELEMENTS or tags - text.count("</") <= MAX_ELEMENTS
 
 
 def _bounded(start: StartHandler) -> StartHandler:
