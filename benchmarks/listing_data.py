@@ -31,7 +31,7 @@ from domain.records.connection import Connection
 from domain.records.request import ENDED, Attempts, QueuedRequest, State
 from domain.records.search_text import searchable_text
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
-from domain.storage.changes import Put
+from domain.storage.changes import AddRequest, Put
 from domain.storage.counts import INSERTED, UPDATED, CountKey
 from domain.timestamps import day_of, timestamp
 from local.database import answering_endpoint
@@ -267,7 +267,7 @@ def _store_chunk(client: Any, plan: Plan, bodies: Bodies, number: int, records: 
         request, response, text = bodies.of(record)
         with_response = replace(record, response_size=len(response), response_attempt="a")
         puts.append((plan.tables.queued_requests, record_item(with_response)))
-        body = stored_bodies.new_body_items(record, request, text)[0]
+        body = stored_bodies.new_body_items(AddRequest(record, request, text))[0]
         body |= {keys.RESPONSE: {"B": compression.pack(response)}, keys.RESPONSE_ATTEMPT: {"S": "a"}}
         if day_of(record.inserted_at) < plan.packed_before:
             texts[record.inserted_at, record.id] = text

@@ -29,7 +29,7 @@ from adapters.dynamodb.bodies import new_body_items
 from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.responses import response_attributes
 from domain.records.request import State
-from domain.storage.changes import ChangeRequest
+from domain.storage.changes import AddRequest, ChangeRequest
 from local.parts import Database, Work, duration
 from local.rebuild import prepare
 from local.restore import EMPTIED, KEPT, RESTORED, TABLES, copy_table
@@ -70,7 +70,7 @@ def items_of(number: int) -> Iterator[tuple[Item, Item]]:
         ended = replace(
             sent, state=State.RESPONSE_RECEIVED, response_size=len(response), response_attempt=uuid.uuid4().hex[:12]
         )
-        (body,) = new_body_items(sent, REQUEST_XML, "customer")
+        (body,) = new_body_items(AddRequest(sent, REQUEST_XML, "customer"))
         change = ChangeRequest(sent, ended, response, search_text="customer")
         yield RECORDS.item(ended), body | response_attributes(change, ended.response_attempt)
 

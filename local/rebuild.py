@@ -348,7 +348,7 @@ class _Batches:
     def _replace_request(self, record: QueuedRequest) -> None:
         """Store a request that shows only its name."""
         text = f'<QBXML><QBXMLMsgsRq onError="stopOnError"><{record.request_name}/></QBXMLMsgsRq></QBXML>'
-        items = new_body_items(record, text, record.request_name.casefold())
+        items = new_body_items(AddRequest(record, text, record.request_name.casefold()))
         self._database.write(self._database.names["payloads"], ({"PutRequest": {"Item": item}} for item in items))
         self.done["lost requests"] += 1
 

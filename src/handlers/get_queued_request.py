@@ -19,6 +19,8 @@ def handler(
         waiting_calls.wait_to_get(call.app_id, request_id, connection_id, until, WaitFor(parameters.wait_for))
     stored, waiting = services().requests.detail(call.app_id, request_id, connection_id)
     view = queued_request(stored, waiting=waiting, with_result=parameters.include == "result")
+    if successor_id := services().requests.successor_id(stored.record):
+        view["replaced_by"] = successor_id
     if parameters.include == "sent_xml":
         view["sent_xml"] = sent_document(stored)
     if parameters.include == "batch":

@@ -7,6 +7,7 @@ import random
 import re
 from itertools import product
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
@@ -257,6 +258,11 @@ def edit_and_queue(console: Console, record: dict[str, Any]) -> str:
     """Queue a record again by Compose. Return the id of the request whose page opens."""
     console.open(f"/app/queued_requests/{record['id']}")
     console.link("Edit and queue again").click()
+    return queue_draft(console, record)
+
+
+def queue_draft(console: Console, record: dict[str, Any]) -> str:
+    """Queue the copy that Compose shows. Return the id of the request whose page opens."""
     expect(console.page.get_by_label("QBXML")).to_have_value("16.0")
     expect(console.page.get_by_label("Send no webhook")).to_be_checked()
     console.button("Add customer in Test").click()
@@ -278,8 +284,15 @@ def test_both_buttons_queue_a_request_again_with_its_version_and_without_a_webho
 
     for copy, record in zip(copies, (first, second), strict=True):
         assert kept(connection.record(copy)) == kept(record)
-    assert edit_and_queue(console, first) == copies[0], "the other button leads to the copy that there is"
+
+    # A draft that was opened before leads to the copy that there is.
+    draft = {"connection": connection.id, "type": first["request_name"], "from": first["id"]}
+    console.open(f"/app/compose?{urlencode(draft)}")
+    assert queue_draft(console, first) == copies[0]
     console.sees("The request was queued before.")
+    console.link(first["id"]).click()
+    console.link("Open the request in its place").click()
+    console.page.wait_for_url(re.compile(copies[0]))
 
 
 def test_a_batch_that_stopped_is_fixed_and_continued(console: Console) -> None:

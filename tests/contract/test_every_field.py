@@ -91,10 +91,11 @@ def the_bodies(store: AnyStore) -> tuple[object, object]:
     with_values = '<a><b>{"$from": "id", "path": "A[2]/B"}</b><c>é &lt; \n 😀</c></a>'
     store.commit(
         Put(None, filled_entity(Connection, id=record.connection_id, deleted_at=None)),
-        AddRequest(record, with_marks, "text", {"order": "1007", "ключ": "値 \n 😀"}, REFERENCES),
+        AddRequest(record, with_marks, "text", {"order": "1007", "ключ": "値 \n 😀"}, REFERENCES, "former"),
     )
     metadata = {"order": "1007", "ключ": "値 \n 😀"}
-    return StoredRequest(record, with_values, None, metadata, REFERENCES), stored_request(store, record.id)
+    written = StoredRequest(record, with_values, None, metadata, REFERENCES, replaces="former")
+    return written, stored_request(store, record.id)
 
 
 def the_tombstone(store: AnyStore) -> tuple[object, object]:

@@ -232,6 +232,13 @@ def test_get_is_one_call_and_a_second_where_the_connection_is_not_named_or_the_r
         assert bench.calls.take() == 2
 
 
+@pytest.mark.parametrize("state", State)
+def test_only_a_request_that_failed_or_was_discarded_takes_a_read_for_its_successor(bench: Bench, state: State) -> None:
+    bench.requests.successor_id(a_record(state=state))
+
+    assert bench.calls.take() == int(state in {State.ERROR, State.DISCARDED})
+
+
 READS = ("GetItem", "BatchGetItem", "Query")
 
 

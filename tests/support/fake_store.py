@@ -78,6 +78,7 @@ class _Bodies:
     response_xml: str | None = None
     references: tuple[qbxml.Reference, ...] = ()
     modification_xml: str | None = None
+    replaces: str | None = None
 
     @property
     def filled(self) -> str:
@@ -248,6 +249,7 @@ class FakeStore:
                     change.search_text,
                     change.metadata,
                     references=change.references,
+                    replaces=change.replaces,
                 )
                 self.bodies[record.id] = bodies
             case ChangeRequest(after=after):
@@ -375,8 +377,10 @@ class FakeStore:
             if not isinstance(record, QueuedRequest):
                 return record
             bodies = self.bodies[request_id]
-            mod = bodies.modification_of(record)
-            return StoredRequest(record, bodies.filled, bodies.response_xml, bodies.metadata, bodies.references, mod)
+            mod, replaces = bodies.modification_of(record), bodies.replaces
+            return StoredRequest(
+                record, bodies.filled, bodies.response_xml, bodies.metadata, bodies.references, mod, replaces
+            )
 
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
         """Return the records that exist."""

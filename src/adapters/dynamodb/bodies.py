@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from adapters.dynamodb.keys import Item
     from domain.records.request import QueuedRequest
+    from domain.storage.changes import AddRequest
 
 CHUNK_BYTES = 350 * 1024
 MAX_INLINE_RESPONSE_BYTES = 256 * 1024
@@ -51,18 +52,15 @@ def unpack_within(bodies: Iterable[bytes | None], max_bytes: int) -> Iterator[st
         yield data.decode() if fits else None
 
 
-def new_body_items(
-    record: QueuedRequest,
-    request_xml: str,
-    search_text: str,
-    metadata: Mapping[str, str] | None = None,
-    references: Sequence[qbxml.Reference] = (),
-) -> list[Item]:
+def new_body_items(change: AddRequest) -> list[Item]:
     """Return the body item of a new record, and the chunks of a request that is too large for it."""
-    packed = pack(request_xml)
-    body = _body_key(record) | {keys.SEARCH_TEXT: packed_text(search_text)} | reference_attributes(references)
-    if metadata:
-        body[keys.METADATA] = {"B": pack(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")))}
+    record, packed = change.record, pack(change.request_xml)
+    body = _body_key(record) | {keys.SEARCH_TEXT: packed_text(change.search_text)}
+    body |= reference_attributes(change.references)
+    if change.metadata:
+        body[keys.METADATA] = {"B": pack(json.dumps(change.metadata, ensure_ascii=False, separators=(",", ":")))}
+    if change.replaces:
+        body[keys.REPLACES] = {"S": change.replaces}
     if len(packed) <= MAX_INLINE_REQUEST_BYTES:
         return [body | {keys.REQUEST: {"B": packed}}]
     chunks = _request_chunk_items(record.id, packed)
@@ -170,7 +168,9 @@ class Bodies:
         response = self.packed_response(record) if with_response else None
         response_xml = None if response is None else unpack(response)
         modification = self.modification_of(record)
-        return StoredRequest(record, self.request_xml, response_xml, self.metadata, self.references, modification)
+        return StoredRequest(
+            record, self.request_xml, response_xml, self.metadata, self.references, modification, self.replaces
+        )
 
     def modification_of(self, record: QueuedRequest) -> str | None:
         """Return the Mod that a record sends or has sent last, or None if it has none, or the body has another one."""
@@ -196,6 +196,12 @@ class Bodies:
         stored = self._items[keys.BODY].get(keys.METADATA)
         metadata: Mapping[str, str] = json.loads(unpack(bytes(stored["B"]))) if stored else {}
         return metadata
+
+    @property
+    def replaces(self) -> str | None:
+        """The id of the request in whose place this one was queued, or None."""
+        stored = self._items[keys.BODY].get(keys.REPLACES)
+        return stored["S"] if stored else None
 
     def has_stray_response(self, record: QueuedRequest) -> bool:
         """Whether the body has a response, and the record none."""

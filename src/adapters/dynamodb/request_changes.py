@@ -46,10 +46,9 @@ class RequestChanges:
     def add(self, change: AddRequest) -> list[Operation]:
         """Return the operations that store a new request."""
         record = change.record
-        bodies = new_body_items(record, change.request_xml, change.search_text, change.metadata, change.references)
         return [
             self._put_record(None, record, change),
-            *(put(self._dynamodb.tables.payloads, item) for item in bodies),
+            *(put(self._dynamodb.tables.payloads, item) for item in new_body_items(change)),
             *self._queue.move(None, record),
         ]
 

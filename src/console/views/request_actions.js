@@ -61,15 +61,19 @@ export function Actions({ record, load }) {
         `
       }
       ${
-        isUnsent(record) && record.batch_id
+        record.replaced_by && !record.batch_id
           ? html`
+            <a class="button" href=${url(`/queued_requests/${record.replaced_by}`)}>Open the request in its place</a>
+          `
+          : isUnsent(record) && record.batch_id
+            ? html`
             <a class="button" href=${url(`/queued_requests/${record.error.details.dependency_id}`)}>
               Open the request that failed
             </a>
           `
-          : isUnsettled(record)
-            ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`
-            : html`
+            : isUnsettled(record)
+              ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`
+              : html`
             ${
               isReplaced(record) &&
               html`

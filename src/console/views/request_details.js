@@ -24,6 +24,16 @@ function Decision({ approval: { decision, decided_by: by, decided_at: at, reason
   `;
 }
 
+/** Another request, or nothing without its id. */
+const Other = ({ term, id }) =>
+  id &&
+  html`
+    <dt>${term}</dt>
+    <dd class="id">
+      <a href=${url(`/queued_requests/${id}`)}><code>${id}</code></a>
+    </dd>
+  `;
+
 export function Details({ record, label }) {
   return html`
     <dl class="facts">
@@ -47,6 +57,8 @@ export function Details({ record, label }) {
           <dd>${record.request_json.version}</dd>
         `
       }
+      <${Other} term="In place of" id=${record.replaces} />
+      <${Other} term="Replaced by" id=${record.replaced_by} />
       ${
         record.send_by &&
         html`

@@ -97,7 +97,8 @@ class NewRequest:
 
     In a batch, `ref` is its name for the requests behind it, and `depends_on` and `references` name the requests that
     have to end before it is queued. The request has placeholders in place of the references. `is_low` puts it into the
-    low lane. `if_exists` is what an addition does if its object exists.
+    low lane. `if_exists` is what an addition does if its object exists. `replaces` is the id of the request whose
+    successor it is.
     """
 
     request: qbxml.Request
@@ -113,6 +114,7 @@ class NewRequest:
     author: Author = UNKNOWN_AUTHOR
     is_low: bool = False
     if_exists: IfExists = IfExists.FAIL
+    replaces: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +220,8 @@ class Queueing:
         connection = self._cache.get(command.app_id, command.connection_id)
         replaced = self._replaced(command, command.replaces) if command.replaces else None
         new = command.read(connection)
-        if replaced and replaced.approval:
-            new = replace(new, needs_approval=True)
+        if replaced:
+            new = replace(new, replaces=replaced.id, needs_approval=new.needs_approval or replaced.approval is not None)
         self._check(new)
         if self._quotas:
             self._quotas.check_create(command.app_id, command.limits)
@@ -262,6 +264,7 @@ class Queueing:
         former: Collection[str] = ()
         if command.continues:
             ids, former = [id_again(request_id) for request_id in command.continues.ids], command.continues.former
+            batch = [replace(new, replaces=one) for new, one in zip(batch, command.continues.ids, strict=True)]
         else:
             ids = ids_of_batch(new_batch_id(self._new_id()), len(batch))
         links = links_of(self._store, connection, ids, batch, partial(self._count_reads, command), former=former)
@@ -501,7 +504,8 @@ def added_request(
     )
     request_xml = request.to_xml()
     qbxml.check_wire_size(request_xml)
-    return AddRequest(record, request_xml, searchable_text(record, new.request), new.metadata, links.references)
+    search_text = searchable_text(record, new.request)
+    return AddRequest(record, request_xml, search_text, new.metadata, links.references, new.replaces)
 
 
 def copy_of(stored: StoredRequest) -> NewRequest:
@@ -565,7 +569,13 @@ def _ended_before(moment: str, stored: RequestDetail | Tombstone | None) -> bool
 def _stored(change: AddRequest) -> StoredRequest:
     """Return a new request as it is stored."""
     request_xml = qbxml.filled(change.request_xml, change.references)
-    return StoredRequest(change.record, request_xml, metadata=change.metadata, references=change.references)
+    return StoredRequest(
+        change.record,
+        request_xml,
+        metadata=change.metadata,
+        references=change.references,
+        replaces=change.replaces,
+    )
 
 
 def _webhook(url: str | WebhookUrl, connection: Connection) -> Webhook:

@@ -24,7 +24,7 @@ from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.audit import Action, Actor
 from domain.records.lookup import IfExists
 from domain.records.ownership import owned_connection
-from domain.records.request import LISTED_PAIRS, QueuedRequest, State
+from domain.records.request import FAILED_OR_DISCARDED, LISTED_PAIRS, QueuedRequest
 from domain.storage.changes import AddRequest, RequireConnection
 from domain.storage.counts import INSERTED
 from domain.storage.ports import IndexStretch, RequestDetail
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from domain.records.connection import Connection
     from domain.records.request import StoredRequest
     from domain.storage.ports import QueueStore
-
-QUEUED_AGAIN = (State.ERROR, State.DISCARDED)
 
 
 @dataclass
@@ -65,7 +63,7 @@ def may_be_queued_again(record: QueuedRequest) -> bool:
 
     A later page cannot, because its iterator has ended. A request that was rejected is never copied.
     """
-    if record.paging.page > 1 or record.state not in QUEUED_AGAIN or record.lacks_values or record.was_rejected:
+    if record.paging.page > 1 or record.state not in FAILED_OR_DISCARDED or record.lacks_values or record.was_rejected:
         return False
     return record.wrote_nothing
 
@@ -114,7 +112,7 @@ class QueueAgain:
         now = self._clock()
         place = Place.of(cursor, now, *subject, before=which.insertions.end)
         connection = owned_connection(self._store.connection(connection_id), app_id)
-        pairs = [pair for pair in LISTED_PAIRS if pair[0] in QUEUED_AGAIN]
+        pairs = [pair for pair in LISTED_PAIRS if pair[0] in FAILED_OR_DISCARDED]
         stretch = IndexStretch(connection_id, INSERTED, pairs, which.from_ or FIRST_TIME, "")
         walk = Walk(self._store, stretch, self._bounds.part_size, which.keys)
         audited = AuditedCall(self._store, self._clock, Action.REQUESTS_QUEUED_AGAIN, actor)
@@ -163,7 +161,7 @@ class QueueAgain:
         dry_run: bool,
     ) -> None:
         """Queue a request again if it is meant and may be, and count what was done."""
-        if record.state not in QUEUED_AGAIN or not which.matches(record):
+        if record.state not in FAILED_OR_DISCARDED or not which.matches(record):
             return
         is_update = record.lookup is not None and record.lookup.if_exists is IfExists.UPDATE
         if not may_be_queued_again(record) or (is_update and writes_need_approval(connection, self._author)):
@@ -186,7 +184,7 @@ class QueueAgain:
         """Queue a request as a new one. Return False if that was done before. Raises TooManyRequests."""
         requires = RequireConnection.of(connection)
         moment = timestamp(self._insertion_times())
-        copy = replace(copy_of(stored), author=self._author)
+        copy = replace(copy_of(stored), author=self._author, replaces=stored.record.id)
         addition = added_request(id_again(stored.record.id), connection, copy, moment)
         audited.begin(addition.record)
         try:

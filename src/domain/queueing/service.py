@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from domain.batches.dependants import waiting_dependants, with_dependants
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
 from domain.queueing import waiting_reason
+from domain.queueing.successor import id_again
 from domain.records.audit import Action, Actor, AuditEntry, Subject, audit_entry
 from domain.records.batch import MAX_REQUESTS, batch_id, ids_of_batch, position_of
 from domain.records.ownership import not_found, owned
-from domain.records.request import ENDED, QUEUED, QueuedRequest, State, StoredRequest
+from domain.records.request import ENDED, FAILED_OR_DISCARDED, QUEUED, QueuedRequest, State, StoredRequest
 from domain.records.webhook import WebhookState
 from domain.storage.changes import (
     ChangeRequest,
@@ -64,6 +65,16 @@ class RequestService:
         found = self._store.records_by_id(ids_of_batch(first_id, MAX_REQUESTS))
         own = (one for one in found if (one.app_id, one.connection_id) == (app_id, connection_id))
         return sorted(own, key=lambda one: position_of(one.id))
+
+    def successor_id(self, record: QueuedRequest) -> str | None:
+        """Return the id of the successor of a request that failed or was discarded, with one read, or None without one.
+
+        A request that ended with a response can have a successor too. Its reads are many, so it is not looked for.
+        """
+        if record.state not in FAILED_OR_DISCARDED:
+            return None
+        successor = self._store.request(id_again(record.id))
+        return successor.id if successor else None
 
     def copied(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Return a record that has all it takes to be queued again. Raises InvalidState and the errors of `get`."""

@@ -34,7 +34,8 @@ class State(StrEnum):
 
 QUEUED = frozenset({State.WAITING, State.RETRYABLE})
 IN_FLIGHT = frozenset({State.TICKETED, State.SENT})
-ENDED = frozenset({State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED})
+FAILED_OR_DISCARDED = frozenset({State.ERROR, State.DISCARDED})
+ENDED = FAILED_OR_DISCARDED | {State.RESPONSE_RECEIVED}
 
 TRANSITIONS: Mapping[State, frozenset[State]] = {
     # A request ends in an error if another one, for which it waits, does not end with a response, or if its `send_by`
@@ -707,7 +708,7 @@ class StoredRequest:
     """A record with its bodies and the caller's metadata.
 
     `response_xml` is None if there is no response or it was not read. `modification_xml` is the Mod that was sent last
-    in place of the request, or None.
+    in place of the request, or None. `replaces` is the id of the request in whose place it was queued, or None.
     """
 
     record: QueuedRequest
@@ -716,6 +717,7 @@ class StoredRequest:
     metadata: Mapping[str, str] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
     modification_xml: str | None = None
+    replaces: str | None = None
 
     @property
     def written_xml(self) -> str | None:

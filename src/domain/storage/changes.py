@@ -28,7 +28,8 @@ Entity = TypeVar("Entity", "App", "ApiKey", "AuditEntry", "Connection", "Session
 class AddRequest:
     """Store a new record with its request XML, its search text, its metadata and its references.
 
-    The request XML has marks in place of the references (`domain.qbxml.references`).
+    The request XML has marks in place of the references (`domain.qbxml.references`). `replaces` is the id of the
+    request in whose place it is queued, or None.
     """
 
     record: QueuedRequest
@@ -36,6 +37,7 @@ class AddRequest:
     search_text: str
     metadata: Mapping[str, str] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
+    replaces: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,6 +272,16 @@ class QueuedRequestView(_RequestFields):
     references: Annotated[
         list[ReferenceView], Schema("The references of the request. `request_xml` and `request_json` have their values")
     ]
+    replaces: Annotated[Uuid | None, Schema("The request in whose place this one was queued. Otherwise null")]
+    replaced_by: NotRequired[
+        Annotated[
+            Uuid,
+            Schema(
+                "In the answer to a GET of a request that failed or was discarded: the request that was queued in its "
+                "place. Otherwise absent"
+            ),
+        ]
+    ]
     request_json_omitted: NotRequired[Omitted]
     response_omitted: NotRequired[Omitted]
     response_json_omitted: NotRequired[Omitted]
@@ -373,6 +383,7 @@ def queued_request(
             }
             for reference in stored.references
         ],
+        "replaces": stored.replaces,
     }
     if with_result:
         view |= {"response_json": None, "result": result(stored, tree)}

@@ -131,6 +131,7 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "executed": None,
         "settling": None,
         "settles": None,
+        "replaces": None,
         "webhook_url": HOOK,
         "webhook_attempts": [],
         "webhook_error": None,

@@ -126,6 +126,38 @@ def test_a_request_that_is_not_whole_or_has_not_ended_is_not_queued_again(deploy
     assert deployment.api.call("POST", deployment.requests_url, body).status == 201
 
 
+def one_by_one(deployment: Deployment, request_id: str) -> None:
+    deployment.api.call("POST", f"/api/v1/queued_requests/{request_id}/queue_again")
+
+
+def corrected(deployment: Deployment, request_id: str) -> None:
+    deployment.api.call("POST", deployment.requests_url, {**CORRECTED, "replaces": request_id})
+
+
+def in_bulk(deployment: Deployment, request_id: str) -> None:
+    deployment.api.call("POST", f"{deployment.requests_url}/queue_again", {"filter": {"ids": [request_id]}})
+
+
+@pytest.mark.parametrize("route", [one_by_one, corrected, in_bulk])
+@pytest.mark.parametrize("members", [{}, {"state": State.DISCARDED, "error": None}])
+def test_a_request_and_its_successor_name_each_other(deployment: Deployment, route: Any, members: Any) -> None:
+    request_id = ended(deployment, **members)
+    before = deployment.api.call("GET", f"/api/v1/queued_requests/{request_id}").json["data"]
+
+    route(deployment, request_id)
+
+    successor_id = id_again(request_id)
+    paths = [f"/api/v1/queued_requests/{request_id}", f"{deployment.requests_url}/{request_id}"]
+    former, same = (deployment.api.call("GET", path).json["data"] for path in paths)
+    successor = deployment.api.call("GET", f"/api/v1/queued_requests/{successor_id}").json["data"]
+    assert (before["replaces"], before.get("replaced_by")) == (None, None)
+    assert (former["replaced_by"], same["replaced_by"]) == (successor_id, successor_id)
+    assert (successor["replaces"], successor.get("replaced_by")) == (request_id, None)
+
+    deployment.store.commit(RemoveRequest(deployment.stored_record(successor_id), timestamp(NOON)))
+    assert deployment.api.call("GET", paths[0]).json["data"]["replaced_by"] == successor_id
+
+
 def test_a_deleted_request_and_a_deleted_successor_are_gone(deployment: Deployment) -> None:
     request_id = ended(deployment)
     path = f"/api/v1/queued_requests/{request_id}/queue_again"

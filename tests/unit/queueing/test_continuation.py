@@ -172,6 +172,7 @@ def test_a_failed_step_and_what_ended_because_of_it_are_queued_again_with_values
     assert bench.record(new_d).is_in_queue
     assert [batch_id(one) for one in (new_b, new_d)] == [id_again(a)] * 2
     assert [position_of(one) for one in (new_b, new_c, new_d)] == [1, 2, 3]
+    assert [queued.stored.replaces for queued in continued.requests] == [b, c, d]
 
 
 def test_a_second_call_returns_the_first_batch_and_another_body_is_refused() -> None:
