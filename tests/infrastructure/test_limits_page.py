@@ -207,7 +207,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
         f"{settling_queries.MAX_CHANGES} without",
     ],
     "queries of a connection that wait behind all other requests": [str(settling_service.MAX_WAITING)],
-    "unsettled writes that a run of the sweep looks at": [str(unsettled_writes.WRITES_A_SWEEP)],
+    "unsettled writes that a run of the sweep looks at": [f"{unsettled_writes.WRITES_A_SWEEP:,}"],
     "time around the sending of a write": [f"{books_clock.CALIBRATED_WITHIN.total_seconds() / 3600:g} hours"],
     "sessions in which QuickBooks may fail for a request": [str(request.MAX_FAILED_SESSIONS_IN_TURN)],
     "pause of a connection for which QuickBooks fails": [

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.errors import Unavailable
 from domain.maintenance import unsettled_writes
@@ -18,8 +22,6 @@ from tests.support.unknown_writes import FILE, add_unknown_write, end_query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pytest
 
 VENDOR = "<VendorRet><ListID>8-1</ListID></VendorRet>"
 
@@ -82,6 +84,65 @@ def test_many_writes_as_after_a_restore_are_asked_about_in_parts() -> None:
     end_query(bench.store, bench.queries[0].id, bench.clock(), VENDOR)
     assert bench.sweep() == (2, True), "one answer is stored, and one write is asked about"
     assert bench.failures == []
+
+
+def waiting(bench: Bench) -> str:
+    """Store a write about which QuickBooks was asked, and return its id."""
+    write = add_unknown_write(bench.store)
+    bench.service.proceed(write.id)
+    return write.id
+
+
+def answered(bench: Bench) -> str:
+    """Store a write whose answer the stream did not store."""
+    write_id = waiting(bench)
+    (query,) = (one for one in bench.queries if one.settles == write_id)
+    end_query(bench.store, query.id, bench.clock(), VENDOR)
+    return write_id
+
+
+def running(bench: Bench) -> str:
+    """Store a write that QuickBooks may still be executing."""
+    until = timestamp(bench.clock() + timedelta(minutes=1))
+    recovery = Recovery(begun=True, company_file_key=FILE, running_until=until)
+    return add_unknown_write(bench.store, recovery=recovery).id
+
+
+def new(bench: Bench) -> str:
+    """Store a write about which nobody has asked."""
+    return add_unknown_write(bench.store).id
+
+
+@given(kinds=st.lists(st.sampled_from([waiting, answered, running, new]), max_size=12), batch=st.integers(1, 4))
+def test_a_step_is_taken_only_for_what_is_due_however_much_waits(kinds: list[Any], batch: int) -> None:
+    bench = Bench()
+    ids = [kind(bench) for kind in kinds]
+    taken: list[str] = []
+    bench.service.proceed = taken.append  # type: ignore[assignment, method-assign]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(unsettled_writes, "BATCH", batch)
+        bench.sweep()
+
+    assert sorted(taken) == sorted(one for kind, one in zip(kinds, ids, strict=True) if kind in {answered, new})
+
+
+def test_of_a_connection_of_which_too_many_queries_wait_one_write_is_tried() -> None:
+    bench = Bench()
+    for _ in range(MAX_WAITING + 3):
+        add_unknown_write(bench.store)
+    bench.sweep()
+    taken: list[str] = []
+    proceed = bench.service.proceed
+
+    def counted(write_id: str) -> QueuedRequest | None:
+        taken.append(write_id)
+        return proceed(write_id)
+
+    bench.service.proceed = counted  # type: ignore[method-assign]
+
+    assert bench.sweep() == (0, True)
+    assert len(taken) == 1
 
 
 def test_a_run_looks_at_some_writes_and_the_next_run_at_others(monkeypatch: pytest.MonkeyPatch) -> None:
