@@ -1,8 +1,9 @@
 """Finds writes whose outcome is unknown and that the stream has not settled.
 
 QuickBooks may still have been executing them when they ended, too many queries of their connection waited, or a step
-failed. A sparse index has their ids. Most of the others wait for a machine that is switched off, perhaps thousands after a
-restore. Their records and queries are read in batches, so that a step is taken only for those that are due.
+failed. A sparse index has their ids. Most of the others wait for a machine that is switched off, perhaps
+thousands after a restore. Their records and queries are read in batches, so that a step is taken only for those that
+are due.
 """
 
 from __future__ import annotations
