@@ -182,6 +182,27 @@ def ended_or_requeued(after: QueuedRequest, response_xml: str | None = None) -> 
     return Requeued(after) if after.state in QUEUED else Ended(after, response_xml)
 
 
+def believed(outcomes: Sequence[Outcome], records: Sequence[QueuedRequest], now: datetime) -> Sequence[Outcome]:
+    """Return outcomes, or those of writes that are asked about later, because QuickBooks may still be executing them.
+
+    If they ended as unknown now, a request with `if_exists` behind them could look for its object too early.
+    """
+    pairs = list(zip(outcomes, records, strict=True))
+    return [_held(record, now) for record in records] if all(_is_too_early(*pair) for pair in pairs) else outcomes
+
+
+def _is_too_early(outcome: Outcome, record: QueuedRequest) -> bool:
+    error = outcome.after.error
+    is_unknown = error is not None and error.code == ErrorCode.OUTCOME_UNKNOWN
+    return is_unknown and record.recovering and asked_too_early(record)
+
+
+def _held(record: QueuedRequest, now: datetime) -> Requeued:
+    """Return the outcome of a write that was asked about too early. The session ends."""
+    held = STILL_RUNNING.format(record.request_name, record.id, record.recovery.running_until)
+    return Requeued(record.requeued(now, counts=False), held=held)
+
+
 def has_response(after: QueuedRequest) -> bool:
     """Whether a request has ended with the response of QuickBooks to it: it was executed, or QuickBooks refused it."""
     refused = after.error is not None and after.error.code == ErrorCode.QUICKBOOKS_ERROR
@@ -388,8 +409,7 @@ def _of_status_check(
         # The hint of a status is about a request that QuickBooks refused.
         return Ended(outcome_unknown(record, now, message, _status(code) | {"hint": None}), text)
     if may_be_running:
-        held = STILL_RUNNING.format(record.request_name, record.id, record.recovery.running_until)
-        return Requeued(recover_later(record, now, held, _status(code)), held=held)
+        return _held(record, now)
     if open_key is None or open_key != record.recovery.company_file_key:
         message = "The open company file may not be the one that the write was sent to."
         details = reason_details(Reason.OTHER_FILE, status_code=code)

@@ -27,6 +27,7 @@ from domain.web_connector.outcomes.outcome import (
     Repeated,
     Requeued,
     SentAgain,
+    believed,
     can_be_forgotten,
     combined,
     has_response,
@@ -102,11 +103,12 @@ def answer(session: Session, requests: Sequence[RequestInFlight], call: Call, no
         return Ignored()
     text = call["response"]
     try:
-        found = _answer(session, list(map(in_flight, records)), call, now)
+        asked = list(map(in_flight, records))
+        found = _answer(session, asked, call, now)
         if not isinstance(found, Answered):
             return found
         key = session.company_file.key
-        pairs = zip(found.outcomes, requests, strict=True)
+        pairs = zip(believed(found.outcomes, asked, now), requests, strict=True)
         return Answered([looking.continued(outcome, request, key, now) for outcome, request in pairs])
     except Exception as error:  # noqa: BLE001 - an error in these requests must not block the requests behind them
         stored = stored_once(records, text or None)
