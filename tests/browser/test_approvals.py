@@ -71,6 +71,30 @@ def test_a_write_that_has_changed_is_shown_again_before_it_can_be_approved(conso
     assert decision(connection, dependent) == "approved"
 
 
+def test_a_batch_is_decided_about_as_a_whole(console: Console) -> None:
+    connection = console.service.connection()
+    key = author_of(console.service)
+    path = f"{connection.path}/queued_requests/batch"
+    answers = [console.service.call("POST", path, {"requests": BATCH}, key=key) for _ in range(2)]
+    first, second = ([one["id"] for one in answer.json["data"]] for answer in answers)
+    console.sign_in(f"/app/approvals?connection={connection.id}")
+    batches = console.page.get_by_role("region", name="Batch of 2 writes")
+    expect(batches).to_have_count(2)
+    expect(batches.first).to_contain_text("Adds the customer Grünwald Fabrics")
+
+    batches.first.get_by_role("button", name="Reject the batch").click()
+    console.sees_heading("Reject this batch of 2 writes?")
+    console.page.get_by_label("Reason").fill("Twice.")
+    console.confirm("Reject")
+    expect(batches).to_have_count(1)
+    batches.get_by_role("button", name="Approve the batch").click()
+    console.page.get_by_label("Also with values of other requests").check()
+    console.confirm("Approve")
+
+    console.sees_heading("Nothing waits for approval")
+    assert [decision(connection, one) for one in (*first, *second)] == ["rejected"] * 2 + ["approved"] * 2
+
+
 def test_several_are_decided_about_with_the_keyboard(console: Console) -> None:
     connection = console.service.connection()
     ids = propose(connection, *invoices("7011", "7012", "7013", "7014"))

@@ -108,6 +108,22 @@ export function itemOf(record) {
 }
 
 /**
+ * Returns writes by the batch with which they were queued. One that is alone has no batch.
+ *
+ * @param {Item[]} items
+ * @returns {{id: string, batch: string | null, items: Item[]}[]}
+ */
+export function batchesOf(items) {
+  /** @type {Map<string, Item[]>} */
+  const parts = new Map();
+  for (const item of items) {
+    const id = item.record.batch_id ?? item.record.id;
+    parts.set(id, [...(parts.get(id) ?? []), item]);
+  }
+  return [...parts].map(([id, some]) => ({ id, batch: some.length > 1 ? id : null, items: some }));
+}
+
+/**
  * Whether somebody has to decide about a request.
  *
  * @param {Queued} record
@@ -165,13 +181,14 @@ export function changed(queue, change) {
 // --- Decisions ---------------------------------------------------------------------------------------------------
 
 /**
- * @typedef {{approves: true, acceptValues: boolean}} Approving
- * @typedef {{approves: false, reason: string, dependants: boolean}} Rejecting
+ * @typedef {{approves: true, acceptValues: boolean, batch?: string | null}} Approving
+ * @typedef {{approves: false, reason: string, dependants: boolean, batch?: string | null}} Rejecting
  */
 
 /**
- * Approves the revisions that are shown, or rejects the writes. Returns the refusals by id: null for a decision. A call
- * that fails is the refusal of all of its writes, and a limit of the app is waited for.
+ * Approves the revisions that are shown, or rejects the writes. With a `batch`, they are all of its writes that wait,
+ * and if one cannot be approved or rejected, none is. Returns the refusals by id: null for a decision. A call that
+ * fails is the refusal of all of its writes, and a limit of the app is waited for.
  *
  * @param {Item[]} items
  * @param {Approving | Rejecting} decision
@@ -200,13 +217,15 @@ export async function decide(items, decision, signal, waits = () => {}) {
  * @param {Approving | Rejecting} decision
  */
 function callFor(part, decision) {
-  const path = ["connections", part[0].record.connection_id, "queued_requests"];
+  const { batch } = decision;
+  const path = ["connections", part[0].record.connection_id, ...(batch ? ["batches", batch] : ["queued_requests"])];
   if (decision.approves) {
     const requests = part.map(({ record }) => ({ id: record.id, revision: record.approval.revision }));
     return call("POST", [...path, "approve"], { body: { requests, accept_values: decision.acceptValues } });
   }
+  const which = batch ? {} : { ids: part.map(({ record }) => record.id) };
   return call("POST", [...path, "reject"], {
-    body: { ids: part.map(({ record }) => record.id), reason: decision.reason },
+    body: { ...which, reason: decision.reason },
     query: decision.dependants ? { dependants: true } : {},
   });
 }

@@ -17,7 +17,7 @@ const Check = ({ checked, set, children }) => html`
   </label>
 `;
 
-export function DecisionDialog({ items, approves, onClose, done }) {
+export function DecisionDialog({ items, approves, batch = null, onClose, done }) {
   const [acceptValues, setAcceptValues] = useState(false);
   const [dependants, setDependants] = useState(false);
   const [reason, setReason] = useState("");
@@ -31,14 +31,15 @@ export function DecisionDialog({ items, approves, onClose, done }) {
     event?.preventDefault();
     if (!isReady || run) return;
     setRun({});
-    const decision = approves ? { approves, acceptValues } : { approves, reason: reason.trim(), dependants };
-    const results = await decide(items, decision, stopping.current.signal, (waits) => setRun({ waits }));
+    const how = approves ? { approves, acceptValues } : { approves, reason: reason.trim(), dependants };
+    const results = await decide(items, { ...how, batch }, stopping.current.signal, (waits) => setRun({ waits }));
     done(results, (number) => `${plural(number, "write")} ${approves ? "approved" : "rejected"}.`);
   };
   const verb = approves ? "Approve" : "Reject";
+  const what = items.length === 1 ? "this write" : plural(items.length, "write");
   return html`
     <${Dialog}
-      title=${`${verb} ${items.length === 1 ? "this write" : plural(items.length, "write")}?`}
+      title=${`${verb} ${batch ? "this batch of " : ""}${what}?`}
       onClose=${onClose}
       actions=${html`
         <${Button} onClick=${onClose}>Cancel<//>
@@ -56,7 +57,14 @@ export function DecisionDialog({ items, approves, onClose, done }) {
         ${items.slice(0, SHOWN).map((item) => html`<li key=${item.record.id}><${Words} item=${item} /></li>`)}
       </ul>
       ${items.length > SHOWN && html`<p class="muted small">and ${plural(items.length - SHOWN, "other")}</p>`}
-      ${approves && html`<p class="muted">It is sent to QuickBooks when the Web Connector calls next.</p>`}
+      ${
+        approves &&
+        html`
+          <p class="muted">
+            ${items.length === 1 ? "It is" : "They are"} sent to QuickBooks when the Web Connector calls next.
+          </p>
+        `
+      }
       ${
         approves &&
         waitsForOthers &&

@@ -2,11 +2,12 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { noteApprovals } from "../lib/approval_count.js";
-import { changed, decide, itemOf, merged, readQueue, refused } from "../lib/approvals.js";
+import { batchesOf, changed, decide, itemOf, merged, readQueue, refused } from "../lib/approvals.js";
 import { focusedRow, useKeys } from "../lib/keyboard.js";
 import { url } from "../lib/router.js";
 import { count, plural } from "../lib/text.js";
 import { Button, Empty, explain, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
+import { Batch } from "./approval_batch.js";
 import { DecisionDialog } from "./approval_dialog.js";
 import { Write } from "./approval_write.js";
 import { Pick } from "./many_bar.js";
@@ -22,7 +23,7 @@ export default function Approvals({ query: { connection } }) {
   const [dialog, setDialog] = useState(null);
   const [selected, select] = useState(/** @type {string[]} */ ([]));
   const groups = queue.shown?.groups ?? [];
-  const items = groups.flatMap((group) => group.items);
+  const items = groups.flatMap((group) => batchesOf(group.items).flatMap((part) => part.items));
   /** What is not shown, or was queued with this key, cannot be approved here. */
   const mayDecide = ({ record, tree, newer }) =>
     session.canDecide && tree && !newer && (!own || record.approval.queued_by !== own);
@@ -57,6 +58,19 @@ export default function Approvals({ query: { connection } }) {
         ]
       : [],
   );
+  const row = (item) => html`
+    <${Write}
+      key=${item.record.id}
+      item=${item}
+      isOwn=${Boolean(own) && item.record.approval.queued_by === own}
+      mayDecide=${mayDecide(item)}
+      isSelected=${selected.includes(item.record.id)}
+      select=${(isSelected) => set([item.record.id], isSelected)}
+      approve=${() => approve(item)}
+      reject=${() => ask(false, [item])}
+      show=${(record) => queue.show(record)}
+    />
+  `;
   return html`
     <div class="page approvals">
       <div class="page-head">
@@ -97,23 +111,13 @@ export default function Approvals({ query: { connection } }) {
               </h2>
               <span class="muted small">${plural(group.total, "write")}</span>
             </header>
-            <ol class="writes">
-              ${group.items.map(
-                (item) => html`
-                  <${Write}
-                    key=${item.record.id}
-                    item=${item}
-                    isOwn=${Boolean(own) && item.record.approval.queued_by === own}
-                    mayDecide=${mayDecide(item)}
-                    isSelected=${selected.includes(item.record.id)}
-                    select=${(isSelected) => set([item.record.id], isSelected)}
-                    approve=${() => approve(item)}
-                    reject=${() => ask(false, [item])}
-                    show=${(record) => queue.show(record)}
-                  />
-                `,
-              )}
-            </ol>
+            ${batchesOf(group.items).map(({ id, batch, items: some }) => {
+              const list = html`<ol class="writes" key=${id}>${some.map(row)}</ol>`;
+              const askAll = (approves) => setDialog({ approves, items: some, batch });
+              return batch
+                ? html`<${Batch} key=${id} items=${some} mayDecide=${some.every(mayDecide)} ask=${askAll}>${list}<//>`
+                : list;
+            })}
             ${
               group.total > group.items.length &&
               group.items.length > 0 &&
