@@ -2,9 +2,9 @@
 
     python3 generate.py
 
-The sources are the schema of QBXML (`src/domain/qbxml/schema/data` in the repository) and `docs/openapi.json`. The
-build runs this, so nothing that it writes is in version control. A source distribution contains the result instead of
-the sources.
+The sources are the schema of QBXML (`src/domain/qbxml/schema/data` in the repository) and `docs/openapi.json`; for the
+MCP server also documents and the samples of the console. The build runs this, so nothing that it writes is in version
+control. A source distribution contains the result instead of the sources.
 
 docs/decisions/0084-typed-clients.md says why the types are TypedDicts and what the clients promise.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import re
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 FACTS = REPOSITORY / "src" / "domain" / "qbxml" / "schema" / "data"
-OPENAPI = REPOSITORY / "docs" / "openapi.json"
+DOCS = REPOSITORY / "docs"
+OPENAPI = DOCS / "openapi.json"
+SAMPLES = REPOSITORY / "src" / "console" / "reference" / "samples.json"
 OUTPUT = HERE / "src" / "qbxml_queue" / "schema"
 
 WRITTEN = {
@@ -51,6 +54,12 @@ READ = {
     "TIMEINTERVALTYPE": "timedelta",
 }
 """The type in a response of each base type. Any other one is `str`."""
+
+PAGES = (
+    *("errors", "events", "limits", "qbxml", "support", "troubleshooting", "webhooks", "what-is-lost"),
+    *("reference/qbxml-rules", "guides/first-sync", "guides/after-the-first-sync"),
+)
+"""The documents that an assistant searches."""
 
 NUMBERS = {"@rowNumber"}
 """Attributes of responses that are numbers in JSON."""
@@ -134,6 +143,8 @@ def main(output: Path = OUTPUT) -> None:
         "calls.py": calls_module(requests),
         "facts.py": facts_module(requests, responses, types),
         "returned.py": returned_module(requests, responses, types, missing),
+        "samples.json": SAMPLES.read_text(encoding="utf-8"),
+        "documents.json": json.dumps(list(sections()), ensure_ascii=False),
         "version.py": f'"""The version of the client, which its calls name."""\n\nVERSION = "{version()}"\n',
     }
     for name, text in files.items():
@@ -144,6 +155,15 @@ def version() -> str:
     """Return the version in pyproject.toml."""
     text = Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8")
     return str(tomllib.loads(text)["project"]["version"])
+
+
+def sections() -> Iterator[dict[str, str]]:
+    """Yield the sections of the documents: the page, the heading and the text of each."""
+    for page in PAGES:
+        text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+        for section in re.split(r"^#+ ", text, flags=re.MULTILINE)[1:]:
+            heading, _, body = section.partition("\n")
+            yield {"page": page, "heading": heading.strip(), "text": body.strip()}
 
 
 def _stem(request_name: str) -> str:

@@ -40,7 +40,7 @@ def typed_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is built in a copy of the files of which it is made, because a build writes into its folder.
     """
     copy, target = tmp_path_factory.mktemp("repository"), tmp_path_factory.mktemp("installed")
-    for path in repository_files("clients/python", "src/domain/qbxml/schema/data", "docs/openapi.json"):
+    for path in repository_files("clients/python", "src/domain/qbxml/schema/data", "src/console/reference", "docs"):
         (copy / path.relative_to(guide.ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy / path.relative_to(guide.ROOT))
     options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]

@@ -123,6 +123,7 @@ class Service:
             "page": 1,
             "last_page": None,
             "request_json": body["request_json"],
+            "links": {"ui": f"/app/queued_requests/00000000-0000-4000-8000-{number:012}"},
         }
         record["query_id"] = record["id"]
         self.records[record["id"]] = record

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-SOURCES = ("clients/python", "src/domain/qbxml/schema/data", "docs/openapi.json")
+SOURCES = ("clients/python", "src/domain/qbxml/schema/data", "src/console/reference", "docs")
 USE = (
     "import qbxml_queue.schema.requests as q; from importlib.resources import files; "
     "assert (files('qbxml_queue.check') / 'page.css').is_file(); "
+    "assert (files('qbxml_queue.schema') / 'documents.json').is_file(); "
     "print(len([name for name in vars(q) if name.endswith('Request')]))"
 )
 
