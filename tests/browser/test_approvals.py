@@ -166,3 +166,15 @@ def test_a_read_only_key_sees_the_writes_and_no_button(console: Console) -> None
     assert console.page.get_by_role("checkbox").count() == 0
     assert console.button("Approve").count() == 0
     expect(console.page.get_by_role("link", name="Approvals")).to_contain_text("waiting")
+
+
+def test_the_page_of_a_write_has_the_reason_of_the_program_that_proposed_it(console: Console) -> None:
+    connection = console.service.connection()
+    reason = "The customer <b>agreed</b> by phone."
+    body = {"request_json": invoice("7051", TWO_LINES), "label": "assistant", "metadata": {"reason": reason}}
+    record = connection.queue({**body, "approval": "required"})
+    console.sign_in(f"/app/queued_requests/{record['id']}")
+
+    details = console.page.locator("dl.facts")
+    expect(details).to_contain_text("Label assistant", use_inner_text=True)
+    expect(details).to_contain_text(f"reason: {reason}")

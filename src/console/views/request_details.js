@@ -46,8 +46,27 @@ export function Details({ record, label }) {
         label &&
         label !== record.id &&
         html`
-          <dt>Label (requestID)</dt>
+          <dt>requestID</dt>
           <dd><code>${label}</code></dd>
+        `
+      }
+      ${
+        record.label &&
+        html`
+          <dt>Label</dt>
+          <dd><${Foreign} text=${record.label} /></dd>
+        `
+      }
+      ${
+        Object.keys(record.metadata ?? {}).length > 0 &&
+        html`
+          <dt>Metadata</dt>
+          <dd>
+            ${Object.entries(record.metadata).map(
+              ([name, value]) =>
+                html`<div class="break"><${Foreign} text=${name} />: <${Foreign} text=${value} /></div>`,
+            )}
+          </dd>
         `
       }
       ${
