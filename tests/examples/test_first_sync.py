@@ -16,7 +16,7 @@ from invoice import add_invoice, find_or_add_customer, invoice_by_number
 from payment import receive_payment
 from qbxml_queue import Api, Failed, Rejected
 from receiver import Events, is_valid
-from update import change_customer
+from update import save_customer
 
 from tests.e2e.runs import Run, running
 from tests.examples import guide
@@ -45,15 +45,16 @@ def a_line(api: Api) -> dict[str, Any]:
     return {"ItemRef": {"ListID": item["ListID"]}, "Quantity": 1, "Rate": "10.00"}
 
 
-def test_a_change_that_meets_a_newer_version_reads_it_and_is_repeated(run: Run) -> None:
+def test_a_customer_that_is_saved_is_added_and_then_changed_where_it_differs(run: Run) -> None:
     api = api_of(run)
-    stale = find_or_add_customer(api, "Stale Customer")
-    newer = change_customer(api, stale, {"Phone": "555-0101"})
+    added = save_customer(api, "Saved Customer", {"Phone": "555-0100"})
 
-    changed = change_customer(api, stale, {"Email": "stale@customer.example"})
+    changed = save_customer(api, "Saved Customer", {"Email": "saved@customer.example"})
+    same = save_customer(api, "Saved Customer", {"Phone": "555-0100", "Email": "saved@customer.example"})
 
-    assert newer["EditSequence"] != stale["EditSequence"]
-    assert (changed["Phone"], changed["Email"]) == ("555-0101", "stale@customer.example")
+    assert changed["ListID"] == added["ListID"]
+    assert (changed["Phone"], changed["Email"]) == ("555-0100", "saved@customer.example")
+    assert same == changed
 
 
 def test_a_customer_is_added_once(run: Run) -> None:
