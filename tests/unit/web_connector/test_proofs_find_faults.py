@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.records.request import QueuedRequest, Recovery, State
+from domain.queueing import new_request
+from domain.records.lookup import ObjectLookup
+from domain.records.request import IN_FLIGHT, QueuedRequest, Recovery, State
 from domain.records.session import Session
 from domain.storage.changes import BeginLog, Change, ChangeRequest, ForgetRequest, Put
 from domain.storage.counts import count_changes
+from domain.web_connector.outcomes import outcome
+from domain.web_connector.session import sets
+from domain.web_connector.session.company_file_check import CompanyFileCheck
 from simulator.company.message_sets import Keeping, MessageSets
 from tests.proofs import interleavings
 from tests.support.builders import FixedClock
+from tests.support.web_connector import existing
 from tests.support.web_connector.drain import Drain
 from tests.support.web_connector.interleavings import Interleavings
 from tests.support.web_connector.matrix import interruptions_of, two_writes
@@ -22,6 +28,7 @@ from tests.support.web_connector.system import System
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from xml.etree.ElementTree import Element
 
     from simulator.company.message_sets import Answer
@@ -240,3 +247,30 @@ def test_the_state_machine_finds_a_webhook_whose_message_was_lost() -> None:
 
 def test_the_state_machine_accepts_a_correct_service() -> None:
     interleavings.run(with_store(ObservedStore), runs=5, steps=40, chance=1)
+
+
+def _sent_again(record: QueuedRequest, now: datetime, **_: object) -> QueuedRequest:
+    return record.requeued(now) if record.state in IN_FLIGHT else record
+
+
+BROKEN_RULES: list[tuple[tuple[Any, str, Any], tuple[str, dict[int, str], dict[int, str]]]] = [
+    ((outcome, "asked_too_early", lambda _: False), ("Invoice", {1: "runs on"}, {})),
+    ((CompanyFileCheck, "key", property(lambda _: "any")), ("Invoice", {1: "response lost"}, {0: "use a copy"})),
+    ((CompanyFileCheck, "key", property(lambda _: "any")), ("update", {1: "response lost"}, {0: "use another mark"})),
+    ((existing, "continued", _sent_again), ("Invoice", {}, {1: "restore a little"})),
+    ((sets, "_may_be_sent_with_others", lambda _: True), ("behind plain writes", {}, {})),
+    ((new_request, "ObjectLookup", lambda _: None), ("batch", {}, {})),
+    ((ObjectLookup, "claimed", lambda lookup, **_: lookup), ("Invoice", {0: "closed"}, {1: "add"})),
+]
+"""Rules of the service that are broken, each with a run of requests with `if_exists` that shows it."""
+
+
+@pytest.mark.parametrize(("rule", "run"), BROKEN_RULES)
+def test_the_world_of_if_exists_finds_a_broken_rule(
+    monkeypatch: pytest.MonkeyPatch, rule: tuple[Any, str, Any], run: tuple[str, dict[int, str], dict[int, str]]
+) -> None:
+    existing.played(*run)
+    monkeypatch.setattr(*rule)
+
+    with pytest.raises(AssertionError):
+        existing.played(*run)
