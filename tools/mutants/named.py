@@ -169,6 +169,42 @@ NAMED = (
         "if old and old != new:",
         "if False:",
     ),
+    Named(
+        "an author does not decide about their own request",
+        "domain/records/approval.py",
+        "None in {author.id, self.queued_by} or author.id == self.queued_by",
+        "None in {author.id, self.queued_by}",
+    ),
+    Named(
+        "a key and its rotations are one author",
+        "domain/apps/administration.py",
+        "first_key_id = former.family if former else None",
+        "first_key_id = None",
+    ),
+    Named(
+        "an approval is for the revision that was looked at",
+        "domain/queueing/approvals.py",
+        "if record.revision != revision:",
+        "if False:",
+    ),
+    Named(
+        "nobody decides after the time for it",
+        "domain/queueing/approvals.py",
+        "if record.misses_send_by(now):",
+        "if False:",
+    ),
+    Named(
+        "a decision is final",
+        "domain/queueing/approvals.py",
+        "if not record.awaits_approval:",
+        "if False:",
+    ),
+    Named(
+        "after a restore, an approval does not count",
+        "domain/records/request.py",
+        "approval = self.approval.asked_again()",
+        "approval = self.approval",
+    ),
 )
 
 
