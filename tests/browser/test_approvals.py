@@ -156,6 +156,27 @@ def test_a_change_is_compared_with_the_books_when_the_reader_asks(console: Conso
     expect(shown.get_by_role("row", name="Name")).to_contain_text("unchanged")
 
 
+def test_an_update_shows_the_changes_that_are_approved(console: Console) -> None:
+    connection = console.service.connection()
+    path, key = f"{connection.path}/queued_requests", author_of(console.service)
+    add = {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada", "Phone": "1"}}}
+    changed = {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada", "BillAddress": {"City": "Bonn"}, "Phone": "2"}}}
+    console.service.call("POST", path, {"request_json": add})
+    answer = console.service.call("POST", path, {"request_json": changed, "if_exists": "update"}, key=key)
+    connection.run_session()
+    console.sign_in(f"/app/approvals?connection={connection.id}")
+
+    shown = row(console, "Adds the customer Ada, or changes it if it exists")
+    changes = shown.get_by_role("region", name="Changes")
+    expect(changes.get_by_role("row")).to_have_count(3)
+    expect(changes.get_by_role("row").filter(has_text="Phone")).to_have_text("Phone12")
+    expect(changes).to_contain_text("Bill address, city")
+    shown.get_by_role("button", name="Approve").click()
+    expect(shown).to_have_count(0)
+    connection.run_session()
+    assert connection.record(answer.json["data"]["id"])["outcome"] == "updated"
+
+
 def test_a_read_only_key_sees_the_writes_and_no_button(console: Console) -> None:
     connection = console.service.connection()
     propose(connection, *invoices("7031"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from moto import mock_aws
 
-from domain.records.lookup import IfExists, LookupStep, ObjectLookup
+from domain.records.lookup import FieldChange, IfExists, LookupStep, ObjectLookup
 from domain.records.request import Claim, State, StoredRequest
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
@@ -29,6 +29,11 @@ def mod(mod_id: str) -> str:
     return f'<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerModRq requestID="mod-{mod_id}"/></QBXMLMsgsRq></QBXML>'
 
 
+def changes(mod_id: str) -> tuple[FieldChange, ...]:
+    """Return what the Mod with this ID changes."""
+    return FieldChange("Phone", None, mod_id), FieldChange("BillAddress/City", "Köln", "")
+
+
 def added(store: AnyStore) -> QueuedRequest:
     """Store a request that has asked for its object, and return it."""
     store.commit(Put(None, a_connection()))
@@ -43,7 +48,8 @@ def next_step(store: AnyStore, before: QueuedRequest, mod_id: str | None) -> Que
     lookup = before.lookup or ObjectLookup(IfExists.UPDATE)
     lookup = lookup.modifying(mod_id) if mod_id else lookup.at(LookupStep.ADD)
     after = replace(before, state=State.SENT, lookup=lookup).changed(LATER)
-    store.commit(ChangeRequest(before, after, modification_xml=mod(mod_id) if mod_id else None))
+    change = ChangeRequest(before, after)
+    store.commit(replace(change, modification_xml=mod(mod_id), field_changes=changes(mod_id)) if mod_id else change)
     return after
 
 
@@ -51,6 +57,8 @@ def texts(store: AnyStore, record: QueuedRequest) -> set[str | None]:
     """Return the Mod as each read returns it: to send it, and to show it."""
     stored = stored_request(store, record.id)
     assert isinstance(stored, StoredRequest)
+    mod_id = record.lookup and record.lookup.modification_id
+    assert stored.field_changes == (changes(mod_id) if mod_id else ())
     return {stored.modification_xml, store.with_request_xml([record])[0].modification_xml}
 
 

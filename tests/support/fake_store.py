@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
     from domain.records.app import ApiKey
     from domain.records.event import EventGroup
+    from domain.records.lookup import FieldChange
     from tests.support.index_lag import IndexLag
 
 
@@ -78,6 +79,7 @@ class _Bodies:
     response_xml: str | None = None
     references: tuple[qbxml.Reference, ...] = ()
     modification_xml: str | None = None
+    field_changes: tuple[FieldChange, ...] = ()
     replaces: str | None = None
 
     @property
@@ -257,7 +259,9 @@ class FakeStore:
                 if change.response_xml:
                     bodies = replace(bodies, response_xml=change.response_xml)
                     after = replace(after, response_size=len(change.response_xml.encode()))
-                for name in ("references", "modification_xml", "search_text"):
+                names = ["references", "modification_xml", "search_text"]
+                names += ["field_changes"] if change.modification_xml else []
+                for name in names:
                     if (value := getattr(change, name)) is not None:
                         bodies = replace(bodies, **{name: value})
                 self.records[after.id], self.bodies[after.id] = after, bodies
@@ -377,10 +381,10 @@ class FakeStore:
             if not isinstance(record, QueuedRequest):
                 return record
             bodies = self.bodies[request_id]
-            mod, replaces = bodies.modification_of(record), bodies.replaces
-            return StoredRequest(
-                record, bodies.filled, bodies.response_xml, bodies.metadata, bodies.references, mod, replaces
-            )
+            mod = bodies.modification_of(record)
+            changes = bodies.field_changes if mod else ()
+            texts = (bodies.filled, bodies.response_xml, bodies.metadata, bodies.references, mod)
+            return StoredRequest(record, *texts, changes, bodies.replaces)
 
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
         """Return the records that exist."""

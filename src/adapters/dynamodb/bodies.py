@@ -20,6 +20,7 @@ from adapters.dynamodb.compression import beginning, pack, packed_text, unpack
 from adapters.dynamodb.torn_reads import PartMissing
 from domain import qbxml
 from domain.records.batch import position_of
+from domain.records.lookup import FieldChange
 from domain.records.request import ListedRequest, State, StoredRequest
 
 if TYPE_CHECKING:
@@ -117,9 +118,13 @@ def body_update(table: str, request_id: str, attributes: Item, removed: Sequence
     }
 
 
-def modification_attributes(modification_xml: str | None) -> Item:
-    """Return the attribute of a body with a Mod, or none without one."""
-    return {keys.MODIFICATION: {"B": pack(modification_xml)}} if modification_xml else {}
+def modification_attributes(modification_xml: str | None, changes: Sequence[FieldChange]) -> Item:
+    """Return the attributes of a body with a Mod and the fields that it changes, or none without one."""
+    if not modification_xml:
+        return {}
+    members = [[change.field, change.old, change.new] for change in changes]
+    packed = pack(json.dumps(members, ensure_ascii=False, separators=(",", ":")))
+    return {keys.MODIFICATION: {"B": pack(modification_xml)}, keys.FIELD_CHANGES: {"B": packed}}
 
 
 class Bodies:
@@ -168,15 +173,21 @@ class Bodies:
         response = self.packed_response(record) if with_response else None
         response_xml = None if response is None else unpack(response)
         modification = self.modification_of(record)
-        return StoredRequest(
-            record, self.request_xml, response_xml, self.metadata, self.references, modification, self.replaces
-        )
+        texts = (self.request_xml, response_xml, self.metadata, self.references, modification)
+        changes = self._field_changes if modification else ()
+        return StoredRequest(record, *texts, changes, self.replaces)
 
     def modification_of(self, record: QueuedRequest) -> str | None:
         """Return the Mod that a record sends or has sent last, or None if it has none, or the body has another one."""
         stored = self._items[keys.BODY].get(keys.MODIFICATION)
         text = unpack(bytes(stored["B"])) if stored and record.modification_label else None
         return text if text and f'"{record.modification_label}"' in text else None
+
+    @property
+    def _field_changes(self) -> tuple[FieldChange, ...]:
+        stored = self._items[keys.BODY].get(keys.FIELD_CHANGES)
+        members = json.loads(unpack(bytes(stored["B"]))) if stored else []
+        return tuple(FieldChange(*values) for values in members)
 
     @property
     def request_xml(self) -> str:

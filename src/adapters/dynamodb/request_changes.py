@@ -81,7 +81,7 @@ class RequestChanges:
             attributes = response_attributes(change, response.attempt)
         else:
             attributes = search_attributes(change) | reference_attributes(change.references or ())
-            attributes |= modification_attributes(change.modification_xml)
+            attributes |= modification_attributes(change.modification_xml, change.field_changes)
             if change.before.state is State.SENT:
                 attributes[keys.RESPONSE_ATTEMPT] = {"S": keys.NO_ATTEMPT}
                 removed = [keys.RESPONSE]

@@ -64,6 +64,31 @@ export const contentOf = (tree) =>
  */
 export const fieldTitle = (name) => TITLES[name] ?? requestTitle(name.replace(/(.)Ref$/, "$1"));
 
+/**
+ * Returns the changes that the service has found as a table.
+ *
+ * @param {{field: string, old: string | null, new: string}[]} changes
+ * @returns {Difference}
+ */
+export const changesTable = (changes) => ({
+  fields: changes.map(({ field, old, new: after }) => ({
+    key: field,
+    label: labelOf(field.split("/").map(fieldTitle)),
+    before: old ?? "",
+    after,
+    isChanged: true,
+  })),
+  lines: [],
+});
+
+/**
+ * Returns the name of a field within others.
+ *
+ * @param {string[]} titles
+ */
+const labelOf = ([first, ...others]) =>
+  [first, ...others.map((own) => `${own[0].toLowerCase()}${own.slice(1)}`)].join(", ");
+
 /** @param {Tree} tree */
 const isReference = ({ name, children }) =>
   name.endsWith("Ref") &&
@@ -100,7 +125,7 @@ export function leavesOf(element, options = {}) {
     numbers.set(child.name, number);
     const key = `${path}${child.name}${number > 1 ? `#${number}` : ""}`;
     const own = `${fieldTitle(child.name)}${number > 1 ? ` ${number}` : ""}`;
-    const label = above ? `${above}, ${own[0].toLowerCase()}${own.slice(1)}` : own;
+    const label = labelOf(above ? [above, own] : [own]);
     if (child.children?.length && !isReference(child))
       return leavesOf(child, { withLines, path: `${key}/`, above: label, inBooks });
     const text = child.children ? referenceText(child, { inBooks }) : (child.text ?? "");

@@ -9,6 +9,7 @@ import { contentOf, tableOf } from "../lib/write_fields.js";
 import { plain, sentenceOf } from "../lib/write_words.js";
 import { InTheBooks } from "./approval_books.js";
 import { ChangeTable } from "./approval_table.js";
+import { IntendedUpdate } from "./approval_update.js";
 import { Pick } from "./many_bar.js";
 
 /** From this time before its end on, a write is said to end soon. */
@@ -133,5 +134,6 @@ function Content({ record, tree }) {
   const content = contentOf(tree);
   const isChange = /(Mod|Del|Void)Rq$/.test(tree.name);
   if (isChange) return html`<${InTheBooks} record=${record} tree=${tree} content=${content} />`;
+  if (record.if_exists === "update") return html`<${IntendedUpdate} record=${record} content=${content} />`;
   return html`<${ChangeTable} table=${tableOf(content)} />`;
 }

@@ -26,6 +26,7 @@ from domain.existing.values import is_same_reference, is_same_value
 from domain.qbxml.request.document import DEFAULT_ON_ERROR
 from domain.qbxml.schema.content_models import elements_of, repeats, request_model, version_number
 from domain.qbxml.schema.facts import particles_of, return_elements
+from domain.records.lookup import FieldChange
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,10 +72,37 @@ def modification(addition: qbxml.Request, row: Element) -> qbxml.Request | None:
     return qbxml.Request(write.version, DEFAULT_ON_ERROR, root)
 
 
+def field_changes(modification: qbxml.Request, row: Element) -> tuple[FieldChange, ...]:
+    """Return the fields that a Mod changes of an object, which was read."""
+    fields = (field for field in Write.of(modification).content if field.tag not in _KEYS)
+    return tuple(change for field in fields for change in _changes(row, field, ""))
+
+
+def _changes(returned: Element, new: Element, above: str) -> list[FieldChange]:
+    """Return what a field of a Mod changes of the element `returned`, whose path is `above`."""
+    name = new.tag.removesuffix("Mod")  # A few fields have other names in a Mod than in a response.
+    path, old = f"{above}{name}", returned.find(name)
+    if not len(new):
+        is_same = old is not None and is_same_value(new.tag, new.text or "", old.text or "")
+        return [] if is_same else [FieldChange(path, None if old is None else old.text or "", new.text or "")]
+    former = Element(name) if old is None else old
+    found = [change for part in new for change in _changes(former, part, f"{path}/")]
+    if not name.endswith("Ref"):
+        sent = {part.tag.removesuffix("Mod") for part in new}
+        left_out = [part for part in former if part.tag not in sent and part.text]
+        found += [FieldChange(f"{path}/{part.tag}", part.text or "", "") for part in left_out]
+    return found
+
+
+def keys_of(modification: qbxml.Request) -> tuple[str, ...]:
+    """Return the `ListID` and the `EditSequence` in a Mod."""
+    content = Write.of(modification).content
+    return tuple(content.findtext(name, "") for name in _KEYS)
+
+
 def is_as_read(sent: qbxml.Request, row: Element) -> bool:
     """Return whether an object is as it was read for a Mod: QuickBooks has not executed it."""
-    content = Write.of(sent).content
-    return all(content.findtext(name) == row.findtext(name) for name in _KEYS)
+    return keys_of(sent) == tuple(row.findtext(name, "") for name in _KEYS)
 
 
 def not_compared(addition: qbxml.Request) -> Sequence[str]:

@@ -8,6 +8,7 @@ from domain.errors import Forbidden, InvalidState
 from domain.queueing.service import RequestService, entries
 from domain.records.approval import ApprovalDecision
 from domain.records.audit import Action
+from domain.records.request import ENDED
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -145,6 +146,9 @@ def _refuse_unless_open(record: QueuedRequest, now: datetime) -> None:
         raise InvalidState(f"The time for its approval is over: {record.send_by_time}.", {"state": record.state.value})
     if not record.awaits_approval:
         decision = record.approval.decision if record.approval else None
+        if decision is None and record.state not in ENDED:
+            message = "Nobody can decide about it yet: QuickBooks is asked first which write the request needs."
+            raise InvalidState(message, {"state": record.state.value})
         how = f"was {decision}" if decision else f"is {record.state}"
         message = f"The request {how}, so nobody can decide about it any more."
         raise InvalidState(message, {"state": record.state.value})

@@ -472,7 +472,7 @@ def added_request(
 ) -> AddRequest:
     """Return the change that stores a request at a timestamp.
 
-    Raises RequestTooLarge, and InvalidRequest for a `send_by`, or an update that would need approval.
+    Raises RequestTooLarge, and InvalidRequest for a `send_by`.
     """
     request = new.request
     label = request.request_label or request_id
@@ -496,12 +496,14 @@ def added_request(
         subject=qbxml.subject(request),
         dependencies=links.dependencies,
         dependants=links.dependants,
-        send_by=approval.deadline(int(inserted_at.timestamp())) if approval else send_by,
+        send_by=send_by,
         is_low=new.is_low,
         simulated=connection.simulated,
         approval=approval,
         lookup=None if new.if_exists is IfExists.FAIL else ObjectLookup(new.if_exists),
     )
+    if record.awaits_approval:
+        record = record.awaiting_approval_again(inserted_at)
     request_xml = request.to_xml()
     qbxml.check_wire_size(request_xml)
     search_text = searchable_text(record, new.request)
@@ -534,20 +536,10 @@ def with_references(stored: StoredRequest, new: NewRequest) -> NewRequest:
     return replace(new, request=request, references=references)
 
 
-def writes_need_approval(connection: Connection, author: Author) -> bool:
-    """Return whether all writes of an author to a connection need approval."""
-    return author.proposes or connection.approval is not None
-
-
 def _approval(new: NewRequest, connection: Connection, send_by: int | None) -> Approval | None:
-    """Return the approval that a new request needs, or None. Raises InvalidRequest for an update that would need it."""
-    if new.request.is_read or not (new.needs_approval or writes_need_approval(connection, new.author)):
-        return None
-    if new.if_exists is IfExists.UPDATE:
-        # What an update changes is known only after it was approved, when QuickBooks has returned the object.
-        message = "cannot be update for a write that needs approval. Use return, and queue the Mod as a request"
-        raise InvalidRequest.of("if_exists", message)
-    return Approval(new.author.id, send_by)
+    """Return the approval that a new request needs, or None."""
+    needs_approval = new.needs_approval or new.author.proposes or connection.approval is not None
+    return Approval(new.author.id, send_by) if needs_approval and not new.request.is_read else None
 
 
 def _ids_of(claim: IdempotencyClaim) -> Sequence[str]:

@@ -17,12 +17,11 @@ from domain.errors import Conflict, InvalidRequest, QuotaExceeded, TooManyReques
 from domain.queueing.audited_call import AuditedCall
 from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.many import USUAL_BOUNDS
-from domain.queueing.new_request import added_request, copy_of, writes_need_approval
+from domain.queueing.new_request import added_request, copy_of
 from domain.queueing.selection import FIRST_TIME, Place, Walk, counted_parts
 from domain.queueing.successor import id_again
 from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.audit import Action, Actor
-from domain.records.lookup import IfExists
 from domain.records.ownership import owned_connection
 from domain.records.request import FAILED_OR_DISCARDED, LISTED_PAIRS, QueuedRequest
 from domain.storage.changes import AddRequest, RequireConnection
@@ -48,8 +47,8 @@ class AgainTally:
     """The result of a call. `next_cursor` continues where it ended, and is None at the end.
 
     `queued` counts the requests that were queued again, or that a dry run would have queued, and `queued_before` those
-    that had been. `left_out` counts writes that QuickBooks may have executed or that were rejected, updates that would
-    need approval, and later pages of queries.
+    that had been. `left_out` counts writes that QuickBooks may have executed or that were rejected, and later pages of
+    queries.
     """
 
     queued: int = 0
@@ -163,8 +162,7 @@ class QueueAgain:
         """Queue a request again if it is meant and may be, and count what was done."""
         if record.state not in FAILED_OR_DISCARDED or not which.matches(record):
             return
-        is_update = record.lookup is not None and record.lookup.if_exists is IfExists.UPDATE
-        if not may_be_queued_again(record) or (is_update and writes_need_approval(connection, self._author)):
+        if not may_be_queued_again(record):
             tally.left_out += 1
         elif self._store.request(id_again(record.id)) is not None:
             tally.queued_before += 1

@@ -61,13 +61,22 @@ class SentMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field that a Mod changes, by its path, such as `BillAddress/City`. `old` is None if QuickBooks has no value."""
+
+    field: str
+    old: str | None
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectLookup:
     """The steps of a request with `if_exists`.
 
     `number` grows with each step, so that each query has a label of its own. `sessions` counts the sessions that have
     sent the query of this step. `messages` are those that were sent, the latest last. `modification_id` is the ID of
     the message set of the Mod that is sent next or was sent last, or None if that write is the addition. It follows
-    from the text of the Mod, so another text has another ID.
+    from the text of the Mod, so another text has another ID. An approval is for the write that it names.
     """
 
     if_exists: IfExists

@@ -12,7 +12,7 @@ from uuid import UUID, uuid5
 from domain.errors import InvalidState, MayBeExecuted, compact, shortened
 from domain.records.approval import Approval, ApprovalDecision
 from domain.records.batch import new_batch_id
-from domain.records.lookup import LookupOutcome, LookupStep, ObjectLookup
+from domain.records.lookup import FieldChange, IfExists, LookupOutcome, LookupStep, ObjectLookup
 from domain.records.webhook import AWAITING_APPROVAL, ListedWebhookState, Webhook, WebhookState
 from domain.timestamps import timestamp
 
@@ -321,6 +321,22 @@ class QueuedRequest:
         return self.lookup is not None and self.lookup.step is LookupStep.MOD
 
     @property
+    def updates(self) -> bool:
+        """Whether the request changes its object if it exists."""
+        return self.lookup is not None and self.lookup.if_exists is IfExists.UPDATE
+
+    def may_write(self, modification_id: str | None) -> bool:
+        """Whether an update may send the Mod with this ID, or its addition if it is None.
+
+        If it needs approval, this very write must have been approved. The ID follows from the text of the Mod, which
+        names the object and its `EditSequence`.
+        """
+        if self.approval is None or self.lookup is None or not self.updates:
+            return True
+        is_approved = self.approval.decision is ApprovalDecision.APPROVED
+        return is_approved and self.lookup.modification_id == modification_id
+
+    @property
     def asks(self) -> bool:
         """Whether what is sent now changes nothing: a read, the query of a write for its object, or a status check."""
         return self.is_read or self.looks or self.recovering
@@ -360,10 +376,12 @@ class QueuedRequest:
     def awaits_approval(self) -> bool:
         """Whether somebody has to approve the request before it is sent.
 
-        After a restore, a write that QuickBooks may have executed is recovered first. Nothing is sent meanwhile.
+        After a restore, a write that QuickBooks may have executed is recovered first. Nothing is sent meanwhile. An
+        update asks for its object first, because only then it is known what it writes.
         """
         is_open = self.approval is not None and self.approval.decision is None
-        return is_open and self.state in QUEUED and not self.recovering
+        asks_first = self.updates and self.looks
+        return is_open and self.state in QUEUED and not self.recovering and not asks_first
 
     @property
     def was_rejected(self) -> bool:
@@ -707,8 +725,9 @@ class Tombstone:
 class StoredRequest:
     """A record with its bodies and the caller's metadata.
 
-    `response_xml` is None if there is no response or it was not read. `modification_xml` is the Mod that was sent last
-    in place of the request, or None. `replaces` is the id of the request in whose place it was queued, or None.
+    `response_xml` is None if there is no response or it was not read. `modification_xml` is the Mod that was made last
+    in place of the request, or None, and `field_changes` are the fields that it changes. `replaces` is the id of the
+    request in whose place it was queued, or None.
     """
 
     record: QueuedRequest
@@ -717,6 +736,7 @@ class StoredRequest:
     metadata: Mapping[str, str] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
     modification_xml: str | None = None
+    field_changes: tuple[FieldChange, ...] = ()
     replaces: str | None = None
 
     @property

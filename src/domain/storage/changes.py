@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from domain.records.audit import AuditEntry
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
+    from domain.records.lookup import FieldChange
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
 
@@ -45,7 +46,7 @@ class ChangeRequest:
     """Change a record. `response_xml` stores a response unless it is empty, and `search_text` replaces the search text.
 
     `references` replaces the references, after values for them have arrived. `modification_xml` replaces the Mod that
-    is sent in place of the request.
+    is sent in place of the request, and then `field_changes` the fields that it changes.
 
     The store sets `response_size`, `response_attempt` and `response_chunks` of the record, which describe the stored
     response.
@@ -57,6 +58,7 @@ class ChangeRequest:
     search_text: str | None = None
     references: tuple[Reference, ...] | None = None
     modification_xml: str | None = None
+    field_changes: tuple[FieldChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

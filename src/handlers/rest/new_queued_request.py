@@ -34,8 +34,8 @@ PRIORITY = (
 IF_EXISTS = (
     "What an addition does if its object exists. `return`: QuickBooks is asked for the object first, by its name or by "
     "its number and its customer, vendor or account. If it exists, the request ends with it, and nothing is added. "
-    "`update`, for lists: if it exists, a Mod changes the fields that differ; if none does, nothing is sent. It is "
-    "refused for a write that needs approval."
+    "`update`, for lists: if it exists, a Mod changes the fields that differ; if none does, nothing is sent. If it "
+    "needs approval, QuickBooks is asked first, and what it would write waits for approval."
 )
 Priority = Literal["normal", "low"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlia
 from typing_extensions import TypeAliasType, TypedDict
 
 from domain import qbxml
-from domain.existing.modification import not_compared
+from domain.existing.modification import keys_of, not_compared
 from domain.records.approval import ApprovalDecision
 from domain.records.batch import batch_id, id_at, position_of
 from domain.records.lookup import IfExists, LookupOutcome, MessageKind
@@ -125,6 +125,23 @@ class SentMessageView(TypedDict):
         Schema("`status_check` asked whether QuickBooks had executed the addition whose response was lost"),
     ]
     sent_at: Moment
+
+
+class FieldChangeView(TypedDict):
+    """A field that a Mod changes."""
+
+    field: Annotated[str, Schema("Its path in the object", examples=["BillAddress/City"])]
+    old: Annotated[str | None, Schema("The value that QuickBooks returned; null without one")]
+    new: Annotated[str, Schema("The value in the Mod; empty if it clears the field")]
+
+
+class ModificationView(TypedDict):
+    """The Mod that a request with `if_exists` `update` sends in place of its addition."""
+
+    list_id: str
+    edit_sequence: Annotated[str, Schema("QuickBooks refuses the Mod if the object has another one by then")]
+    changes: list[FieldChangeView]
+    request_xml: str
 
 
 class SettlingView(TypedDict):
@@ -269,6 +286,13 @@ class QueuedRequestView(_RequestFields):
         list[str] | None,
         Schema("The fields of an addition with `if_exists` `update` that are not compared with its object. Else null"),
     ]
+    modification: Annotated[
+        ModificationView | None,
+        Schema(
+            "With `if_exists` `update`, what was made last from the object that was read: the Mod that waits for "
+            "approval, is sent next or was sent. Null if the write is the addition, or nothing differed"
+        ),
+    ]
     references: Annotated[
         list[ReferenceView], Schema("The references of the request. `request_xml` and `request_json` have their values")
     ]
@@ -374,6 +398,7 @@ def queued_request(
         "response_xml": stored.response_xml,
         "response_json": tree,
         "not_compared": _not_compared(stored),
+        "modification": modification_view(stored),
         "references": [
             {
                 "place": reference.place,
@@ -391,10 +416,22 @@ def queued_request(
 
 
 def _not_compared(stored: StoredRequest) -> list[str] | None:
-    record = stored.record
-    if record.lookup is None or record.lookup.if_exists is not IfExists.UPDATE:
+    if not stored.record.updates:
         return None
-    return list(not_compared(qbxml.stored_request(stored.request_xml, record.qbxml_version)))
+    return list(not_compared(qbxml.stored_request(stored.request_xml, stored.record.qbxml_version)))
+
+
+def modification_view(stored: StoredRequest) -> ModificationView | None:
+    """Return the Mod that was made last in place of a request, unless it is not needed any more."""
+    if stored.modification_xml is None or stored.record.outcome is LookupOutcome.UNCHANGED:
+        return None
+    list_id, edit_sequence = keys_of(qbxml.stored_request(stored.modification_xml, stored.record.qbxml_version))
+    return {
+        "list_id": list_id,
+        "edit_sequence": edit_sequence,
+        "changes": [{"field": one.field, "old": one.old, "new": one.new} for one in stored.field_changes],
+        "request_xml": stored.modification_xml,
+    }
 
 
 def batch_member(record: QueuedRequest) -> BatchMemberView:

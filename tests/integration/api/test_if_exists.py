@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.records.lookup import IfExists
+from domain.records.app import Scope
+from domain.records.lookup import FieldChange, IfExists
+from domain.storage.changes import ChangeRequest
+from tests.support.api_client import ApiClient
 
 if TYPE_CHECKING:
     from tests.integration.api.conftest import Deployment
@@ -104,25 +108,53 @@ def test_an_update_of_a_type_without_a_mod_is_refused(
     assert message in problem["message"]
 
 
-def test_an_update_that_would_need_approval_is_refused(deployment: Deployment) -> None:
+def test_an_update_that_needs_approval_asks_first(deployment: Deployment) -> None:
     body = {**UPDATE, "approval": "required"}
-    alone = deployment.api.call("POST", deployment.requests_url, body)
-    batch = deployment.api.call("POST", f"{deployment.requests_url}/batch", {"requests": [RETURN, body]})
+    record = deployment.api.call("POST", deployment.requests_url, body).json["data"]
+    key = deployment.administration.create_key(deployment.app_id, Scope.APPROVE)
+    early = ApiClient(key.text).call(
+        "POST", f"/api/v1/queued_requests/{record['id']}/approve", {"revision": record["approval"]["revision"] or 1}
+    )
 
-    (problem,) = alone.json["error"]["details"]["problems"]
-    assert (alone.status, problem["field"]) == (400, "if_exists")
-    assert "for a write that needs approval" in problem["message"]
-    assert batch.json["error"]["details"]["problems"][0]["index"] == 1
-    assert deployment.api.call("POST", deployment.requests_url, {**body, "if_exists": "return"}).status == 201
+    assert (record["approval"]["revision"], record["send_by"], record["modification"]) == (None, None, None)
+    assert record["waiting_reason"]["code"] != "approval"
+    assert early.json["error"]["code"] == "invalid_state"
+    assert "QuickBooks is asked first" in early.json["error"]["message"]
 
 
-def test_queueing_many_again_leaves_out_updates_that_would_need_approval(deployment: Deployment) -> None:
-    record = deployment.api.call("POST", deployment.requests_url, UPDATE).json["data"]
+def test_the_record_shows_the_mod_that_waits_for_approval(deployment: Deployment) -> None:
+    record = deployment.api.call("POST", deployment.requests_url, {**UPDATE, "approval": "required"}).json["data"]
+    before = deployment.stored_record(record["id"])
+    changes = (FieldChange("Phone", None, "1"), FieldChange("BillAddress/City", "Ulm", ""))
+    after = replace(before, lookup=before.lookup and before.lookup.modifying("a" * 20))
+    after = after.awaiting_approval_again(deployment.clock()).changed(deployment.clock())
+    mod = (
+        f'<QBXML><QBXMLMsgsRq onError="stopOnError"><CustomerModRq requestID="mod-{"a" * 20}"><CustomerMod>'
+        "<ListID>80-1</ListID><EditSequence>5</EditSequence><Phone>1</Phone></CustomerMod></CustomerModRq></QBXMLMsgsRq>"
+        "</QBXML>"
+    )
+    deployment.store.commit(ChangeRequest(before, after, modification_xml=mod, field_changes=changes))
+
+    shown = deployment.api.call("GET", f"/api/v1/queued_requests/{record['id']}").json["data"]
+
+    assert shown["modification"] == {
+        "list_id": "80-1",
+        "edit_sequence": "5",
+        "changes": [
+            {"field": "Phone", "old": None, "new": "1"},
+            {"field": "BillAddress/City", "old": "Ulm", "new": ""},
+        ],
+        "request_xml": mod,
+    }
+    assert shown["waiting_reason"]["code"] == "approval"
+    assert shown["approval"]["revision"] == after.revision
+
+
+def test_updates_that_need_approval_are_queued_again_and_wait_anew(deployment: Deployment) -> None:
+    record = deployment.api.call("POST", deployment.requests_url, {**UPDATE, "approval": "required"}).json["data"]
     deployment.refuse(record["id"])
-    connection_url = f"/api/v1/connections/{record['connection_id']}"
-    assert deployment.api.call("PATCH", connection_url, {"approval": "required"}).status == 200
 
     body = {"filter": {"state": "error"}}
     again = deployment.api.call("POST", f"{deployment.requests_url}/queue_again", body)
 
-    assert (again.json["data"]["queued"], again.json["data"]["left_out"]) == (0, 1), again.json
+    assert (again.json["data"]["queued"], again.json["data"]["left_out"]) == (1, 0), again.json

@@ -118,6 +118,7 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "metadata": {},
         "depends_on": [],
         "not_compared": None,
+        "modification": None,
         "references": [],
         "state": "waiting",
         "webhook_state": "pending",

@@ -10,12 +10,14 @@ import pytest
 
 from domain import qbxml
 from domain.errors import InvalidRequest
-from domain.existing.modification import check_can_update, is_as_read, modification, not_compared
+from domain.existing.modification import check_can_update, field_changes, is_as_read, modification, not_compared
 from domain.existing.queries import Write, fields_of
+from domain.existing.values import is_same_value
 from domain.qbxml.request.from_xml import parse_request_xml
 from domain.qbxml.schema.content_models import request_model
 from domain.qbxml.schema.facts import particles_of, request_names, returned_type
 from domain.qbxml.xml.parser import parse_tree
+from domain.records.lookup import FieldChange
 
 if TYPE_CHECKING:
     from domain.qbxml.schema.content_models import ContentModel, ElementRule
@@ -138,6 +140,19 @@ def changed(before: Element, mod: qbxml.Request) -> Element:
     return after
 
 
+def leaves(element: Element, above: str = "") -> set[str]:
+    """Return the paths of the values of an object, without references, of which one part is enough."""
+    if not len(element):
+        return {above[:-1]}
+    parts = [part for part in element if not part.tag.endswith("Ref")]
+    return set().union(*(leaves(part, f"{above}{part.tag}/") for part in parts))
+
+
+def differs(path: str, before: Element, after: Element) -> bool:
+    """Whether a Mod has changed a value."""
+    return not is_same_value(path.rsplit("/", 1)[-1], before.findtext(path, ""), after.findtext(path, ""))
+
+
 @pytest.mark.parametrize("name", updatable())
 def test_each_mod_matches_the_schema_and_a_second_one_is_never_needed(name: str) -> None:
     rule = request_model(f"{name}AddRq").content.rules[f"{name}Add"]  # type: ignore[union-attr]
@@ -163,7 +178,15 @@ def test_each_mod_matches_the_schema_and_a_second_one_is_never_needed(name: str)
                 "ParentRef",
             }
             assert is_as_read(mod, different)
-            assert modification(request, changed(different, mod)) is None
+            after = changed(different, mod)
+            assert modification(request, after) is None
+            shown = {change.field: change for change in field_changes(mod, different)}
+            assert all(
+                (one.old, one.new) == (different.findtext(path), after.findtext(path, ""))
+                for path, one in shown.items()
+            )
+            assert {path for path in leaves(different) | leaves(after) if differs(path, different, after)} <= {*shown}
+            assert not field_changes(mod, after)
             assert mod.to_xml() == (modification(request, different) or mod).to_xml()
 
 
@@ -217,6 +240,28 @@ def test_nothing_is_sent_if_the_object_has_the_values(sent: str, there: str) -> 
 )
 def test_what_differs_is_sent_and_the_parts_of_a_field_together(sent: str, there: str, mod: str) -> None:
     assert text_of(modification(addition(sent), row(there))) == mod
+
+
+@pytest.mark.parametrize(
+    ("sent", "there", "shown"),
+    [
+        ("<Phone>2</Phone><CreditLimit>10</CreditLimit>", "<CreditLimit>10.00</CreditLimit>", [("Phone", None, "2")]),
+        ("<Phone/>", "<Phone>1</Phone>", [("Phone", "1", "")]),
+        ("<TermsRef><FullName>Net 10</FullName></TermsRef>", TERMS, [("TermsRef/FullName", "Net 30", "Net 10")]),
+        (
+            "<BillAddress><City>Bonn</City></BillAddress>",
+            "<BillAddress><Addr1>Street</Addr1><City>Ulm</City></BillAddress>",
+            [("BillAddress/City", "Ulm", "Bonn")],
+        ),
+    ],
+)
+def test_a_mod_is_shown_as_the_values_that_it_changes(
+    sent: str, there: str, shown: list[tuple[str, str | None, str]]
+) -> None:
+    books = row(there)
+    mod = modification(addition(sent), books)
+    assert mod
+    assert field_changes(mod, books) == tuple(FieldChange(*one) for one in shown)
 
 
 def test_a_part_that_the_addition_replaces_by_another_one_is_not_sent_back() -> None:

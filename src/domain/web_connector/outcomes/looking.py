@@ -12,6 +12,7 @@ changes, it is a write like any other, and they only look at how that ended:
 | ADD | the name is in use | LOOK_AGAIN, if none was found before |
 | MOD | changed | ends as `updated` |
 | MOD | the object was changed after it was read | LOOK, at most MAX_SESSIONS times |
+| LOOK, LOOK_AGAIN | ADD or MOD follows, and nobody has approved it | with UPDATE, it waits for approval, then LOOK |
 | ADD or MOD, recovered | never executed | LOOK, because somebody may have added or changed it meanwhile |
 | ADD or MOD, recovered | QuickBooks cannot tell | LAST_LOOK, in the same company file |
 | LOOK_AGAIN | one object | as LOOK |
@@ -23,6 +24,9 @@ changes, it is a write like any other, and they only look at how that ended:
 
 A session that ends before that begins with LOOK, or with the recovery of what may have been executed. QuickBooks
 executes a MOD at most once, because that gives the object another `EditSequence` than the one in its text.
+
+An UPDATE that needs approval asks before it waits for it. An approval is for one text, and the session that may send it
+asks once more: if another text follows from the answer, that one waits for approval (`QueuedRequest.may_write`).
 """
 
 from __future__ import annotations
@@ -32,11 +36,11 @@ from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
 from domain.existing.identity import has_name, holder_query_name, object_id, with_identity
-from domain.existing.modification import is_as_read, modification
+from domain.existing.modification import field_changes, is_as_read, modification
 from domain.qbxml.codes.statuses import EDIT_SEQUENCE_OUT_OF_DATE, NAME_IN_USE
 from domain.qbxml.response.objects import returned_objects
-from domain.records.lookup import IfExists, LookupStep
-from domain.records.request import LAST_IN_LINE, ErrorCode, State
+from domain.records.lookup import LookupStep
+from domain.records.request import LAST_IN_LINE, Claim, ErrorCode, State
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lookup_messages import after_write, as_added, modification_id, subject_of
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS, outcome_unknown
@@ -119,7 +123,7 @@ def _after_write(record: QueuedRequest, outcome: Outcome, open_key: str | None, 
     step = _after_refusal(record, after)
     if step is None or record.attempts.sessions > MAX_SESSIONS:
         return outcome
-    if _updates(record) and record.recovering and not is_same_file:
+    if record.updates and record.recovering and not is_same_file:
         message = "QuickBooks refused what was sent first. Whether it executed what was sent later is not known."
         return Ended(outcome_unknown(record, now, message, reason_details(Reason.RESPONSE_LOST)), outcome.response_xml)
     return _next(record, step, now)
@@ -156,13 +160,13 @@ def _after_answer(stored: RequestInFlight, text: str, open_key: str | None, now:
 def _found(stored: RequestInFlight, addition: qbxml.Request, row: Element, text: str, now: datetime) -> Outcome:
     """Return the outcome of a request whose object was found. `row` is the object in the answer `text`."""
     record = stored.record
-    needed = modification(addition, row) if _updates(record) else None
+    needed = modification(addition, row) if record.updates else None
     if needed is None:
         return Ended(record.moved(State.RESPONSE_RECEIVED, now), as_added(record, [row]))
     if record.lookup and record.lookup.step is LookupStep.LAST_LOOK and not _may_be_sent_again(stored, row):
         message = "QuickBooks cannot tell whether it executed this request, and its object differs from it."
         return Ended(outcome_unknown(record, now, message, reason_details(Reason.RESPONSE_LOST)), text)
-    return _modifying(record, needed, now)
+    return _modifying(record, needed, row, now)
 
 
 def _may_be_sent_again(stored: RequestInFlight, row: Element) -> bool:
@@ -179,7 +183,7 @@ def _may_be_sent_again(stored: RequestInFlight, row: Element) -> bool:
 def _not_found(record: QueuedRequest, step: LookupStep, rows: Sequence[Element], text: str, now: datetime) -> Outcome:
     """Return the outcome of a request whose object was not found. `rows` are other objects in the answer `text`."""
     if step is LookupStep.LOOK:
-        return _next(record, LookupStep.ADD, now)
+        return _next(record, LookupStep.ADD, now) if record.may_write(None) else _approval_of_addition(record, now)
     if step is LookupStep.LAST_LOOK:
         message = "QuickBooks cannot tell whether it executed this request, and has no object with its identity."
         return Ended(outcome_unknown(record, now, message, reason_details(Reason.RESPONSE_LOST)), text)
@@ -219,13 +223,25 @@ def _next(record: QueuedRequest, step: LookupStep, now: datetime) -> SentAgain:
     return SentAgain(_at(_claimed_again(record, queued, now), step), is_step=record.looks)
 
 
-def _modifying(record: QueuedRequest, needed: qbxml.Request, now: datetime) -> SentAgain:
-    """Return the outcome of a request that sends a Mod in the same session."""
+def _modifying(record: QueuedRequest, needed: qbxml.Request, row: Element, now: datetime) -> SentAgain | Requeued:
+    """Return the outcome of a request that sends a Mod of an object in the same session, or waits for its approval."""
     mod_id = modification_id(record, needed)
-    after = _claimed_again(record, _not_recovering(record, now), now)
+    queued, may_write = _not_recovering(record, now), record.may_write(mod_id)
+    after = _claimed_again(record, queued, now) if may_write else _awaiting_approval(queued, now)
     after = replace(after, lookup=after.lookup and after.lookup.modifying(mod_id))
-    labelled = needed.with_request_label(after.modification_label or "")
-    return SentAgain(after, is_step=True, modification_xml=labelled.to_xml())
+    text = needed.with_request_label(after.modification_label or "").to_xml()
+    outcome = SentAgain if may_write else Requeued
+    return outcome(after, is_step=True, modification_xml=text, field_changes=field_changes(needed, row))
+
+
+def _approval_of_addition(record: QueuedRequest, now: datetime) -> Requeued:
+    """Return the outcome of an update that waits for the approval of its addition."""
+    return Requeued(_at(_awaiting_approval(_not_recovering(record, now), now), LookupStep.ADD), is_step=True)
+
+
+def _awaiting_approval(queued: QueuedRequest, now: datetime) -> QueuedRequest:
+    # The session that asked may also claim it after its approval.
+    return replace(queued.awaiting_approval_again(now), claim=Claim())
 
 
 def _not_recovering(record: QueuedRequest, now: datetime) -> QueuedRequest:
@@ -239,10 +255,6 @@ def _claimed_again(record: QueuedRequest, queued: QueuedRequest, now: datetime) 
 
 def _at(record: QueuedRequest, step: LookupStep) -> QueuedRequest:
     return replace(record, lookup=record.lookup and record.lookup.at(step))
-
-
-def _updates(record: QueuedRequest) -> bool:
-    return record.lookup is not None and record.lookup.if_exists is IfExists.UPDATE
 
 
 def _is_unknown(after: QueuedRequest) -> bool:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from domain.records.lookup import FieldChange
     from domain.records.request import QueuedRequest
     from domain.records.session import LastResponse, RequestInFlight, Session
     from domain.storage.changes import AddRequest
@@ -55,20 +56,21 @@ class RequestUpdate:
     """A change of the request in flight: the record after it, and the response to store with it.
 
     After the answer to a query for its object (`is_step`), the search text is left to the commit that ends the request.
-    `modification_xml` is the Mod to send in place of the request.
+    `modification_xml` is the Mod to send in place of the request, and `field_changes` are the fields that it changes.
     """
 
     after: QueuedRequest
     response_xml: str | None = None
     is_step: bool = field(default=False, kw_only=True)
     modification_xml: str | None = field(default=None, kw_only=True)
+    field_changes: tuple[FieldChange, ...] = field(default=(), kw_only=True)
 
     def change(self, stored: RequestInFlight) -> ChangeRequest:
         """Return the change of the request in flight. Several transitions are stored as one change."""
         once = self.after.as_change_of(stored.record)
         after = replace(once, responded_at=once.updated_at) if self.response_xml else once
-        search_text, modification = self._search_text(stored), self.modification_xml
-        return ChangeRequest(stored.record, after, self.response_xml, search_text, modification_xml=modification)
+        change = ChangeRequest(stored.record, after, self.response_xml, self._search_text(stored))
+        return replace(change, modification_xml=self.modification_xml, field_changes=self.field_changes)
 
     def _search_text(self, stored: RequestInFlight) -> str | None:
         """Return the search text to store, or None to keep the stored text.

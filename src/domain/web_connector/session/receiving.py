@@ -287,7 +287,7 @@ def _with_set_size(
     session: Session, records: Sequence[QueuedRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
 ) -> Session:
     """Return the session with the size of its next message sets. It falls unless QuickBooks answered every request."""
-    if records[0].looks and isinstance(outcomes[0], SentAgain):
+    if records[0].looks and (isinstance(outcomes[0], SentAgain) or outcomes[0].after.awaits_approval):
         return session
     if not _all_have_responses(outcomes) or any(record.recovering for record in records):
         return sets.beginning_with_one(session)
