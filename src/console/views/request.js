@@ -104,7 +104,8 @@ function Loaded({ record, load }) {
   );
   // With its declarations and message set ID, as QuickBooks gets it, for Intuit's SDK test tool.
   const sentXml = async () =>
-    (await call("GET", ["queued_requests", record.id], { query: { "include[]": "sent_xml" } })).data.sent_xml;
+    (await call("GET", ["queued_requests", record.id], { query: { "include[]": "sent_xml" } })).data.sent_xml ??
+    record.request_xml;
   const label = record.request_json?.request?.attributes?.request_id;
   return html`
     <div class="page wide">

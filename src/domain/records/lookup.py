@@ -76,7 +76,8 @@ class ObjectLookup:
     `number` grows with each step, so that each query has a label of its own. `sessions` counts the sessions that have
     sent the query of this step. `messages` are those that were sent, the latest last. `modification_id` is the ID of
     the message set of the Mod that is sent next or was sent last, or None if that write is the addition. It follows
-    from the text of the Mod, so another text has another ID. An approval is for the write that it names.
+    from the text of the Mod, so another text has another ID. An approval is for the write that it names. `was_sent`
+    tells that this write was handed to a Web Connector.
     """
 
     if_exists: IfExists
@@ -85,6 +86,7 @@ class ObjectLookup:
     sessions: int = 0
     messages: tuple[SentMessage, ...] = ()
     modification_id: str | None = None
+    was_sent: bool = False
 
     @property
     def looks(self) -> bool:
@@ -103,12 +105,16 @@ class ObjectLookup:
 
     def at(self, step: LookupStep) -> ObjectLookup:
         """Return the lookup at its next step, which is not a Mod."""
-        modification_id = None if step is LookupStep.ADD else self.modification_id
-        return replace(self, step=step, number=self.number + 1, sessions=0, modification_id=modification_id)
+        return self._at(step, None if step is LookupStep.ADD else self.modification_id)
 
     def modifying(self, modification_id: str) -> ObjectLookup:
         """Return the lookup before it sends the Mod with this ID."""
-        return replace(self.at(LookupStep.MOD), modification_id=modification_id)
+        return self._at(LookupStep.MOD, modification_id)
+
+    def _at(self, step: LookupStep, modification_id: str | None) -> ObjectLookup:
+        was_sent = self.was_sent and modification_id == self.modification_id
+        after = replace(self, step=step, number=self.number + 1, sessions=0)
+        return replace(after, modification_id=modification_id, was_sent=was_sent)
 
     def claimed(self, *, recovering: bool) -> ObjectLookup:
         """Return the lookup after a session has claimed the request.
@@ -127,4 +133,5 @@ class ObjectLookup:
         written = MessageKind.MOD if self.step is LookupStep.MOD else MessageKind.ADD
         kind = MessageKind.QUERY if self.looks else MessageKind.STATUS_CHECK if recovering else written
         messages = (*self.messages, SentMessage(kind, at))[-MAX_MESSAGES:]
-        return replace(self, sessions=self.sessions + self.looks, messages=messages)
+        was_sent = self.was_sent or kind in {MessageKind.ADD, MessageKind.MOD}
+        return replace(self, sessions=self.sessions + self.looks, messages=messages, was_sent=was_sent)

@@ -269,10 +269,11 @@ class QueuedRequestView(_RequestFields):
     ]
     sent_xml: NotRequired[
         Annotated[
-            str,
+            str | None,
             Schema(
                 "With `include[]=sent_xml`: the document for QuickBooks, with its declarations and the message set ID "
-                "of a write. Of a message set with several requests it has only this one, and a comment says so"
+                "of a write. Of a message set with several requests it has only this one, and a comment says so. With "
+                "`if_exists`, the write that was sent last; null if there is none, or another one follows"
             ),
         ]
     ]

@@ -361,6 +361,49 @@ def test_an_object_that_changes_all_the_time_is_read_again_three_times_and_each_
     assert messages(record) == ["query", "mod"] * (1 + MAX_READ_AGAIN)
 
 
+def gone(text: str) -> str:
+    """Return the answer that QuickBooks has no object with an id in the request."""
+    return response_to(text, code=3120, severity="Error", message="The object cannot be found.")
+
+
+def test_an_object_that_was_deleted_after_it_was_read_is_added(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))
+    qbwc.receive(gone(qbwc.send()))
+    query = qbwc.send()
+    assert "<CustomerQueryRq" in query
+    qbwc.receive(response_to(query, code=500, severity="Warn"))
+    addition = qbwc.send()
+    assert set_id_in(addition) == message_set_id(request_id)
+    qbwc.receive(response_to(addition, content=there(6, "1")))
+
+    record = qbwc.record(request_id)
+    assert (record.outcome, messages(record)) == ("created", ["query", "mod", "query", "add"])
+
+
+def test_a_reference_that_leads_nowhere_ends_the_update_with_the_second_refusal(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    text = qbwc.begin()
+    for _ in range(2):
+        qbwc.receive(response_to(text, content=there(5, "9")))
+        qbwc.receive(gone(qbwc.send()))
+        text = qbwc.send()
+
+    record = qbwc.record(request_id)
+    assert record.error is not None
+    assert (text, record.error.details["status_code"], record.executed) == ("", 3120, WhetherExecuted.NO)
+    assert messages(record) == ["query", "mod"] * 2
+
+
+def test_an_addition_that_names_an_object_that_does_not_exist_is_not_followed_by_a_query(qbwc: Connector) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), code=500, severity="Warn"))
+    qbwc.receive(gone(qbwc.send()))
+
+    assert qbwc.send() == ""
+    assert qbwc.record(request_id).state is State.ERROR
+
+
 def test_a_late_answer_to_an_earlier_mod_is_not_taken_for_the_answer_to_this_one(qbwc: Connector) -> None:
     request_id = updated(qbwc)
     qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))

@@ -22,6 +22,9 @@ INVALID_ID = 3000
 NAME_IN_USE = 3100
 """Another object has the name, in this list or in one that shares its names."""
 
+OBJECT_NOT_FOUND = 3120
+"""No object has an id in the request: its own, or that of a reference."""
+
 EDIT_SEQUENCE_OUT_OF_DATE = 3200
 """The object was changed after it was read."""
 

@@ -12,6 +12,7 @@ changes, it is a write like any other, and they only look at how that ended:
 | ADD | the name is in use | LOOK_AGAIN, if none was found before |
 | MOD | changed | ends as `updated` |
 | MOD | the object was changed after it was read | LOOK, at most MAX_SESSIONS times |
+| MOD, the first write | an object does not exist: this one, or one that it names | LOOK, once |
 | LOOK, LOOK_AGAIN | ADD or MOD follows, and nobody has approved it | with UPDATE, it waits for approval, then LOOK |
 | ADD or MOD, recovered | never executed | LOOK, because somebody may have added or changed it meanwhile |
 | ADD or MOD, recovered | QuickBooks cannot tell | LAST_LOOK, in the same company file |
@@ -37,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 from domain import qbxml
 from domain.existing.identity import has_name, holder_query_name, object_id, with_identity
 from domain.existing.modification import field_changes, is_as_read, modification
-from domain.qbxml.codes.statuses import EDIT_SEQUENCE_OUT_OF_DATE, NAME_IN_USE
+from domain.qbxml.codes.statuses import EDIT_SEQUENCE_OUT_OF_DATE, NAME_IN_USE, OBJECT_NOT_FOUND
 from domain.qbxml.response.objects import returned_objects
 from domain.records.lookup import LookupStep
 from domain.records.request import LAST_IN_LINE, Claim, ErrorCode, State
@@ -135,7 +136,9 @@ def _after_refusal(record: QueuedRequest, after: QueuedRequest) -> LookupStep | 
     status = after.error.details.get("status_code") if after.error and refused else None
     if status == NAME_IN_USE and not record.modifies and has_name(subject_of(record)):
         return LookupStep.LOOK_AGAIN
-    return LookupStep.LOOK if status == EDIT_SEQUENCE_OUT_OF_DATE and record.modifies else None
+    # Somebody may have deleted the object. Once is enough, because a reference that leads nowhere has the same status.
+    was_deleted = status == OBJECT_NOT_FOUND and record.attempts.sessions == 1
+    return LookupStep.LOOK if record.modifies and (status == EDIT_SEQUENCE_OUT_OF_DATE or was_deleted) else None
 
 
 def _after_answer(stored: RequestInFlight, text: str, open_key: str | None, now: datetime) -> Outcome:
