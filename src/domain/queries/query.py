@@ -160,6 +160,15 @@ COMMON = (
         "minute ahead, at most 366 days. Pages after the first are not meant.",
     ),
     Parameter("send_within", values.SEND_WITHIN, "", "The same in seconds from the call on, in place of `send_by`."),
+    Parameter(
+        "priority",
+        values.TEXT,
+        "",
+        "`low`: for a backfill that nobody waits for. It is sent after what waits in the normal lane, but as at least "
+        "one of ten message sets. `iterate` is then `never` by default, and cannot be anything else.",
+        default="normal",
+        choices=("normal", "low"),
+    ),
 )
 """The parameters of every query. `max_returned` is in the tables, because its default differs."""
 
@@ -167,7 +176,7 @@ COMMON = (
 class BuiltQuery(NamedTuple):
     """A request, its webhook URL, label and metadata, and by when it must have been sent.
 
-    `may_iterate`: it may be sent as an iterated query if its response is too large.
+    `may_iterate`: it may be sent as an iterated query if its response is too large. `is_low` puts it into the low lane.
     """
 
     request: Request
@@ -176,6 +185,7 @@ class BuiltQuery(NamedTuple):
     label: str | None
     metadata: Mapping[str, str]
     send_by: SendBy
+    is_low: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +227,9 @@ class Query:
         defaults = {name: [parameter.default] for name, parameter in by_name.items() if parameter.default is not None}
         if texts.get("iterate") == ["true"]:
             defaults["max_returned"] = [str(PAGE_SIZE)]
+        is_low = texts.get("priority") == ["low"]
+        if is_low:
+            defaults["iterate"] = ["false"]
         texts = {VERSION: [default_version], **defaults, **texts}
         (version,), (iterate,) = texts[VERSION], texts["iterate"]
         element = _query_element(self.request_name, by_name.values(), texts)
@@ -235,6 +248,7 @@ class Query:
             label,
             metadata_from_json(metadata) if metadata else {},
             SendBy(send_by, int(within) if within else None),
+            is_low,
         )
 
     def _too_new_elements(self, names: Iterable[str], version: str) -> Iterable[Problem]:

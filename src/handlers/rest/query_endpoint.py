@@ -58,4 +58,5 @@ def _new_request(query: Query, parameters: Mapping[str, Sequence[str]], connecti
         built.label,
         built.metadata,
         send_by=built.send_by,
+        is_low=built.is_low,
     )

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.records.request import State
+from domain.queries.tables import QUERIES
+from domain.records.request import QueuedRequest, State
 from domain.records.session import Session
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
@@ -82,6 +83,32 @@ def test_an_iterated_query_is_refused_with_the_way_to_cut_it(
     assert "ModifiedDateRangeFilter" in problem["message"]
     assert problem.get("index") == (1 if in_batch else None)
     assert not deployment.store.connections[CONNECTION_ID].has_low_lane
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("priority", ["normal", "low"])
+def test_a_convenience_query_takes_a_priority(deployment: Deployment, name: str, priority: str) -> None:
+    url = f"/api/v1/connections/{CONNECTION_ID}/{name}"
+
+    answer = deployment.api.call("POST", f"{url}?priority={priority}")
+
+    record = deployment.store.request(answer.json["data"]["id"])
+    assert isinstance(record, QueuedRequest)
+    assert (answer.status, record.is_low) == (202, priority == "low")
+    assert record.paging.may_begin == (priority == "normal" and "MaxReturned" not in answer.json["data"]["request_xml"])
+    assert deployment.store.connections[CONNECTION_ID].has_low_lane == record.is_low
+
+
+@pytest.mark.parametrize("iterate", ["auto", "true", "never"])
+def test_a_convenience_query_of_the_low_lane_is_not_iterated(deployment: Deployment, iterate: str) -> None:
+    url = f"/api/v1/connections/{CONNECTION_ID}/customers?priority=low&iterate={iterate}"
+
+    answer = deployment.api.call("POST", url)
+
+    assert answer.status == (202 if iterate == "never" else 400)
+    if answer.status == 400:
+        (problem,) = answer.json["error"]["details"]["problems"]
+        assert (problem["field"], "ModifiedDateRangeFilter" in problem["message"]) == ("priority", True)
 
 
 @pytest.mark.parametrize(

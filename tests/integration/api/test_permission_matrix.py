@@ -502,7 +502,10 @@ def begins_the_low_lane(function: str) -> Callable[[Recorder], object]:
             after = replace(connection, session_id=session.id).changed(timestamp(NOON))
             recorder.store.commit(Put(None, session), Put(connection, after))
         event = committed_event(function)
-        invoke(recorder, function, event | {"body": json.dumps(json.loads(event["body"]) | {"priority": "low"})})
+        low: dict[str, Any] = {"multiValueQueryStringParameters": {"priority": ["low"]}}
+        if not function.startswith("query_"):
+            low = {"body": json.dumps(json.loads(event["body"]) | {"priority": "low"})}
+        invoke(recorder, function, event | low)
 
     return queue
 
@@ -601,7 +604,8 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
             queues_at_the_limit(function),
             waits_after_queueing(function),
             repeats_a_call_after_its_time(function),
-            *([replaces_another, begins_the_low_lane(function)] if function == "create_queued_request" else []),
+            begins_the_low_lane(function),
+            *([replaces_another] if function == "create_queued_request" else []),
         )
         for function in ("create_queued_request", *(f"query_{name}" for name in QUERIES))
     },
