@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from moto import mock_aws
 
+from domain.records.approval import Approval
 from domain.records.lookup import FieldChange, IfExists, LookupStep, ObjectLookup
 from domain.records.request import Claim, State, StoredRequest
 from domain.records.session import InFlight
 from domain.storage.changes import ChangeRequest, Put
+from domain.storage.ports import RequestDetail
 from local.emulated_dynamodb import emulated_dynamodb
 from tests.contract.stores import LATER, add, stored_request
 from tests.contract.test_torn_values import Bench
@@ -81,6 +83,25 @@ def test_a_list_does_not_look_for_a_mod_that_is_missing() -> None:
 
         assert [record.id for record in bench.store.request_batch([without.id]).records] == [without.id]
         assert bench.pauses == []
+
+
+def test_a_torn_read_of_a_mod_that_waits_for_approval_is_repeated() -> None:
+    """Otherwise its revision would be shown, and could be approved, as that of an addition."""
+    with emulated_dynamodb(), mock_aws():
+        bench = Bench()
+        first = added(bench.store)
+        lookup = ObjectLookup(IfExists.UPDATE).modifying(FIRST)
+        waiting = replace(first, state=State.RETRYABLE, claim=Claim(), approval=Approval("key"), lookup=lookup)
+        waiting = waiting.changed(LATER)
+        assert waiting.awaits_approval
+        bench.store.commit(ChangeRequest(first, waiting, modification_xml=mod(FIRST), field_changes=changes(FIRST)))
+        bench.tear()
+
+        detail = bench.store.request_detail(first.id)
+
+        assert TORN in bench.client.happened
+        assert isinstance(detail, RequestDetail)
+        assert detail.stored.modification_xml == mod(FIRST)
 
 
 def test_a_torn_read_of_a_mod_is_repeated() -> None:

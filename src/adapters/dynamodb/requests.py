@@ -84,7 +84,7 @@ class Requests:
         def read() -> RequestDetail | Tombstone | None:
             return self._read_detail(request_id, connection_id, max_ahead)
 
-        return consistently(read, self._dynamodb.backoff(TORN_READ), _lacks_values)
+        return consistently(read, self._dynamodb.backoff(TORN_READ), _lacks_parts)
 
     def _read_detail(
         self, request_id: str, connection_id: str | None, max_ahead: int
@@ -300,8 +300,16 @@ def _cannot_be_sent(record: QueuedRequest, bodies: Bodies | None) -> bool:
     return record.modification_label is not None and bodies.modification_of(record) is None
 
 
-def _lacks_values(detail: RequestDetail | Tombstone | None) -> bool:
-    return isinstance(detail, RequestDetail) and lacks_values(detail.stored.record, detail.stored.references)
+def _lacks_parts(detail: RequestDetail | Tombstone | None) -> bool:
+    """Whether a record was read with the body of an earlier revision.
+
+    Somebody who approves a revision must have seen the Mod that it sends.
+    """
+    if not isinstance(detail, RequestDetail):
+        return False
+    record, stored = detail.stored.record, detail.stored
+    lacks_modification = record.modification_label is not None and stored.modification_xml is None
+    return lacks_values(record, stored.references) or (record.awaits_approval and lacks_modification)
 
 
 def _bodies_by_id(items: Sequence[Item]) -> dict[str, Bodies]:

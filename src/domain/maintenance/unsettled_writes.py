@@ -49,8 +49,12 @@ def _settle(
 ) -> tuple[int, bool]:
     ids, steps = shuffled(store.unsettled_ids(), timestamp(clock())), 0
     full: set[str] = set()
+    nothing: list[QueuedRequest] = []
     for start in range(0, min(len(ids), WRITES_A_SWEEP), BATCH):
-        for write in _due(store, ids[start : start + BATCH], timestamp(clock())):
+        if clock() >= until:
+            return steps, False
+        batch = partial(_due, store, ids[start : start + BATCH], timestamp(clock()))
+        for write in attempted(batch, nothing, on_failure, task="settle"):
             if clock() >= until:
                 return steps, False
             if write.settling.times or write.connection_id not in full:

@@ -21,7 +21,7 @@ from tests.support.fake_store import FakeStore
 from tests.support.unknown_writes import FILE, add_unknown_write, end_query
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 VENDOR = "<VendorRet><ListID>8-1</ListID></VendorRet>"
 
@@ -125,6 +125,41 @@ def test_a_step_is_taken_only_for_what_is_due_however_much_waits(kinds: list[Any
         bench.sweep()
 
     assert sorted(taken) == sorted(one for kind, one in zip(kinds, ids, strict=True) if kind in {answered, new})
+
+
+def test_a_run_ends_at_its_time_although_nothing_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unsettled_writes, "BATCH", 1)
+    bench = Bench()
+    for _ in range(10):
+        running(bench)
+    read, batches = bench.store.records_by_id, list[int]()
+
+    def slow(ids: Sequence[str], *, may_lag: bool = False) -> Any:
+        batches.append(len(ids))
+        bench.clock.advance(seconds=10)
+        return read(ids, may_lag=may_lag)
+
+    monkeypatch.setattr(bench.store, "records_by_id", slow)
+
+    assert bench.sweep(timedelta(seconds=50)) == (0, False)
+    assert 2 < len(batches) <= 6
+
+
+def test_a_read_that_fails_leaves_the_other_writes_to_this_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unsettled_writes, "BATCH", 1)
+    bench = Bench()
+    ids = [new(bench), new(bench)]
+    read = bench.store.records_by_id
+
+    def failing(found: Sequence[str], *, may_lag: bool = False) -> Any:
+        if ids[0] in found:
+            raise Unavailable("Later.")
+        return read(found, may_lag=may_lag)
+
+    monkeypatch.setattr(bench.store, "records_by_id", failing)
+
+    assert bench.sweep() == (1, True)
+    assert len(bench.failures) == 1
 
 
 def test_of_a_connection_of_which_too_many_queries_wait_one_write_is_tried() -> None:
