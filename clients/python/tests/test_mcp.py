@@ -253,6 +253,44 @@ def test_only_a_key_that_cannot_do_harm_is_accepted(scope: str, arguments: list[
             asyncio.run(check())
 
 
+@pytest.mark.parametrize(
+    ("address", "response", "message"),
+    [
+        (
+            BASE_URL,
+            httpx.Response(401, json={"error": {"code": "unauthorized", "message": "No."}}),
+            "unauthorized: No.",
+        ),
+        (BASE_URL, httpx.Response(200, text="<html>"), "is not the address of a service"),
+        (BASE_URL, httpx.Response(200, json=[]), "is not the address of a service"),
+        (BASE_URL, httpx.Response(200, json={"data": None}), "is not the address of a service"),
+        (BASE_URL, httpx.ConnectError("All attempts failed"), "No service at BASE_URL accepts API_KEY: All attempts"),
+        ("queue.example", None, "No service at BASE_URL accepts API_KEY"),
+        ("https://[", None, "BASE_URL|API_KEY"),
+    ],
+)
+def test_a_service_that_cannot_be_asked_ends_the_server_with_a_sentence(
+    address: str, response: httpx.Response | httpx.HTTPError | None, message: str
+) -> None:
+    def answered(_request: httpx.Request) -> httpx.Response:
+        if isinstance(response, httpx.HTTPError):
+            raise response
+        assert response is not None
+        return response
+
+    async def check() -> None:
+        transport = httpx.MockTransport(answered) if response is not None else None
+
+        async def sleep(_seconds: float) -> None:
+            pass
+
+        async with AsyncClient(address, API_KEY, "any", transport=transport, sleep=sleep) as client:
+            await check_scope(client, allows_writes=False)
+
+    with pytest.raises(Refused, match=message):
+        asyncio.run(check())
+
+
 def test_the_tools_say_what_they_change() -> None:
     async def listed() -> dict[str, bool]:
         async with (

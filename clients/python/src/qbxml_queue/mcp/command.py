@@ -8,6 +8,8 @@ import os
 import sys
 from importlib.util import find_spec
 
+import httpx
+
 from qbxml_queue.async_client import AsyncClient
 from qbxml_queue.errors import QbxmlQueueError
 
@@ -65,8 +67,10 @@ async def check_scope(client: AsyncClient, *, allows_writes: bool) -> None:
     """Raise Refused if the key could do harm, or cannot be checked."""
     try:
         scope = (await client.call("GET", "/api/v1/api_key"))["data"]["scope"]
-    except (QbxmlQueueError, OSError) as error:
-        raise Refused(f"The service does not accept BASE_URL and API_KEY: {error}") from None
+    except (QbxmlQueueError, httpx.HTTPError, httpx.InvalidURL) as error:
+        raise Refused(f"No service at BASE_URL accepts API_KEY: {error}") from None
+    except (ValueError, LookupError, TypeError):
+        raise Refused("BASE_URL is not the address of a service. It has no path, such as /api/v1.") from None
     if scope not in SAFE_SCOPES and not allows_writes:
         raise Refused(
             f"The key has the scope {scope}. Make one with the scope propose for the assistant: its reads run, and its"
