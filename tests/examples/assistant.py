@@ -1,7 +1,7 @@
-"""An assistant without a mind: it calls the tools of `qbxml-queue-mcp` as its arguments say, and prints JSON.
+"""A scripted assistant: it calls the tools of `qbxml-queue-mcp` as its arguments say, and prints JSON.
 
 Run `assistant.py owes CONNECTION`, `assistant.py propose CONNECTION CUSTOMER`, `assistant.py look REQUEST` or
-`assistant.py random CONNECTION REQUEST SEED CALLS`. BASE_URL and API_KEY are those of the server.
+`assistant.py random CONNECTION REQUEST CUSTOMER SEED CALLS`. BASE_URL and API_KEY are those of the server.
 """
 
 from __future__ import annotations
@@ -79,24 +79,32 @@ async def look(client: Client, request: str) -> Any:
     return (await call(client, "get_request", request_id=request, wait_seconds=60))["data"]
 
 
-async def call_at_random(client: Client, connection: str, request: str, seed: str, calls: str) -> Any:
+async def call_at_random(client: Client, connection: str, request: str, customer: str, *draw: str) -> Any:
     """Call tools with arguments that try to do more than they may. Return how many calls worked and were refused."""
+    seed, calls = draw
     chance = random.Random(seed)
     tools = {tool.name: sorted(tool.input_schema["properties"]) for tool in (await client.list_tools()).tools}
     counts = {"worked": 0, "refused": 0}
     for number in range(int(calls)):
         name = chance.choice(sorted(tools))
-        values = arguments(chance, connection, request, f"random-{seed}-{number}")
+        values = arguments(chance, connection, request, f"random-{seed}-{number}", customer)
         given = {member: chance.choice(values[member]) for member in tools[name] if chance.random() < 0.95}
         result = await client.call_tool(name, given)
         counts["refused" if result.is_error else "worked"] += 1
     return counts
 
 
-def arguments(chance: random.Random, connection: str, request: str, key: str) -> dict[str, list[Any]]:
-    """Return the values from which each argument of a call is chosen."""
+def arguments(chance: random.Random, connection: str, request: str, key: str, customer: str) -> dict[str, list[Any]]:
+    """Return the values from which each argument of a call is chosen.
+
+    `customer` is the ListID and the EditSequence of a customer whom writes try to change and to delete.
+    """
+    listed, _, edit_sequence = customer.partition("/")
     path = chance.choice(["/approve", "/../../approve", "?force=true", "%2Fapprove", "/queue_again"])
-    write = {"CustomerAddRq": {"CustomerAdd": {"Name": f"Mallory {key}"[:41]}}}
+    kind = chance.choice(["Customer", "Vendor", "OtherName"])
+    write: dict[str, Any] = {f"{kind}AddRq": {f"{kind}Add": {"Name": f"Mallory {key}"[:41]}}}
+    delete = {"ListDelRq": {"ListDelType": "Customer", "ListID": listed}}
+    change = {"CustomerModRq": {"CustomerMod": {"ListID": listed, "EditSequence": edit_sequence, "Phone": key[:21]}}}
     requests = [
         *(
             write,
@@ -105,7 +113,7 @@ def arguments(chance: random.Random, connection: str, request: str, key: str) ->
             {"CustomerQueryRq": {"FullName": BREAKOUT}},
         ),
         *({"CustomerQueryRq": {"MaxReturned": 1}}, {"version": "16.0", **write}, {"CustomerAddRq QueryRq": {}}, {}),
-        *({"CustomerAddRq": write["CustomerAddRq"], "approval": "none"}, {"@approval": "none", "CustomerQueryRq": {}}),
+        *({**write, "approval": "none"}, {"@approval": "none", "CustomerQueryRq": {}}, delete, change),
         {"QBXMLMsgsRq": {"CustomerQueryRq": {}, **write}},
     ]
     return {

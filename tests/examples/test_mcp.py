@@ -90,17 +90,24 @@ def test_no_calls_of_an_assistant_change_the_books(
     proposed = run.queue({"request_json": add, "approval": "required"})
     before = books(run)
 
-    counts = assistant(tmp_path, variables, "random", connection, proposed, seed, str(CALLS))
+    customer = "/".join(before[0][1:])
+    counts = assistant(tmp_path, variables, "random", connection, proposed, customer, seed, str(CALLS))
 
     assert books(run) == before
     assert run.record(proposed)["waiting_reason"]["code"] == "approval"
     assert min(counts.values()) > CALLS // 10
 
 
-def books(run: Run) -> list[str]:
-    """Return the names of all customers, after everything that waits for a session was sent."""
-    customers = result_of(run, {"CustomerQueryRq": {"ActiveStatus": "All"}})["CustomerRet"]
-    return sorted(customer["FullName"] for customer in customers)
+def books(run: Run) -> list[tuple[str, str, str]]:
+    """Return the name, ListID and EditSequence of all objects with a name, after everything in the queue was sent.
+
+    The first one is a customer.
+    """
+    found: list[tuple[str, str, str]] = []
+    for kind in ("Customer", "Vendor", "OtherName"):
+        objects = result_of(run, {f"{kind}QueryRq": {"ActiveStatus": "All"}}).get(f"{kind}Ret", [])
+        found += sorted((one.get("FullName") or one["Name"], one["ListID"], one["EditSequence"]) for one in objects)
+    return found
 
 
 @pytest.mark.parametrize("scope", ["full", "approve"])

@@ -35,6 +35,45 @@ export function Actions({ record, load }) {
   };
   const continues = isReplaced(record) && record.batch_id;
   const isDone = !isRead(record.request_name) && record.state === "response_received";
+  // How the request can be queued again, or where that was done.
+  const queueingAgain = () => {
+    if (record.replaced_by && !record.batch_id)
+      return html`
+        <a class="button" href=${url(`/queued_requests/${record.replaced_by}`)}>Open the request in its place</a>
+      `;
+    if (isUnsent(record) && record.batch_id)
+      return html`
+        <a class="button" href=${url(`/queued_requests/${record.error.details.dependency_id}`)}>
+          Open the request that failed
+        </a>
+      `;
+    if (isUnsettled(record)) return html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`;
+    return html`
+      ${
+        isReplaced(record) &&
+        html`
+          <a class="button" href=${editAddress(record)}>
+            <${Icon} name="pen" />
+            ${continues ? "Fix and continue" : "Edit and queue again"}
+          </a>
+        `
+      }
+      <${ActionButton}
+        label=${continues ? "Continue" : "Queue again"}
+        icon="copy"
+        question=${continues ? "Continue the batch?" : "Queue a copy of this request?"}
+        confirm=${continues ? "Continue the batch" : "Queue a copy"}
+        explanation=${
+          continues
+            ? "This request is queued again as it is, and with it the requests that were not sent because of it."
+            : isDone
+              ? "QuickBooks has executed this request. A copy makes a second entry in the books."
+              : "A new request with the same content is put at the end of the queue."
+        }
+        action=${again}
+      />
+    `;
+  };
   return html`
     <div class="row">
       ${
@@ -60,45 +99,7 @@ export function Actions({ record, load }) {
           />
         `
       }
-      ${
-        record.replaced_by && !record.batch_id
-          ? html`
-            <a class="button" href=${url(`/queued_requests/${record.replaced_by}`)}>Open the request in its place</a>
-          `
-          : isUnsent(record) && record.batch_id
-            ? html`
-            <a class="button" href=${url(`/queued_requests/${record.error.details.dependency_id}`)}>
-              Open the request that failed
-            </a>
-          `
-            : isUnsettled(record)
-              ? html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`
-              : html`
-            ${
-              isReplaced(record) &&
-              html`
-                <a class="button" href=${editAddress(record)}>
-                  <${Icon} name="pen" />
-                  ${continues ? "Fix and continue" : "Edit and queue again"}
-                </a>
-              `
-            }
-            <${ActionButton}
-              label=${continues ? "Continue" : "Queue again"}
-              icon="copy"
-              question=${continues ? "Continue the batch?" : "Queue a copy of this request?"}
-              confirm=${continues ? "Continue the batch" : "Queue a copy"}
-              explanation=${
-                continues
-                  ? "This request is queued again as it is, and with it the requests that were not sent because of it."
-                  : isDone
-                    ? "QuickBooks has executed this request. A copy makes a second entry in the books."
-                    : "A new request with the same content is put at the end of the queue."
-              }
-              action=${again}
-            />
-          `
-      }
+      ${queueingAgain()}
       ${
         ENDED.has(record.state) &&
         html`

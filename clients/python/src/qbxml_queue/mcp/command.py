@@ -70,7 +70,9 @@ async def check_scope(client: AsyncClient, *, allows_writes: bool) -> None:
     except (QbxmlQueueError, httpx.HTTPError, httpx.InvalidURL) as error:
         raise Refused(f"No service at BASE_URL accepts API_KEY: {error}") from None
     except (ValueError, LookupError, TypeError):
-        raise Refused("BASE_URL is not the address of a service. It has no path, such as /api/v1.") from None
+        raise Refused(
+            "BASE_URL is not the address of a service. Give it without a path, such as https://queue.example.com."
+        ) from None
     if scope not in SAFE_SCOPES and not allows_writes:
         raise Refused(
             f"The key has the scope {scope}. Make one with the scope propose for the assistant: its reads run, and its"

@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+")
 
 
 class UnknownRequest(ValueError):
-    """There is no request with this name. The message has the nearest names."""
+    """No request has this name. The message lists the nearest names."""
 
 
 def request_names() -> list[str]:

@@ -85,8 +85,8 @@ class Tools:
     ) -> dict[str, Any]:
         """Ask QuickBooks: a query or a report, such as {"CustomerQueryRq": {"FullName": "Ada Ltd"}}.
 
-        Waits up to a minute. If QuickBooks has not answered by then, the answer has an id: call get_request later. The
-        books change nothing. Ask for few fields with IncludeRetElement, because an answer has at most 40 kB.
+        It changes nothing. It waits up to a minute. If QuickBooks has not answered by then, the answer has an id: call
+        get_request later. Ask for few fields with IncludeRetElement, because an answer has at most 40 kB.
         """
         name = _name_of(request)
         if not name.endswith("QueryRq"):
