@@ -31,7 +31,10 @@ _PROPOSES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempo
 
 def server_of(tools: Tools) -> MCPServer:
     """Return a server of these tools."""
-    server = MCPServer("qbxml-queue", title="QuickBooks Desktop", instructions=INSTRUCTIONS, version=VERSION)
+    # At INFO, the log of the assistant would have the address of each call, with the words that were searched for.
+    server = MCPServer(
+        "qbxml-queue", title="QuickBooks Desktop", instructions=INSTRUCTIONS, version=VERSION, log_level="WARNING"
+    )
     for read in (
         *(tools.list_connections, tools.search_requests, tools.describe_request, tools.read),
         *(tools.get_request, tools.changes, tools.search_docs),
