@@ -10,8 +10,8 @@
 * `lost_answers`: the same on emulated DynamoDB that loses answers, does calls minutes later, fails reads and tears
   batches, with up to 1 and 5 requests in a message set; RUNS (50).
 * `bad_requests`: queues with up to 200 requests that always fail, RUNS (50) times; SEED (1) repeats a run.
-* `existing`: cuts and pairs of cuts of requests with `if_exists`, while others write, open other company files and
-  restore the tables, RUNS (4,000) times; SEED (1) repeats a run.
+* `existing`: cuts and pairs of cuts of requests with `if_exists`, while others write, open other company files, restore
+  the tables and decide about writes that need approval, RUNS (4,000) times; SEED (1) repeats a run.
 * `restores`: random histories with each table restored to another moment, RUNS (250) times; SEED (1) repeats a run.
 
 The connectors and the interleavings take the database at DYNAMODB_ENDPOINT if it is set, else a store in memory.

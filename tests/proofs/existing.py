@@ -7,24 +7,23 @@ import time
 from typing import TYPE_CHECKING
 
 from tests.proofs import output
-from tests.support.web_connector.existing import ACTS, CUTS, KINDS, played
+from tests.support.web_connector.existing import CUTS, KINDS, played
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SHOWN_FAILURES = 20
 
-MESSAGES = range(8)
-"""The messages that can be cut. A run without trouble has five to eight, or six with a Mod."""
-
 
 def drawn(chance: random.Random) -> tuple[str, Mapping[int, str], Mapping[int, str]]:
     """Return a case: a kind, up to two cuts and up to two acts, by the number of their message."""
+    name = chance.choice(list(KINDS))
+    kind = KINDS[name]
 
     def some(events: Sequence[str]) -> Mapping[int, str]:
-        return {at: chance.choice(events) for at in chance.sample(MESSAGES, chance.randint(0, 2))}
+        return {at: chance.choice(events) for at in chance.sample(kind.messages, chance.randint(0, 2))}
 
-    return chance.choice(list(KINDS)), some(CUTS), some(ACTS)
+    return name, some(CUTS), some(kind.acts)
 
 
 def prove(runs: int, seed: int) -> bool:

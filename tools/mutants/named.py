@@ -205,6 +205,78 @@ NAMED = (
         "approval = self.approval.asked_again()",
         "approval = self.approval",
     ),
+    Named(
+        "an update writes only after an approval",
+        "domain/records/request.py",
+        "is_approved = self.approval.decision is ApprovalDecision.APPROVED",
+        "is_approved = True",
+    ),
+    Named(
+        "an approval is for one text",
+        "domain/records/request.py",
+        "return is_approved and self.lookup.modification_id == modification_id",
+        "return is_approved",
+    ),
+    Named(
+        "an addition in place of an update needs its own approval",
+        "domain/web_connector/outcomes/looking.py",
+        "if record.may_write(None) else _approval_of_addition(record, now)",
+        "",
+    ),
+    Named(
+        "a Mod needs its own approval",
+        "domain/web_connector/outcomes/looking.py",
+        "_not_recovering(record, now), record.may_write(mod_id)",
+        "_not_recovering(record, now), True",
+    ),
+    Named(
+        "a write that differs from the approved one has no approval",
+        "domain/web_connector/outcomes/looking.py",
+        "replace(queued.awaiting_approval_again(now), claim=Claim())",
+        "replace(queued, claim=Claim())",
+    ),
+    Named(
+        "an addition that waits for approval is not the Mod before it",
+        "domain/records/lookup.py",
+        "None if step is LookupStep.ADD else self.modification_id",
+        "self.modification_id",
+    ),
+    Named(
+        "a write that waits for approval is not in the queue",
+        "domain/records/request.py",
+        "self.state in QUEUED and not self.dependencies and not self.awaits_approval",
+        "self.state in QUEUED and not self.dependencies",
+    ),
+    Named(
+        "after a restore, a recovered write waits for approval",
+        "domain/web_connector/outcomes/outcome.py",
+        "Requeued(again) if again.awaits_approval else SentAgain(",
+        "SentAgain(",
+    ),
+    Named(
+        "values that nobody has seen are not approved",
+        "domain/queueing/approvals.py",
+        "if record.dependencies and not accept_values:",
+        "if False:",
+    ),
+    Named(
+        "a copy waits for approval anew",
+        "domain/queueing/new_request.py",
+        "needs_approval=record.approval is not None",
+        "needs_approval=False",
+    ),
+    Named(
+        "what replaces a write that needed approval needs it too",
+        "domain/queueing/new_request.py",
+        "new.needs_approval or replaced.approval is not None",
+        "new.needs_approval",
+    ),
+    Named(
+        "every write of a key that proposes needs approval",
+        "domain/queueing/new_request.py",
+        "new.needs_approval or new.author.proposes or",
+        "new.needs_approval or",
+    ),
 )
 
 

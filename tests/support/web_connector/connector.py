@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 from domain.connections.turns import MAX_POSTPONEMENT_SECONDS
 from domain.queueing.new_request import QueueBatch
+from domain.records.approval import UNKNOWN_AUTHOR
 from domain.records.connection import Connection
 from domain.records.request import QueuedRequest
 from domain.records.session import MAX_EXECUTION_SECONDS, Session, session_id
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from domain.ports import IdSource
     from domain.queueing.new_request import NewRequest
+    from domain.records.approval import Author
     from domain.records.session import RequestInFlight
     from domain.storage.changes import Change
     from tests.support.index_lag import IndexLag
@@ -216,12 +218,12 @@ class Connector:
         """Queue a write."""
         return self.queue("CustomerAddRq", f"<CustomerAdd><Name>{escape(customer)}</Name></CustomerAdd>", **fields)
 
-    def batch(self, *requests: NewRequest) -> list[str]:
+    def batch(self, *requests: NewRequest, author: Author = UNKNOWN_AUTHOR) -> list[str]:
         """Queue a batch a second after the request before, and return its ids."""
         self.clock.advance(seconds=1)
         queueing = queueing_without_quotas(self.store, self.clock, self.new_id)
         connection = self.connection
-        command = QueueBatch(connection.app_id, connection.id, lambda _: requests)
+        command = QueueBatch(connection.app_id, connection.id, lambda _: requests, author=author)
         return [queued.stored.record.id for queued in queueing.queue_batch(command).requests]
 
     def iterate(self, size: int = 2, **fields: Any) -> str:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from domain.connections.service import ConnectionService
+from domain.qbxml.request.from_xml import parse_request_xml
+from domain.queueing.new_request import NewRequest
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
-from domain.records.lookup import IfExists, ObjectLookup
+from domain.records.lookup import IfExists
 from domain.records.request import ENDED, QueuedRequest, WhetherExecuted
 from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
@@ -23,6 +25,7 @@ from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_byt
 from tests.support.queueing import new_request
 from tests.support.web_connector.company_files import OTHER_MARK, OURS, CompanyFile, id_of, message_set_in
 from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.deciders import AUTHOR, DECISIONS, EXPIRY, Deciders
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import hcp, labels_in, nothing_stored
 
@@ -53,7 +56,8 @@ class Kind:
     """Additions with one identity, and the one that a person makes. Those that update find the object of a person.
 
     `plain` are additions without `if_exists` in front of them, which are sent in sets. If they are `in_batch`, each is
-    in a batch with the addition of its customer.
+    in a batch: an invoice with the addition of its customer, and a customer with an invoice. With `needs_approval`,
+    people decide about all of them.
     """
 
     subject: str
@@ -62,7 +66,20 @@ class Kind:
     if_exists: IfExists = IfExists.RETURN
     plain: Sequence[str] = ()
     in_batch: bool = False
+    needs_approval: bool = False
 
+    @property
+    def acts(self) -> Sequence[str]:
+        """What others can do."""
+        return (*ACTS, *DECISIONS) if self.needs_approval else ACTS
+
+    @property
+    def messages(self) -> range:
+        """The messages that can be cut. A run without trouble has at most so many."""
+        return range(14 if self.needs_approval else 8)
+
+
+UPDATES = [SYNC, SYNC.replace(">10<", ">10.00<")]
 
 # Numbers are compared without case.
 NUMBERS = [INVOICE.format(NUMBER), INVOICE.format(NUMBER.lower())]
@@ -70,11 +87,16 @@ NUMBERS = [INVOICE.format(NUMBER), INVOICE.format(NUMBER.lower())]
 KINDS: Mapping[str, Kind] = {
     "Customer": Kind("Customer", [CUSTOMER, CUSTOMER.replace(NAME, NAME.upper())], CUSTOMER),
     "Invoice": Kind("Invoice", NUMBERS, NUMBERS[0]),
-    "update": Kind("Customer", [SYNC, SYNC.replace(">10<", ">10.00<")], BY_HAND.format(0), IfExists.UPDATE),
+    "update": Kind("Customer", UPDATES, BY_HAND.format(0), IfExists.UPDATE),
     "behind plain writes": Kind(
         "Invoice", NUMBERS, NUMBERS[0], plain=[*map(INVOICE.format, ("1", "2", NUMBER, "3", "4"))]
     ),
     "batch": Kind("Invoice", NUMBERS, NUMBERS[0].replace(OWNER, NAME), in_batch=True),
+    "approved": Kind("Customer", UPDATES, BY_HAND.format(0), IfExists.UPDATE, needs_approval=True),
+    "approved batch": Kind("Customer", UPDATES, BY_HAND.format(0), IfExists.UPDATE, in_batch=True, needs_approval=True),
+    "approved behind plain writes": Kind(
+        "Invoice", NUMBERS, NUMBERS[0], plain=[*map(INVOICE.format, "12")], needs_approval=True
+    ),
 }
 
 CUTS = (
@@ -162,6 +184,7 @@ class World:
         self._copy = self.file.copied() if needed & {"use a copy", "move to a copy"} else self.file
         self._other = self.file.copied(OTHER_MARK) if "use another mark" in needed else self.file
         self._files = [self.file, self._copy, self._other]
+        self.deciders = Deciders(self.qbwc)
 
     @property
     def kind(self) -> Kind:
@@ -182,23 +205,27 @@ class World:
         return [request_id for text in self.kind.contents for _ in "12" for request_id in self._queue(text)]
 
     def _queue(self, text: str) -> list[str]:
-        kind = self.kind
+        kind, added = self.kind, ET.fromstring(text)  # noqa: S314 - our own text
         if not kind.in_batch:
-            return [self.qbwc.queue(f"{kind.subject}AddRq", text, lookup=ObjectLookup(kind.if_exists))]
-        customer = {"CustomerAddRq": {"CustomerAdd": {"Name": NAME}}}
+            return self._batch(_addition(text, if_exists=kind.if_exists))
+        customer = text if kind.subject == "Customer" else CUSTOMER
         invoice = {
             "CustomerRef": {"ListID": {"$from": "c", "path": "CustomerRet/ListID"}},
-            "RefNumber": ET.fromstring(text).findtext("RefNumber"),  # noqa: S314 - our own text
+            "RefNumber": added.findtext("RefNumber") or NUMBER,
             "InvoiceLineAdd": [{"Desc": "Work"}],
         }
-        return self.qbwc.batch(
-            new_request(customer, "c", if_exists=kind.if_exists),
-            new_request({"InvoiceAddRq": {"InvoiceAdd": invoice}}, None, "c", if_exists=kind.if_exists),
+        return self._batch(
+            _addition(customer, ref="c", if_exists=kind.if_exists),
+            new_request({"InvoiceAddRq": {"InvoiceAdd": invoice}}, None, "c", if_exists=IfExists.RETURN),
         )
+
+    def _batch(self, *requests: NewRequest) -> list[str]:
+        needed = [replace(new, needs_approval=self.kind.needs_approval) for new in requests]
+        return self.qbwc.batch(*needed, author=AUTHOR)
 
     def write_plainly(self, text: str) -> None:
         """Queue an addition that does not look."""
-        self.qbwc.queue(f"{self.kind.subject}AddRq", text)
+        self._batch(_addition(text))
 
     def run(self) -> None:
         """Run sessions until nothing is left in the queue, and let QuickBooks end what it executes."""
@@ -216,6 +243,7 @@ class World:
         if not self._owner_settles_the_file() and self.coming:
             self.file = self.coming.pop(0)
         self._there_when_asked = None
+        self.deciders.approve_all()
         if self.qbwc.authenticate():
             return
         facts = hcp(self.file.mark)
@@ -226,8 +254,9 @@ class World:
             self._note_owners(text)
             self.act(act)
             self.messages += 1
-            if self._exchange(text, cut) or act in RESTORES:
+            if self._exchange(text, cut) or act in {*RESTORES, EXPIRY}:
                 return
+            self.deciders.look()
         self.qbwc.close()
 
     def _owner_settles_the_file(self) -> bool:
@@ -294,6 +323,10 @@ class World:
         self.looking |= looking
         assert not looking or len(labels) == 1, "a request that looks was sent in a set"
         self._note(not self.restored & set(ids), f"sent after a restore: {text}")
+        writes = ET.fromstring(text).iterfind("QBXMLMsgsRq/*")  # noqa: S314 - our own text
+        for owner, write in zip(ids, writes, strict=True):
+            is_approved = self.deciders.has_approved(self.qbwc.record(owner), write)
+            self._note(is_approved, f"nobody has approved {text}")
 
     def _note(self, holds: bool, fault: str) -> None:
         if not holds:
@@ -343,6 +376,8 @@ class World:
             self.coming = self._files_after(act)
         elif act == "write plainly":
             self.write_plainly(self.kind.by_hand)
+        elif act in DECISIONS:
+            self.deciders.decide(act)
         elif act in RESTORES:
             self._restore(self._backups[-2 if act == "restore a little" else 0])
         elif act:
@@ -437,9 +472,10 @@ class World:
         """Queue everything again, without trouble. Nothing changes if there is one object of the identity.
 
         If the `last` request of the first run has not updated the object, because it was restored, another run does.
+        Requests are sent in the order of their approvals, so another run does then too.
         """
         self.cuts, self.acts, self.coming = {}, {}, []
-        if self.updates and not self.qbwc.record(last).outcome:
+        if self.updates and (self.kind.needs_approval or not self.qbwc.record(last).outcome):
             self.queue()
             self.run()
         objects = [ET.tostring(row) for row in self.objects()]
@@ -448,9 +484,16 @@ class World:
         again = [request_id for text in self.kind.contents for request_id in self._queue(text)]
         self.run()
         self.check()
-        outcomes = {self.qbwc.record(request_id).outcome for request_id in again}
-        assert outcomes == {"unchanged" if self.updates else "found"}, outcomes
+        for record in map(self.qbwc.record, again):
+            assert record.outcome == ("unchanged" if record.updates else "found"), record
         assert [ET.tostring(row) for row in self.objects()] == objects
+
+
+def _addition(text: str, ref: str | None = None, if_exists: IfExists = IfExists.FAIL) -> NewRequest:
+    """Return an addition to queue."""
+    name = f"{ET.fromstring(text).tag}Rq"  # noqa: S314 - our own text
+    document = f'<QBXML><QBXMLMsgsRq onError="stopOnError"><{name}>{text}</{name}></QBXMLMsgsRq></QBXML>'
+    return NewRequest(parse_request_xml(document), ref=ref, if_exists=if_exists)
 
 
 def _unnamed(row: ET.Element) -> tuple[str | None, ...]:

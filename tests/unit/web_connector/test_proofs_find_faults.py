@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.queueing import new_request
+from domain.records.approval import Approval
 from domain.records.lookup import ObjectLookup
 from domain.records.request import IN_FLIGHT, QueuedRequest, Recovery, State
 from domain.records.session import Session
@@ -261,6 +262,8 @@ BROKEN_RULES: list[tuple[tuple[Any, str, Any], tuple[str, dict[int, str], dict[i
     ((sets, "_may_be_sent_with_others", lambda _: True), ("behind plain writes", {}, {})),
     ((new_request, "ObjectLookup", lambda _: None), ("batch", {}, {})),
     ((ObjectLookup, "claimed", lambda lookup, **_: lookup), ("Invoice", {0: "closed"}, {1: "add"})),
+    ((QueuedRequest, "may_write", lambda *_: True), ("approved batch", {}, {8: "delete"})),
+    ((Approval, "is_by_its_author", lambda *_: False), ("approved", {}, {1: "approve as the author"})),
 ]
 """Rules of the service that are broken, each with a run of requests with `if_exists` that shows it."""
 
