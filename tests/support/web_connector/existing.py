@@ -111,12 +111,14 @@ CUTS = (
     "slow",
     "sent twice",
     "cannot tell",
+    "not stored",
+    "not executed or stored",
     "cut off",
     "not parsed",
 )
-"""What happens to a message instead of an exchange without trouble. QuickBooks cannot tell in a status check only. A
-message that runs on is executed while another Web Connector has taken over, and its response is lost. The session can
-be closed after the response."""
+"""What happens to a message instead of an exchange without trouble. QuickBooks cannot tell in a status check only, and
+cannot store the response to a write only, whether or not it has executed it. A message that runs on is executed while
+another Web Connector has taken over, and its response is lost. The session can be closed after the response."""
 
 EXCEPTIONS_BEFORE = {"exception before": "0x8004041B", "not parsed": "0x80040400"}
 """The exceptions that show that QuickBooks has not executed the message."""
@@ -279,9 +281,14 @@ class World:
             self._running.append(Running(qbwc.clock.now + timedelta(seconds=MAX_EXECUTION_SECONDS - 30), end))
             qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE)
             return True
-        response = "" if cut in {"never executed", *EXCEPTIONS_BEFORE} else self._begin(text)()
+        is_write = message_set_in(text) is not None and "requestID=" in text
+        is_not_executed = cut == "not executed or stored" and is_write
+        nothing_happens = cut in {"never executed", *EXCEPTIONS_BEFORE} or is_not_executed
+        response = "" if nothing_happens else self._begin(text)()
         if cut == "cannot tell" and "requestID=" not in text:
             response = nothing_stored(text, 9004)
+        if cut in {"not stored", "not executed or stored"} and is_write:
+            response = nothing_stored(text, 9005)
         match cut:
             case "never executed" | "response lost" | "closed" | "taken over":
                 self._end_session(cut, response)

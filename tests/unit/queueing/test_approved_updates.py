@@ -20,6 +20,7 @@ from domain.records.session import MAX_EXECUTION_SECONDS
 from domain.send_by import SendBy
 from domain.storage.changes import ChangeRequest
 from domain.storage.ports import RequestDetail
+from domain.web_connector.session.lingering import NO_OP
 from local.rebuild import continued
 from simulator import Company
 from tests.support.approvals import ANNE, BOB, ROBOT, Desk
@@ -240,6 +241,18 @@ def test_the_session_that_asked_may_send_it_after_its_approval(desk: Desk) -> No
     assert desk.qbwc.receive(response_to(second, code=1)) < 100
 
     assert "<CustomerQueryRq" in desk.qbwc.send()
+
+
+def test_a_session_lingers_while_an_update_waits_for_approval_and_sends_it_then() -> None:
+    desk = Desk(linger_seconds=60)
+    request = queued(desk)
+    assert asked(desk, found=there(5)) == NO_OP
+    desk.approve(BOB, request)
+
+    query = desk.qbwc.send()
+    assert "<CustomerQueryRq" in query
+    desk.qbwc.receive(response_to(query, content=there(5)))
+    assert "<CustomerModRq" in desk.qbwc.send()
 
 
 # --- What is lost

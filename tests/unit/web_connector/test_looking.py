@@ -20,6 +20,8 @@ from tests.support.web_connector.existing import CUSTOMER, CUTS, INVOICE, KINDS,
 from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from domain.records.request import QueuedRequest
     from tests.support.web_connector.connector import Connector
 
@@ -201,6 +203,43 @@ def test_if_quickbooks_cannot_tell_the_object_is_looked_for_and_never_added_agai
     assert qbwc.send() == ""
     # A Web Connector that hung may still deliver the addition, which QuickBooks must then recognise.
     assert qbwc.connection.message_set_to_forget is None
+
+
+def not_stored(write: str) -> str:
+    """Return the answer that QuickBooks could not store its response, which does not tell whether it executed it."""
+    return nothing_stored(write, 9005)
+
+
+def cut_off(write: str) -> str:
+    """Return the beginning of a response."""
+    return stored_response(write)[:-30]
+
+
+NOT_TELLING = [not_stored, cut_off]
+"""Answers to a write that do not tell whether QuickBooks executed it."""
+
+
+@pytest.mark.parametrize("answer", NOT_TELLING)
+@pytest.mark.parametrize(("rows", "end"), [(RET, "found"), ("", "outcome_unknown")])
+def test_after_an_answer_that_does_not_tell_the_object_is_looked_for_and_never_added_again(
+    qbwc: Connector, answer: Callable[[str], str], rows: str, end: str
+) -> None:
+    request_id = added(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), code=500, severity="Warn"))
+    qbwc.receive(answer(qbwc.send()))
+    query = qbwc.send()
+    assert "<CustomerQueryRq" in query
+    # The session ends, and the next one asks the same.
+    qbwc.close()
+    query = qbwc.begin()
+    assert "<CustomerQueryRq" in query
+    qbwc.receive(response_to(query, content=rows) if rows else response_to(query, code=1))
+
+    record = qbwc.record(request_id)
+    assert (record.outcome or (record.error and record.error.code)) == end
+    assert record.executed is WhetherExecuted.UNKNOWN
+    assert messages(record) == ["query", "add", "query", "query"]
+    assert qbwc.send() == ""
 
 
 def test_an_answer_from_another_company_file_is_not_believed_after_quickbooks_could_not_tell(qbwc: Connector) -> None:
@@ -487,6 +526,39 @@ def test_if_quickbooks_cannot_tell_and_the_object_is_as_it_was_the_same_mod_is_s
     assert qbwc.send() == mod
     qbwc.receive(response_to(mod, content=there(6, "1")))
     assert qbwc.record(request_id).outcome == "updated"
+
+
+@pytest.mark.parametrize("answer", NOT_TELLING)
+@pytest.mark.parametrize(("found", "end"), [(there(6, "1"), "updated"), (there(6, "9"), "outcome_unknown")])
+def test_after_an_answer_to_a_mod_that_does_not_tell_the_object_shows_it(
+    qbwc: Connector, answer: Callable[[str], str], found: str, end: str
+) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))
+    qbwc.receive(answer(qbwc.send()))
+    qbwc.receive(response_to(qbwc.send(), content=found))
+
+    record = qbwc.record(request_id)
+    assert (record.outcome or (record.error and record.error.code)) == end
+    assert qbwc.send() == ""
+
+
+@pytest.mark.parametrize("answer", NOT_TELLING)
+def test_after_answers_that_do_not_tell_a_mod_is_sent_at_most_four_times(
+    qbwc: Connector, answer: Callable[[str], str]
+) -> None:
+    request_id = updated(qbwc)
+    qbwc.receive(response_to(qbwc.begin(), content=there(5, "9")))
+    sent = []
+    while mod := qbwc.send():
+        sent.append(mod)
+        qbwc.receive(answer(mod))
+        qbwc.receive(response_to(qbwc.send(), content=there(5, "9")))
+
+    assert (len(sent), set(sent)) == (4, {sent[0]})
+    error = qbwc.record(request_id).error
+    assert error is not None
+    assert error.code == "outcome_unknown"
 
 
 def test_a_mod_that_was_not_handed_over_is_made_anew_in_the_next_session(qbwc: Connector) -> None:

@@ -15,7 +15,7 @@ changes, it is a write like any other, and they only look at how that ended:
 | MOD, the first write | an object does not exist: this one, or one that it names | LOOK, once |
 | LOOK, LOOK_AGAIN | ADD or MOD follows, and nobody has approved it | with UPDATE, it waits for approval, then LOOK |
 | ADD or MOD, recovered | never executed | LOOK, because somebody may have added or changed it meanwhile |
-| ADD or MOD, recovered | QuickBooks cannot tell | LAST_LOOK, in the same company file |
+| ADD or MOD | it does not tell whether QuickBooks executed it | LAST_LOOK, in the same company file |
 | LOOK_AGAIN | one object | as LOOK |
 | LOOK_AGAIN | none | LOOK_ELSEWHERE, if other lists share its names |
 | LOOK_AGAIN, LOOK_ELSEWHERE | no object of this type | ends as `name_in_use` |
@@ -119,7 +119,7 @@ def _after_write(record: QueuedRequest, outcome: Outcome, open_key: str | None, 
         status = qbxml.parse_response(text).statuses[0]
         return replace(outcome, response_xml=as_added(record, returned_objects(text), status))
     is_same_file = bool(open_key) and open_key == record.recovery.company_file_key
-    if record.recovering and _is_unknown(after):
+    if _is_unknown(after):
         return _next(record, LookupStep.LAST_LOOK, now) if is_same_file else outcome
     step = _after_refusal(record, after)
     if step is None or record.attempts.sessions > MAX_SESSIONS:

@@ -111,8 +111,8 @@ def answer(session: Session, requests: Sequence[RequestInFlight], call: Call, no
         pairs = zip(believed(found.outcomes, asked, now), requests, strict=True)
         return Answered([looking.continued(outcome, request, key, now) for outcome, request in pairs])
     except Exception as error:  # noqa: BLE001 - an error in these requests must not block the requests behind them
-        stored = stored_once(records, text or None)
-        return combined(records, [not_interpreted(record, part, error, now) for record, part in stored], now)
+        ended = [not_interpreted(record, part, error, now) for record, part in stored_once(records, text or None)]
+        return combined(records, believed(ended, records, now), now)
 
 
 def _answer(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Answer:
@@ -260,7 +260,10 @@ def _session_after(
         # QuickBooks has answered a question, which does not show whether it executes requests.
         failures, backoff = session.failures, session.backoff
     # While this session lingers, it must not claim a request that is left to a later session.
-    ends = any(isinstance(outcome, (NotExecuted, Requeued)) for outcome in outcomes)
+    ends = any(
+        isinstance(outcome, NotExecuted) or (isinstance(outcome, Requeued) and outcome.after.is_in_queue)
+        for outcome in outcomes
+    )
     can_forget = all(can_be_forgotten(outcome.after) for outcome in outcomes)
     returned = [
         record.id
