@@ -75,11 +75,16 @@ def test_a_batch_is_decided_about_as_a_whole(console: Console) -> None:
     connection = console.service.connection()
     key = author_of(console.service)
     path = f"{connection.path}/queued_requests/batch"
-    answers = [console.service.call("POST", path, {"requests": BATCH}, key=key) for _ in range(2)]
+    answers = [
+        console.service.call("POST", path, {"requests": [{**BATCH[0], "label": label}, *BATCH[1:]]}, key=key)
+        for label in ("Order 1", "Order 2")
+    ]
     first, second = ([one["id"] for one in answer.json["data"]] for answer in answers)
     console.sign_in(f"/app/approvals?connection={connection.id}")
     batches = console.page.get_by_role("region", name="Batch of 2 writes")
     expect(batches).to_have_count(2)
+    for label in ("Order 1", "Order 2"):
+        expect(console.page.get_by_role("region", name=f"Batch of 2 writes: {label}")).to_have_count(1)
     expect(batches.first).to_contain_text("Adds the customer Grünwald Fabrics")
 
     batches.first.get_by_role("button", name="Reject the batch").click()

@@ -295,9 +295,12 @@ def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
 
 def _cannot_be_sent(record: QueuedRequest, bodies: Bodies | None) -> bool:
     """Whether the body is torn, or lacks the Mod of the record, which only a session needs."""
-    if bodies is None or _is_torn(record, bodies):
-        return True
-    return record.modification_label is not None and bodies.modification_of(record) is None
+    return bodies is None or _is_torn(record, bodies) or _lacks_modification(record, bodies.modification_of(record))
+
+
+def _lacks_modification(record: QueuedRequest, modification_xml: str | None) -> bool:
+    """Whether a record sends a Mod, and was read without it."""
+    return record.modification_label is not None and modification_xml is None
 
 
 def _lacks_parts(detail: RequestDetail | Tombstone | None) -> bool:
@@ -308,7 +311,7 @@ def _lacks_parts(detail: RequestDetail | Tombstone | None) -> bool:
     if not isinstance(detail, RequestDetail):
         return False
     record, stored = detail.stored.record, detail.stored
-    lacks_modification = record.modification_label is not None and stored.modification_xml is None
+    lacks_modification = _lacks_modification(record, stored.modification_xml)
     return lacks_values(record, stored.references) or (record.awaits_approval and lacks_modification)
 
 

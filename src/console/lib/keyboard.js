@@ -2,7 +2,7 @@
 // (WCAG 2.1.4).
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { Dialog } from "./dialogs.js";
-import { Button } from "./ui.js";
+import { Button, Check } from "./ui.js";
 
 const OFF = "qbxml-queue.single-keys";
 const ROWS = "main tr.clickable, main .reference .list li, main .writes > li";
@@ -89,10 +89,7 @@ export function Keyboard() {
               `,
             )}
           </dl>
-          <label class="check">
-            <input type="checkbox" checked=${!isOff} onChange=${choose} />
-            Use these single keys
-          </label>
+          <${Check} checked=${!isOff} onChange=${choose}>Use these single keys<//>
         <//>
       `
     }

@@ -72,6 +72,14 @@ export function Button({ kind = "", icon, busy, children, ...rest }) {
   `;
 }
 
+/** A check box with its text. The input has the other properties. */
+export const Check = ({ children, ...rest }) => html`
+  <label class="check">
+    <input type="checkbox" ...${rest} />
+    ${children}
+  </label>
+`;
+
 export function Badge({ tone, live, children }) {
   return html`<span class="badge ${tone === "grey" ? "" : tone} ${live ? "pulse" : ""}">${children}</span>`;
 }

@@ -2,12 +2,17 @@
 import { html } from "../vendor/preact.js";
 import { plural } from "../lib/text.js";
 import { Button } from "../lib/ui.js";
+import { plain } from "../lib/write_words.js";
+import { wordsOf } from "./approval_write.js";
 
 /** `ask` is called with whether all are to be approved. Its children are the writes. */
 export function Batch({ items, mayDecide, ask, children }) {
+  const [first] = items;
   const name = `Batch of ${plural(items.length, "write")}`;
+  // Each region of a page has a name of its own.
+  const which = first.record.label ?? plain(wordsOf(first));
   return html`
-    <section class="batch-writes" aria-label=${name}>
+    <section class="batch-writes" aria-label=${`${name}: ${which}`}>
       <header>
         <div class="grow">
           <h3>${name}</h3>

@@ -3,19 +3,12 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { decide } from "../lib/approvals.js";
 import { Dialog } from "../lib/dialogs.js";
 import { plural } from "../lib/text.js";
-import { Button, Field } from "../lib/ui.js";
+import { Button, Check, Field } from "../lib/ui.js";
 import { Words } from "./approval_write.js";
 import { Progress } from "./many_parts.js";
 
 const SHOWN = 6;
 const MAX_REASON = 500;
-
-const Check = ({ checked, set, children }) => html`
-  <label class="check">
-    <input type="checkbox" checked=${checked} onChange=${(event) => set(event.target.checked)} />
-    ${children}
-  </label>
-`;
 
 export function DecisionDialog({ items, approves, batch = null, onClose, done }) {
   const [acceptValues, setAcceptValues] = useState(false);
@@ -69,7 +62,7 @@ export function DecisionDialog({ items, approves, batch = null, onClose, done })
         approves &&
         waitsForOthers &&
         html`
-          <${Check} checked=${acceptValues} set=${setAcceptValues}>
+          <${Check} checked=${acceptValues} onChange=${(event) => setAcceptValues(event.target.checked)}>
             Also with values of other requests that nobody has seen yet
           <//>
         `
@@ -93,7 +86,7 @@ export function DecisionDialog({ items, approves, batch = null, onClose, done })
             ${
               isOfBatch &&
               html`
-                <${Check} checked=${dependants} set=${setDependants}>
+                <${Check} checked=${dependants} onChange=${(event) => setDependants(event.target.checked)}>
                   Also end the requests of the batch that wait for it
                 <//>
               `

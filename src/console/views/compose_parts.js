@@ -6,7 +6,7 @@ import { isReplaced, isUnsettled } from "../lib/queue_again.js";
 import { isOnlyXml, sampleBodyOf, written } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
 import { fullTime } from "../lib/text.js";
-import { Ago, Button, Foreign, Note, Segmented } from "../lib/ui.js";
+import { Ago, Button, Check, Foreign, Note, Segmented } from "../lib/ui.js";
 import { isTooNew, versionsFor } from "../lib/versions.js";
 
 export const ONLY_XML = "Only XML can hold these attributes of QBXMLMsgsRq.";
@@ -128,14 +128,12 @@ export function RequestAttributes({ type, tree, change }) {
       ${
         "iterator" in type.attributes &&
         html`
-          <label class="check">
-            <input
-              type="checkbox"
-              checked=${tree.attributes?.iterator === "Start"}
-              onChange=${(event) => set("iterator", event.target.checked ? "Start" : "")}
-            />
+          <${Check}
+            checked=${tree.attributes?.iterator === "Start"}
+            onChange=${(event) => set("iterator", event.target.checked ? "Start" : "")}
+          >
             Fetch all results in pages (needs MaxReturned)
-          </label>
+          <//>
         `
       }
     </div>

@@ -4,7 +4,7 @@ import { session } from "../lib/api.js";
 import { localTime } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
 import { plural } from "../lib/text.js";
-import { explain, Field, Note } from "../lib/ui.js";
+import { Check, explain, Field, Note } from "../lib/ui.js";
 
 /** `outcome` is set to the element of the problems, and `button` queues the draft. */
 export function QueueCard({ type, draft, edit, problems, error, outcome, isKept, button }) {
@@ -64,14 +64,12 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
             />
           `}
         <//>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked=${webhook === null}
-            onChange=${(event) => edit({ webhook: event.target.checked ? null : "" })}
-          />
+        <${Check}
+          checked=${webhook === null}
+          onChange=${(event) => edit({ webhook: event.target.checked ? null : "" })}
+        >
           Send no webhook
-        </label>
+        <//>
         <${Field}
           label="Send by (optional)"
           help="If it is not sent before this time, it ends in an error and QuickBooks never gets it."
@@ -85,14 +83,12 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
             />
           `}
         <//>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked=${draft.priority === "low"}
-            onChange=${({ target: { checked } }) => edit({ priority: checked ? "low" : undefined })}
-          />
+        <${Check}
+          checked=${draft.priority === "low"}
+          onChange=${({ target: { checked } }) => edit({ priority: checked ? "low" : undefined })}
+        >
           Send it behind others (low priority)
-        </label>
+        <//>
         ${
           /AddRq$/.test(type.name) &&
           html`

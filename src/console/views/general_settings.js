@@ -1,7 +1,7 @@
 // The form of the settings that the API changes in one call.
 import { html, useState } from "../vendor/preact.js";
 import { call, session } from "../lib/api.js";
-import { Button, explain, Field, Note, toast } from "../lib/ui.js";
+import { Button, Check, explain, Field, Note, toast } from "../lib/ui.js";
 
 const ZONES = Intl.supportedValuesOf?.("timeZone") ?? ["UTC"];
 
@@ -119,15 +119,9 @@ export function General({ connection, load }) {
           `
         }
         <div class="field">
-          <label class="check">
-            <input
-              type="checkbox"
-              checked=${values.approval}
-              onChange=${set("approval")}
-              disabled=${!session.canChange}
-            />
+          <${Check} checked=${values.approval} onChange=${set("approval")} disabled=${!session.canChange}>
             Writes need approval
-          </label>
+          <//>
           <p class="help">
             Each write that is queued from now on waits until it is approved with another API key. Queries do not wait.
           </p>
@@ -153,25 +147,13 @@ export function General({ connection, load }) {
         >
           ${(control) => html`<input ...${control} ...${bind("read_batch_size")} inputmode="numeric" />`}
         <//>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked=${values.settle}
-            onChange=${set("settle")}
-            disabled=${!session.canChange}
-          />
+        <${Check} checked=${values.settle} onChange=${set("settle")} disabled=${!session.canChange}>
           Ask QuickBooks about writes whose outcome is unknown
-        </label>
+        <//>
         <div class="stack tight">
-          <label class="check">
-            <input
-              type="checkbox"
-              checked=${values.limited}
-              onChange=${set("limited")}
-              disabled=${!session.canChange}
-            />
+          <${Check} checked=${values.limited} onChange=${set("limited")} disabled=${!session.canChange}>
             Send only in a daily sync window
-          </label>
+          <//>
           ${
             values.limited &&
             html`
@@ -221,15 +203,13 @@ function WebhookEvents({ events, change }) {
   const toggle = (type) => (event) =>
     change(event.target.checked ? [...events, type] : events.filter((other) => other !== type));
   const check = (type, name, locked) => html`
-    <label class="check">
-      <input
-        type="checkbox"
-        checked=${all || events.includes(type)}
-        onChange=${toggle(type)}
-        disabled=${locked || !session.canChange}
-      />
+    <${Check}
+      checked=${all || events.includes(type)}
+      onChange=${toggle(type)}
+      disabled=${locked || !session.canChange}
+    >
       ${name}
-    </label>
+    <//>
   `;
   return html`
     <div class="field" role="group" aria-label="Events of this connection">

@@ -4,7 +4,7 @@ import { ACTIONS, possible } from "../lib/bulk_actions.js";
 import { timeOf } from "../lib/bulk_run.js";
 import { count, localZone, plural, STATES, WEBHOOK_FILTERS } from "../lib/text.js";
 import { inWords } from "../lib/time_range.js";
-import { Field } from "../lib/ui.js";
+import { Check, Field } from "../lib/ui.js";
 
 const MINUTE_AND_ZONE = {
   year: "numeric",
@@ -119,10 +119,9 @@ export function Choice({ query, action, setAction, conditions, setConditions }) 
               <input type="datetime-local" ...${names} value=${conditions.since} onInput=${change("since")} />
             `}
           <//>
-          <label class="check">
-            <input type="checkbox" checked=${conditions.tooPending} onChange=${change("tooPending")} />
+          <${Check} checked=${conditions.tooPending} onChange=${change("tooPending")}>
             Also webhooks that are pending or retrying
-          </label>
+          <//>
         `
       }
       <div class="columns">
