@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
+from benchmarks import looking_costs
 from benchmarks.listing_data import DAYS, FIRST_DAY, a_connection, load_here
 from domain.events.log import append_events
 from domain.records.event import EventOutcome, LoggedEvent
@@ -231,7 +232,8 @@ def counted(sizes: tuple[int, ...] = SIZES) -> dict[str, dict[str, Counted]]:
             bench = Bench(deployment, CountedUnits(client, definitions), _Direct(database), tables)
             calls = {"reads": dict(bench.reads()), "changes": dict(bench.changes())}
             calls["webhooks"] = dict(bench.webhooks())
-            return calls | {f"lists of {size}": dict(bench.lists(size)) for size in sizes}
+            calls |= {f"lists of {size}": dict(bench.lists(size)) for size in sizes}
+    return {**calls, "looking": dict(looking_costs.counted())}
 
 
 @contextmanager

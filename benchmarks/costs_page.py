@@ -92,6 +92,13 @@ class Bill:
         billed_ms = self._billed_ms + READ_UNIT_MS * counted["reads"]
         return sum(parts(use | {"log_bytes": number * CALL_LOG_BYTES} | counted, self.prices, billed_ms).values())
 
+    def looking(self, name: str) -> float:
+        """Return the price of an addition that looks first, with its calls and those of its Web Connector."""
+        counted = self.units["calls"]["looking"][name]
+        use = {"sqs_calls": 0, "log_bytes": counted["http_calls"] * CALL_LOG_BYTES} | counted
+        billed_ms = self._billed_ms + READ_UNIT_MS * counted["reads"] / counted["functions"]
+        return sum(parts(use, self.prices, billed_ms).values())
+
     @property
     def deployment(self) -> float:
         """The month of a deployment without connections."""
@@ -131,6 +138,19 @@ def requests(bill: Bill) -> str:
     )
     heading = ["", "HTTP calls", "Lambda calls", "write units", "read units", "log bytes", "1,000 requests"]
     return _table(heading, rows)
+
+
+def looking(bill: Bill) -> str:
+    """Return what an addition with `if_exists` uses, by its outcome."""
+    rows = (
+        [
+            name,
+            *(format(counted[column], ".0f") for column in ("messages", "writes", "reads")),
+            f"{bill.looking(name) * 1000:.3f}",
+        ]
+        for name, counted in bill.units["calls"]["looking"].items()
+    )
+    return _table(["", "messages", "write units", "read units", "1,000 requests"], rows)
 
 
 def polls(bill: Bill) -> str:
@@ -237,6 +257,7 @@ def console(bill: Bill) -> str:
 
 TABLES: Mapping[str, Callable[[Bill], str]] = {
     "requests": requests,
+    "looking": looking,
     "polls": polls,
     "lists": lists,
     "calls": calls,
