@@ -11,10 +11,10 @@ from playwright.sync_api import expect
 
 from domain.connections.onboarding import MAX_PASSWORDS
 from simulator.basics.errors import TransportError
-from simulator.company import Company
 from simulator.runs.scheduler import Simulator
 from simulator.web_connector.transport import HttpTransport
 from tests.browser.support import onboarding_link, query
+from tests.e2e.support import generated_company
 from tests.support.web_connector.connector import soap_call
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_a_customer_is_led_from_the_link_to_connected(console: Console) -> None:
     password = console.page.locator(".secret code").inner_text()
     console.sees("Waiting for QuickBooks")
 
-    Simulator(qwc, password, Company.generated()).run_once()
+    Simulator(qwc, password, generated_company()).run_once()
     come_back(console)
 
     console.sees_heading("Connected to ")
