@@ -287,7 +287,7 @@ sam-local-seed: .venv/.run ## Write the sample records of make sam-local again (
 	@PYTHONPATH=src $(BIN)/python -m local.sam_local $(TOOLS) seed $(EVENT)
 
 .PHONY: test-sam-local
-test-sam-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Run every function with sam local in containers, and a session of the simulated Web Connector (Docker; skipped without it)
+test-sam-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Run functions of every kind with sam local in containers, and a session of the simulated Web Connector (Docker; skipped without it)
 	@PYTHONPATH=src $(BIN)/python -m local.sam_local $(TOOLS) test $(BIN)/python -m pytest -q tests/sam_local
 
 .PHONY: deploy-local
