@@ -151,9 +151,9 @@ PYTEST := $(BIN)/python -m pytest -q -p tests.failures --numprocesses auto --dis
 OWN_TARGETS := browser deployment e2e examples programs recipes releases runtime sam_local
 
 .PHONY: test
-test: .venv/.installed ## Run the tests of the service; make test-simulator, test-programs and others have the rest (COVERAGE=on)
+test: .venv/.installed ## Run the tests of the service; make test-simulator, test-programs and others have the rest (COVERAGE=on, ARGS=…)
 	$(if $(COVERAGE),@rm -rf .local/coverage && mkdir -p .local/coverage)
-	$(if $(COVERAGE),$(subst $(BIN)/python,$(BIN)/coverage run,$(PYTEST)),$(PYTEST)) tests $(addprefix --ignore=tests/,$(OWN_TARGETS))
+	$(if $(COVERAGE),$(subst $(BIN)/python,$(BIN)/coverage run,$(PYTEST)),$(PYTEST)) tests $(addprefix --ignore=tests/,$(OWN_TARGETS)) $(ARGS)
 	$(if $(COVERAGE),$(BIN)/coverage combine --quiet && $(BIN)/coverage report)
 	@echo "Other tests: make test-simulator, make test-programs, and what .ci/run --help lists."
 
