@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import keyword
 import re
+import sys
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -127,6 +128,9 @@ class Names:
 
 def main(output: Path = OUTPUT) -> None:
     """Write the package `schema`."""
+    sys.path.append(str(HERE))  # The build runs this file without its folder.
+    import generate_resources  # noqa: PLC0415
+
     output.mkdir(exist_ok=True)
     names = json.loads((FACTS / "index.json").read_bytes())
     requests = {name: json.loads((FACTS / "requests" / f"{name}.json").read_bytes()) for name in names}
@@ -135,12 +139,15 @@ def main(output: Path = OUTPUT) -> None:
     since = json.loads((FACTS / "returned_since.json").read_bytes())
     missing = json.loads((FACTS / "missing_in_editions.json").read_bytes())["messages"]
     document = json.loads(OPENAPI.read_bytes())
+    resources = generate_resources.resources(requests, responses)
     files = {
         "__init__.py": '"""Types that are generated from the schema of QBXML and from the description of the API."""\n',
         "requests.py": requests_module(requests),
         "responses.py": responses_module(responses, types, since),
         "records.py": records_module(document["components"]["schemas"]),
         "calls.py": calls_module(requests),
+        "resources.py": generate_resources.types_module(resources),
+        "kinds.py": generate_resources.table_module(requests, resources),
         "facts.py": facts_module(requests, responses, types),
         "returned.py": returned_module(requests, responses, types, missing),
         "samples.json": SAMPLES.read_text(encoding="utf-8"),
@@ -179,6 +186,8 @@ def requests_module(requests: Mapping[str, Any]) -> str:
     roots = {name: RequestReader(facts["types"]).root(name, facts) for name, facts in requests.items()}
     for name, structure in roots.items():
         names.add(name, structure, "")
+        if change := change_in(structure):
+            names.add(f"{_stem(name).removesuffix('Mod')}Change", change, "")
     named = names.named()
     lines = [
         '"""The requests of QBXML: the elements of each, with their limits and the version that added them."""',
@@ -191,12 +200,13 @@ def requests_module(requests: Mapping[str, Any]) -> str:
         "    from collections.abc import Sequence",
         "",
         "    from qbxml_queue.schema import requests as q",
-        "    from qbxml_queue.values import Amount, Day, Flag, Interval, Macro, Moment, Text, Whole",
+        "    from qbxml_queue.values import Amount, Day, Flag, Interval, Macro, Moment, Object, Text, Whole",
         "",
         *written_structures(named, "q"),
     ]
     for name in requests:
         lines += ["", f'{_stem(name)}Request = TypedDict("{_stem(name)}Request", {{"{name}": "{name}"}})']
+    lines += aliases(roots.values(), named)
     return "\n".join(lines) + "\n"
 
 
@@ -243,11 +253,23 @@ class RequestReader:
                 limits = [f"{member.name}: {member.note}" for member in members if member.note]
                 members = tuple(Member(member.name, "Text") for member in members)
                 note = " ".join([note, *limits]).strip()
+                form = "Sequence[{} | Object]" if repeats else "{} | Object"
+                return Member(name, Structure(members), form, required, note)
             return Member(name, Structure(members), "Sequence[{}]" if repeats else "{}", required, note)
         kind = literal(entry) if entry is not None else WRITTEN.get(key, "Text")
         if "useMacro" in facts.get("attributes", {}):
             kind = f"{kind} | Macro"
         return Member(name, kind, "{0} | Sequence[{0}]" if repeats else "{}", required, note)
+
+
+def change_in(request: Structure) -> Structure | None:
+    """Return the fields that a Mod can change, or None for a request that is not a Mod of a version of an object."""
+    for subject in request.members:
+        fields = subject.kind.members if isinstance(subject.kind, Structure) else ()
+        if any(member.name == "EditSequence" for member in fields):
+            changing = tuple(member for member in fields if member.name not in {"ListID", "TxnID", "EditSequence"})
+            return Structure(changing, f"The fields of {subject.name} that change.")
+    return None
 
 
 def bounds(times: str) -> tuple[int, int | None]:
@@ -289,8 +311,10 @@ def responses_module(responses: Mapping[str, Any], types: Mapping[str, Any], sin
     """Return the module with a TypedDict for each response and each object in it."""
     names = Names()
     reader = ResponseReader(types, since)
-    for name, facts in responses.items():
-        names.add(f"{_stem(name)}Rs", reader.root(name, facts), "")
+    roots = {name: reader.root(name, facts) for name, facts in responses.items()}
+    for name, structure in roots.items():
+        names.add(f"{_stem(name)}Rs", structure, "")
+    named = names.named()
     lines = [
         '"""The responses of QBXML: the elements of each.',
         "",
@@ -308,7 +332,8 @@ def responses_module(responses: Mapping[str, Any], types: Mapping[str, Any], sin
         "",
         "    from qbxml_queue.schema import responses as r",
         "",
-        *written_structures(names.named(), "r"),
+        *written_structures(named, "r"),
+        *aliases(roots.values(), named),
     ]
     return "\n".join(lines) + "\n"
 
@@ -379,6 +404,15 @@ def written_structures(named: Mapping[Structure, str], module: str) -> Iterator[
             yield f"    {member.name}: {kind if member.required else f'NotRequired[{kind}]'}"
             if member.note:
                 yield f'    """{member.note}"""'
+
+
+def aliases(roots: Iterable[Structure], named: Mapping[Structure, str]) -> Iterator[str]:
+    """Yield the names of objects that have the structure of another one: `VendorTypeAdd` is `CustomerTypeAdd`."""
+    members = (member for root in roots for member in root.members)
+    found = {member.name: named[member.kind] for member in members if isinstance(member.kind, Structure)}
+    for name, alias in found.items():
+        if name not in named.values():
+            yield from ("", f"{name} = {alias}")
 
 
 # Calls

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from books import Books, Clock
 from qbxml_queue import AsyncBatch, AsyncClient, Client
+from qbxml_queue.resources import Resource, StepsOfResource
 from service import API_KEY, BASE_URL, CONNECTION, Service
 
+from simulator import Company
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Iterator
 
 
 @dataclass
@@ -35,14 +39,24 @@ class Time:
 
 
 class Blocking:
-    """An AsyncClient with the methods of a Client, and its batches."""
+    """An AsyncClient with the methods of a Client, its resources and its batches."""
 
-    def __init__(self, client: AsyncClient | AsyncBatch, runner: asyncio.Runner) -> None:
+    def __init__(self, client: AsyncClient | AsyncBatch | Resource, runner: asyncio.Runner) -> None:
         self._client = client
         self._runner = runner
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._runner.run(self._client.__aexit__(*error))
+
+    def __getattr__(self, name: str) -> Any:
         method = getattr(self._client, name)
+        if isinstance(method, StepsOfResource):
+            return method
+        if isinstance(method, Resource):
+            return Blocking(method, self._runner)
 
         def call(*arguments: Any, **options: Any) -> Any:
             result = method(*arguments, **options)
@@ -76,13 +90,29 @@ def time() -> Time:
     return Time()
 
 
+@pytest.fixture
+def books() -> Books:
+    """Return the books of a company with few customers."""
+    return Books(Company.generated(customers=5, now=Clock()))
+
+
 @pytest.fixture(params=["Client", "AsyncClient"])
 def client(request: pytest.FixtureRequest, service: Service, time: Time) -> Iterator[Any]:
     """Yield a client whose first key is key-1."""
-    numbers = iter(range(1, 1000))
+    yield from clients(request.param, httpx.MockTransport(service), time)
+
+
+@pytest.fixture(params=["Client", "AsyncClient"])
+def shop(request: pytest.FixtureRequest, books: Books, time: Time) -> Iterator[Any]:
+    """Yield a client of the books."""
+    yield from clients(request.param, httpx.MockTransport(books), time)
+
+
+def clients(kind: str, transport: httpx.MockTransport, time: Time) -> Iterator[Any]:
+    """Yield a client of a kind, whose methods can be called without await."""
+    numbers = iter(range(1, 100_000))
     chance: dict[str, Any] = {"new_key": lambda: f"key-{next(numbers)}", "chance": lambda: 0.5, "clock": time.clock}
-    transport = httpx.MockTransport(service)
-    if request.param == "Client":
+    if kind == "Client":
         with Client(BASE_URL, API_KEY, CONNECTION, transport=transport, sleep=time.sleep, **chance) as client:
             yield client
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,8 @@ def members_of(module: Any, name: str) -> dict[str, str]:
 
 def structure_in(text: str) -> str | None:
     """Return the name of the structure in a type: `Sequence[q.InvoiceLineAdd]` has `InvoiceLineAdd`."""
-    for opening in ("q.", "r."):
-        if opening in text:
-            return text.partition(opening)[2].partition("]")[0]
-    return None
+    found = re.search(r"\b[qr]\.(\w+)", text)
+    return found[1] if found else None
 
 
 def elements_of(group: Any, types: Any) -> Iterator[tuple[str, Any]]:

@@ -66,7 +66,53 @@ async def names(books: AsyncClient) -> list[str]:
         number: int = row["@rowNumber"]
         print(number, row["ColData"][0]["@value"])
     return [customer["FullName"] for customer in result["CustomerRet"]]
+
+
+def sell(books: Client, yesterday: datetime) -> str:
+    ada = books.customers.ensure(Name="Ada Ltd", Email="ada@example.com")
+    outcome: str = ada["@outcome"]
+    job = books.customers.create(Name="Kitchen", ParentRef=ada, idempotency_key=outcome)
+    line: InvoiceLineAdd = {"ItemRef": "Bread", "Quantity": 2}
+    item = books.items.find("Bread")
+    if item is not None:
+        line["ItemRef"] = item
+    lines: list[InvoiceLineAdd] = [line, {"ItemRef": {"FullName": "Bread"}, "Rate": Decimal("1.5")}]
+    invoice = books.invoices.create(CustomerRef=job, TxnDate=date(2026, 1, 1), lines=lines, if_exists="return")
+    for customer in books.customers.list(ActiveStatus="All", modified_since=yesterday, page_size=10):
+        print(customer["Name"])
+    books.invoices.update(invoice["TxnID"], Memo="m", remove_lines=["1"], lines=[{"TxnLineID": "2", "Quantity": 3}])
+    print(books.invoices.void(invoice["TxnID"]), books.customers.delete(ada["ListID"], timeout=3)["ListID"])
+    with books.batch("order-1042") as batch:
+        step = batch.customers.ensure(Name="Bob")
+        last = batch.invoices.create(CustomerRef=step, lines=[{"ItemRef": "Bread"}], if_exists="return")
+    return last.result["InvoiceRet"]["TxnID"]
+
+
+async def later(books: AsyncClient) -> Decimal:
+    async for vendor in books.vendors.list():
+        print(vendor["Name"])
+    async with books.batch() as batch:
+        batch.vendors.ensure(Name="V")
+    return (await books.customers.get("1"))["Balance"]
 """
+
+RESOURCES = {
+    'books.customers.create(Nam="Ada", Name="x")': 'Unexpected keyword argument "Nam" for "create" of "Customers"; did',
+    "books.customers.create(Name=3)": 'Argument "Name" to "create" of "Customers" has incompatible type "int"',
+    'books.customers.create(Phone="3")': 'Missing named argument "Name" for "create" of "Customers"',
+    'books.customers.create(Name="x", idempotencykey="x")': 'did you mean "idempotency_key"?',
+    'books.customerz.create(Name="x")': '"Client" has no attribute "customerz"',
+    'books.accounts.void("x")': '"Accounts" has no attribute "void"',
+    'books.invoices.create(CustomerRef=books.invoices.get("1"))': 'Argument "CustomerRef" to "create" of "Invoices"',
+    'books.invoices.create(CustomerRef={"FulName": "x"})': 'Argument "CustomerRef" to "create" of "Invoices" has',
+    'books.invoices.create(CustomerRef="x", lines=[{"ItemRf": "x"}])': 'Extra key "ItemRf" for TypedDict "InvoiceLine',
+    'books.invoices.create(CustomerRef="x", lines=[{"Quantity": 1.5}])': 'TypedDict item "Quantity" has type "Decimal',
+    'books.customers.list(ActiveStatus="Some")': 'Argument "ActiveStatus" to "list" of "Customers" has incompatible',
+    'books.customers.get("x")["Nam"]': 'TypedDict "CustomerRet" has no key "Nam"',
+    'books.invoices.update("1", EditSequence="2")': 'Unexpected keyword argument "EditSequence" for "update"',
+    'books.batch().customers.get("1")': '"CustomersInBatch" has no attribute "get"',
+}
+"""Wrong calls of resources, and the one message for each."""
 
 WRONG = {
     "the name of the request": 'books.execute({"CustomrAddRq": {"CustomerAdd": {"Name": "Ada"}}})',
@@ -107,6 +153,18 @@ def test_each_wrong_program_is_an_error(tmp_path: Path) -> None:
     output = mypy(tmp_path, *files)
 
     assert set(re.findall(r"(wrong_\d+\.py):5: error", output)) == set(files)
+
+
+def test_each_wrong_call_of_a_resource_has_one_precise_message(tmp_path: Path) -> None:
+    (tmp_path / "calls.py").write_text(PRELUDE + "\n    ".join(RESOURCES) + "\n", encoding="utf-8")
+
+    output = mypy(tmp_path, "calls.py")
+
+    first = PRELUDE.count("\n") + 1
+    errors = re.findall(r"calls\.py:(\d+): error: (.*)", output)
+    assert [int(line) for line, _ in errors] == list(range(first, first + len(RESOURCES))), output
+    for (_, message), expected in zip(errors, RESOURCES.values(), strict=True):
+        assert expected in message
 
 
 def test_an_annotated_request_gets_a_precise_message(tmp_path: Path) -> None:

@@ -5,10 +5,14 @@ from qbxml_queue.batches import Entry
 from qbxml_queue.client import Batch, Client
 from qbxml_queue.cursors import Cursor, FileCursor
 from qbxml_queue.errors import (
+    Ambiguous,
     ApiError,
+    Change,
+    Conflict,
     DependencyFailed,
     Discarded,
     InvalidSignature,
+    NotFound,
     OutcomeUnknown,
     QbxmlQueueError,
     QuickBooksError,
@@ -16,17 +20,21 @@ from qbxml_queue.errors import (
     RequestFailed,
     ResultUnavailable,
     StaleEditSequence,
+    StillQueued,
     StillWaiting,
 )
 from qbxml_queue.values import Reference
 from qbxml_queue.webhooks import Event, verify
 
 __all__ = [
+    "Ambiguous",
     "ApiError",
     "AsyncBatch",
     "AsyncClient",
     "Batch",
+    "Change",
     "Client",
+    "Conflict",
     "Cursor",
     "DependencyFailed",
     "Discarded",
@@ -34,6 +42,7 @@ __all__ = [
     "Event",
     "FileCursor",
     "InvalidSignature",
+    "NotFound",
     "OutcomeUnknown",
     "QbxmlQueueError",
     "QuickBooksError",
@@ -42,6 +51,7 @@ __all__ = [
     "RequestFailed",
     "ResultUnavailable",
     "StaleEditSequence",
+    "StillQueued",
     "StillWaiting",
     "verify",
 ]

@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 
     from qbxml_queue.cursors import Cursor
     from qbxml_queue.protocol import Steps
+    from qbxml_queue.resources import Listing
     from qbxml_queue.schema.calls import Add, ExecuteAsync, IterateAsync
     from qbxml_queue.schema.records import Decisions, FeedEvent, QueuedRequest
+    from qbxml_queue.schema.resources import ResourcesAsync, ResourcesInBatch
+else:
+    from qbxml_queue.resources import ResourcesOfBatch as ResourcesInBatch
+    from qbxml_queue.resources import ResourcesOfClient as ResourcesAsync
 
 T = TypeVar("T")
 
 
-class AsyncClient:
+class AsyncClient(ResourcesAsync):
     """One connection of the service. Use it in an `async with` statement, or close it."""
 
     def __init__(
@@ -80,6 +85,12 @@ class AsyncClient:
     async def _each(self, pages: IteratedPages) -> AsyncIterator[dict[str, Any]]:
         while (page := await self.run(pages.next())) is not None:
             yield page
+
+    async def objects(self, listing: Listing) -> AsyncIterator[dict[str, Any]]:
+        """Yield the objects of a listing. `list` of a resource calls it."""
+        while (page := await self.run(listing.next())) is not None:
+            for one in page:
+                yield one
 
     def batch(
         self,
@@ -208,7 +219,7 @@ class AsyncClient:
             return cast("T", end.value)
 
 
-class AsyncBatch(BatchBase):
+class AsyncBatch(BatchBase, ResourcesInBatch):
     """Up to 25 requests that are queued in one call. See `Batch`."""
 
     def __init__(
@@ -228,6 +239,13 @@ class AsyncBatch(BatchBase):
         def add(self, request: Any, /, **options: Any) -> Any:
             """Add a request to the end and return its entry."""
             return self.append(request, **options)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        if kind is None and self.entries and not self.is_queued:
+            await self.execute()
 
     async def queue(self) -> None:
         """Queue the requests without waiting. Each entry then has its record."""

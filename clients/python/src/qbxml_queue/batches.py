@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from qbxml_queue.options import IfExists, Priority, Required, check_options
@@ -20,8 +21,8 @@ _KEY_CHARACTERS = 38
 """How much of the idempotency key is in the names of a batch. A name has at most 50 characters."""
 
 
-class AddOptions(TypedDict, total=False):
-    """How a request of a batch is queued."""
+class StepOptions(TypedDict, total=False):
+    """How a request of a batch is queued that does not look first."""
 
     version: str
     """The version of QBXML, such as `14.0`."""
@@ -35,11 +36,16 @@ class AddOptions(TypedDict, total=False):
     """A time with a zone. The request fails as `not_sent_in_time` if it is not sent before it."""
     send_within: int
     """The same in seconds from the call on."""
-    if_exists: IfExists
-    """`return` asks QuickBooks for the object first. If it exists, the request ends with it, and nothing is added."""
     approval: Required
     depends_on: Iterable[Entry[Any]]
     """Requests before this one that must succeed first. A value of `Entry.ref` implies it."""
+
+
+class AddOptions(StepOptions, total=False):
+    """How a request of a batch is queued."""
+
+    if_exists: IfExists
+    """`return` asks QuickBooks for the object first. If it exists, the request ends with it, and nothing is added."""
 
 
 class Entry(Generic[R]):
@@ -70,6 +76,11 @@ class Entry(Generic[R]):
         An element that can repeat needs a number, counted from 1: `InvoiceRet[1]/TxnID`.
         """
         return Reference(self, path)
+
+    def value(self, member: str) -> Reference:
+        """Return a value of the object that the request returns, such as its `ListID`."""
+        [name] = [one for one in self._body["request_json"] if one != "version"]
+        return self.ref(f"{re.sub('(Add|Mod)Rq$', '', name)}Ret/{member}")
 
     def name_in(self, batch: object) -> str:
         """Return what identifies this request in a batch, or in None: its name in its own, its id in a later one.

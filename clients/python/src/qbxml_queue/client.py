@@ -21,13 +21,18 @@ if TYPE_CHECKING:
 
     from qbxml_queue.cursors import Cursor
     from qbxml_queue.protocol import Steps
+    from qbxml_queue.resources import Listing
     from qbxml_queue.schema.calls import Add, Execute, Iterate
     from qbxml_queue.schema.records import Decisions, FeedEvent, QueuedRequest
+    from qbxml_queue.schema.resources import Resources, ResourcesInBatch
+else:
+    from qbxml_queue.resources import ResourcesOfBatch as ResourcesInBatch
+    from qbxml_queue.resources import ResourcesOfClient as Resources
 
 T = TypeVar("T")
 
 
-class Client:
+class Client(Resources):
     """One connection of the service: the books of one company.
 
     `base_url` is the address of the service without `/api/v1`. Use the client in a `with` statement, or close it.
@@ -91,6 +96,11 @@ class Client:
     def _each(self, pages: IteratedPages) -> Iterator[dict[str, Any]]:
         while (page := self.run(pages.next())) is not None:
             yield page
+
+    def objects(self, listing: Listing) -> Iterator[dict[str, Any]]:
+        """Yield the objects of a listing. `list` of a resource calls it."""
+        while (page := self.run(listing.next())) is not None:
+            yield from page
 
     def batch(
         self,
@@ -217,7 +227,7 @@ class Client:
             return cast("T", end.value)
 
 
-class Batch(BatchBase):
+class Batch(BatchBase, ResourcesInBatch):
     """Up to 25 requests that are queued in one call, all or none, in their order.
 
     A request can use values of the responses of those before it, or of earlier requests of the connection:
@@ -241,6 +251,13 @@ class Batch(BatchBase):
         def add(self, request: Any, /, **options: Any) -> Any:
             """Add a request to the end and return its entry."""
             return self.append(request, **options)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None and self.entries and not self.is_queued:
+            self.execute()
 
     def queue(self) -> None:
         """Queue the requests without waiting. Each entry then has its record."""

@@ -6,10 +6,11 @@ succeed is a `RequestFailed`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from qbxml_queue.schema.records import QueuedRequest
 
@@ -106,6 +107,52 @@ class StillWaiting(QbxmlQueueError, TimeoutError):
         reason = record["waiting_reason"]
         why = f" {reason['message']}" if reason else ""
         super().__init__(f"{record['request_name']} {record['id']} is still {record['state']}.{why}")
+
+
+class StillQueued(StillWaiting):
+    """The call of a resource has not ended in time. Its request stays queued: the same call resumes it."""
+
+    @property
+    def id(self) -> str:
+        """The id of the request."""
+        return self.record["id"]
+
+
+class NotFound(QbxmlQueueError, LookupError):
+    """The books do not have the object."""
+
+    def __init__(self, kind: str, identifier: str) -> None:
+        super().__init__(f"The books have no {kind} with the id {identifier!r}.")
+
+
+class Ambiguous(QbxmlQueueError, LookupError):
+    """The books have several objects with a number. `ids` are theirs: use `get` with one of them."""
+
+    def __init__(self, kind: str, sought: str, ids: Sequence[str]) -> None:
+        self.ids = list(ids)
+        super().__init__(f"The books have {len(ids)} objects of the type {kind} with {sought!r}: {', '.join(ids)}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A field that two programs have changed. A value is None if the field is empty, or the line was removed."""
+
+    field: str
+    read: Any
+    """The value that the call has read."""
+    theirs: Any
+    """The value in the books now."""
+    ours: Any
+    """The value that the call would write."""
+
+
+class Conflict(QbxmlQueueError):
+    """Somebody else has changed a field that the call changes. Nothing was written. `changes` has both values."""
+
+    def __init__(self, kind: str, identifier: str, changes: Sequence[Change]) -> None:
+        self.changes = list(changes)
+        both = "; ".join(f"{one.field} is {one.theirs!r} now, and this call writes {one.ours!r}" for one in changes)
+        super().__init__(f"{kind} {identifier} was changed meanwhile: {both}. Read it and decide which value stays.")
 
 
 _CODES: dict[str, type[RequestFailed]] = {

@@ -21,7 +21,7 @@ Required: TypeAlias = Literal["required"]
 """A write waits until it is approved with another API key."""
 
 
-class ContentOptions(TypedDict, total=False):
+class SendOptions(TypedDict, total=False):
     """What belongs to a request beside its elements, and how the service reads it."""
 
     version: str
@@ -41,6 +41,11 @@ class ContentOptions(TypedDict, total=False):
     """False skips the check against the schema."""
     transliterate: bool
     """True replaces characters that QuickBooks cannot store."""
+
+
+class ContentOptions(SendOptions, total=False):
+    """What belongs to a request beside its elements, how the service reads it, and whether it looks first."""
+
     if_exists: IfExists
     """What an addition does if its object exists. `fail` is the default."""
 
@@ -95,6 +100,40 @@ class IterateOptions(CommonOptions, total=False):
     """Seconds to wait for one page; 300 by default. Then StillWaiting is raised."""
     page_size: int
     """Objects in a page; 100 by default."""
+
+
+class ReadOptions(SendOptions, total=False):
+    """How a read of a resource is queued, and how long to wait for it."""
+
+    priority: Priority
+    timeout: float
+    """Seconds to wait until it has ended; 300 by default. Then StillQueued is raised, and the same call resumes it."""
+
+
+class ListOptions(ReadOptions, total=False):
+    """How the query of a resource is queued, and how large its pages are."""
+
+    page_size: int
+    """Objects in a page; 100 by default."""
+
+
+class CallOptions(ReadOptions, total=False):
+    """How a write of a resource is queued, and how long to wait for it."""
+
+    idempotency_key: str
+    """Names the cause of the write, such as `invoice-1042`, so that it is queued once, also by a program that was
+    restarted. The default is random."""
+    approval: Required
+
+
+class CreateOptions(CallOptions, total=False):
+    """How an addition is queued."""
+
+    if_exists: IfExists
+
+
+class UpdateOptions(CallOptions, total=False):
+    """How a change is queued."""
 
 
 def check_options(method: str, kind: type, options: Mapping[str, Any]) -> None:

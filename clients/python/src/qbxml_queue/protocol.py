@@ -276,7 +276,7 @@ class Protocol:
         """Queue a request, wait until it has ended and return its result: that of all its pages, if it has several."""
         deadline = self.clock() + options.get("timeout", WAIT_SECONDS)
         # The low lane takes no request that may be sent in pages.
-        if "iterate" not in options and options.get("priority") != "low" and _can_be_paged(request, options):
+        if "iterate" not in options and options.get("priority") != "low" and can_be_paged(request, options):
             options = {**options, "iterate": "auto"}
         pages = Pages(self, (yield from self.queue(request, options))["id"])
         result = yield from pages.next(deadline)
@@ -372,7 +372,7 @@ def _with_dependants(dependants: bool) -> dict[str, str]:
     return {"dependants": "true"} if dependants else {}
 
 
-def _can_be_paged(request: Mapping[str, Any], options: ExecuteOptions) -> bool:
+def can_be_paged(request: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
     """Whether the service may send a request in pages: its response may be large, and it can iterate."""
     if _without_iterators(options.get("version", "")):
         return False

@@ -21,6 +21,16 @@ class Named(Protocol):
     def name_in(self, batch: object) -> str:
         """Return what identifies the request in a batch, or outside of batches, which is None."""
 
+    def value(self, member: str) -> Reference:
+        """Return a value of the object that the request returns, such as its ListID."""
+
+
+class Record(TypedDict):
+    """What the record of each object in a list has."""
+
+    ListID: str
+    EditSequence: str
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -42,6 +52,8 @@ Macro = TypedDict("Macro", {"@useMacro": str})
 """A value that an element of the same request defines with `@defMacro`."""
 
 Text: TypeAlias = str | Reference
+Object: TypeAlias = str | Named | Record
+"""An object: its FullName, its record, or the step of a batch that returns it."""
 Amount: TypeAlias = Decimal | int | str | Reference
 """An amount, price, quantity, percentage or rate. A float is not one, because it would be rounded."""
 Whole: TypeAlias = int | str | Reference
@@ -72,13 +84,32 @@ def to_json(value: object, batch: object = None) -> object:  # noqa: PLR0911 - o
         case Reference():
             return value.to_json(batch)
         case Mapping():
-            return {name: to_json(member, batch) for name, member in value.items()}
+            return {name: to_json(_referred(name, member), batch) for name, member in value.items()}
         case Sequence():
             return [to_json(member, batch) for member in value]
         case float():
             raise TypeError(f"{value!r} is a float. Write amounts and quantities as Decimal, int or str.")
         case _:
             raise TypeError(f"{value!r} cannot be a value in a request.")
+
+
+def _referred(name: object, value: Any) -> object:
+    """Return what stands for an object, such as its record, as the ListID or FullName that a reference has."""
+    if not isinstance(name, str) or not name.endswith("Ref"):
+        return value
+    if isinstance(value, list | tuple):
+        return [_referred(name, one) for one in value]
+    # `if_exists` needs the name of a parent.
+    member = "FullName" if name == "ParentRef" else "ListID"
+    match value:
+        case str():
+            return {"FullName": value}
+        case Mapping() if len(value) > 1 and member in value:
+            return {member: value[member]}
+        case _ if hasattr(value, "name_in"):
+            return {member: value.value(member)}
+        case _:
+            return value
 
 
 def from_json(request_name: str, result: Mapping[str, Any]) -> dict[str, Any]:

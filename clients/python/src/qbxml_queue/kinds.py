@@ -1,0 +1,34 @@
+"""What the client knows of a resource, and what became of an addition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+Outcome = TypedDict("Outcome", {"@outcome": Literal["created", "found", "updated", "unchanged"]})
+"""What became of an addition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A resource. `qbxml_queue.schema.kinds` has all of them, as `generate_resources.py` derives them."""
+
+    name: str
+    """The object in QBXML, such as `Invoice`."""
+    returns: tuple[str, ...]
+    """The elements of the result of its query."""
+    methods: tuple[str, ...]
+    key: str
+    """The element that is its id: `ListID` or `TxnID`."""
+    sought: str | None
+    """The element by which `find` looks for it: `FullName`, `RefNumber` or `Name`."""
+    modified: tuple[str, ...]
+    """Where its query has the time of the last change."""
+    has_lines: bool
+    """Whether its query leaves lines out unless it asks for them."""
+    added_line: str | None
+    """The element that `lines` stands for in an addition."""
+    changed_lines: tuple[str, ...]
+    """The lines in its Mod. QuickBooks deletes those that a Mod with lines does not list."""
+    if_exists: Literal["return", "update"]
+    """What `ensure` does with an object that exists."""
