@@ -6,6 +6,7 @@
 * `pairs_of_sets`: the same with 2, 5 and 20 requests in a message set; EVERY (20).
 * `interleavings`: the state machine, RUNS (250) times up to STEPS (50) steps; SEED (1) repeats a run.
 * `interleavings_of_sets`: the same with up to 2, then 5, then 20 requests in a message set.
+* `interleavings_of_looking`: the same, begun with additions that look first and batches that can be continued.
 * `interleavings_of_few_sessions`: the same with two sessions that may run at once.
 * `lost_answers`: the same on emulated DynamoDB that loses answers, does calls minutes later, fails reads and tears
   batches, with up to 1 and 5 requests in a message set; RUNS (50).
@@ -30,6 +31,7 @@ from local.database import answering_endpoint
 from tests.proofs import bad_requests, connectors, existing, interleavings, lost_answers, pairs, restores
 from tests.proofs.databases import ENDPOINT, new_dynamodb_store
 from tests.support.fake_store import FakeStore
+from tests.support.web_connector.interleavings import InterleavingsOfLooking
 from tests.support.web_connector.matrix import QUEUES_OF_SETS
 
 
@@ -81,6 +83,14 @@ def prove_interleavings_of_sets() -> bool:
     )
 
 
+def prove_interleavings_of_looking() -> bool:
+    """Run the state machine with additions that look first."""
+    machine = interleavings.OnDynamoDB if ENDPOINT else interleavings.InMemory
+    size = number("RUNS", 250), number("STEPS", 50), number("SEED", 1)
+    first = {name: getattr(InterleavingsOfLooking, name) for name in ("first_requests", "first_batches")}
+    return interleavings.prove(type("OfLooking", (machine,), first), *size)
+
+
 def prove_interleavings_of_few_sessions() -> bool:
     """Run the state machine with fewer sessions than connections."""
     machine = interleavings.OnDynamoDB if ENDPOINT else interleavings.InMemory
@@ -120,6 +130,7 @@ PROOFS = {
     "pairs_of_sets": prove_pairs_of_sets,
     "interleavings": prove_interleavings,
     "interleavings_of_sets": prove_interleavings_of_sets,
+    "interleavings_of_looking": prove_interleavings_of_looking,
     "interleavings_of_few_sessions": prove_interleavings_of_few_sessions,
     "bad_requests": prove_bad_requests,
     "existing": prove_existing,

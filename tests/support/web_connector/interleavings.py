@@ -27,6 +27,7 @@ from tests.support.web_connector.stream_rules import StreamRules
 from tests.support.web_connector.system import OWNERS, Execution, File, System
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from domain.records.request import QueuedRequest
@@ -79,6 +80,9 @@ class Interleavings(StreamRules):
     """The setting of the connections."""
     max_sessions: int | None = None
     """How many sessions may run at once."""
+    first_requests: Sequence[str] = ("write", "iterate", "write")
+    first_batches: Sequence[str] = ()
+    """The kinds of the requests of each connection, and of the batches of the first one, at the beginning."""
 
     fetched = Bundle("fetched")
     answers = Bundle("answers")
@@ -98,14 +102,16 @@ class Interleavings(StreamRules):
     def begin(self, seed: int) -> None:
         self.system = self.make_system(seed)
         for number, _ in enumerate(OWNERS):
-            for kind in ("write", "iterate", "write"):
+            for kind in self.first_requests:
                 self.system.queue(number, kind, "")
+        for kind in self.first_batches:
+            self.system.queue_batch(0, kind)
 
     # --- Consumers
 
     @rule(
         number=CONNECTIONS,
-        kind=st.sampled_from(["write", "write", "read", "iterate"]),
+        kind=st.sampled_from(["write", "write", "read", "iterate", "look", "look"]),
         label=st.sampled_from(["", "", "same"]),
         key=st.sampled_from([None, "key"]),
         send_by=SEND_BY,
@@ -119,7 +125,7 @@ class Interleavings(StreamRules):
 
     @rule(
         number=CONNECTIONS,
-        kind=st.sampled_from(["chain", "fan", "wrong value"]),
+        kind=st.sampled_from(["chain", "fan", "wrong value", "look"]),
         send_by=st.lists(SEND_BY, min_size=1, max_size=3),
         is_low=st.booleans(),
         trouble=TROUBLE,
@@ -180,11 +186,21 @@ class Interleavings(StreamRules):
         }.get(what, lambda: use.update(*mine, **SETTINGS[what], actor=AN_ACTOR))
         self.system.in_function(action, trouble)
 
-    @rule(number=CONNECTIONS, what=st.sampled_from(["discard", "queue again", "replace"]), trouble=TROUBLE)
+    @rule(
+        number=CONNECTIONS,
+        what=st.sampled_from(["discard", "queue again", "queue each again", "replace", "continue"]),
+        trouble=TROUBLE,
+    )
     def change_many(self, number: int, what: str, trouble: Trouble) -> None:
-        """Discard or queue again all requests of a connection with one call, or replace each by a call of its own."""
+        """Discard or queue again all requests of a connection with one call, or each, or a batch, with its own."""
         system = self.system
-        action = {"discard": system.discard_many, "queue again": system.queue_again, "replace": system.replace_each}
+        action = {
+            "discard": system.discard_many,
+            "queue again": system.queue_again,
+            "queue each again": system.copy_each,
+            "replace": system.replace_each,
+            "continue": system.continue_batches,
+        }
         action[what](number, trouble)
 
     # --- Web Connectors and QuickBooks
@@ -265,10 +281,16 @@ class Interleavings(StreamRules):
         self.on_their_way.remove(copy)
         ticket, number, request = copy
         books = self.system.books[self.system.connections[number].id]
+        books.late += self._is_late(copy)
         response = ticket, books.response_to(request, objects, failed=failed)
         if at_once:
             self.system.receive(*response, trouble=trouble)
         return response
+
+    def _is_late(self, copy: tuple[str, int, str]) -> bool:
+        """Whether a Web Connector has hung for longer than QuickBooks may take, with an addition that looks first."""
+        until = self.fetched_at[copy] + timedelta(seconds=MAX_EXECUTION_SECONDS)
+        return until <= self.system.clock.now and "<InvoiceAddRq" in copy[2]
 
     @rule(
         copy=consumes(fetched),
@@ -470,6 +492,15 @@ class Interleavings(StreamRules):
             return
         self.system.to_quiet()
         assert not self.system.executions
-        for _, number, request in self.on_their_way:
-            self.system.books[self.system.connections[number].id].response_to(request)
+        for ticket, number, request in self.on_their_way:
+            books = self.system.books[self.system.connections[number].id]
+            books.late += self._is_late((ticket, number, request))
+            books.response_to(request)
         self.system.check_end()
+
+
+class InterleavingsOfLooking(Interleavings):
+    """Each connection has additions of one invoice that look first, and a batch that fails and can be continued."""
+
+    first_requests = ("look", "write", "look")
+    first_batches = ("wrong value", "look")

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 PAGE_SIZE = 2
+ADDITION = re.compile(r"<(?:Customer|Invoice)AddRq")
+"""The beginning of a write to the model of a company file."""
+NUMBER = re.compile(r"<RefNumber>([^<]*)</RefNumber>")
 
 
 def hcp(file_id: str | None = "{90A44FB5-33D9-4815-AC85-BC87A7E7D1EB}") -> str:
@@ -102,12 +105,18 @@ def page_of(request: str, remaining: int) -> str:
 
 @dataclass
 class Books:
-    """One company file. Each response contains `owner`, so that a response from another file is recognised."""
+    """One company file. Each response contains `owner`, so that a response from another file is recognised.
+
+    `invoices` are how many invoices there are with a number, and `late` how many of them a Web Connector that hung may
+    have added after QuickBooks was asked whether it had executed them.
+    """
 
     owner: str
     responses_by_id: dict[str, tuple[str, str]] = field(default_factory=dict)
     executions: Counter[str] = field(default_factory=Counter)
     iterators: dict[str, int] = field(default_factory=dict)
+    invoices: Counter[str] = field(default_factory=Counter)
+    late: int = 0
 
     def response_to(self, request: str, objects: int = 0, *, failed: bool = False) -> str:
         """Execute a request at once. A new iterator has `objects` objects."""
@@ -123,7 +132,7 @@ class Books:
         new, old = (re.search(rf'{name}MessageSetID="([^"]*)"', request) for name in ("new", "old"))
         if new is None:
             return lambda: self._read(request, objects, failed=failed)
-        content = request.partition("<CustomerAddRq")[2]
+        content = "".join(ADDITION.split(request, maxsplit=1)[1:])
         if old and old[1] != new[1]:
             self.responses_by_id.pop(old[1], None)
         if new[1] in self.responses_by_id:
@@ -152,6 +161,7 @@ class Books:
     def _execute(self, message_set: str, content: str, request: str, *, failed: bool) -> str:
         labels = labels_in(request)
         self.executions.update(labels if len(labels) > 1 else [message_set])
+        self.invoices.update([] if failed else NUMBER.findall(request))
         text = self._text(request, code=3100, severity="Error") if failed else self._text(request)
         text = text.replace("<QBXMLMsgsRs>", f'<QBXMLMsgsRs newMessageSetID="{message_set}">')
         self.responses_by_id[message_set] = content, text
@@ -169,6 +179,8 @@ class Books:
             self.iterators[iterator] = max(0, self.iterators[iterator] - PAGE_SIZE)
         elif match:
             return self._text(request, code=3000, severity="Error")
+        elif (number := NUMBER.search(request)) and not self.invoices[number[1]]:
+            return self._text(request, code=1)
         else:
             return self._text(request)
         remaining = self.iterators[iterator]
@@ -176,6 +188,11 @@ class Books:
 
     def _text(self, request: str, *, code: int = 0, severity: str = "Info", extra: str = "") -> str:
         content = "" if code else f"<CustomerRet><Name>{self.owner}</Name></CustomerRet>"
+        if not code and (number := NUMBER.search(request)):
+            content = (
+                f"<InvoiceRet><TxnID>1</TxnID><CustomerRef><FullName>Ann</FullName></CustomerRef><RefNumber>{number[1]}"
+                f"</RefNumber><Memo>{self.owner}</Memo></InvoiceRet>"
+            )
         whole: dict[str, Any] = {
             "code": code,
             "severity": severity,

@@ -19,17 +19,27 @@ from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.sessions import SESSION_ID
 from domain import qbxml
 from domain.connections.service import ConnectionService
-from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted, PossiblyExecuted
+from domain.errors import (
+    Gone,
+    HasDependants,
+    InvalidRequest,
+    InvalidState,
+    MayBeExecuted,
+    NotFound,
+    PossiblyExecuted,
+)
 from domain.listing.filters import RequestFilter
 from domain.maintenance.late_requests import end_late_requests
 from domain.maintenance.sweep import sweep
+from domain.queueing.continuation import ContinueBatch, Continuing
 from domain.queueing.many import ManyRequests
-from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch, QueueRequest
+from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch, QueueRequest, copy_of
 from domain.queueing.queue_again import QueueAgain
 from domain.queueing.service import RequestService
 from domain.queueing.successor import Replaces, id_again
 from domain.records.app import App
-from domain.records.batch import id_at, ids_of_batch, new_batch_id
+from domain.records.batch import batch_id, id_at, ids_of_batch, new_batch_id
+from domain.records.lookup import IfExists
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.records.webhook import WebhookState
@@ -47,7 +57,7 @@ from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, Count
 from tests.support.web_connector.functions import FAILED_READS, AtOnce, HostClock, PlannedTrouble, is_failed_read
 from tests.support.web_connector.interruptions import FunctionTerminated, InterruptibleStore, RandomIds
 from tests.support.web_connector.observed_store import RETENTION_DAYS
-from tests.support.web_connector.quickbooks import Books, hcp, labels_in
+from tests.support.web_connector.quickbooks import ADDITION, Books, hcp, labels_in
 from tests.support.web_connector.streams import BATCH, Streams, shard_of
 from tests.support.web_connector.webhooks import Webhooks
 from tests.support.webhooks import SECRET
@@ -64,6 +74,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OWNERS = (APP_ID, APP_ID, OTHER_APP_ID)
+INVOICE = (
+    "<InvoiceAdd><CustomerRef><FullName>Ann</FullName></CustomerRef><RefNumber>7</RefNumber>"
+    "<InvoiceLineAdd><Desc>Work</Desc></InvoiceLineAdd></InvoiceAdd>"
+)
+"""All requests that look first are for one invoice in each company file."""
 HOOK = "https://example.com/hook"
 MAX_SESSIONS = 40
 CALLS_A_SECOND = 1.0
@@ -287,7 +302,7 @@ class System:
         path = "D:\\other.qbw" if file in {File.OTHERS, File.UNMARKED, File.COPY} else "C:\\Books\\acme.qbw"
         host_facts = facts.get(file, hcp(mark))
         request = self.soap("sendRequestXML", ticket, host_facts, path, "US", "16", "0", trouble=trouble) or ""
-        if "<CustomerAddRq" in request:
+        if ADDITION.search(request):
             self._check_write_goes_out(request)
         if paused and "<QBXML" in request:
             # A session finishes only work that QuickBooks has begun: a lost response or the next page.
@@ -310,7 +325,7 @@ class System:
             is_bound = message_set in self.sent and record.message_set is not None
             assert is_bound or record.send_by_time is None or (record.sent_at or "") < record.send_by_time, record
         # A status check of the same message set executes nothing.
-        writes = [running.request for running in self.executions if "<CustomerAddRq" in running.request]
+        writes = [running.request for running in self.executions if ADDITION.search(running.request)]
         assert not [write for write in writes if f'newMessageSetID="{message_set}"' in write]
         self.sent.add(message_set)
 
@@ -341,7 +356,9 @@ class System:
             "write": ("CustomerAddRq", "", "<CustomerAdd><Name>Ann</Name></CustomerAdd>"),
             "read": ("CustomerQueryRq", "", "<MaxReturned>2</MaxReturned>"),
             "iterate": ("CustomerQueryRq", ' iterator="Start"', "<MaxReturned>2</MaxReturned>"),
+            "look": ("InvoiceAddRq", "", INVOICE),
         }[kind]
+        if_exists = IfExists.RETURN if kind == "look" else IfExists.FAIL
         element = f"<{name}{request_id}{attributes}>{content}</{name}>"
         text = f'<QBXML><QBXMLMsgsRq onError="stopOnError">{element}</QBXMLMsgsRq></QBXML>'
         request = qbxml.parse_request_xml(text)
@@ -350,7 +367,13 @@ class System:
 
         def create() -> str:
             new = command(
-                connection.app_id, connection.id, request, idempotency=idempotency, send_by=send_by, is_low=low
+                connection.app_id,
+                connection.id,
+                request,
+                idempotency=idempotency,
+                send_by=send_by,
+                is_low=low,
+                if_exists=if_exists,
             )
             return self.queueing.queue(new).stored.record.id
 
@@ -377,6 +400,7 @@ class System:
             "chain": [_write("a"), _write("b", "a"), _write(None, "b", "a")],
             "fan": [_write("a"), _write(None, "a"), _read("a"), _write(None, "a"), _iterated("a")],
             "wrong value": [_write("a"), _write("b", "a", path="CustomerRet/ListID"), _read("b")],
+            "look": [_write("a"), _look("b", "a"), _look("c"), _write(None, "c", path="InvoiceRet/RefNumber")],
         }
         times = chain(send_by, repeat(send_by[-1]))
         low = is_low and kind != "fan"
@@ -431,6 +455,37 @@ class System:
             def work(command: QueueRequest = command) -> None:
                 with suppress(InvalidState, PossiblyExecuted, Gone):
                     self.queueing.queue(command)
+
+            self.in_function(work, trouble)
+        self._know_successors()
+
+    def continue_batches(self, number: int, trouble: Trouble = None) -> None:
+        """Continue each batch of a connection in which a request failed, if it certainly wrote nothing."""
+        connection = self.connections[number]
+        use = Continuing(self.interruptible, self.queueing)
+        for batch in dict.fromkeys(filter(None, map(batch_id, self.new_id.ids))):
+            command = ContinueBatch(connection.app_id, connection.id, batch, AN_ACTOR)
+
+            def work(command: ContinueBatch = command) -> None:
+                # Others may have deleted a request of it, and it is of another connection, or nothing failed.
+                with suppress(NotFound, InvalidState, PossiblyExecuted, Gone, InvalidRequest):
+                    use.continue_batch(command)
+
+            self.in_function(work, trouble)
+        self._know_successors()
+
+    def copy_each(self, number: int, trouble: Trouble = None) -> None:
+        """Queue each ended request of a connection again with a call of its own, if it certainly wrote nothing."""
+        connection = self.connections[number]
+        for request_id in list(self.new_id.ids):
+
+            def work(request_id: str = request_id) -> None:
+                with suppress(NotFound, InvalidState, PossiblyExecuted, Gone):
+                    copy = copy_of(self.requests.copied(connection.app_id, request_id))
+                    replaces = Replaces(request_id)
+                    self.queueing.queue(
+                        QueueRequest(connection.app_id, connection.id, lambda _: copy, replaces=replaces)
+                    )
 
             self.in_function(work, trouble)
         self._know_successors()
@@ -544,6 +599,8 @@ class System:
             self._check_session(connection.id, mine)
         for record in records:
             self._check_record(record)
+        for books in self.books.values():
+            assert max(books.invoices.values(), default=0) <= 1 + books.late, "two invoices of one number by our doing"
         assert not getattr(self.store, "out_of_turn", [])
         if check_lanes := getattr(self.store, "check_lanes", None):
             check_lanes()
@@ -598,7 +655,7 @@ class System:
         response = self.responses[record.id]
         if record.state is State.RESPONSE_RECEIVED:
             assert response
-            assert re.findall("<Name>([^<]*)</Name>", response) == [record.connection_id]
+            assert re.findall("<(?:Name|Memo)>([^<]*)</", response) == [record.connection_id]
             assert f'requestID="{record.request_label}"' in response
         if record.is_read:
             return
@@ -612,7 +669,8 @@ class System:
             assert not executions
         if record.state is State.RETRYABLE:
             assert record.recovering or not executions
-        if record.state is State.RESPONSE_RECEIVED or (record.error and record.error.code == "quickbooks_error"):
+        has_response = record.error and record.error.code == "quickbooks_error"
+        if (record.state is State.RESPONSE_RECEIVED or has_response) and not record.looks:
             assert executions == 1
 
     def check_end(self) -> None:
@@ -650,6 +708,14 @@ def _write(ref: str | None, *depends_on: str, path: str = "CustomerRet/Name") ->
     if depends_on:
         fields["CompanyName"] = {"$from": depends_on[-1], "path": path}
     return new_request({"CustomerAddRq": {"CustomerAdd": fields}}, ref, *depends_on)
+
+
+def _look(ref: str, *depends_on: str) -> NewRequest:
+    """Return an addition that looks first, with a value of the response to the request that it depends on."""
+    memo = {"Memo": {"$from": depends_on[0], "path": "CustomerRet/Name"}} if depends_on else {}
+    fields = {"CustomerRef": {"FullName": "Ann"}, "RefNumber": "7", **memo, "InvoiceLineAdd": [{"Desc": "Work"}]}
+    tree = {"InvoiceAddRq": {"InvoiceAdd": fields}}
+    return new_request(tree, ref, *depends_on, if_exists=IfExists.RETURN)
 
 
 def _read(*depends_on: str) -> NewRequest:

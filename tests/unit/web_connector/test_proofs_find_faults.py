@@ -14,7 +14,7 @@ from domain.records.request import IN_FLIGHT, QueuedRequest, Recovery, State
 from domain.records.session import Session
 from domain.storage.changes import BeginLog, Change, ChangeRequest, ForgetRequest, Put
 from domain.storage.counts import count_changes
-from domain.web_connector.outcomes import outcome
+from domain.web_connector.outcomes import looking, outcome
 from domain.web_connector.session import sets
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from simulator.company.message_sets import Keeping, MessageSets
@@ -22,7 +22,7 @@ from tests.proofs import interleavings
 from tests.support.builders import FixedClock
 from tests.support.web_connector import existing
 from tests.support.web_connector.drain import Drain
-from tests.support.web_connector.interleavings import Interleavings
+from tests.support.web_connector.interleavings import Interleavings, InterleavingsOfLooking
 from tests.support.web_connector.matrix import interruptions_of, two_writes
 from tests.support.web_connector.observed_store import ObservedStore
 from tests.support.web_connector.system import System
@@ -244,6 +244,13 @@ def test_the_state_machine_finds_a_webhook_whose_message_was_lost() -> None:
 
     with pytest.raises(AssertionError):
         interleavings.run(FaultyMachine, runs=MAX_RUNS, steps=40, chance=1, shrinks=False)
+
+
+def test_the_state_machine_finds_an_object_that_is_added_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "with_identity", lambda *_: ())
+
+    with pytest.raises(AssertionError, match="two invoices"):
+        interleavings.run(InterleavingsOfLooking, runs=MAX_RUNS, steps=40, chance=1, shrinks=False)
 
 
 def test_the_state_machine_accepts_a_correct_service() -> None:

@@ -8,11 +8,15 @@ from __future__ import annotations
 from hypothesis import settings
 
 from tests.support.fake_store import FakeStore
-from tests.support.web_connector.interleavings import Interleavings
+from tests.support.web_connector.interleavings import Interleavings, InterleavingsOfLooking
 from tests.support.web_connector.system import System
 
 TestInterleavings = Interleavings.TestCase
 TestInterleavings.settings = settings(max_examples=20, stateful_step_count=40, deadline=None)
+
+
+TestInterleavingsOfLooking = InterleavingsOfLooking.TestCase
+TestInterleavingsOfLooking.settings = settings(max_examples=10, stateful_step_count=40, deadline=None)
 
 
 class InterleavingsOfSets(Interleavings):
