@@ -20,7 +20,7 @@ from tests.support.builders import a_connection, a_record, a_session
 from tests.support.unreliable_dynamodb import TORN
 
 if TYPE_CHECKING:
-    from domain.records.request import QueuedRequest
+    from domain.records.request import ListedRequest, QueuedRequest
     from tests.contract.stores import AnyStore
 
 FIRST, SECOND = "a" * 20, "b" * 20
@@ -102,6 +102,47 @@ def test_a_torn_read_of_a_mod_that_waits_for_approval_is_repeated() -> None:
         assert TORN in bench.client.happened
         assert isinstance(detail, RequestDetail)
         assert detail.stored.modification_xml == mod(FIRST)
+
+
+def test_a_list_has_the_mod_only_while_it_waits_for_approval(store: AnyStore) -> None:
+    first = added(store)
+    lookup = ObjectLookup(IfExists.UPDATE).modifying(FIRST)
+    waiting = replace(first, state=State.RETRYABLE, claim=Claim(), approval=Approval("key"), lookup=lookup)
+    waiting = waiting.changed(LATER)
+    store.commit(ChangeRequest(first, waiting, modification_xml=mod(FIRST), field_changes=changes(FIRST)))
+
+    listed = in_list(store, waiting)
+    assert (listed.modification_xml, listed.field_changes) == (mod(FIRST), changes(FIRST))
+    assert not listed.lacks_modification
+    too_large = in_list(store, waiting, max_total_bytes=len(listed.request_xml or "") + 10)
+    assert (too_large.modification_xml, too_large.field_changes, too_large.lacks_modification) == (None, (), True)
+    approved = waiting.approved("key_approver", LATER)
+    store.commit(ChangeRequest(waiting, approved))
+    assert in_list(store, approved).modification_xml is None
+    assert not in_list(store, approved).lacks_modification
+
+
+def in_list(store: AnyStore, record: QueuedRequest, max_total_bytes: int = 1_000_000) -> ListedRequest:
+    """Return a record as a list reads it."""
+    batch = store.request_batch([record.id])
+    (listed,) = batch.with_bodies(list(batch.records), max_response_bytes=1_000, max_total_bytes=max_total_bytes)
+    return listed
+
+
+def test_a_torn_read_of_a_mod_that_waits_is_repeated_for_a_list() -> None:
+    with emulated_dynamodb(), mock_aws():
+        bench = Bench()
+        first = added(bench.store)
+        lookup = ObjectLookup(IfExists.UPDATE).modifying(FIRST)
+        waiting = replace(first, state=State.RETRYABLE, claim=Claim(), approval=Approval("key"), lookup=lookup)
+        waiting = waiting.changed(LATER)
+        bench.store.commit(ChangeRequest(first, waiting, modification_xml=mod(FIRST), field_changes=changes(FIRST)))
+        bench.tear()
+
+        listed = in_list(bench.store, waiting)
+
+        assert TORN in bench.client.happened
+        assert (listed.record.awaits_approval, listed.modification_xml) == (True, mod(FIRST))
 
 
 def test_a_torn_read_of_a_mod_is_repeated() -> None:

@@ -119,6 +119,7 @@ class FakeBatch:
         items = [self._stored[record.id] for record in records]
         small = [item.record.response_size <= max_response_bytes for item in items]
         texts: list[str | None] = [item.request_xml for item in items]
+        texts += [item.modification_xml if item.record.awaits_approval else None for item in items]
         texts += [item.response_xml if fits else None for item, fits in zip(items, small, strict=True)]
         bodies: list[str | None] = []
         for text in texts:
@@ -126,7 +127,10 @@ class FakeBatch:
             bodies.append(text if size <= max_total_bytes else None)
             max_total_bytes -= size if size <= max_total_bytes else 0
         references = [item.references for item in items]
-        return list(map(ListedRequest, records, bodies[: len(records)], bodies[len(records) :], references))
+        number = len(records)
+        requests, mods, responses = bodies[:number], bodies[number : 2 * number], bodies[2 * number :]
+        changes = [item.field_changes if mod else () for item, mod in zip(items, mods, strict=True)]
+        return list(map(ListedRequest, records, requests, responses, references, mods, changes))
 
     def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
         """Return a record with its bodies, without a response that is too large."""

@@ -174,17 +174,24 @@ class Bodies:
         response_xml = None if response is None else unpack(response)
         modification = self.modification_of(record)
         texts = (self.request_xml, response_xml, self.metadata, self.references, modification)
-        changes = self._field_changes if modification else ()
+        changes = self.field_changes if modification else ()
         return StoredRequest(record, *texts, changes, self.replaces)
 
     def modification_of(self, record: QueuedRequest) -> str | None:
         """Return the Mod that a record sends or has sent last, or None if it has none, or the body has another one."""
-        stored = self._items[keys.BODY].get(keys.MODIFICATION)
-        text = unpack(bytes(stored["B"])) if stored and record.modification_label else None
+        packed = self.packed_modification
+        text = unpack(packed) if packed and record.modification_label else None
         return text if text and f'"{record.modification_label}"' in text else None
 
     @property
-    def _field_changes(self) -> tuple[FieldChange, ...]:
+    def packed_modification(self) -> bytes | None:
+        """The compressed Mod that was made last, or None."""
+        stored = self._items[keys.BODY].get(keys.MODIFICATION)
+        return bytes(stored["B"]) if stored else None
+
+    @property
+    def field_changes(self) -> tuple[FieldChange, ...]:
+        """The fields that the Mod changes."""
         stored = self._items[keys.BODY].get(keys.FIELD_CHANGES)
         members = json.loads(unpack(bytes(stored["B"]))) if stored else []
         return tuple(FieldChange(*values) for values in members)
@@ -276,13 +283,23 @@ class StoredBatch:
             else bodies[record.id].packed_response(record)
             for record in records
         )
-        texts = list(unpack_within(chain(requests, responses), max_total_bytes))
+        # Somebody who approves a record must have seen the Mod that it sends, and not an earlier one.
+        modifications = (
+            bodies[record.id].packed_modification
+            if record.awaits_approval and bodies[record.id].modification_of(record)
+            else None
+            for record in records
+        )
+        number = len(records)
+        texts = list(unpack_within(chain(requests, modifications, responses), max_total_bytes))
         references = [bodies[record.id].references for record in records]
         request_texts = (
             None if text is None else qbxml.filled(text, known)
-            for text, known in zip(texts[: len(records)], references, strict=True)
+            for text, known in zip(texts[:number], references, strict=True)
         )
-        return list(map(ListedRequest, records, request_texts, texts[len(records) :], references))
+        mods = texts[number : 2 * number]
+        changes = [bodies[record.id].field_changes if mod else () for record, mod in zip(records, mods, strict=True)]
+        return list(map(ListedRequest, records, request_texts, texts[2 * number :], references, mods, changes))
 
     def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
         """Return a record of the batch with its bodies, as `RequestBatch` describes. Chunks take one more read."""

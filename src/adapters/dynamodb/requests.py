@@ -152,7 +152,7 @@ class Requests:
                 to_read = [
                     request_id
                     for request_id in to_read
-                    if request_id in records and _is_torn(records[request_id], bodies.get(request_id))
+                    if request_id in records and _cannot_be_shown(records[request_id], bodies.get(request_id))
                 ]
                 if to_read:
                     backoff.wait()
@@ -291,6 +291,11 @@ class Requests:
 def _is_torn(record: QueuedRequest, bodies: Bodies | None) -> bool:
     """Whether the body was read at another moment than the record: it is missing, or lacks a part of the record."""
     return bodies is None or bodies.is_older_than(record) or lacks_values(record, bodies.references)
+
+
+def _cannot_be_shown(record: QueuedRequest, bodies: Bodies | None) -> bool:
+    """Whether the body is torn, or lacks the Mod that waits for approval."""
+    return _cannot_be_sent(record, bodies) if record.awaits_approval else _is_torn(record, bodies)
 
 
 def _cannot_be_sent(record: QueuedRequest, bodies: Bodies | None) -> bool:

@@ -747,9 +747,20 @@ class StoredRequest:
 
 @dataclass(frozen=True, slots=True)
 class ListedRequest:
-    """A record in a list. A body that does not fit into the list is None."""
+    """A record in a list. A body that does not fit into the list is None.
+
+    `modification_xml` and `field_changes` are those of a record that waits for approval.
+    """
 
     record: QueuedRequest
     request_xml: str | None
     response_xml: str | None = None
     references: tuple[Reference, ...] = ()
+    modification_xml: str | None = None
+    field_changes: tuple[FieldChange, ...] = ()
+
+    @property
+    def lacks_modification(self) -> bool:
+        """Whether the record waits for the approval of a Mod that the list does not show."""
+        waits_with_mod = self.record.awaits_approval and self.record.modification_label is not None
+        return waits_with_mod and self.modification_xml is None

@@ -54,7 +54,7 @@ class RequestBatch(Protocol):
         """Return records of the batch with their bodies. Sizes are in bytes of UTF-8.
 
         Leaves out responses over `max_response_bytes`, and bodies that no longer fit into `max_total_bytes`. The
-        requests come first, then the responses.
+        requests come first, then the Mods that wait for approval, then the responses.
         """
 
     def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:

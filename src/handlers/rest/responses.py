@@ -129,7 +129,8 @@ def _without_request(view: dict[str, Any]) -> dict[str, Any]:
     """Return a list item without its request, or a record of a batch without one of two forms (MAX_BATCH_BYTES)."""
     if "request_json" in view:
         return view | {"request_json": None, "request_json_omitted": True}
-    return view | {"request_xml": None, "request_omitted": True}
+    without = view | {"request_xml": None, "request_omitted": True}
+    return without | ({"modification": None, "modification_omitted": True} if view.get("modification") else {})
 
 
 def _accepts_gzip(event: Event) -> bool:

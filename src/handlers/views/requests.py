@@ -324,8 +324,16 @@ class ListedRequestView(_RequestFields):
 
     request_xml: Annotated[str | None, Schema("Null only with `request_omitted`")]
     response_xml: Annotated[str | None, Schema("Also null with `response_omitted`")]
+    modification: Annotated[
+        ModificationView | None,
+        Schema(
+            "The Mod that waits for approval. Null if an addition waits or nothing does, and with "
+            "`modification_omitted`. The record itself has it also later"
+        ),
+    ]
     request_omitted: NotRequired[Omitted]
     response_omitted: NotRequired[Omitted]
+    modification_omitted: NotRequired[Omitted]
 
 
 class ListedRequestPageView(TypedDict):
@@ -422,7 +430,7 @@ def _not_compared(stored: StoredRequest) -> list[str] | None:
     return list(not_compared(qbxml.stored_request(stored.request_xml, stored.record.qbxml_version)))
 
 
-def modification_view(stored: StoredRequest) -> ModificationView | None:
+def modification_view(stored: StoredRequest | ListedRequest) -> ModificationView | None:
     """Return the Mod that was made last in place of a request, unless it is not needed any more."""
     if stored.modification_xml is None or stored.record.outcome is LookupOutcome.UNCHANGED:
         return None
@@ -463,11 +471,14 @@ def listed_request(listed: ListedRequest, *, waiting: WaitingReason | None = Non
         **_fields(listed.record, waiting),  # type: ignore[typeddict-item]  # as above
         "request_xml": listed.request_xml,
         "response_xml": listed.response_xml,
+        "modification": modification_view(listed),
     }
     if listed.request_xml is None:
         view["request_omitted"] = True
     if listed.response_xml is None and listed.record.response_size:
         view["response_omitted"] = True
+    if listed.lacks_modification:
+        view["modification_omitted"] = True
     return view
 
 
