@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from domain.errors import Forbidden, Gone, HasDependants, InvalidState
+from domain.listing.filters import RequestFilter
+from domain.queueing.continuation import ContinueBatch, Continuing
 from domain.queueing.new_request import IDEMPOTENCY_SECONDS
-from domain.queueing.queue_again import may_be_queued_again
+from domain.queueing.queue_again import QueueAgain, may_be_queued_again
+from domain.queueing.successor import id_again
 from domain.records.approval import MAX_SECONDS, UNKNOWN_AUTHOR, Author
 from domain.records.audit import Action
+from domain.records.batch import batch_id
 from domain.records.event import EventOutcome, changes_of
+from domain.records.lookup import IfExists
 from domain.records.request import ENDED, State
 from domain.send_by import SendBy
 from domain.storage.changes import ChangeRequest
+from domain.timestamps import timestamp
 from local.rebuild import continued
 from tests.support.approvals import ANNE, BOB, ROBOT, Desk, actor_of, customer
-from tests.support.builders import APP_ID
+from tests.support.builders import APP_ID, CONNECTION_ID
 from tests.support.queueing import new_request
 from tests.support.web_connector.quickbooks import labels_in, nothing_stored, response_to
 
@@ -191,6 +198,41 @@ def test_each_copy_waits_for_approval_anew(desk: Desk) -> None:
     with pytest.raises(Forbidden):
         desk.approve(ANNE, third.id)
     assert desk.record(second).given_send_by == desk.record(first).given_send_by
+
+
+def copied_alone(desk: Desk, request_id: str) -> None:
+    """Queue a request again with a call of its own."""
+    desk.queue_again(BOB, request_id)
+
+
+def copied_in_bulk(desk: Desk, _request_id: str) -> None:
+    """Queue all ended requests of the connection again with one call."""
+    everything = RequestFilter(to=timestamp(desk.clock() + timedelta(days=1)))
+    use = QueueAgain(desk.store, desk.clock, lambda: None)
+    use.queue_again(APP_ID, CONNECTION_ID, everything, lambda _: None, actor=actor_of(BOB))
+
+
+def copied_by_continuing(desk: Desk, request_id: str) -> None:
+    """Continue the batch of a request."""
+    batch = batch_id(request_id)
+    assert batch
+    command = ContinueBatch(APP_ID, CONNECTION_ID, batch, actor_of(BOB), BOB)
+    Continuing(desk.store, desk.queueing).continue_batch(command)
+
+
+@pytest.mark.parametrize("copied", [copied_alone, copied_in_bulk, copied_by_continuing])
+def test_a_copy_by_any_route_keeps_what_its_author_asked_for_and_waits_for_approval(desk: Desk, copied: Any) -> None:
+    new = customer(needs_approval=True, if_exists=IfExists.RETURN, is_low=True, send_by=SendBy(within=60))
+    (first,) = desk.batch(ANNE, new)
+    desk.approve(BOB, first)
+    desk.clock.advance(seconds=90)
+    assert desk.sweep() == 1
+
+    copied(desk, first)
+
+    copy = desk.record(id_again(first))
+    assert copy.lookup
+    assert (copy.awaits_approval, copy.is_low, copy.lookup.if_exists) == (True, True, IfExists.RETURN)
 
 
 # --- Batches
