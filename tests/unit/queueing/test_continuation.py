@@ -19,7 +19,7 @@ from domain.queueing.successor import Replaces, id_again
 from domain.records.approval import Approval, ApprovalDecision
 from domain.records.audit import Action
 from domain.records.batch import batch_id, id_at, position_of
-from domain.records.request import ErrorCode, QueuedRequest, State
+from domain.records.request import ErrorCode, QueuedRequest, State, WhetherExecuted
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp
@@ -193,9 +193,12 @@ def test_a_second_call_returns_the_first_batch_and_another_body_is_refused() -> 
     assert (entry.action, entry.request_id) == (Action.REQUEST_QUEUED_AGAIN, bench.ids[0])
 
 
-def test_an_unknown_step_is_continued_only_by_force() -> None:
+@pytest.mark.parametrize("executed", [WhetherExecuted.UNKNOWN, WhetherExecuted.YES])
+def test_a_step_that_quickbooks_may_have_executed_is_continued_only_by_force(executed: WhetherExecuted) -> None:
     bench = Bench(customer("a"), customer("b", "a"))
     bench.fail(bench.ids[0], ErrorCode.OUTCOME_UNKNOWN)
+    step = bench.record(bench.ids[0])
+    bench.store.commit(ChangeRequest(step, step.settled(NOON, executed)))
     before = bench.requests()
 
     with pytest.raises(PossiblyExecuted):
