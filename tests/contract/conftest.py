@@ -90,3 +90,18 @@ def store(request: pytest.FixtureRequest) -> FakeStore | DynamoDBStore:
         return FakeStore(RETENTION_DAYS)
     dynamodb_store: DynamoDBStore = request.getfixturevalue(request.param)
     return dynamodb_store
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Run each value of a parameter on an endpoint once: the emulation has all combinations, with the same calls."""
+    seen: set[tuple[object, str, str]] = set()
+    repeated = []
+    for item in sorted(items, key=lambda item: item.nodeid):  # the same ones in each process
+        if not isinstance(item, pytest.Function) or "[endpoint" not in item.name:
+            continue
+        values = {(item.obj, name, repr(value)) for name, value in item.callspec.params.items()}
+        if values <= seen:
+            repeated.append(item)
+        seen |= values
+    config.hook.pytest_deselected(items=repeated)
+    items[:] = [item for item in items if item not in repeated]
