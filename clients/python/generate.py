@@ -129,6 +129,7 @@ class Names:
 def main(output: Path = OUTPUT) -> None:
     """Write the package `schema`."""
     sys.path.append(str(HERE))  # The build runs this file without its folder.
+    import generate_api  # noqa: PLC0415
     import generate_resources  # noqa: PLC0415
 
     output.mkdir(exist_ok=True)
@@ -140,6 +141,7 @@ def main(output: Path = OUTPUT) -> None:
     missing = json.loads((FACTS / "missing_in_editions.json").read_bytes())["messages"]
     document = json.loads(OPENAPI.read_bytes())
     resources = generate_resources.resources(requests, responses)
+    routes = generate_api.routes(document, openapi_type)
     files = {
         "__init__.py": '"""Types that are generated from the schema of QBXML and from the description of the API."""\n',
         "requests.py": requests_module(requests),
@@ -147,6 +149,8 @@ def main(output: Path = OUTPUT) -> None:
         "records.py": records_module(document["components"]["schemas"]),
         "calls.py": calls_module(requests),
         "resources.py": generate_resources.types_module(resources),
+        "routes.py": generate_api.table_module(routes),
+        "api.py": generate_api.types_module(routes, document["components"]["schemas"]),
         "kinds.py": generate_resources.table_module(requests, resources),
         "facts.py": facts_module(requests, responses, types),
         "returned.py": returned_module(requests, responses, types, missing),

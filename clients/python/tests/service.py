@@ -43,7 +43,7 @@ class Service:
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.calls.append(request)
-        operation = _operation(request)
+        operation = operation_of(request)
         fault = self.faults.pop(0) if self.faults else None
         if isinstance(fault, httpx.ReadError):
             self._answer(operation, request)
@@ -162,7 +162,7 @@ def _error(status: int, code: str, headers: dict[str, str]) -> httpx.Response:
     return httpx.Response(status, json={"error": {"code": code, "message": "No."}}, headers=headers)
 
 
-def _operation(request: httpx.Request) -> str:
+def operation_of(request: httpx.Request) -> str:
     """Return the operation of a call. It must be in the document, with all of its parameters."""
     assert request.headers["Authorization"].startswith("Basic ")
     for template, operations in OPENAPI["paths"].items():

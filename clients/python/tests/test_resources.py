@@ -346,4 +346,4 @@ def test_the_client_imports_no_types() -> None:
     ).stdout.split()
 
     loaded = {name.rpartition(".")[2] for name in output if name.startswith("qbxml_queue.schema.")}
-    assert loaded == {"facts", "kinds", "records", "version"}
+    assert loaded == {"facts", "kinds", "records", "routes", "version"}

@@ -110,9 +110,13 @@ RESOURCES = {
     'books.customers.list(ActiveStatus="Some")': 'Argument "ActiveStatus" to "list" of "Customers" has incompatible',
     'books.customers.get("x")["Nam"]': 'TypedDict "CustomerRet" has no key "Nam"',
     'books.invoices.update("1", EditSequence="2")': 'Unexpected keyword argument "EditSequence" for "update"',
+    'books.api.discard_queued_reques("1")': '"Api" has no attribute "discard_queued_reques"',
+    "books.api.discard_queued_request()": 'Too few arguments for "discard_queued_request" of "Api"',
+    'books.api.list_queued_requests(stat="waiting")': 'Unexpected keyword argument "stat" for "list_queued_requests"',
+    'books.api.test_webhook({"url": "https://shop.example"})': 'Extra key "url" for TypedDict "NewWebhookTest"',
     'books.batch().customers.get("1")': '"CustomersInBatch" has no attribute "get"',
 }
-"""Wrong calls of resources, and the one message for each."""
+"""Wrong calls of resources and of routes, and the one message for each."""
 
 WRONG = {
     "the name of the request": 'books.execute({"CustomrAddRq": {"CustomerAdd": {"Name": "Ada"}}})',

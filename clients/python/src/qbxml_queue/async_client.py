@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
 import httpx
 
+from qbxml_queue.api import Routes
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.client import environment_variables, http_options, request_options
 from qbxml_queue.options import ContinueOptions, ExecuteOptions, Priority, QueueOptions, Required, check_options
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from qbxml_queue.cursors import Cursor
     from qbxml_queue.protocol import Steps
     from qbxml_queue.resources import Listing
+    from qbxml_queue.schema.api import ApiAsync
     from qbxml_queue.schema.calls import Add, ExecuteAsync, IterateAsync
     from qbxml_queue.schema.records import Decisions, FeedEvent, QueuedRequest
     from qbxml_queue.schema.resources import ResourcesAsync, ResourcesInBatch
@@ -49,6 +51,7 @@ class AsyncClient(ResourcesAsync):
         self._http = httpx.AsyncClient(**http_options(base_url, api_key), transport=transport)
         self.protocol = Protocol(connection_id, clock, new_key, chance)
         self._sleep = sleep
+        self.api = cast("ApiAsync", Routes(self.protocol, self.run))
 
     @classmethod
     def from_environment(cls) -> Self:

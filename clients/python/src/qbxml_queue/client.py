@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
 import httpx
 
+from qbxml_queue.api import Routes
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.errors import QbxmlQueueError
 from qbxml_queue.options import ContinueOptions, ExecuteOptions, Priority, QueueOptions, Required, check_options
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from qbxml_queue.cursors import Cursor
     from qbxml_queue.protocol import Steps
     from qbxml_queue.resources import Listing
+    from qbxml_queue.schema.api import Api
     from qbxml_queue.schema.calls import Add, Execute, Iterate
     from qbxml_queue.schema.records import Decisions, FeedEvent, QueuedRequest
     from qbxml_queue.schema.resources import Resources, ResourcesInBatch
@@ -53,6 +55,7 @@ class Client(Resources):
         self._http = httpx.Client(**http_options(base_url, api_key), transport=transport)
         self.protocol = Protocol(connection_id, clock, new_key, chance)
         self._sleep = sleep
+        self.api = cast("Api", Routes(self.protocol, self.run))
 
     @classmethod
     def from_environment(cls) -> Self:

@@ -65,7 +65,7 @@ class Call:
 
     method: str
     path: str
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     seconds: float = CALL_SECONDS
