@@ -145,7 +145,8 @@ def looking(bill: Bill) -> str:
     rows = (
         [
             name,
-            *(format(counted[column], ".0f") for column in ("messages", "writes", "reads")),
+            format(counted["messages"], "g"),
+            *(format(counted[column], ".0f") for column in ("writes", "reads")),
             f"{bill.looking(name) * 1000:.3f}",
         ]
         for name, counted in bill.units["calls"]["looking"].items()

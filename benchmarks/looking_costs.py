@@ -28,7 +28,7 @@ from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, FixedClock, 
 from tests.support.counted_units import CountedUnits
 from tests.support.web_connector.connector import PASSWORD, PASSWORD_HASH, CountingSecrets, result_of, soap_call
 from tests.support.web_connector.interruptions import RandomIds
-from tests.support.web_connector.quickbooks import hcp, response_to
+from tests.support.web_connector.quickbooks import hcp, labels_in, response_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,18 +45,24 @@ THERE = (
 )
 SAME, OTHER = THERE.format(1), THERE.format(9)
 FEW, MANY = 1, 5
+BETWEEN = '</QBXMLMsgsRs>\n</QBXML>\n<?xml version="1.0" ?>\n<QBXML>\n<QBXMLMsgsRs>\n'
+"""What is between two responses as they are returned alone."""
 AUTHOR, APPROVER = Author("key_author"), Author("key_approver")
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A request and the customer that QuickBooks has, or None. `messages` are those that are sent."""
+    """A request and the customer that QuickBooks has, or None. `messages` are those that are sent for it.
+
+    The queries of `set_size` requests share one, which counts in parts.
+    """
 
     xml: str
-    messages: int = 1
+    messages: float = 1
     if_exists: IfExists | None = None
     there: str | None = SAME
     needs_approval: bool = False
+    set_size: int = 1
 
 
 KINDS: Mapping[str, Kind] = {
@@ -68,6 +74,8 @@ KINDS: Mapping[str, Kind] = {
     "`update`, `unchanged`": Kind(ADDITION, 1, IfExists.UPDATE),
     "`update`, `created`": Kind(ADDITION, 2, IfExists.UPDATE, None),
     "`update`, `updated`": Kind(ADDITION, 2, IfExists.UPDATE, OTHER),
+    "`update`, `unchanged`, in sets of 20": Kind(ADDITION, 1 / 20, IfExists.UPDATE, set_size=20),
+    "`update`, `updated`, in sets of 20": Kind(ADDITION, 1 + 1 / 20, IfExists.UPDATE, OTHER, set_size=20),
     "`update`, `updated` after an approval": Kind(ADDITION, 3, IfExists.UPDATE, OTHER, needs_approval=True),
 }
 
@@ -94,7 +102,9 @@ class _Run:
             lookup=kind.if_exists and ObjectLookup(kind.if_exists),
             approval=Approval(AUTHOR.id) if kind.needs_approval else None,
         )
-        request_xml = f'<QBXML><QBXMLMsgsRq onError="stopOnError">{kind.xml.format(request_id)}</QBXMLMsgsRq></QBXML>'
+        # Requests for one object would not be sent together.
+        xml = kind.xml.format(request_id).replace(">Ada<", f">Ada {request_id[:8]}<")
+        request_xml = f'<QBXML><QBXMLMsgsRq onError="stopOnError">{xml}</QBXMLMsgsRq></QBXML>'
         self._store.commit(AddRequest(record, request_xml, "ada"))
         return request_id
 
@@ -115,9 +125,9 @@ class _Run:
             self.messages += 1
             facts = ""
             missing = "QueryRq" in text and not there
-            answer = (
-                response_to(text, code=500, severity="Warn") if missing else response_to(text, content=there or SAME)
-            )
+            status = {"code": 500, "severity": "Warn"} if missing else {"content": there or SAME}
+            answer = "".join(response_to(text, label=label, **status) for label in labels_in(text))
+            answer = answer.replace(BETWEEN, "")
             if self._call("receiveResponseXML", ticket, answer, "", "") == 100:
                 break
         self._call("closeConnection", ticket)
@@ -128,19 +138,21 @@ class _Run:
 
 
 def units(kind: Kind, number: int) -> tuple[float, float]:
-    """Return the write and read units of a number of requests, with their sessions."""
+    """Return the write and read units of a number of sets of requests, with their sessions."""
     with emulated_dynamodb(), mock_aws():
         client = dynamodb_client()
+        settings: dict[str, Any] = {"read_batch_size": kind.set_size, "read_set_size": kind.set_size}
+        settings["password_hash"] = PASSWORD_HASH
         store = DynamoDBStore(client, make_tables(client, ""))
-        store.commit(Put(None, a_connection(password_hash=PASSWORD_HASH, read_batch_size=1)))
+        store.commit(Put(None, a_connection(**settings)))
         counted = CountedUnits(client, {table["TableName"]: table for table in Template.load().table_definitions()})
         run = _Run(kind, store)
-        ids = [run.queue() for _ in range(number)]
+        ids = [run.queue() for _ in range(number * kind.set_size)]
         run.session()
         if kind.needs_approval:
             run.approve(ids)
             run.session()
-        assert run.messages == kind.messages * number
+        assert run.messages == round(kind.messages * len(ids))
         return counted.writes, counted.reads
 
 
@@ -151,7 +163,8 @@ def counted() -> Mapping[str, Mapping[str, float]]:
 
 def _of(kind: Kind) -> dict[str, float]:
     few, many = units(kind, FEW), units(kind, MANY)
-    writes, reads = ((after - before) / (MANY - FEW) for before, after in zip(few, many, strict=True))
+    number = (MANY - FEW) * kind.set_size
+    writes, reads = ((after - before) / number for before, after in zip(few, many, strict=True))
     rest, soap = 1 + kind.needs_approval, 2 * kind.messages
     return {
         "http_calls": rest + soap,

@@ -76,6 +76,18 @@ def test_the_requests_in_flight_of_a_session_are_read_with_their_xml_and_the_fro
     assert ([request.record for request in requests], list(queue)) == ([sent], [returned])
 
 
+def test_requests_behind_those_in_flight_are_read_without_their_xml(store: AnyStore) -> None:
+    claim = Claim(a_session().id)
+    first, second, third = (a_record(state=State.TICKETED, claim=claim) for _ in range(3))
+    for record in (first, second, third):
+        add(store, record)
+    session = a_session(in_flight=InFlight((second.id,), (first.id, third.id)))
+
+    requests, _ = store.requests_in_flight(session)
+
+    assert requests == [RequestInFlight(second, REQUEST_XML), RequestInFlight(first), RequestInFlight(third)]
+
+
 def test_a_request_returned_with_another_priority_is_queued_once(store: AnyStore) -> None:
     first, second = a_record(), a_record(inserted_at=timestamp(LATER))
     for record in (first, second):

@@ -45,6 +45,13 @@ def test_a_request_that_writes_costs_less_than_a_third_more_than_the_write_alone
     assert units[outcome]["writes"] <= 1.3 * units[plain]["writes"]
 
 
+def test_a_request_costs_less_if_its_query_is_sent_with_others(units: Counted) -> None:
+    """A read unit costs a fifth of a write unit."""
+    prices = {name: counted["writes"] + counted["reads"] / 5 for name, counted in units.items()}
+    assert prices["`update`, `unchanged`, in sets of 20"] <= 0.85 * prices["`update`, `unchanged`"]
+    assert prices["`update`, `updated`, in sets of 20"] <= prices["`update`, `updated`"]
+
+
 def test_an_approval_costs_less_than_the_update_once_more(units: Counted) -> None:
     """The object is asked for twice, and the request leaves the queue and enters it again."""
     assert units[APPROVED]["messages"] == units["`update`, `updated`"]["messages"] + 1

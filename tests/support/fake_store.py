@@ -440,7 +440,12 @@ class FakeStore:
             for request_id in session.ids_in_flight
             if isinstance(record := self.records.get(request_id), QueuedRequest) and session.has_in_flight(record)
         ]
-        return self.with_request_xml(held), self.queue_front(session.connection_id, front) if front else ()
+        sent = session.in_flight.request_ids if session.in_flight else ()
+        requests = [
+            *self.with_request_xml([record for record in held if record.id in sent]),
+            *(RequestInFlight(record) for record in held if record.id not in sent),
+        ]
+        return requests, self.queue_front(session.connection_id, front) if front else ()
 
     def queue_front(self, connection_id: str, limit: int, *, low_lane: bool = False) -> Sequence[QueuedRequest]:
         """Return the next requests to send."""

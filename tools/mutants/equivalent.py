@@ -20,7 +20,7 @@ REASONS = {
     ),
     (
         f"{_SESSION}/sending.py",
-        "if (first.request_xml and (not any(map(sets.may_have_company, _writable([first]))))):",
+        "if (first.stored.request_xml and (not any(map(sets.may_have_company, _writable([first]))))):",
     ): ("A set of one has no companions. The test of the size saves the time of reading the request."),
     ("domain/batches/dependants.py", "return cls(after, response=qbxml.ResponseValues((change.response_xml)))"): (
         "A request that ends with a response has one. The default is for the type."

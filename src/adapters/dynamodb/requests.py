@@ -203,7 +203,7 @@ class Requests:
     ) -> tuple[Sequence[RequestInFlight], Sequence[QueuedRequest]]:
         """Return the requests in flight of a session with one read, and in parallel the front of its queue.
 
-        Another read fetches the chunks of large requests.
+        Those behind them come last, without their bodies. Another read fetches the chunks of large requests.
         """
         if not front:
             return self._requests_in_flight(session), ()
@@ -212,11 +212,11 @@ class Requests:
             return self._requests_in_flight(session), queue_read.result()
 
     def _requests_in_flight(self, session: Session) -> list[RequestInFlight]:
-        tables = self._dynamodb.tables
+        tables, sent = self._dynamodb.tables, session.in_flight.request_ids if session.in_flight else ()
         items = self._dynamodb.batch_get(
             {
                 tables.queued_requests: [keys.id_key(request_id) for request_id in session.ids_in_flight],
-                tables.payloads: [keys.payload_key(request_id) for request_id in session.ids_in_flight],
+                tables.payloads: [keys.payload_key(request_id) for request_id in sent],
             }
         )
         records = {record.id: record for record in map(request_from_item, items[tables.queued_requests])}
@@ -225,7 +225,9 @@ class Requests:
             for request_id in session.ids_in_flight
             if isinstance(record := records.get(request_id), QueuedRequest) and session.has_in_flight(record)
         ]
-        return self._with_bodies(records_in_flight, items[tables.payloads])
+        with_bodies = [record for record in records_in_flight if record.id in sent]
+        behind = [RequestInFlight(record) for record in records_in_flight if record.id not in sent]
+        return [*self._with_bodies(with_bodies, items[tables.payloads]), *behind]
 
     def with_request_xml(self, records: Sequence[QueuedRequest]) -> list[RequestInFlight]:
         """Return records with their request XML, with one read, or two reads if a request is in chunks."""

@@ -67,6 +67,15 @@ def identity_query(request: qbxml.Request) -> qbxml.Request:
     return query
 
 
+def asked_for(query: qbxml.Request) -> str:
+    """Return what the query for an object asks for. It is the same for the same name or number, ignoring case.
+
+    Numbers of all customers, vendors or accounts count as one, because the query returns all of them.
+    """
+    texts = (query.element.findtext(field, "") for field in ("FullName", "RefNumber"))
+    return " ".join([query.name, *map(_folded, texts)])
+
+
 def holder_query(request: qbxml.Request) -> qbxml.Request | None:
     """Return the query for the object that holds the name of an addition, in any list that shares its names."""
     write = Write.of(request)

@@ -90,10 +90,12 @@ class InFlight:
     response to a later page that did not fall. That response may be a duplicate of an earlier page, so the session
     waits for another one until the Web Connector asks for the next request. `ignored` counts the responses that named
     other requests, up to MAX_IGNORED. `may_be_joined` means that requests behind the claimed one may be sent with it,
-    as far as their records show.
+    as far as their records show. `behind` are the ids of claimed requests that are sent later, one after the other:
+    what requests with `if_exists` write after their queries were sent together.
     """
 
     request_ids: tuple[str, ...]
+    behind: tuple[str, ...] = ()
     may_be_joined: bool = False
     is_next_page: bool = False
     parse_error: str | None = None
@@ -217,6 +219,11 @@ class Session:
         """Whether the next message set is taken from the low lane if a request waits there."""
         return low_is_due(self.limits, self.sends)
 
+    @property
+    def sends_before_low(self) -> int:
+        """The number of message sets of the normal lane until the low lane is due, but at least one."""
+        return max(1, SENDS_OF_A_CYCLE - 1 - self.sends)
+
     def after_send_of(self, records: Sequence[QueuedRequest]) -> Session:
         """Return the session after these requests in flight, a message set, have left it.
 
@@ -245,8 +252,8 @@ class Session:
 
     @property
     def ids_in_flight(self) -> tuple[str, ...]:
-        """The ids of the requests in flight."""
-        return self.in_flight.request_ids if self.in_flight else ()
+        """The ids of the requests in flight, and of those that are claimed behind them."""
+        return (*self.in_flight.request_ids, *self.in_flight.behind) if self.in_flight else ()
 
     def has_in_flight(self, record: QueuedRequest) -> bool:
         """Whether a stored record is in flight in this session.
@@ -268,6 +275,10 @@ class Session:
     def revoked(self) -> Session:
         """Return the session after the password was changed."""
         return replace(self, is_revoked=True, revision=self.revision + 1)
+
+    def without_behind(self) -> Session:
+        """Return the session without the requests that are claimed behind those in flight."""
+        return replace(self, in_flight=self.in_flight and replace(self.in_flight, behind=()))
 
     def without_request(self) -> Session:
         """Return the session after its request, which was not sent, ended."""

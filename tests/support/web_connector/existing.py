@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -55,6 +56,7 @@ BY_HAND = (
 class Kind:
     """Additions with one identity, and the one that a person makes. Those that update find the object of a person.
 
+    `beside` are additions with other identities in front of each, whose queries are in one message set with its own.
     `plain` are additions without `if_exists` in front of them, which are sent in sets. If they are `in_batch`, each is
     in a batch: an invoice with the addition of its customer, and a customer with an invoice. With `needs_approval`,
     people decide about all of them.
@@ -65,6 +67,7 @@ class Kind:
     by_hand: str
     if_exists: IfExists = IfExists.RETURN
     plain: Sequence[str] = ()
+    beside: Sequence[str] = ()
     in_batch: bool = False
     needs_approval: bool = False
 
@@ -76,7 +79,7 @@ class Kind:
     @property
     def messages(self) -> range:
         """The messages that can be cut. A run without trouble has at most so many."""
-        return range(14 if self.needs_approval else 8)
+        return range(14 if self.needs_approval else 10)
 
 
 UPDATES = [SYNC, SYNC.replace(">10<", ">10.00<")]
@@ -90,6 +93,14 @@ KINDS: Mapping[str, Kind] = {
     "update": Kind("Customer", UPDATES, BY_HAND.format(0), IfExists.UPDATE),
     "behind plain writes": Kind(
         "Invoice", NUMBERS, NUMBERS[0], plain=[*map(INVOICE.format, ("1", "2", NUMBER, "3", "4"))]
+    ),
+    "set": Kind("Invoice", NUMBERS, NUMBERS[0], beside=[*map(INVOICE.format, ("1", "2"))]),
+    "set of updates": Kind(
+        "Customer",
+        [SYNC, SYNC.replace(">10<", ">10.00<")],
+        BY_HAND.format(0),
+        IfExists.UPDATE,
+        beside=[SYNC.replace(NAME, "Bo"), SYNC.replace(NAME, "Cy")],
     ),
     "batch": Kind("Invoice", NUMBERS, NUMBERS[0].replace(OWNER, NAME), in_batch=True),
     "approved": Kind("Customer", UPDATES, BY_HAND.format(0), IfExists.UPDATE, needs_approval=True),
@@ -149,6 +160,13 @@ class Running(NamedTuple):
     end: Callable[[], str]
 
 
+class Asked(NamedTuple):
+    """An answer to the query of a request: the requests of its message set, and the ids of the objects that it has."""
+
+    together: Sequence[str]
+    there: set[str]
+
+
 @dataclass
 class World:
     """Company files, a person and a connection with its Web Connector.
@@ -173,11 +191,13 @@ class World:
     restored: set[str] = field(default_factory=set)
     _backups: list[Backup] = field(default_factory=list)
     _running: list[Running] = field(default_factory=list)
-    _there_when_asked: set[str] | None = None
+    _sent: Sequence[str] = ()
+    _identities: dict[str, str] = field(default_factory=dict)
+    _asked: dict[str, Asked] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Connect, and add the customer of the invoices."""
-        self.qbwc.connect(name="Acme", batch_size=5 if self.kind.plain else 1)
+        self.qbwc.connect(name="Acme", batch_size=5 if self.kind.plain else 1, read_set_size=5)
         self.file.by_hand(f"<CustomerAddRq><CustomerAdd><Name>{OWNER}</Name></CustomerAdd></CustomerAddRq>")
         if self.updates:
             self.act("add")
@@ -204,12 +224,17 @@ class World:
         """Queue each addition of the kind twice, behind the plain ones, and return the ids of those that look."""
         for plain in self.kind.plain:
             self.write_plainly(plain)
-        return [request_id for text in self.kind.contents for _ in "12" for request_id in self._queue(text)]
+        return [request_id for text in self.kind.contents for _ in "12" for request_id in self._queue_in_set(text)]
+
+    def _queue_in_set(self, text: str) -> list[str]:
+        return [request_id for content in (*self.kind.beside, text) for request_id in self._queue(content)]
 
     def _queue(self, text: str) -> list[str]:
         kind, added = self.kind, ET.fromstring(text)  # noqa: S314 - our own text
         if not kind.in_batch:
-            return self._batch(_addition(text, if_exists=kind.if_exists))
+            request_ids = self._batch(_addition(text, if_exists=kind.if_exists))
+            self._identities |= dict.fromkeys(request_ids, _identity_in(text))
+            return request_ids
         customer = text if kind.subject == "Customer" else CUSTOMER
         invoice = {
             "CustomerRef": {"ListID": {"$from": "c", "path": "CustomerRet/ListID"}},
@@ -244,7 +269,7 @@ class World:
         """Run a session, until it ends or one of its messages is cut."""
         if not self._owner_settles_the_file() and self.coming:
             self.file = self.coming.pop(0)
-        self._there_when_asked = None
+        self._asked = {}
         self.deciders.approve_all()
         if self.qbwc.authenticate():
             return
@@ -321,10 +346,11 @@ class World:
     def _note_owners(self, text: str) -> None:
         set_id = message_set_in(text)
         labels = labels_in(text)
+        # Others that the session has claimed wait behind them.
+        self._sent = ids = self.qbwc.session.ids_in_flight[: len(labels) or 1]
         if set_id is None or not labels:
             return
         assert self.texts.setdefault(set_id, _content(text)) == _content(text), "two texts under one ID"
-        ids = self.qbwc.session.ids_in_flight
         self.owners |= {(set_id, label): owner for label, owner in zip(labels, ids, strict=True)}
         looking = {owner for owner in ids if self.qbwc.record(owner).lookup}
         self.looking |= looking
@@ -342,26 +368,38 @@ class World:
     def _begin(self, text: str) -> Callable[[], str]:
         """Begin to execute a message, and return the function that ends the execution."""
         self._end_executions()
-        file, asked, begun = self.file, self._there_when_asked, self.file.begin(text)
+        file, begun, sent = self.file, self.file.begin(text), self._sent
         set_id = message_set_in(text)
         owners = [self.owners[set_id, label] for label in labels_in(text)] if set_id else []
         looks = not self.looking.isdisjoint(owners)
+        identity, asked = self._identities.get(sent[0]), self._asked.get(sent[0])
 
         def end() -> str:
-            rows = self.objects(file)
+            rows = self.objects(file, identity)
             before = {id_of(row) for row in rows}
             response = begun()
-            after = self.objects(file)
+            after = self.objects(file, identity)
             new = {id_of(row) for row in after} - before if looks else set()
             file.created |= new
-            # In the message before, in the same session, QuickBooks had no object that is still there.
-            self._note(not new or (asked is not None and not asked & before), f"added blindly: {text}")
+            # In the last query for it, in the same session, QuickBooks had no object that is still there.
+            self._note(not new or (asked is not None and not asked.there & before), f"added blindly: {text}")
             same_fields = [_unnamed(row) for row in rows] == [_unnamed(row) for row in after]
             self._note(bool(new) or not looks or same_fields, f"changed a field that it does not name: {text}")
             return response
 
-        self._there_when_asked = {id_of(row) for row in self.objects()} if "QueryRq" in text else None
+        self._note_asked(text, sent)
         return end
+
+    def _note_asked(self, text: str, sent: Sequence[str]) -> None:
+        """Note what a query shows, and forget what earlier ones have shown before another write was sent."""
+        if "QueryRq" in text:
+            there = {each: {id_of(row) for row in self.objects(None, self._identities.get(each))} for each in sent}
+            self._asked |= {each: Asked(sent, there[each]) for each in sent}
+            identities = [self._identities.get(each, "").casefold() for each in sent]
+            self._note(len(set(identities)) == len(sent), f"asked twice in one message: {text}")
+            return
+        kept = {each: asked for each, asked in self._asked.items() if set(sent) <= set(asked.together)}
+        self._asked = {each: asked for each, asked in kept.items() if each not in sent}
 
     def _end_executions(self, *, all_of_them: bool = False) -> None:
         """End the executions whose time is over."""
@@ -372,10 +410,10 @@ class World:
 
     # --- The books and the others
 
-    def objects(self, file: CompanyFile | None = None) -> list[ET.Element]:
-        """Return the objects with the identity, also inactive ones."""
+    def objects(self, file: CompanyFile | None = None, identity: str | None = None) -> list[ET.Element]:
+        """Return the objects with an identity, or with that of the kind, also inactive ones."""
         is_customer = self.kind.subject == "Customer"
-        return (file or self.file).objects(self.kind.subject, NAME if is_customer else NUMBER)
+        return (file or self.file).objects(self.kind.subject, identity or (NAME if is_customer else NUMBER))
 
     def act(self, act: str) -> None:
         """Let others do something: with the first object of the identity, without one, with the file or the tables."""
@@ -461,8 +499,8 @@ class World:
     def check(self) -> None:
         """Check the rules after a run. Raises AssertionError."""
         assert not self.faults, self.faults[0]
-        for file in self._files:
-            ours = [row for row in self.objects(file) if id_of(row) in file.created]
+        for file, identity in product(self._files, [None, *map(_identity_in, self.kind.beside)]):
+            ours = [row for row in self.objects(file, identity) if id_of(row) in file.created]
             assert len(ours) <= 1, f"{len(ours)} objects by our doing"
         assert self.qbwc.store.counts == self.qbwc.store.recount()
         executions = self.executions()
@@ -478,11 +516,13 @@ class World:
     def check_second_run(self, last: str) -> None:
         """Queue everything again, without trouble. Nothing changes if there is one object of the identity.
 
-        If the `last` request of the first run has not updated the object, because it was restored, another run does.
-        Requests are sent in the order of their approvals, so another run does then too.
+        If the `last` request of the first run has not updated the object, because it was restored, or not in this file,
+        another run does. Requests are sent in the order of their approvals, so another run does then too.
         """
+        has_other_files = not set(FILES).isdisjoint(self.acts.values())
         self.cuts, self.acts, self.coming = {}, {}, []
-        if self.updates and (self.kind.needs_approval or not self.qbwc.record(last).outcome):
+        needs_another = has_other_files or self.kind.needs_approval
+        if self.updates and (needs_another or not self.qbwc.record(last).outcome):
             self.queue()
             self.run()
         objects = [ET.tostring(row) for row in self.objects()]
@@ -494,6 +534,12 @@ class World:
         for record in map(self.qbwc.record, again):
             assert record.outcome == ("unchanged" if record.updates else "found"), record
         assert [ET.tostring(row) for row in self.objects()] == objects
+
+
+def _identity_in(text: str) -> str:
+    """Return the number or the name in an addition."""
+    content = ET.fromstring(text)  # noqa: S314 - our own text
+    return content.findtext("RefNumber", "") or content.findtext("Name", "")
 
 
 def _addition(text: str, ref: str | None = None, if_exists: IfExists = IfExists.FAIL) -> NewRequest:

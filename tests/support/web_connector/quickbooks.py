@@ -74,7 +74,8 @@ def set_response(
 ) -> str:
     """Return the response to a message set. Each response has its position as its ListID.
 
-    `codes` are the statuses of refused requests by label. `only` are the labels of the requests with a response.
+    `codes` are the statuses of refused requests by label, or 500: nothing has the name. `only` are the labels of the
+    requests with a response.
     """
     message_set = re.search(r'newMessageSetID="([^"]*)"', request)
     parts = []
@@ -82,7 +83,8 @@ def set_response(
         if only is not None and label not in only:
             continue
         code = (codes or {}).get(label, 0)
-        status = f'statusCode="{code}" statusSeverity="{"Error" if code else "Info"}" statusMessage="As it is."'
+        severity = {0: "Info", 500: "Warn"}.get(code, "Error")
+        status = f'statusCode="{code}" statusSeverity="{severity}" statusMessage="As it is."'
         result = "" if code else f"<CustomerRet><ListID>{position}</ListID></CustomerRet>"
         parts.append(f'<{name}Rs requestID="{label}" {status}>{result}{content}</{name}Rs>\n')
     attributes = f' newMessageSetID="{message_set[1]}" messageSetStatusCode="0"' if message_set else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 # --- The table
 
-READ = a_record(id="11111111-0000-4000-8000-000000000000", request_name="CustomerQueryRq", request_label="mine")
-WRITE = a_record(id="22222222-0000-4000-8000-000000000000", request_name="CustomerAddRq", request_label="mine")
-READS = [READ, a_record(id="33333333-0000-4000-8000-000000000000", request_name="VendorQueryRq")]
+READ = a_record(
+    id="11111111-0000-4000-8000-000000000000", request_name="CustomerQueryRq", request_label="mine", state=State.SENT
+)
+WRITE = replace(READ, id="22222222-0000-4000-8000-000000000000", request_name="CustomerAddRq")
+READS = [READ, replace(READ, id="33333333-0000-4000-8000-000000000000", request_name="VendorQueryRq")]
 WRITES = [
     a_record(id=record_id, request_name="CustomerAddRq", request_label="mine", message_set=MessageSet("one", place, 2))
     for place, record_id in enumerate(("44444444-0000-4000-8000-000000000000", "55555555-0000-4000-8000-0"), 1)

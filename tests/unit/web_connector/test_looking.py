@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from domain.connections.service import ConnectionService
 from domain.errors import InvalidRequest
 from domain.existing.identity import PARTIES, identity_query
 from domain.qbxml.request.from_xml import parse_request_xml
@@ -16,14 +19,24 @@ from domain.records.lookup import IfExists, LookupStep, ObjectLookup
 from domain.records.request import State, WhetherExecuted, message_set_id
 from domain.web_connector.outcomes.lookup_messages import in_flight
 from local.rebuild import continued
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
+from tests.support.web_connector.company_files import CompanyFile
+from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.existing import CUSTOMER, CUTS, INVOICE, KINDS, played
-from tests.support.web_connector.quickbooks import hcp, nothing_stored, response_to, stored_response
+from tests.support.web_connector.interruptions import RandomIds
+from tests.support.web_connector.quickbooks import (
+    hcp,
+    labels_in,
+    nothing_stored,
+    response_to,
+    set_response,
+    stored_response,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from domain.records.request import QueuedRequest
-    from tests.support.web_connector.connector import Connector
 
 LOOKUP = ObjectLookup(IfExists.RETURN)
 RET = "<CustomerRet><ListID>80-1</ListID><FullName>Ada</FullName></CustomerRet>"
@@ -304,19 +317,175 @@ def test_nothing_is_added_after_its_send_by(qbwc: Connector) -> None:
     assert (record.error.code, record.executed) == ("not_sent_in_time", WhetherExecuted.NO)
 
 
-def test_requests_that_look_are_never_in_a_message_set_of_several(qbwc: Connector) -> None:
+# --- Queries of several requests in one message set
+
+
+def named(qbwc: Connector, *names: str) -> list[str]:
+    """Queue additions of customers that look first, and return their ids."""
+    return [added(qbwc, f"<CustomerAdd><Name>{name}</Name></CustomerAdd>") for name in names]
+
+
+def asking(qbwc: Connector, **fields: Any) -> None:
+    """Let the connection send up to 20 queries together."""
     qbwc.store.connections.clear()
-    qbwc.connect(batch_size=20)
-    for _ in range(3):
-        added(qbwc)
-    qbwc.write("Bob")
-    text = qbwc.begin()
-    sizes = []
+    qbwc.connect(read_set_size=20, **fields)
+
+
+def nothing_found(queries: str) -> str:
+    """Return the answer that no object exists."""
+    return set_response(queries, codes=dict.fromkeys(labels_in(queries), 500))
+
+
+def sizes_of_messages(file: CompanyFile, names: Sequence[str], **settings: Any) -> list[int]:
+    """Queue an addition of each name, and return the number of requests in each message of a session."""
+    qbwc = Connector(new_id=RandomIds())
+    qbwc.connect(**settings)
+    ids = named(qbwc, *names)
+    sizes, text = [], qbwc.begin()
     while text:
-        sizes.append(len(re.findall('requestID="', text)))
-        qbwc.receive(response_to(text, content=RET))
+        sizes.append(len(labels_in(text)))
+        qbwc.receive(file.begin(text)())
         text = qbwc.send()
-    assert sizes == [1, 1, 1, 1]
+    assert {qbwc.record(request_id).outcome for request_id in ids} <= {"found", "created"}
+    return sizes
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.booleans(), min_size=1, max_size=45), st.integers(1, 20), st.data())
+def test_each_request_asks_once_and_only_what_is_missing_is_added(
+    there: list[bool], size: int, data: st.DataObject
+) -> None:
+    file, names = CompanyFile(), [f"Customer {number}" for number in range(len(there))]
+    for name, exists in zip(names, there, strict=True):
+        if exists:
+            file.by_hand(f"<CustomerAddRq><CustomerAdd><Name>{name}</Name></CustomerAdd></CustomerAddRq>")
+    repeated = data.draw(st.lists(st.sampled_from(names), max_size=3))
+    written = len(names) - sum(there)
+
+    sizes = sizes_of_messages(file, [*names, *repeated], read_set_size=size, read_batch_size=size)
+
+    assert sum(sizes) == len(names) + len(repeated) + written
+    assert max(sizes) <= size
+    if not repeated:
+        assert len(sizes) == -(-len(names) // size) + written
+    assert len(file.company.executed) >= written
+    assert all(len(file.objects("Customer", name)) == 1 for name in names)
+
+
+@pytest.mark.parametrize(
+    ("missing", "first_size", "messages"), [(0, 1, 14), (0, 20, 10), (100, 1, 114), (100, 20, 110)]
+)
+def test_two_hundred_customers_take_few_messages(missing: int, first_size: int, messages: int) -> None:
+    file = CompanyFile()
+    for number in range(missing, 200):
+        file.by_hand(f"<CustomerAddRq><CustomerAdd><Name>C {number}</Name></CustomerAdd></CustomerAddRq>")
+
+    sizes = sizes_of_messages(file, [f"C {number}" for number in range(200)], read_set_size=first_size)
+
+    assert len(sizes) == messages
+
+
+def test_a_request_for_the_same_object_asks_after_the_earlier_one_has_ended(qbwc: Connector) -> None:
+    asking(qbwc)
+    named(qbwc, "Ada", "Bob", "ADA", "Cleo")
+
+    assert len(labels_in(qbwc.begin())) == 2
+
+
+def test_for_numbers_that_of_another_customer_counts_as_the_same(qbwc: Connector) -> None:
+    asking(qbwc)
+    for owner, number in (("Ann", "w7"), ("Bob", "8"), ("Bob", "W7")):
+        content = INVOICE.format(number).replace("Customer of all invoices", owner)
+        qbwc.queue("InvoiceAddRq", content, lookup=LOOKUP)
+
+    assert len(labels_in(qbwc.begin())) == 2
+
+
+def test_queries_are_in_no_set_with_reads_and_what_follows_them_is_written_alone(qbwc: Connector) -> None:
+    asking(qbwc, batch_size=20)
+    qbwc.queue(content="<ListID>80-1</ListID>")
+    named(qbwc, "Ada", "Bob")
+    qbwc.write("Cleo")
+    qbwc.write("Dan")
+    sent, text = [], qbwc.begin()
+    while text:
+        sent.append(re.findall(r"<Customer(\w+)Rq requestID", text))
+        qbwc.receive(nothing_found(text) if len(sent) == 2 else set_response(text))
+        text = qbwc.send()
+
+    assert sent == [["Query"], ["Query", "Query"], ["Add"], ["Add"], ["Add", "Add"]]
+
+
+@pytest.mark.parametrize("hresult", ["0x800706BE", "0x80040424"], ids=["may be executed", "busy"])
+def test_after_an_exception_nothing_that_was_asked_about_is_written_until_it_is_asked_again(
+    qbwc: Connector, hresult: str
+) -> None:
+    asking(qbwc)
+    first, *others = named(qbwc, "Ada", "Bob", "Cleo")
+    qbwc.receive(nothing_found(qbwc.begin()))
+    assert "Ada" in qbwc.send()
+
+    qbwc.receive(hresult=hresult)
+
+    assert [qbwc.record(request_id).state for request_id in others] == [State.RETRYABLE] * 2
+    assert "<CustomerAddRq" not in qbwc.send()
+    qbwc.close()
+    qbwc.clock.advance(hours=1)
+    assert "<CustomerAddRq" not in qbwc.begin()
+    assert qbwc.record(first).state is State.SENT
+
+
+def test_a_pause_between_the_queries_and_what_follows_holds_all_of_it(qbwc: Connector) -> None:
+    asking(qbwc)
+    ids = named(qbwc, "Ada", "Bob", "Cleo")
+    qbwc.receive(nothing_found(qbwc.begin()))
+    addition = qbwc.send()
+    service = ConnectionService(qbwc.store, clock=qbwc.clock, new_id=qbwc.new_id, secrets=counting_bytes)
+    service.pause(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
+
+    qbwc.receive(set_response(addition))
+
+    assert qbwc.send() == ""
+    assert qbwc.states() == ["response_received", "retryable", "retryable"]
+    service.resume(APP_ID, CONNECTION_ID, actor=AN_ACTOR)
+    qbwc.close()
+    query = qbwc.begin()
+    assert "<CustomerQueryRq" in query
+    assert labels_in(query) == [in_flight(qbwc.record(ids[1])).request_label]
+
+
+def test_one_that_is_too_late_to_be_added_does_not_take_the_others_with_it(qbwc: Connector) -> None:
+    asking(qbwc)
+    moment = int(qbwc.clock.now.timestamp()) + 120
+    late = qbwc.queue("CustomerAddRq", CUSTOMER, lookup=LOOKUP, send_by=moment)
+    other = named(qbwc, "Bob")[0]
+    queries = qbwc.begin()
+    qbwc.clock.advance(seconds=200)
+    qbwc.receive(nothing_found(queries))
+
+    query = qbwc.send()
+
+    assert "<CustomerQueryRq" in query
+    assert labels_in(query) == [in_flight(qbwc.record(other)).request_label]
+    error = qbwc.record(late).error
+    assert error is not None
+    assert error.code == "not_sent_in_time"
+
+
+def test_a_set_of_queries_ends_where_the_low_lane_is_due() -> None:
+    qbwc = Connector(new_id=RandomIds())
+    qbwc.connect(has_low_lane=True, read_set_size=20)
+    named(qbwc, *map(str, range(30)))
+    for _ in range(3):
+        qbwc.queue(is_low=True)
+    file, lanes, text = CompanyFile(), "", qbwc.begin()
+    while text:
+        is_write, is_low = "MessageSetID" in text, qbwc.in_flight[0].is_low
+        lanes += "L" if is_low else "N" * is_write
+        qbwc.receive(file.begin(text)())
+        text = qbwc.send()
+
+    assert lanes == "NNNNNNNNNL" * 3 + "NNN"
 
 
 # --- Updates

@@ -24,6 +24,7 @@ import re
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.records.request import State
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +37,11 @@ _MESSAGE_SET_ID = re.compile(r"""\bnewMessageSetID\s*=\s*["']([^"']+)["']""")
 
 
 def is_sent_as_set(records: Sequence[QueuedRequest]) -> bool:
-    """Whether the requests in flight were sent as a message set of several requests."""
-    return len(records) > 1 or any(record.message_set for record in records)
+    """Whether the requests in flight were sent as a message set of several requests.
+
+    Some of them may still wait to be sent: their queries were answered in one set, and they write one after the other.
+    """
+    return sum(record.state is State.SENT for record in records) > 1 or any(record.message_set for record in records)
 
 
 def label_in_set(record: QueuedRequest) -> str:

@@ -42,13 +42,14 @@ from domain.qbxml.codes.statuses import EDIT_SEQUENCE_OUT_OF_DATE, NAME_IN_USE, 
 from domain.qbxml.response.objects import returned_objects
 from domain.records.lookup import LookupStep
 from domain.records.request import LAST_IN_LINE, Claim, ErrorCode, State
+from domain.storage.changes import ChangeRequest
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lookup_messages import after_write, as_added, modification_id, subject_of
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS, outcome_unknown
 from domain.web_connector.outcomes.outcome import Ended, Requeued, SentAgain, not_understood
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from xml.etree.ElementTree import Element
 
@@ -92,7 +93,21 @@ def _after_query(record: QueuedRequest, query: QueuedRequest, now: datetime) -> 
     # A write keeps its place, because those behind it may need its object.
     keeps_place = record.recovery.begun or query.queue_priority == LAST_IN_LINE
     priority = record.queue_priority if keeps_place else query.queue_priority
-    return replace(record, lookup=lookup, attempts=attempts, queue_priority=priority).requeued(now)
+    queued = replace(record, lookup=lookup, attempts=attempts, queue_priority=priority).requeued(now)
+    # The query of a set may be sent again in the same session, alone.
+    return replace(queued, claim=query.claim)
+
+
+def unsent(records: Iterable[QueuedRequest], now: datetime) -> list[ChangeRequest]:
+    """Return the changes of requests whose queries were answered in one set, if nothing else may follow in this turn.
+
+    They keep their places. Each asks again, alone, before it writes. The session may claim it at once.
+    """
+    return [
+        ChangeRequest(record, replace(record.requeued(now), claim=Claim()).as_change_of(record))
+        for record in records
+        if record.state is State.TICKETED
+    ]
 
 
 def continued(outcome: Outcome, stored: RequestInFlight, open_key: str | None, now: datetime) -> Outcome:

@@ -12,7 +12,7 @@ from domain.errors import Conflict
 from domain.records.request import ENDED, FIRST_LOW_PLACE, QueuedRequest
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
-from domain.web_connector.session.decision import Claiming, Decision, Finishing
+from domain.web_connector.session.decision import Claiming, Decision, Finishing, GivingBack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,9 @@ class Claims:
     now: datetime
 
     def commit(
-        self, decision: Decision | Claiming | Finishing, already_read: Sequence[QueuedRequest] | None = None
+        self,
+        decision: Decision | Claiming | Finishing | GivingBack,
+        already_read: Sequence[QueuedRequest] | None = None,
     ) -> Reply:
         """Commit a decision and return its reply. Raises Conflict if a condition of its changes does not hold.
 
@@ -57,6 +59,9 @@ class Claims:
                 return self._commit_and_claim(decision, already_read)
             case Finishing():
                 return self.commit(self._finished(decision))
+            case GivingBack(request_ids, decide):
+                claimed = self.store.records_by_id(request_ids)
+                return self.commit(decide([record for record in claimed if record.claim.session_id == self.session_id]))
             case Decision(reply, changes):
                 if changes:
                     self._commit(*with_dependants(self.store, changes, self.now))

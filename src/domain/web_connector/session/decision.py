@@ -33,6 +33,14 @@ class Finishing:
     decide: Callable[[Connection | None], Decision]
 
 
+@dataclass(frozen=True, slots=True)
+class GivingBack:
+    """A decision that gives requests back which the session has claimed behind those in flight. `decide` gets them."""
+
+    request_ids: Sequence[str]
+    decide: Callable[[Sequence[QueuedRequest]], Decision | Claiming | Finishing | GivingBack]
+
+
 Continuation: TypeAlias = "Callable[[QueuedRequest | None, Sequence[QueuedRequest]], Decision | Finishing]"
 """Returns the decision for the next request. The parameters are the claimed request, or None if nothing is claimed, and
 the requests behind it, as far as they were read."""

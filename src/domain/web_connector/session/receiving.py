@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from domain import qbxml
@@ -21,6 +22,7 @@ from domain.web_connector.outcomes.lookup_messages import in_flight
 from domain.web_connector.outcomes.lost_response import MAX_IGNORED
 from domain.web_connector.outcomes.outcome import (
     Answered,
+    Ended,
     Ignored,
     NotExecuted,
     PageReceived,
@@ -41,7 +43,7 @@ from domain.web_connector.outcomes.processor_exception import is_exception, is_p
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering, sets
 from domain.web_connector.session.backoff import after_failure, gives_up
-from domain.web_connector.session.decision import Claiming, Decision, Finishing
+from domain.web_connector.session.decision import Claiming, Decision, Finishing, GivingBack
 from domain.web_connector.session.end import freed, session_end
 from domain.web_connector.session.polling import reason_to_hold
 
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from domain.records.connection import Connection
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
-    from domain.storage.changes import Change
+    from domain.storage.changes import AddRequest, Change
     from domain.web_connector.outcomes.outcome import Answer, Outcome
     from domain.web_connector.protocol.soap import Call
 
@@ -77,15 +79,15 @@ def nothing_in_flight(session: Session) -> Decision:
 
 def decision(
     session: Session, requests: Sequence[RequestInFlight], call: Call, page_id: str, now: datetime
-) -> Decision | Claiming | Finishing:
+) -> Decision | Claiming | Finishing | GivingBack:
     """Return the decision after a call. A duplicate call gets the same reply as before and changes no request.
 
     If the call has a page that others follow, the record of the next page gets the id `page_id`.
     """
-    records, in_flight = [request.record for request in requests], session.in_flight or InFlight(())
+    in_flight = session.in_flight or InFlight(())
     match answer(session, requests, call, now):
         case Ignored():
-            return _unanswered(session, _after_ignored(in_flight, records[0], call), now)
+            return _unanswered(session, _after_ignored(in_flight, requests[0].record, call), now)
         case Repeated() if in_flight.repeated_remaining is not None:
             return _unanswered(session, in_flight, now)
         case Repeated(remaining):
@@ -159,15 +161,21 @@ def _after_ignored(in_flight: InFlight, record: QueuedRequest, call: Call) -> In
     return replace(in_flight, ignored=min(in_flight.ignored + 1, MAX_IGNORED))
 
 
-def _continue(
-    session: Session, requests: Sequence[RequestInFlight], outcomes: Sequence[Outcome], call: Call, now: datetime
-) -> Decision | Claiming | Finishing:
+def _continue(  # noqa: PLR0917 - the parts of one call
+    session: Session,
+    requests: Sequence[RequestInFlight],
+    outcomes: Sequence[Outcome],
+    call: Call,
+    now: datetime,
+    given_back: Sequence[QueuedRequest] | None = None,
+) -> Decision | Claiming | Finishing | GivingBack:
     """Return the decision how the session continues.
 
-    It sends the same requests again, continues with the next page, claims nothing more, or claims the next request. If
-    nothing is left to send or to be found out, the session ends in this commit, and `closeConnection` finds it ended.
+    It sends the same requests again, continues with those that are claimed behind them or with the next page, claims
+    nothing more, or claims the next request. If nothing is left to send or to be found out, the session ends in this
+    commit, and `closeConnection` finds it ended. After a failure, what is claimed behind is `given_back` first.
     """
-    record, first = requests[0].record, outcomes[0]
+    record = requests[0].record
     after = _session_after(session, [request.record for request in requests], outcomes, call, now)
     releases = [
         replace(outcome, after=_in_order(outcome.after, position)).change(request)
@@ -189,16 +197,16 @@ def _continue(
         is_over = progress == FINISHED and not last.returned_writes and _all_have_responses(outcomes)
         return _ending(decision, session, last, now) if is_over else decision
 
-    again = [outcome.after.id for outcome in outcomes if isinstance(outcome, SentAgain)]
-    if again:
-        parse_error = first.parse_error if isinstance(first, SentAgain) else None
-        return with_request(InFlight(tuple(again), parse_error=parse_error), _progress(session, 1), *releases)
-    if isinstance(first, PageReceived) and first.next_page:
-        page = first.next_page
-        following = InFlight((page.record.id,), is_next_page=True)
-        return with_request(following, _progress(session, 1), *releases, page)
+    is_held = gives_up(after, record) or bool(reason_to_hold(session, now))
+    behind = session.in_flight.behind if session.in_flight and given_back is None else ()
+    if behind and (is_held or not all(map(_goes_on, outcomes))):
+        return GivingBack(behind, partial(_continue, session, requests, outcomes, call, now))
+    releases += looking.unsent(given_back or (), now)
+    pages = _next_pages(outcomes)
+    if following := _sent_next(outcomes, pages, behind):
+        return with_request(following, _progress(session, 1 + len(following.behind)), *releases, *pages)
     finished = SESSION_OVER if after.last_error else FINISHED
-    if gives_up(after, record) or reason_to_hold(session, now):
+    if is_held:
         return without_request(finished, *releases)
     if after.limits.linger_seconds:
         finished = lingering.PROGRESS
@@ -212,6 +220,31 @@ def _continue(
     error = after.connection_error
     repeatable = error is not None and describe_hresult(error["hresult"]).fails_every_request
     return Claiming(decide, releases, repeatable, after.low_is_due)
+
+
+def _next_pages(outcomes: Sequence[Outcome]) -> Sequence[AddRequest]:
+    return [outcome.next_page for outcome in outcomes if isinstance(outcome, PageReceived) and outcome.next_page]
+
+
+def _sent_next(outcomes: Sequence[Outcome], pages: Sequence[AddRequest], behind: Sequence[str]) -> InFlight | None:
+    """Return what the session sends next without a claim: requests again, those `behind` them, or a page. Or None."""
+    again = [outcome for outcome in outcomes if isinstance(outcome, SentAgain)]
+    ids = [*(outcome.after.id for outcome in again), *behind]
+    # What requests with `if_exists` send after their queries is sent one after the other.
+    one_by_one = bool(behind) or any(outcome.after.lookup for outcome in again)
+    sent, later = (ids[:1], ids[1:]) if one_by_one else (ids, [])
+    sent += [page.record.id for page in pages]
+    parse_error = again[0].parse_error if again else None
+    following = InFlight(tuple(sent), tuple(later), is_next_page=bool(pages), parse_error=parse_error)
+    return following if sent else None
+
+
+def _goes_on(outcome: Outcome) -> bool:
+    """Whether the requests that were claimed behind a request can be sent after this outcome.
+
+    A write that waits for its approval does not hold them. One that was not executed, or is recovered later, does.
+    """
+    return outcome.is_step or isinstance(outcome, Ended | SentAgain)
 
 
 def _all_have_responses(outcomes: Sequence[Outcome]) -> bool:
@@ -290,13 +323,16 @@ def _with_set_size(
     session: Session, records: Sequence[QueuedRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
 ) -> Session:
     """Return the session with the size of its next message sets. It falls unless QuickBooks answered every request."""
-    if records[0].looks and (isinstance(outcomes[0], SentAgain) or outcomes[0].after.awaits_approval):
-        return session
-    if not _all_have_responses(outcomes) or any(record.recovering for record in records):
+    pairs = zip(records, outcomes, strict=True)
+    answered = all(has_response(outcome.after) or (record.looks and outcome.is_step) for record, outcome in pairs)
+    if not answered or any(record.recovering for record in records):
         return sets.beginning_with_one(session)
     sent_at = max(session.last_call_at, records[-1].updated_at)
     seconds = (now - datetime.fromisoformat(sent_at)).total_seconds()
-    return sets.after_response(session, len(records), seconds, len(call["response"]))
+    after = sets.after_response(session, len(records), seconds, len(call["response"]))
+    # How long a write takes after its query does not tell how many of the next queries are sent together.
+    has_asked = records[0].lookup is not None and not records[0].looks
+    return replace(after, read_set_size=session.read_set_size) if has_asked else after
 
 
 def _progress(session: Session, waiting: int) -> int:

@@ -71,6 +71,11 @@ class DispatchItem:
         """The place in the message set, or 0 before it has one."""
         return self.record.message_set.position if self.record.message_set else 0
 
+    @property
+    def is_claimed(self) -> bool:
+        """Whether the session has claimed the request in an earlier commit, and has not sent what it sends next."""
+        return self.stored.record.state is State.TICKETED
+
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
@@ -154,6 +159,22 @@ class Dispatch:
         """Return the dispatch with the first `number` requests."""
         return replace(self, items=self.items[:number])
 
+    def claimed_behind(self, number: int) -> Sequence[QueuedRequest]:
+        """Return the claimed requests behind the first `number`. They wait to write what their queries have shown."""
+        return [item.stored.record for item in self.items[number:] if item.is_claimed]
+
+    @property
+    def together(self) -> Sequence[DispatchItem]:
+        """The requests that may be in the next message set, as far as their records show.
+
+        Requests that were sent together are sent again together. What a request with `if_exists` writes is sent alone.
+        """
+        first = self.record
+        if self.was_sent or first.message_set:
+            return [item for item in self.items if item.record.state is first.state]
+        goes_alone = first.recovering or (first.lookup is not None and not first.looks)
+        return self.items[:1] if goes_alone else [item for item in self.items if item.record.looks == first.looks]
+
 
 @dataclass(frozen=True, slots=True)
 class MaySend:
@@ -175,7 +196,7 @@ def before_sending(dispatch: Dispatch, *, page_is_allowed: bool) -> Decision | C
     if dispatch.was_sent:
         return _before_sending_again(dispatch)
     if record.misses_send_by(now):
-        return _released(dispatch.beginning(1), [record.not_sent_in_time(now)])
+        return _released(dispatch, [record.not_sent_in_time(now)])
     if dispatch.is_new_page:
         waits = not page_is_allowed and record.inserted_at > timestamp(now - MAX_PAGE_DELAY)
     elif reason := reason_to_hold(session, now):
@@ -201,7 +222,7 @@ def _before_sending_again(dispatch: Dispatch) -> Decision | Claiming | MaySend:
     ignored = dispatch.session.in_flight.ignored if dispatch.session.in_flight else 0
     in_set = is_sent_as_set(dispatch.records)
     released = []
-    for other in dispatch.records if ignored else ():
+    for other in (item.record for item in dispatch.together) if ignored else ():
         after = after_ignored_responses(in_flight(other), ignored, dispatch.now, in_set=in_set)
         if after is not None:
             released.append(looking.after_session(other, after, dispatch.now))
@@ -218,9 +239,9 @@ def wrong_company_file(dispatch: Dispatch, check: CompanyFileCheck) -> Decision:
 
 def companions(dispatch: Dispatch, claimable: Sequence[QueuedRequest]) -> Sequence[QueuedRequest]:
     """Return the queued requests that may be sent with the first one, as far as their records and its body show."""
-    session, record, first = dispatch.session, dispatch.record, dispatch.items[0].stored
+    session, record, first = dispatch.session, dispatch.record, dispatch.items[0]
     limit = sets.max_size(session, record)
-    if limit == 1 or (first.request_xml and not any(map(sets.may_have_company, _writable([first])))):
+    if limit == 1 or (first.stored.request_xml and not any(map(sets.may_have_company, _writable([first])))):
         return ()
     return sets.companions(session, record, [other for other in claimable if other.id != record.id])
 
@@ -304,56 +325,61 @@ class _NotWritable(Exception):
 
 def _message(dispatch: Dispatch, message_set_to_forget: str | None, new_id: str) -> _Message:
     """Return the message for the requests of a dispatch. Raises _NotWritable."""
-    first = dispatch.record
-    if first.looks:
-        return _Message(_request(dispatch.items[0].stored, first).to_wire(), 1)
-    if first.recovering:
+    first, items = dispatch.record, dispatch.together
+    if first.recovering and not first.looks:
         # QuickBooks can be asked even if the request itself can no longer be read.
-        return _Message(status_check(first), len(dispatch.items))
-    was_sent = first.message_set is not None or first.state is State.SENT
-    stored = [item.stored for item in dispatch.items]
-    # All requests that were sent together before are sent again, so none is left out.
-    requests = list(map(_request, stored if was_sent else stored[:1]))
-    if not was_sent and len(stored) > 1:
-        requests = list(sets.fitting(chain(requests, _writable(stored[1:]))))
+        return _Message(status_check(first), len(items))
+    requests = _requests(dispatch)
     in_set = len(requests) > 1 or first.message_set is not None
     set_id = message_set_id(new_id) if in_set and first.message_set is None else first.message_set_id
     if in_set:
-        pairs = zip(requests, dispatch.records, strict=False)
-        requests = [request.with_request_label(label_in_set(record)) for request, record in pairs]
-    text = outgoing(requests, None if first.is_read else set_id, message_set_to_forget, in_set=in_set)
-    is_new_set = in_set and not (first.is_read or first.message_set)
+        pairs = zip(requests, items, strict=False)
+        requests = [request.with_request_label(label_in_set(in_flight(item.record))) for request, item in pairs]
+    is_read = in_flight(first).is_read
+    text = outgoing(requests, None if is_read else set_id, message_set_to_forget, in_set=in_set)
+    is_new_set = in_set and not (is_read or first.message_set)
     return _Message(text, len(requests), page_size(first, requests[0]), set_id if is_new_set else None)
+
+
+def _requests(dispatch: Dispatch) -> Sequence[qbxml.Request]:
+    """Return the requests of the next message set. Raises _NotWritable if the first one cannot be written."""
+    first, *others = dispatch.together
+    if dispatch.was_sent or first.record.message_set:
+        # All requests that were sent together before are sent again, so none is left out.
+        return list(map(_request, dispatch.together))
+    requests = chain([_request(first)], _writable(others))
+    return sets.fitting(sets.until_repeated(requests) if first.record.looks else requests)
 
 
 def _not_writable(dispatch: Dispatch, problem: _NotWritable) -> Claiming:
     """Return the decision to end the requests. Those that were only claimed with the first one can still be sent."""
     first = dispatch.record
-    ended = dispatch.beginning(1) if first.message_set is None and first.state is State.TICKETED else dispatch
+    is_alone = first.message_set is None and first.state is State.TICKETED
+    ended = [first] if is_alone else [item.record for item in dispatch.together]
     message, details = f"The request was not sent: {problem}", reason_details(Reason.REQUEST_NOT_WRITABLE)
     code = ErrorCode.QBXML_PARSE_ERROR
-    return _released(ended, [record.failed(dispatch.now, code, message, details) for record in ended.records])
+    return _released(dispatch, [record.failed(dispatch.now, code, message, details) for record in ended])
 
 
-def _writable(stored: Sequence[RequestInFlight]) -> Iterator[qbxml.Request]:
+def _writable(items: Iterable[DispatchItem]) -> Iterator[qbxml.Request]:
     """Yield the requests to send, up to the first one that cannot be written as QBXML."""
     with suppress(_NotWritable):
-        yield from map(_request, stored)
+        yield from map(_request, items)
 
 
-def _request(stored: RequestInFlight, looks: QueuedRequest | None = None) -> qbxml.Request:
-    """Return the request to send, or the query of a record that looks for its object.
+def _request(item: DispatchItem) -> qbxml.Request:
+    """Return what is sent for a request: the query for its object, the Mod in its place, or the request itself.
 
     Raises _NotWritable if its body is missing or cannot be written as QBXML.
     """
-    modifies = looks is None and stored.record.modifies
-    text = stored.modification_xml if modifies else stored.request_xml
+    record, stored = item.record, item.stored
+    text = stored.modification_xml if record.modifies else stored.request_xml
     if text is None:
         raise _NotWritable("its body is missing")
     try:
-        request = as_sent(stored.record, qbxml.stored_request(text, stored.record.qbxml_version))
-        if looks:
-            request = query_of(looks, request)
+        request = as_sent(record, qbxml.stored_request(text, record.qbxml_version))
+        if record.looks:
+            request = query_of(record, request)
         request.to_wire()
     except InvalidRequest as error:
         raise _NotWritable(error.message) from error
@@ -370,7 +396,10 @@ def _refused(dispatch: Dispatch, reason: str, session: Session, *changes: Change
 
 
 def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming:
-    """Return the decision to end the requests with an error, or to queue them again, so that the queue goes on."""
+    """Return the decision to end the first requests with an error, or to queue them again, so that the queue goes on.
+
+    What was claimed behind them is queued again as well. The session may claim it at once.
+    """
     session, error = dispatch.session, released[0].error
 
     if error:
@@ -388,7 +417,8 @@ def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming
         )
 
     updates = [RequestUpdate(after) for after in released]
-    changes = [update.change(item.stored) for update, item in zip(updates, dispatch.items, strict=True)]
+    changes = [update.change(item.stored) for update, item in zip(updates, dispatch.items, strict=False)]
+    changes += looking.unsent(dispatch.claimed_behind(len(released)), dispatch.now)
     return Claiming(decide, changes, low_first=after.low_is_due)
 
 

@@ -196,11 +196,14 @@ class SessionService:
         if session.in_flight is None:
             return claims.commit(receiving.nothing_in_flight(session))
         limited = self._admission.limited(session, now) if self._admission else session
-        requests, queue = self._store.requests_in_flight(limited, FRONTS[0] if receiving.may_claim(limited, now) else 0)
+        # Those that are claimed behind the one that was sent come first.
+        claims_next = receiving.may_claim(limited, now) and not session.in_flight.behind
+        requests, queue = self._store.requests_in_flight(limited.without_behind(), FRONTS[0] if claims_next else 0)
         if not requests:
             # A copy of this call may have been answered since the session was read.
             return claims.commit(receiving.nothing_in_flight(self._store.session(session.id) or session))
-        return claims.commit(receiving.decision(limited, requests, call, self._new_id(), now), queue)
+        decision = receiving.decision(limited, requests, call, self._new_id(), now)
+        return claims.commit(decision, queue if claims_next else None)
 
     # --- All calls
 

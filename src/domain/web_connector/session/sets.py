@@ -4,6 +4,10 @@ A set is a run of consecutive requests from the front of the queue, and ends bef
 The end of a session puts all requests of a set back into the queue in one commit, so a set also ends where that commit
 would be too large (`can_be_released`).
 
+The queries of requests with `if_exists` are sent together, and have the limits of reads. What these requests write is
+sent alone. Between the queries of a set and these writes, only these writes are sent, and no two of the requests have
+the same object: the later one asks after the earlier one has ended.
+
 Reads and writes have limits of their own. A lost set of reads is read again, so a session begins with the size that
 suited the last answers of its connection. A lost set of writes may need a person, so a session begins with one.
 """
@@ -16,6 +20,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.existing.identity import asked_for
 from domain.records.request import IN_TURN
 from domain.records.session import InFlight
 from domain.storage.commit_size import MAX_ENTRIES
@@ -23,7 +28,7 @@ from domain.timestamps import day_of
 from domain.web_connector.outcomes.pages import SIZE, max_returned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
@@ -60,8 +65,10 @@ _MACROS = frozenset({"defMacro", "useMacro"})
 
 def max_size(session: Session, record: QueuedRequest) -> int:
     """Return the largest number of requests in a set that begins with a request."""
-    if record.is_read:
-        return min(session.read_set_size, session.limits.read_batch_size)
+    if record.is_read or record.looks:
+        size = min(session.read_set_size, session.limits.read_batch_size)
+        # Each query may be followed by a write before the next request of the queue is claimed.
+        return min(size, session.sends_before_low) if record.looks and session.limits.has_low_lane else size
     return min(session.write_set_size, session.limits.batch_size)
 
 
@@ -72,7 +79,7 @@ def companions(session: Session, first: QueuedRequest, queue: Sequence[QueuedReq
     run = takewhile(
         lambda record: (
             _may_be_sent_with_others(record)
-            and record.is_read == first.is_read
+            and (record.is_read, record.looks) == (first.is_read, first.looks)
             and record.qbxml_version == first.qbxml_version
         ),
         queue,
@@ -100,15 +107,13 @@ def can_be_released(records: Sequence[QueuedRequest]) -> bool:
 def _may_be_sent_with_others(record: QueuedRequest) -> bool:
     """Whether a request of the normal lane was never sent, is not a page, takes its turn, and has no dependants.
 
-    Those of the low lane are sent alone, so that a request of the normal lane waits for one of them at most. A request
-    that looks for its object is sent alone, because another one may be about to add it.
-    A commit ends at most one request with dependants (docs/decisions/0083). The label of a read is replaced in a set,
-    and restored in its response.
+    Those of the low lane are sent alone, so that a request of the normal lane waits for one of them at most. A commit
+    ends at most one request with dependants (docs/decisions/0083). The label of a read is replaced in a set, and
+    restored in its response.
     """
     return (
         not record.dependants
         and not record.is_low
-        and record.lookup is None
         and record.sent_at is None
         and record.paging.page == 1
         and record.paging.page_size is None
@@ -131,6 +136,16 @@ def fitting(requests: Iterable[qbxml.Request]) -> Sequence[qbxml.Request]:
         if goes_alone:
             break
     return together
+
+
+def until_repeated(queries: Iterable[qbxml.Request]) -> Iterator[qbxml.Request]:
+    """Yield the queries of requests with `if_exists`, up to the first one for the same object as one before it."""
+    asked: set[str] = set()
+    for query in queries:
+        if (key := asked_for(query)) in asked:
+            return
+        asked.add(key)
+        yield query
 
 
 def may_have_company(request: qbxml.Request) -> bool:
@@ -193,5 +208,5 @@ def size_at_end(session: Session) -> int:
     If the response to several requests is missing, the loss may be due to their number. A gateway that refuses a large
     response tells the service nothing.
     """
-    is_doubtful = session.exception_reported or len(session.ids_in_flight) > 1
+    is_doubtful = session.exception_reported or (session.in_flight and len(session.in_flight.request_ids) > 1)
     return 1 if is_doubtful else session.read_set_size
