@@ -29,7 +29,8 @@ def handler(
     """Queue a failed request of a batch again, corrected or not, and what ended with `dependency_failed` because of it.
 
     References get the values of requests of the batch that have ended with a response, or of the new request. Each
-    request is queued again at most once: a repeated call returns the new requests with status 200.
+    request is queued again at most once: a repeated call returns the new requests with status 200. If QuickBooks has
+    executed the failed request after all, only the others are queued, with the values of its object.
     """
     require_proposal(call, webhook_url=body and body.gives_webhook, force=parameters.force)
     command = ContinueBatch(

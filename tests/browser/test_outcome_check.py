@@ -9,6 +9,8 @@ from playwright.sync_api import expect
 from tests.browser.support import unsettled
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Route
+
     from tests.browser.support import Console
     from tests.e2e.support import Connection
 
@@ -83,6 +85,39 @@ def test_a_write_that_was_not_executed_is_queued_again_once_by_all_people_togeth
         console.page.wait_for_url(lambda url: request_id not in url)
 
     assert requests_of(connection) == ["ListDelRq", "CustomerQueryRq", "ListDelRq", "CustomerAddRq"]
+
+
+def test_a_batch_continues_without_a_write_that_quickbooks_has_executed(console: Console) -> None:
+    connection = console.service.connection()
+    first = unsettled(connection, CUSTOMER)
+    connection.service.call("POST", f"/api/v1/queued_requests/{first}/settle")
+    connection.run_session()
+    other = connection.queue({"request_json": CUSTOMER})["id"]
+    batch_id = "0b6d7a52-1f3c-8a11-9c55-6f2f0d1e0000"
+
+    def executed(route: Route) -> None:
+        """Show the write as one of a batch that was executed. Two hours must pass before the books can show it."""
+        answer = route.fetch()
+        record = answer.json()["data"] | {"executed": "yes", "batch_id": batch_id, "batch_position": 0}
+        route.fulfill(response=answer, json={"data": record})
+
+    calls: list[tuple[str, object]] = []
+
+    def continued(route: Route) -> None:
+        calls.append((route.request.url.partition("/batches/")[2], route.request.post_data_json))
+        route.fulfill(status=201, json={"data": [{"id": other}]})
+
+    console.page.route(f"**/api/v1/queued_requests/{first}*", executed)
+    console.page.route("**/batches/*/continue*", continued)
+    console.sign_in(f"/app/queued_requests/{first}")
+    check = console.page.get_by_role("region", name="Check", exact=True)
+
+    expect(check).to_contain_text("Do not queue it again")
+    check.get_by_role("button", name="Continue without it").click()
+    console.confirm("Continue the batch")
+    console.page.wait_for_url(lambda url: other in url)
+
+    assert calls == [(f"{batch_id}/continue", {"request_id": first})]
 
 
 def test_a_person_who_has_looked_can_decide_without_the_query(console: Console) -> None:

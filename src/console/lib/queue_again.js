@@ -54,12 +54,28 @@ export const isUnsent = (record) => record.error?.code === "dependency_failed";
  * @param {(status: number) => void} [onStatus]
  */
 export async function continueBatch(record, body = {}, onStatus = undefined) {
-  const { data } = await call("POST", ["connections", record.connection_id, "batches", record.batch_id, "continue"], {
-    body: { ...body, request_id: record.id },
-    query: forced(record),
-    onStatus,
-  });
-  return data.find((one) => one.batch_position === record.batch_position);
+  const queued = await queuedToContinue(record, { body, query: forced(record), onStatus });
+  return queued.find((one) => one.batch_position === record.batch_position);
+}
+
+/**
+ * Queues what was not sent because of a request that QuickBooks has executed after all. Returns the first of these
+ * requests.
+ *
+ * @param {any} record
+ */
+export async function continueWithout(record) {
+  const [first] = await queuedToContinue(record, {});
+  return first;
+}
+
+/**
+ * @param {any} record
+ * @param {{ body?: Record<string, unknown>, query?: Record<string, unknown>, onStatus?: (status: number) => void }} options
+ */
+async function queuedToContinue(record, { body, ...options }) {
+  const path = ["connections", record.connection_id, "batches", record.batch_id, "continue"];
+  return (await call("POST", path, { body: { ...body, request_id: record.id }, ...options })).data;
 }
 
 /**

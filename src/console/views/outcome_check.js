@@ -2,7 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { call, session, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
-import { editAddress, queueAgain } from "../lib/queue_again.js";
+import { continueWithout, editAddress, queueAgain } from "../lib/queue_again.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
@@ -160,10 +160,30 @@ function Decision({ record, executed, children }) {
     toast("The copy is queued.");
     navigate(url(`/queued_requests/${id}`));
   };
+  const goOn = async () => {
+    const { id } = await continueWithout(record);
+    toast("The batch continues.");
+    navigate(url(`/queued_requests/${id}`));
+  };
   const isSafe = executed === "no";
   return html`
     <div class="row">
       ${!isSafe && children}
+      ${
+        executed === "yes" &&
+        record.batch_id &&
+        html`
+          <${ActionButton}
+            icon="play"
+            kind="primary"
+            label="Continue without it"
+            question="Continue the batch?"
+            confirm="Continue the batch"
+            explanation="The requests that were not sent because of this one are queued, with the values of the object in QuickBooks."
+            action=${goOn}
+          />
+        `
+      }
       <${ActionButton}
         icon="copy"
         kind=${isSafe ? "primary" : executed === "unchecked" ? "ghost" : ""}

@@ -2,6 +2,9 @@
 
 The new requests are the successors of the former ones (`domain.queueing.successor`), so they are a batch too, and each
 is queued once. Their references name each other, and requests of the former batch that have ended with a response.
+
+If QuickBooks has executed the failed request after all, only what ended because of it is queued. Its references name
+the query that has settled the failed request, whose result is the object.
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from domain.batches.dependencies import MAX_OUTSIDE_BYTES
 from domain.errors import Gone, InvalidRequest, InvalidState, OtherSuccessor, TooManyRequests
+from domain.qbxml.response.objects import returned_objects
 from domain.queueing.new_request import (
     Continues,
     NewRequest,
@@ -26,12 +31,13 @@ from domain.records.app import AppLimits
 from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.batch import MAX_REQUESTS, batch_id, id_at, ids_of_batch, position_of
 from domain.records.ownership import not_found
-from domain.records.request import ENDED, ErrorCode, State
+from domain.records.request import ENDED, ErrorCode, State, WhetherExecuted
 from domain.storage.retry import MAX_ATTEMPTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from domain.qbxml import Reference
     from domain.queueing.new_request import Queueing
     from domain.records.audit import Actor
     from domain.records.connection import Connection
@@ -113,7 +119,24 @@ class Continuing:
             following = [id_again(one) for one in generation]
         if not records.keys() & {*ids}:
             raise not_found("batch")
-        return _Family(ids, records)
+        is_queued_again = command.force or command.correction is not None
+        return _Family(ids, records, {} if is_queued_again else self._results(records))
+
+    def _results(self, records: Mapping[str, QueuedRequest]) -> Mapping[str, str]:
+        """Return the query that has the object of each write which QuickBooks has executed without a response.
+
+        If a query returned several objects, as those of a number that occurs twice, it is left out.
+        """
+        queries = {
+            record.settling_query_id: record.id
+            for record in records.values()
+            if record.state is State.ERROR and record.executed is WhetherExecuted.YES and record.settling_query_id
+        }
+        if not queries:
+            return {}
+        batch = self._store.request_batch(list(queries))
+        found = [batch.whole(record, max_response_bytes=MAX_OUTSIDE_BYTES) for record in batch.records]
+        return {queries[one.record.id]: one.record.id for one in found if one and _has_one_object(one.response_xml)}
 
     def _check_same(self, command: ContinueBatch, step: QueuedRequest, family: _Family) -> None:
         """Raise OtherSuccessor if the failed request has a successor that the correction would not have made."""
@@ -168,7 +191,7 @@ class Continuing:
             command.connection_id,
             read,
             limits=command.limits,
-            continues=Continues(replaces, ids, {*family.records}),
+            continues=Continues(replaces, ids, {*family.records, *family.results.values()}),
             author=command.author,
         )
 
@@ -193,10 +216,14 @@ class Continuing:
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """The requests of a batch, with the ids `ids`, and their successors, and theirs. `records` are those that exist."""
+    """The requests of a batch, with the ids `ids`, and their successors, and theirs. `records` are those that exist.
+
+    `results` are the queries that have the object of a write without a response, by the id of the write.
+    """
 
     ids: Sequence[str]
     records: Mapping[str, QueuedRequest]
+    results: Mapping[str, str]
 
     def successor(self, request_id: str) -> QueuedRequest | None:
         """Return the successor of a request of the batch, or None."""
@@ -246,11 +273,13 @@ class _Family:
     def to_queue(self, step: QueuedRequest) -> list[str]:
         """Return the ids of the step and of what ended because of it, as far as their successors can be queued now.
 
-        A successor can be queued once, and when all that it depends on has a response or is queued with it. Raises Gone
-        if something that it depends on was deleted.
+        If the object of the step is known, only the others are queued. A successor can be queued once, and when all
+        that it depends on has a response or is queued with it. Raises Gone if something that it depends on was deleted.
         """
-        ids = [] if self.successor(step.id) else [step.id]
-        for record in self.affected(step):
+        affected = self.affected(step)
+        is_done = self.successor(step.id) or (affected and step.id in self.results)
+        ids = [] if is_done else [step.id]
+        for record in affected:
             dependencies = [id_at(record.id, position) for position in record.dependencies]
             if self.successor(record.id):
                 continue
@@ -259,18 +288,19 @@ class _Family:
         return ids
 
     def source(self, request_id: str) -> str | None:
-        """Return the id of the request that ended with a response in this place of the batch, or None without one.
+        """Return the id of the request that has the response for this place of the batch, or None without one.
 
-        Raises Gone if it was deleted.
+        It is the one that ended with a response, or the query for what it has made. Raises Gone if it was deleted.
         """
         if request_id not in self.records:
             raise _gone(request_id)
-        one = request_id
+        one, result = request_id, None
         while record := self.records.get(one):
             if record.state is State.RESPONSE_RECEIVED:
                 return record.id
+            result = self.results.get(one, result)
             one = id_again(one)
-        return None
+        return result
 
     def linked(self, record: QueuedRequest, new: NewRequest) -> NewRequest:
         """Return the successor of a request with links to those that ended with a response, or are queued with it."""
@@ -283,8 +313,15 @@ class _Family:
             new,
             ref=record.id,
             depends_on=tuple(map(named, depends_on)),
-            references=tuple(replace(one, source=named(one.source)) for one in new.references),
+            references=tuple(self._from_result(replace(one, source=named(one.source))) for one in new.references),
         )
+
+    def _from_result(self, reference: Reference) -> Reference:
+        """Return a reference whose path begins with the only object of a query, if it names a query."""
+        if reference.source not in self.results.values():
+            return reference
+        row, slash, rest = reference.path.partition("/")
+        return replace(reference, path=f"{row.partition('[')[0]}[1]{slash}{rest}")
 
 
 def _is_unsent(record: QueuedRequest) -> bool:
@@ -295,6 +332,10 @@ def _is_unsent(record: QueuedRequest) -> bool:
 def _has_failed(record: QueuedRequest) -> bool:
     """Whether a request failed itself, or was discarded."""
     return record.state in ENDED and record.state is not State.RESPONSE_RECEIVED and not _is_unsent(record)
+
+
+def _has_one_object(response_xml: str | None) -> bool:
+    return response_xml is not None and len(returned_objects(response_xml)) == 1
 
 
 def _state(record: QueuedRequest) -> str:

@@ -20,7 +20,7 @@ from domain.records.approval import Approval, ApprovalDecision
 from domain.records.audit import Action
 from domain.records.batch import batch_id, id_at, position_of
 from domain.records.request import ErrorCode, QueuedRequest, State, WhetherExecuted
-from domain.storage.changes import ChangeRequest, Put, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp
 from tests.support.builders import (
@@ -32,6 +32,7 @@ from tests.support.builders import (
     FixedClock,
     SequentialIds,
     a_connection,
+    a_record,
 )
 from tests.support.fake_store import FakeStore
 from tests.support.queueing import new_request, queueing_without_quotas
@@ -206,6 +207,76 @@ def test_a_step_that_quickbooks_may_have_executed_is_continued_only_by_force(exe
     assert bench.requests() == before
 
     assert len(bench.continue_batch(force=True).requests) == 2
+
+
+def settled_step(bench: Bench, objects: int) -> str:
+    """Settle the first request of the batch: QuickBooks has executed it. Return the id of the query for its object."""
+    bench.fail(bench.ids[0], ErrorCode.OUTCOME_UNKNOWN)
+    step = bench.record(bench.ids[0])
+    asked = step.asked(NOON)
+    bench.store.commit(ChangeRequest(step, asked))
+    bench.store.commit(ChangeRequest(asked, asked.settled(NOON, WhetherExecuted.YES)))
+    query_id = asked.settling_query_id or ""
+    query = a_record(id=query_id, request_name="CustomerQueryRq", settles=step.id)
+    bench.store.commit(AddRequest(query, "<CustomerQueryRq/>", ""))
+    rows = "".join(f"<CustomerRet><ListID>{n}</ListID><Name>found {n}</Name></CustomerRet>" for n in range(objects))
+    answer = f'<QBXML><QBXMLMsgsRs><CustomerQueryRs statusCode="0">{rows}</CustomerQueryRs></QBXMLMsgsRs></QBXML>'
+    sent = query.moved(State.TICKETED, NOON).moved(State.SENT, NOON)
+    bench.store.commit(ChangeRequest(query, sent.moved(State.RESPONSE_RECEIVED, NOON).as_change_of(query), answer))
+    return query_id
+
+
+def test_if_quickbooks_has_executed_the_step_only_its_dependants_are_queued_with_values_of_its_object() -> None:
+    bench = Bench(customer("a"), customer("b", "a"), customer("c", "b"), customer("d", depends_on=["a"]))
+    settled_step(bench, 1)
+
+    first, second = bench.continue_batch(), bench.continue_batch()
+
+    _, *others = bench.ids
+    assert ids_in(first) == [id_again(one) for one in others]
+    assert (ids_in(second), first.repeated, second.repeated) == (ids_in(first), False, True)
+    new_b, new_c, new_d = ids_in(first)
+    assert "<CompanyName>found 0</CompanyName>" in bench.xml(new_b)
+    assert [bench.record(one).is_in_queue for one in (new_b, new_c, new_d)] == [True, False, True]
+    assert id_again(bench.ids[0]) not in bench.store.records
+
+
+def test_a_step_that_quickbooks_has_executed_is_queued_again_with_a_correction_only_by_force() -> None:
+    bench = Bench(customer("a"), customer("b", "a"))
+    settled_step(bench, 1)
+
+    with pytest.raises(PossiblyExecuted):
+        bench.continue_batch(corrected=customer("x"))
+
+    new_a, new_b = ids_in(bench.continue_batch(corrected=customer("x"), force=True))
+    bench.respond(new_a)
+    assert f"<CompanyName>of {new_a[-6:]}</CompanyName>" in bench.xml(new_b)
+
+
+@pytest.mark.parametrize("objects", [0, 2])
+def test_without_one_object_of_the_step_nothing_is_bound_to_it(objects: int) -> None:
+    bench = Bench(customer("a"), customer("b", "a"))
+    settled_step(bench, objects)
+
+    with pytest.raises(PossiblyExecuted):
+        bench.continue_batch()
+
+
+def test_a_step_that_quickbooks_has_executed_and_that_nothing_needs_is_not_queued_again() -> None:
+    bench = Bench(customer("a"), customer("b"))
+    settled_step(bench, 1)
+
+    with pytest.raises(PossiblyExecuted):
+        bench.continue_batch()
+
+
+def test_if_the_query_for_the_object_was_deleted_nothing_is_bound_to_it() -> None:
+    bench = Bench(customer("a"), customer("b", "a"))
+    query = bench.record(settled_step(bench, 1))
+    bench.store.commit(RemoveRequest(query, timestamp(NOON)))
+
+    with pytest.raises(PossiblyExecuted):
+        bench.continue_batch()
 
 
 def test_a_step_that_was_queued_again_alone_is_not_queued_once_more_and_its_dependants_get_its_value() -> None:
