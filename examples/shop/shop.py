@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from qbxml_queue import Batch, Client
 
 if TYPE_CHECKING:
-    from qbxml_queue.schema.requests import CustomerRef, InvoiceAdd, InvoiceLineAdd, ReceivePaymentAdd
+    from qbxml_queue.schema.requests import AppliedToTxnAdd, InvoiceLineAdd
 
 OVERLAP = timedelta(minutes=70)  # an older QuickBooks is an hour off in summer, and clocks differ a little
 
@@ -47,16 +47,15 @@ def batch_of(books: Client, item: str, order: tuple[str, str, str | None, int]) 
     """Return a customer, an invoice and a payment that refer to each other. The key names the order."""
     number, name, price, is_paid = order
     batch = books.batch(f"order-{number}")
-    customer = batch.add({"CustomerAddRq": {"CustomerAdd": {"Name": name}}}, if_exists="return")
-    buyer: CustomerRef = {"ListID": customer.ref("CustomerRet/ListID")}
+    buyer = batch.customers.create(Name=name, if_exists="return")
     if price:
         line: InvoiceLineAdd = {"ItemRef": {"ListID": item}, "Quantity": 1, "Rate": Decimal(price)}
-        sale: InvoiceAdd = {"CustomerRef": buyer, "RefNumber": number, "InvoiceLineAdd": [line]}
-        invoice = batch.add({"InvoiceAddRq": {"InvoiceAdd": sale}}, if_exists="return")
+        invoice = batch.invoices.create(CustomerRef=buyer, RefNumber=number, lines=[line], if_exists="return")
     if price and is_paid:
-        payment: ReceivePaymentAdd = {"CustomerRef": buyer, "RefNumber": number, "TotalAmount": Decimal(price)}
-        payment["AppliedToTxnAdd"] = [{"TxnID": invoice.ref("InvoiceRet/TxnID"), "PaymentAmount": Decimal(price)}]
-        batch.add({"ReceivePaymentAddRq": {"ReceivePaymentAdd": payment}}, if_exists="return")
+        paid: AppliedToTxnAdd = {"TxnID": invoice.ref("InvoiceRet/TxnID"), "PaymentAmount": Decimal(price)}
+        batch.receive_payments.create(
+            CustomerRef=buyer, RefNumber=number, TotalAmount=Decimal(price), AppliedToTxnAdd=[paid], if_exists="return"
+        )
     return batch
 
 
@@ -79,15 +78,13 @@ def sync(books: Client, shop: sqlite3.Connection) -> None:
     [since] = shop.execute("SELECT coalesce(max(since), '1980-01-01') FROM syncs").fetchone()
     began, zone = datetime.now(UTC), None
     with shop:  # one transaction: a sync that is killed starts again
-        for customers in books.iterate({"CustomerQueryRq": {"ActiveStatus": "All", "FromModifiedDate": since}}):
-            for customer in customers["CustomerRet"]:
-                row = (customer["ListID"], customer["FullName"], str(customer["Balance"]))
-                shop.execute("INSERT OR REPLACE INTO customers VALUES (?, ?, ?)", row)
-                zone = customer["TimeModified"].tzinfo
-        for invoices in books.iterate({"InvoiceQueryRq": {"ModifiedDateRangeFilter": {"FromModifiedDate": since}}}):
-            for invoice in invoices["InvoiceRet"]:
-                row = (invoice["TxnID"], invoice["RefNumber"], str(invoice["BalanceRemaining"]))
-                shop.execute("INSERT OR REPLACE INTO invoices VALUES (?, ?, ?)", row)
+        for customer in books.customers.list(ActiveStatus="All", modified_since=since):
+            row = (customer["ListID"], customer["FullName"], str(customer["Balance"]))
+            shop.execute("INSERT OR REPLACE INTO customers VALUES (?, ?, ?)", row)
+            zone = customer["TimeModified"].tzinfo
+        for invoice in books.invoices.list(modified_since=since):
+            row = (invoice["TxnID"], invoice["RefNumber"], str(invoice["BalanceRemaining"]))
+            shop.execute("INSERT OR REPLACE INTO invoices VALUES (?, ?, ?)", row)
         if zone:  # QuickBooks reads a time without an offset as its local time
             shop.execute("INSERT INTO syncs VALUES (?)", [f"{began.astimezone(zone) - OVERLAP:%Y-%m-%dT%H:%M:%S}"])
 
