@@ -90,12 +90,13 @@ class InFlight:
     response to a later page that did not fall. That response may be a duplicate of an earlier page, so the session
     waits for another one until the Web Connector asks for the next request. `ignored` counts the responses that named
     other requests, up to MAX_IGNORED. `may_be_joined` means that requests behind the claimed one may be sent with it,
-    as far as their records show. `behind` are the ids of claimed requests that are sent later, one after the other:
-    what requests with `if_exists` write after their queries were sent together.
+    as far as their records show. `behind` are the ids of further claimed requests. Their queries were answered in one
+    message set, at `asked_at`. The session sends their additions and Mods one after the other.
     """
 
     request_ids: tuple[str, ...]
     behind: tuple[str, ...] = ()
+    asked_at: str | None = None
     may_be_joined: bool = False
     is_next_page: bool = False
     parse_error: str | None = None

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from domain.connections.service import ConnectionService
 from domain.errors import InvalidRequest
-from domain.existing.identity import PARTIES, identity_query
+from domain.existing.identity import PARTIES, identity_query, with_identity
 from domain.qbxml.request.from_xml import parse_request_xml
 from domain.records.lookup import IfExists, LookupStep, ObjectLookup
 from domain.records.request import State, WhetherExecuted, message_set_id
+from domain.web_connector.outcomes import looking
 from domain.web_connector.outcomes.lookup_messages import in_flight
 from local.rebuild import continued
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, counting_bytes
@@ -35,7 +36,9 @@ from tests.support.web_connector.quickbooks import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from xml.etree.ElementTree import Element
 
+    from domain import qbxml
     from domain.records.request import QueuedRequest
 
 LOOKUP = ObjectLookup(IfExists.RETURN)
@@ -470,6 +473,83 @@ def test_one_that_is_too_late_to_be_added_does_not_take_the_others_with_it(qbwc:
     error = qbwc.record(late).error
     assert error is not None
     assert error.code == "not_sent_in_time"
+
+
+def test_an_error_of_the_service_in_one_request_does_not_end_the_others(
+    qbwc: Connector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking(qbwc)
+    ids = named(qbwc, "Ada", "Bob", "Cleo")
+    queries = qbwc.begin()
+    real = with_identity
+
+    def faulty(addition: qbxml.Request, rows: Sequence[Element]) -> list[Element]:
+        if "Bob" in addition.to_xml():
+            raise KeyError("Bob")
+        return real(addition, rows)
+
+    monkeypatch.setattr(looking, "with_identity", faulty)
+    qbwc.receive(nothing_found(queries))
+
+    assert [qbwc.record(one).state for one in ids] == [State.TICKETED, State.ERROR, State.TICKETED]
+    assert qbwc.record(ids[1]).executed is WhetherExecuted.NO
+
+
+def test_behind_a_request_whose_query_was_not_answered_nothing_is_added_before_it(qbwc: Connector) -> None:
+    asking(qbwc)
+    named(qbwc, "Ada", "Bob", "Cleo", "Dan")
+    queries = qbwc.begin()
+    labels = labels_in(queries)
+
+    qbwc.receive(set_response(queries, codes=dict.fromkeys(labels, 500), only=[labels[0], *labels[2:]]))
+
+    sent, text = [], qbwc.send()
+    while text:
+        sent.append(re.findall(r"<Customer(Query|Add)Rq.*?<(?:Name|FullName)>(\w+)", text))
+        qbwc.receive(nothing_found(text) if "QueryRq" in text else set_response(text))
+        text = qbwc.send()
+    others = [[(kind, name)] for name in ("Bob", "Cleo", "Dan") for kind in ("Query", "Add")]
+    assert sent == [[("Add", "Ada")], *others]
+
+
+@pytest.mark.parametrize(("seconds", "asks_again"), [(60, False), (400, True)])
+def test_after_five_minutes_the_answers_are_too_old_to_write_what_follows(
+    qbwc: Connector, seconds: int, *, asks_again: bool
+) -> None:
+    asking(qbwc)
+    named(qbwc, "Ada", "Bob", "Cleo")
+    qbwc.receive(nothing_found(qbwc.begin()))
+    addition = qbwc.send()
+    qbwc.clock.advance(seconds=seconds)
+    qbwc.receive(set_response(addition))
+
+    assert ("<CustomerQueryRq" in qbwc.send()) is asks_again
+
+
+def test_if_a_claimed_request_is_missing_those_behind_it_are_sent(qbwc: Connector) -> None:
+    asking(qbwc)
+    first, *others = named(qbwc, "Ada", "Bob", "Cleo")
+    qbwc.receive(nothing_found(qbwc.begin()))
+    del qbwc.store.records[first]
+
+    for name in ("Bob", "Cleo"):
+        addition = qbwc.send()
+        assert name in addition
+        assert len({*qbwc.session.ids_in_flight}) == len(qbwc.session.ids_in_flight)
+        qbwc.receive(set_response(addition))
+
+    assert {qbwc.record(one).outcome for one in others} == {"created"}
+
+
+@pytest.mark.parametrize("code", [3100, 3200])
+def test_an_answer_of_any_kind_keeps_the_size_of_the_next_set_of_queries(qbwc: Connector, code: int) -> None:
+    asking(qbwc)
+    named(qbwc, *map(str, range(45)))
+    qbwc.receive(nothing_found(qbwc.begin()))
+
+    qbwc.receive(response_to(qbwc.send(), code=code, severity="Error"))
+
+    assert qbwc.session.read_set_size == 20
 
 
 def test_a_set_of_queries_ends_where_the_low_lane_is_due() -> None:

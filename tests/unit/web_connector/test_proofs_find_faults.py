@@ -267,7 +267,7 @@ BROKEN_RULES: list[tuple[tuple[Any, str, Any], tuple[str, dict[int, str], dict[i
     ((CompanyFileCheck, "key", property(lambda _: "any")), ("update", {1: "response lost"}, {0: "use another mark"})),
     ((existing, "continued", _sent_again), ("Invoice", {}, {1: "restore a little"})),
     ((sets, "until_repeated", lambda queries: queries), ("set", {}, {})),
-    ((looking, "unsent", lambda *_: []), ("set", {1: "exception after"}, {})),
+    ((looking, "given_back", lambda *_: []), ("set", {1: "exception after"}, {})),
     ((new_request, "ObjectLookup", lambda _: None), ("batch", {}, {})),
     ((ObjectLookup, "claimed", lambda lookup, **_: lookup), ("Invoice", {0: "closed"}, {1: "add"})),
     ((QueuedRequest, "may_write", lambda *_: True), ("approved batch", {}, {8: "delete"})),

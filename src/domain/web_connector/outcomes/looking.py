@@ -98,16 +98,31 @@ def _after_query(record: QueuedRequest, query: QueuedRequest, now: datetime) -> 
     return replace(queued, claim=query.claim)
 
 
-def unsent(records: Iterable[QueuedRequest], now: datetime) -> list[ChangeRequest]:
-    """Return the changes of requests whose queries were answered in one set, if nothing else may follow in this turn.
+def given_back(records: Iterable[QueuedRequest], now: datetime) -> list[ChangeRequest]:
+    """Return the changes that queue requests again whose queries were answered, after a failure or a pause.
 
     They keep their places. Each asks again, alone, before it writes. The session may claim it at once.
     """
-    return [
-        ChangeRequest(record, replace(record.requeued(now), claim=Claim()).as_change_of(record))
-        for record in records
-        if record.state is State.TICKETED
-    ]
+    claimed = [record for record in records if record.state is State.TICKETED]
+    return [ChangeRequest(record, _given_back(record, now).as_change_of(record)) for record in claimed]
+
+
+def in_turn(outcomes: Sequence[Outcome], now: datetime) -> Sequence[Outcome]:
+    """Return the outcomes of a set of queries. Behind a request that is queued again, nothing is written before it.
+
+    The others may need its object. They are queued again too, in their places.
+    """
+    result: list[Outcome] = []
+    is_held = False
+    for outcome in outcomes:
+        held = is_held and isinstance(outcome, SentAgain) and outcome.is_step
+        result.append(Requeued(_given_back(outcome.after, now), is_step=True) if held else outcome)
+        is_held |= not isinstance(outcome, SentAgain) and outcome.after.is_in_queue
+    return result
+
+
+def _given_back(record: QueuedRequest, now: datetime) -> QueuedRequest:
+    return replace(record.requeued(now), claim=Claim())
 
 
 def continued(outcome: Outcome, stored: RequestInFlight, open_key: str | None, now: datetime) -> Outcome:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from domain import qbxml
 from domain.qbxml.codes.hresults import describe_hresult
-from domain.records.request import State
+from domain.records.request import ErrorCode, State
 from domain.records.session import InFlight, LastResponse, RequestInFlight
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
@@ -62,6 +62,14 @@ SESSION_OVER = -1
 """The replies that end a session: nothing is left to do, or it cannot continue. `getLastError` returns the reason."""
 
 
+MAX_AGE_OF_ANSWERS = timedelta(minutes=5)
+"""How long after a set of queries its requests still write what follows from the answers. Then the others ask again,
+because QuickBooks lets two people use a number twice."""
+
+FOUND_OTHERWISE = frozenset({ErrorCode.AMBIGUOUS_MATCH, ErrorCode.NAME_IN_USE})
+"""The errors of requests whose query QuickBooks has answered."""
+
+
 def may_claim(session: Session, now: datetime) -> bool:
     """Whether the session may continue with a request of the queue."""
     return reason_to_hold(session, now) is None
@@ -103,18 +111,26 @@ def answer(session: Session, requests: Sequence[RequestInFlight], call: Call, no
     records = [request.record for request in requests]
     if any(record.state is not State.SENT for record in records):
         return Ignored()
-    text = call["response"]
+    asked = list(map(in_flight, records))
     try:
-        asked = list(map(in_flight, records))
         found = _answer(session, asked, call, now)
-        if not isinstance(found, Answered):
-            return found
-        key = session.company_file.key
-        pairs = zip(believed(found.outcomes, asked, now), requests, strict=True)
-        return Answered([looking.continued(outcome, request, key, now) for outcome, request in pairs])
     except Exception as error:  # noqa: BLE001 - an error in these requests must not block the requests behind them
-        ended = [not_interpreted(record, part, error, now) for record, part in stored_once(records, text or None)]
-        return combined(records, believed(ended, records, now), now)
+        parts = stored_once(asked, call["response"] or None)
+        found = combined(asked, [not_interpreted(record, part, error, now) for record, part in parts], now)
+    if not isinstance(found, Answered):
+        return found
+    pairs = zip(believed(found.outcomes, asked, now), requests, strict=True)
+    continued = [_continued(outcome, request, session.company_file.key, now) for outcome, request in pairs]
+    return Answered(looking.in_turn(continued, now))
+
+
+def _continued(outcome: Outcome, request: RequestInFlight, open_key: str | None, now: datetime) -> Outcome:
+    """Return the outcome of a request, given that of what it had in flight."""
+    try:
+        return looking.continued(outcome, request, open_key, now)
+    except Exception as error:  # noqa: BLE001 - an error in one request must not block the others
+        ended = not_interpreted(request.record, outcome.response_xml, error, now)
+        return believed([ended], [request.record], now)[0]
 
 
 def _answer(session: Session, records: Sequence[QueuedRequest], call: Call, now: datetime) -> Answer:
@@ -198,12 +214,15 @@ def _continue(  # noqa: PLR0917 - the parts of one call
         return _ending(decision, session, last, now) if is_over else decision
 
     is_held = gives_up(after, record) or bool(reason_to_hold(session, now))
-    behind = session.in_flight.behind if session.in_flight and given_back is None else ()
-    if behind and (is_held or not all(map(_goes_on, outcomes))):
+    in_flight = session.in_flight or InFlight(())
+    behind = in_flight.behind if given_back is None else ()
+    if behind and (is_held or not all(map(_goes_on, outcomes)) or _is_too_old(in_flight, now)):
         return GivingBack(behind, partial(_continue, session, requests, outcomes, call, now))
-    releases += looking.unsent(given_back or (), now)
+    releases += looking.given_back(given_back or (), now)
     pages = _next_pages(outcomes)
     if following := _sent_next(outcomes, pages, behind):
+        asked_at = (in_flight.asked_at or timestamp(now)) if following.behind else None
+        following = replace(following, asked_at=asked_at)
         return with_request(following, _progress(session, 1 + len(following.behind)), *releases, *pages)
     finished = SESSION_OVER if after.last_error else FINISHED
     if is_held:
@@ -230,13 +249,18 @@ def _sent_next(outcomes: Sequence[Outcome], pages: Sequence[AddRequest], behind:
     """Return what the session sends next without a claim: requests again, those `behind` them, or a page. Or None."""
     again = [outcome for outcome in outcomes if isinstance(outcome, SentAgain)]
     ids = [*(outcome.after.id for outcome in again), *behind]
-    # What requests with `if_exists` send after their queries is sent one after the other.
+    # After their queries, requests with `if_exists` are sent one after the other.
     one_by_one = bool(behind) or any(outcome.after.lookup for outcome in again)
     sent, later = (ids[:1], ids[1:]) if one_by_one else (ids, [])
     sent += [page.record.id for page in pages]
     parse_error = again[0].parse_error if again else None
     following = InFlight(tuple(sent), tuple(later), is_next_page=bool(pages), parse_error=parse_error)
     return following if sent else None
+
+
+def _is_too_old(in_flight: InFlight, now: datetime) -> bool:
+    """Whether the requests behind have to ask again, because somebody may have added the same objects meanwhile."""
+    return in_flight.asked_at is not None and in_flight.asked_at < timestamp(now - MAX_AGE_OF_ANSWERS)
 
 
 def _goes_on(outcome: Outcome) -> bool:
@@ -323,16 +347,22 @@ def _with_set_size(
     session: Session, records: Sequence[QueuedRequest], outcomes: Sequence[Outcome], call: Call, now: datetime
 ) -> Session:
     """Return the session with the size of its next message sets. It falls unless QuickBooks answered every request."""
-    pairs = zip(records, outcomes, strict=True)
-    answered = all(has_response(outcome.after) or (record.looks and outcome.is_step) for record, outcome in pairs)
-    if not answered or any(record.recovering for record in records):
+    if not all(map(_is_answered, records, outcomes)) or any(record.recovering for record in records):
         return sets.beginning_with_one(session)
     sent_at = max(session.last_call_at, records[-1].updated_at)
     seconds = (now - datetime.fromisoformat(sent_at)).total_seconds()
     after = sets.after_response(session, len(records), seconds, len(call["response"]))
-    # How long a write takes after its query does not tell how many of the next queries are sent together.
+    # The time of a write says nothing about the size of the next set of queries.
     has_asked = records[0].lookup is not None and not records[0].looks
     return replace(after, read_set_size=session.read_set_size) if has_asked else after
+
+
+def _is_answered(record: QueuedRequest, outcome: Outcome) -> bool:
+    """Whether QuickBooks has answered a request, or the query for its object."""
+    error = outcome.after.error
+    was_asked = record.looks and (outcome.is_step or (error is not None and error.code in FOUND_OTHERWISE))
+    looks_again = isinstance(outcome, SentAgain) and outcome.after.looks and not outcome.after.recovering
+    return has_response(outcome.after) or was_asked or looks_again
 
 
 def _progress(session: Session, waiting: int) -> int:

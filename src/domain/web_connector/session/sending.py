@@ -266,6 +266,8 @@ def sent(dispatch: Dispatch, check: CompanyFileCheck | None, new_id: str) -> Dec
     changes += _records_sent(sent_now, message, company_file.key)
     ids = tuple(record.id for record in sent_now.records)
     in_flight = replace(session.in_flight or InFlight(()), request_ids=ids, is_next_page=False)
+    # If the record of an id is missing, one from behind it is sent.
+    in_flight = replace(in_flight, behind=tuple(other for other in in_flight.behind if other not in ids))
     after = replace(
         session,
         in_flight=replace(in_flight, may_be_joined=in_flight.may_be_joined and len(ids) == 1),
@@ -418,7 +420,7 @@ def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming
 
     updates = [RequestUpdate(after) for after in released]
     changes = [update.change(item.stored) for update, item in zip(updates, dispatch.items, strict=False)]
-    changes += looking.unsent(dispatch.claimed_behind(len(released)), dispatch.now)
+    changes += looking.given_back(dispatch.claimed_behind(len(released)), dispatch.now)
     return Claiming(decide, changes, low_first=after.low_is_due)
 
 

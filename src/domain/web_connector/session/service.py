@@ -163,14 +163,15 @@ class SessionService:
         """Return the dispatch with the queued requests of the same message set, and with their bodies."""
         if dispatch.was_sent:
             return dispatch
+        first = dispatch.items[0].stored
+        unread = [first.record] if first.request_xml is None else []
         if len(dispatch.items) > 1:
-            return dispatch.asking_if_incomplete()
+            return dispatch.joined_by(self._store.with_request_xml(unread) if unread else ()).asking_if_incomplete()
         if message_set := dispatch.record.message_set:
             others = claims.other_members(message_set)
         else:
             others = sending.companions(dispatch, claims.claimable(dispatch.queue))
-        first = dispatch.items[0].stored
-        unread = [first.record, *others] if first.request_xml is None else others
+        unread = [*unread, *others]
         return dispatch.joined_by(self._store.with_request_xml(unread) if unread else ()).asking_if_incomplete()
 
     def _company_file_check(self, session: Session, call: Call, now: datetime) -> CompanyFileCheck | None:

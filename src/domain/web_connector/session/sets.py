@@ -4,7 +4,7 @@ A set is a run of consecutive requests from the front of the queue, and ends bef
 The end of a session puts all requests of a set back into the queue in one commit, so a set also ends where that commit
 would be too large (`can_be_released`).
 
-The queries of requests with `if_exists` are sent together, and have the limits of reads. What these requests write is
+The queries of requests with `if_exists` are sent together, and have the limits of reads. Their additions and Mods are
 sent alone. Between the queries of a set and these writes, only these writes are sent, and no two of the requests have
 the same object: the later one asks after the earlier one has ended.
 
