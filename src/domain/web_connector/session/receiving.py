@@ -352,9 +352,12 @@ def _with_set_size(
     sent_at = max(session.last_call_at, records[-1].updated_at)
     seconds = (now - datetime.fromisoformat(sent_at)).total_seconds()
     after = sets.after_response(session, len(records), seconds, len(call["response"]))
-    # The time of a write says nothing about the size of the next set of queries.
-    has_asked = records[0].lookup is not None and not records[0].looks
-    return replace(after, read_set_size=session.read_set_size) if has_asked else after
+    if records[0].lookup is None:
+        return after
+    # The time of a write says nothing about the size of the next set of queries, and the other way round.
+    if records[0].looks:
+        return replace(after, write_set_size=session.write_set_size)
+    return replace(after, read_set_size=session.read_set_size)
 
 
 def _is_answered(record: QueuedRequest, outcome: Outcome) -> bool:
