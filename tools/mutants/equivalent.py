@@ -33,9 +33,6 @@ REASONS = {
         f"{_SESSION}/polling.py",
         "shortest = min(MIN_USER_INTERVAL_SECONDS * 2 ** min(connection.turned_away, 9), IDLE_POSTPONEMENT_SECONDS)",
     ): "Three doublings reach the longest postponement. More only make the number larger.",
-    (f"{_SESSION}/sending.py", "if (not was_sent or len(stored) > 1):"): (
-        "A set that was sent before is whole, and `zip` leaves out what is added to it."
-    ),
     (f"{_OUTCOMES}/looking.py", "return _after_answer(stored, (outcome.response_xml), open_key, now)"): (
         "A request that was answered has a response. The default is for the type."
     ),
