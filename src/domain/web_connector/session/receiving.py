@@ -354,9 +354,10 @@ def _with_set_size(
     after = sets.after_response(session, len(records), seconds, len(call["response"]))
     if records[0].lookup is None:
         return after
-    # The time of a write says nothing about the size of the next set of queries, and the other way round.
     if records[0].looks:
-        return replace(after, write_set_size=session.write_set_size)
+        # A query that took long says nothing about writes.
+        return replace(after, write_set_size=max(after.write_set_size, session.write_set_size))
+    # The time of a write says nothing about the size of the next set of queries.
     return replace(after, read_set_size=session.read_set_size)
 
 
