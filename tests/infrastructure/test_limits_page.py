@@ -36,7 +36,7 @@ from domain.settling import service as settling_service
 from domain.storage.statistics import KEPT_DAYS
 from domain.web_connector.outcomes import looking, lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
-from domain.web_connector.session import admission, backoff, sending, sets
+from domain.web_connector.session import admission, backoff, receiving, sending, sets
 from domain.webhooks import defaults as webhooks
 from domain.webhooks.trial import TRIAL_REDELIVERIES
 from handlers.list_audit_log import MAX_LOOKED_AT
@@ -217,6 +217,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "time in which failed attempts do not count": [f"{processor_exception.MAX_UNCOUNTED.days} days"],
     "company name, version and path of QuickBooks": [f"{request.MAX_FACT_CHARACTERS} characters"],
     "message set of several requests": [size(sets.MAX_REQUEST_BYTES), f"ask for {sets.MAX_OBJECTS} objects"],
+    "additions and Mods after a set of queries": [f"{receiving.MAX_AGE_OF_ANSWERS.total_seconds() / 60:g} minutes"],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [
         f"{turns.MIN_USER_INTERVAL_SECONDS // 60} to {turns.MAX_POSTPONEMENT_SECONDS // 60} minutes",
