@@ -85,14 +85,19 @@ def test_a_list_does_not_look_for_a_mod_that_is_missing() -> None:
         assert bench.pauses == []
 
 
+def awaiting_approval(first: QueuedRequest) -> QueuedRequest:
+    """Return a record whose first Mod waits for approval."""
+    lookup = ObjectLookup(IfExists.UPDATE).modifying(FIRST)
+    waiting = replace(first, state=State.RETRYABLE, claim=Claim(), approval=Approval("key"), lookup=lookup)
+    return waiting.changed(LATER)
+
+
 def test_a_torn_read_of_a_mod_that_waits_for_approval_is_repeated() -> None:
     """Otherwise its revision would be shown, and could be approved, as that of an addition."""
     with emulated_dynamodb(), mock_aws():
         bench = Bench()
         first = added(bench.store)
-        lookup = ObjectLookup(IfExists.UPDATE).modifying(FIRST)
-        waiting = replace(first, state=State.RETRYABLE, claim=Claim(), approval=Approval("key"), lookup=lookup)
-        waiting = waiting.changed(LATER)
+        waiting = awaiting_approval(first)
         assert waiting.awaits_approval
         bench.store.commit(ChangeRequest(first, waiting, modification_xml=mod(FIRST), field_changes=changes(FIRST)))
         bench.tear()
@@ -106,9 +111,7 @@ def test_a_torn_read_of_a_mod_that_waits_for_approval_is_repeated() -> None:
 
 def test_a_list_has_the_mod_only_while_it_waits_for_approval(store: AnyStore) -> None:
     first = added(store)
-    lookup = ObjectLookup(IfExists.UPDATE).modifying(FIRST)
-    waiting = replace(first, state=State.RETRYABLE, claim=Claim(), approval=Approval("key"), lookup=lookup)
-    waiting = waiting.changed(LATER)
+    waiting = awaiting_approval(first)
     store.commit(ChangeRequest(first, waiting, modification_xml=mod(FIRST), field_changes=changes(FIRST)))
 
     listed = in_list(store, waiting)
@@ -133,9 +136,7 @@ def test_a_torn_read_of_a_mod_that_waits_is_repeated_for_a_list() -> None:
     with emulated_dynamodb(), mock_aws():
         bench = Bench()
         first = added(bench.store)
-        lookup = ObjectLookup(IfExists.UPDATE).modifying(FIRST)
-        waiting = replace(first, state=State.RETRYABLE, claim=Claim(), approval=Approval("key"), lookup=lookup)
-        waiting = waiting.changed(LATER)
+        waiting = awaiting_approval(first)
         bench.store.commit(ChangeRequest(first, waiting, modification_xml=mod(FIRST), field_changes=changes(FIRST)))
         bench.tear()
 

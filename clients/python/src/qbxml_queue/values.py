@@ -94,7 +94,7 @@ def to_json(value: object, batch: object = None) -> object:  # noqa: PLR0911 - o
 
 
 def _referred(name: object, value: Any) -> object:
-    """Return what stands for an object, such as its record, as the ListID or FullName that a reference has."""
+    """Return the value of an element. In a reference, a record is replaced by its ListID or FullName."""
     if not isinstance(name, str) or not name.endswith("Ref"):
         return value
     if isinstance(value, list | tuple):

@@ -246,7 +246,10 @@ def _next_pages(outcomes: Sequence[Outcome]) -> Sequence[AddRequest]:
 
 
 def _sent_next(outcomes: Sequence[Outcome], pages: Sequence[AddRequest], behind: Sequence[str]) -> InFlight | None:
-    """Return what the session sends next without a claim: requests again, those `behind` them, or a page. Or None."""
+    """Return the requests that the session sends next without a claim, or None if there are none.
+
+    They are requests that are sent again, those `behind` them, or the next page.
+    """
     again = [outcome for outcome in outcomes if isinstance(outcome, SentAgain)]
     ids = [*(outcome.after.id for outcome in again), *behind]
     # After their queries, requests with `if_exists` are sent one after the other.
