@@ -22,6 +22,9 @@ OWNERS = ("CustomerRef", "VendorRef", "AccountRef", "BankAccountRef", "CreditCar
 NUMBERED_OTHERWISE = {"JournalEntry", "TransferInventory", "BuildAssembly"}
 """Transactions with a number that has no owner, so `if_exists` cannot find them."""
 
+WITHOUT_CUSTOM_FIELDS = {"Account", "OtherName"}
+"""Objects whose data extensions are private data of programs only: users define fields for the others of the schema."""
+
 METHODS = ("create", "ensure", "get", "find", "list", "update", "delete", "void")
 
 
@@ -39,6 +42,7 @@ class Resource:
     added_line: str | None
     changed_lines: tuple[str, ...]
     if_exists: str
+    custom_fields: str | None
 
     @property
     def attribute(self) -> str:
@@ -93,7 +97,15 @@ def _resource(
         added_line=f"{name}LineAdd" if f"{name}LineAdd" in added else None,
         changed_lines=tuple(line for line in changed if line.endswith(("LineMod", "LineGroupMod"))),
         if_exists="update" if kind == "List" and "EditSequence" in changed else "return",
+        custom_fields=_custom_fields(name, requests) if "OwnerID" in sought_by else None,
     )
+
+
+def _custom_fields(name: str, requests: Mapping[str, Any]) -> str | None:
+    """Return the type of an object in DataExtMod, or None if it cannot have custom fields."""
+    kind = "Item" if name.startswith("Item") and name != "ItemReceipt" else name
+    known = [one for types in requests["DataExtModRq"]["types"] if isinstance(types, list) for one in types]
+    return kind if kind in known and kind not in WITHOUT_CUSTOM_FIELDS else None
 
 
 def members_of(facts: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -189,13 +201,14 @@ def types_module(found: Sequence[Resource]) -> str:
         "",
         "from __future__ import annotations",
         "",
-        "from collections.abc import AsyncIterator, Iterator, Sequence",
+        "from collections.abc import AsyncIterator, Iterator, Mapping, Sequence",
         "from datetime import date, datetime",
         "from typing import Protocol, Unpack",
         "",
         "from qbxml_queue.batches import AddOptions, Entry, StepOptions",
-        "from qbxml_queue.kinds import Outcome",
-        "from qbxml_queue.options import CallOptions, CreateOptions, ListOptions, ReadOptions, UpdateOptions",
+        "from qbxml_queue.kinds import CustomFields, Outcome",
+        "from qbxml_queue.options import CallOptions, CreateOptions, ListOptions, ObjectOptions, ReadOptions",
+        "from qbxml_queue.options import UpdateOptions",
         "from qbxml_queue.schema import requests as q",
         "from qbxml_queue.schema import responses as r",
         "from qbxml_queue.values import Text",
@@ -217,52 +230,81 @@ def types_module(found: Sequence[Resource]) -> str:
 
 
 def _arguments(resource: Resource) -> Iterator[str]:
-    """Yield the TypedDicts of the arguments of a resource, and that of its result."""
+    """Yield the TypedDicts of the arguments of a resource, and those of its results."""
     name = resource.name
-    line = resource.added_line
+    if resource.custom_fields and resource.returns == (f"{name}Ret",):
+        yield from ("", f"class {name}Read(r.{name}Ret, CustomFields):")
+        yield f'    """{name}Ret, and its custom fields, if they were asked for or written."""'
     if "create" in resource.methods:
-        options = {"Create": "CreateOptions", "Ensure": "CallOptions"}
-        options |= {"CreateStep": "AddOptions", "EnsureStep": "StepOptions"}
-        for suffix, base in options.items():
-            if "Ensure" not in suffix or "ensure" in resource.methods:
-                yield from ("", f"class {name}{suffix}(q.{name}Add, {base}, total=False):")
-                yield f'    """The fields of {name}Add, and how the request is queued."""'
-                if line:
-                    yield f"    lines: Sequence[q.{line}]"
-                    yield f'    """The same as {line}."""'
-        yield from ("", f"class {name}Written(r.{name}Ret, Outcome):", f'    """{name}Ret, and its outcome."""')
+        yield from _additions(resource)
     if "update" in resource.methods:
-        yield from ("", f"class {name}Update(q.{name}Change, UpdateOptions, total=False):")
-        yield f'    """The fields of {name}Mod that change, and how the request is queued."""'
-        if resource.changed_lines:
-            changed = f"{name}LineMod"
-            if changed in resource.changed_lines:
-                yield f"    lines: Sequence[q.{changed}]"
-                yield f'    """The same as {changed}."""'
-            yield "    remove_lines: Sequence[str]"
-            yield '    """The TxnLineIDs of the lines to remove."""'
+        yield from _changes(resource)
     yield from ("", f"class {name}Filters(q.{name}QueryRq, ListOptions, total=False):")
     yield f'    """The filters of {name}Query, and how it is queued."""'
     if resource.modified:
         yield "    modified_since: datetime | date | str"
         yield f'    """The same as {"/".join(resource.modified)}."""'
+    if resource.custom_fields:
+        yield "    custom_fields: bool"
+        yield '    """True also reads the custom fields, as `custom_fields` of each object."""'
+
+
+def _additions(resource: Resource) -> Iterator[str]:
+    """Yield the TypedDicts of the arguments of `create` and `ensure`, and that of their result."""
+    name, line = resource.name, resource.added_line
+    options = {"Create": "CreateOptions", "CreateStep": "AddOptions"}
+    if "ensure" in resource.methods:
+        options |= {"Ensure": "CallOptions", "EnsureStep": "StepOptions"}
+    for suffix, base in options.items():
+        yield from ("", f"class {name}{suffix}(q.{name}Add, {base}, total=False):")
+        yield f'    """The fields of {name}Add, and how the request is queued."""'
+        if line:
+            yield f"    lines: Sequence[q.{line}]"
+            yield f'    """The same as {line}."""'
+        if resource.custom_fields:
+            yield "    custom_fields: Mapping[str, str]"
+            yield '    """Custom fields by their names, as QuickBooks defines them. At most 255 characters each."""'
+    yield from ("", f"class {name}Written({_read(resource)}, Outcome):", f'    """{name}Ret, and its outcome."""')
+
+
+def _changes(resource: Resource) -> Iterator[str]:
+    """Yield the TypedDict of the arguments of `update`."""
+    name, changed = resource.name, f"{resource.name}LineMod"
+    yield from ("", f"class {name}Update(q.{name}Change, UpdateOptions, total=False):")
+    yield f'    """The fields of {name}Mod that change, and how the request is queued."""'
+    if changed in resource.changed_lines:
+        yield f"    lines: Sequence[q.{changed}]"
+        yield f'    """The same as {changed}."""'
+    if resource.changed_lines:
+        yield "    remove_lines: Sequence[str]"
+        yield '    """The TxnLineIDs of the lines to remove."""'
+    if resource.custom_fields:
+        yield "    custom_fields: Mapping[str, str | None]"
+        yield '    """Custom fields by their names, as they are defined in QuickBooks. None clears one."""'
+
+
+def _read(resource: Resource) -> str:
+    """Return the type of an object as it is read."""
+    form = "{}Read" if resource.custom_fields else "r.{}Ret"
+    return " | ".join(form.format(one.removesuffix("Ret")) for one in resource.returns)
 
 
 def _methods(resource: Resource, title: str, definition: str, form: str, iterator: str) -> Iterator[str]:
     """Yield the type of a resource of a client."""
     name, key, sought = resource.name, resource.key, resource.sought
-    returned = " | ".join(f"r.{one}" for one in resource.returns)
+    returned = _read(resource)
+    reading = "ObjectOptions" if resource.custom_fields else "ReadOptions"
     deleted = "List" if key == "ListID" else "Txn"
     called = {
         "create": (f"**fields: Unpack[{name}Create]", f"{name}Written", f"Add one with {name}Add."),
         "ensure": (f"**fields: Unpack[{name}Ensure]", f"{name}Written", _ensured(resource)),
-        "get": (f"{key}: str, /, **options: Unpack[ReadOptions]", returned, "Return the one with an id."),
+        "get": (f"{key}: str, /, **options: Unpack[{reading}]", returned, "Return the one with an id."),
         "find": (
-            f"{sought}: str, /, **options: Unpack[ReadOptions]",
+            f"{sought}: str, /, **options: Unpack[{reading}]",
             f"{returned} | None",
             f"Return the one with a {sought}, or None. Raises Ambiguous.",
         ),
-        "update": (f"{key}: str, /, **fields: Unpack[{name}Update]", f"r.{name}Ret", f"Change fields with {name}Mod."),
+        "update": (f"{key}: str, /, **fields: Unpack[{name}Update]", returned, f"Change fields with {name}Mod."),
         "delete": (f"{key}: str, /, **options: Unpack[CallOptions]", f"r.{deleted}DelRs", "Delete the one with an id."),
         "void": (f"{key}: str, /, **options: Unpack[CallOptions]", "r.TxnVoidRs", "Void the one with an id."),
     }

@@ -181,7 +181,7 @@ def test_the_readme_of_the_python_client_runs_as_printed(run: Run, typed_client:
     secret, headers, body = signed_webhook()
     given = f"secret, headers, body = {secret!r}, {headers!r}, {body.encode()!r}\n"
     program = tmp_path / "readme.py"
-    program.write_text(given + blocks_in(ROOT / "clients" / "python" / "README.md", "python", 6), encoding="utf-8")
+    program.write_text(given + blocks_in(ROOT / "clients" / "python" / "README.md", "python", 7), encoding="utf-8")
 
     output = output_of([PYTHON, program], tmp_path, **variables_of(run), PYTHONPATH=str(typed_client))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree import ElementTree as ET
 
 import httpx
@@ -20,9 +20,15 @@ from domain.existing.identity import identity_query, with_identity
 from domain.existing.modification import check_can_update, modification
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from simulator import Company
+
+
+_reference = re.compile(r'\{"\$from": "[^"]*", "path": "[^"]*"\}')
+
+Job: TypeAlias = "tuple[dict[str, Any], Any, Sequence[str], dict[str, dict[str, Any]]]"
+"""A record, its request or the tree of one with references, what it depends on, and the batch by its names."""
 
 
 class Clock:
@@ -54,7 +60,7 @@ class Books:
 
     def __post_init__(self) -> None:
         self._session = self.company.begin_session("service")
-        self.waiting: list[tuple[dict[str, Any], qbxml.Request]] = []
+        self.waiting: list[Job] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         fault = self.faults.pop(0) if self.faults else None
@@ -72,8 +78,8 @@ class Books:
         """Open QuickBooks: it executes what waits."""
         self.is_closed = False
         waiting, self.waiting = self.waiting, []
-        for record, request in waiting:
-            self._execute(record, request)
+        for job in waiting:
+            self._run(job)
 
     def ask(self, request: qbxml.Request) -> ET.Element:
         """Return the response of QuickBooks to a request."""
@@ -106,8 +112,10 @@ class Books:
         return httpx.Response(201, json={"data": records if path.endswith("/batch") else records[0]})
 
     def _read(self, body: dict[str, Any]) -> tuple[dict[str, Any], qbxml.Request | dict[str, Any]]:
-        """Return a request as the service reads it. One with references is read when they have their values."""
-        if "$from" in json.dumps(body["request_json"]):
+        """Return a request as the service reads it. One with references is read again when they have their values."""
+        text = json.dumps(body["request_json"])
+        if "$from" in text:
+            qbxml.parse_request_json(json.loads(_reference.sub('"80000001-1"', text)), "16.0")
             return body, body["request_json"]
         request = qbxml.parse_request_json(body["request_json"], "16.0")
         if body.get("if_exists", "fail") != "fail":
@@ -117,19 +125,33 @@ class Books:
         return body, request
 
     def _queued(self, requests: list[tuple[dict[str, Any], Any]]) -> Iterator[str]:
-        results: dict[str, Any] = {}
+        refs: dict[str, dict[str, Any]] = {}
         for body, request in requests:
-            if isinstance(request, dict):
-                request = qbxml.parse_request_json(_filled(request, results), "16.0")  # noqa: PLW2901 - the values
-            record = self._add(request, body.get("if_exists", "fail"))
+            name = next(one for one in body["request_json"] if one != "version")
+            record = self._add(name, body.get("if_exists", "fail"))
+            refs[body.get("ref", record["id"])] = record
+            job = record, request, body.get("depends_on", ()), refs
             if self.is_closed:
-                self.waiting.append((record, request))
+                self.waiting.append(job)
             else:
-                self._execute(record, request)
-            results[body.get("ref", record["id"])] = record.get("result")
+                self._run(job)
             yield record["id"]
 
-    def _add(self, request: qbxml.Request, if_exists: str) -> dict[str, Any]:
+    def _run(self, job: Job) -> None:
+        """Execute a request, unless one that it needs has failed."""
+        record, request, depends_on, refs = job
+        if isinstance(request, dict):
+            depends_on = [*depends_on, *re.findall(r'"\$from": "([^"]*)"', json.dumps(request))]
+        if any(refs[name]["state"] != "response_received" for name in depends_on):
+            error = {"code": "dependency_failed", "message": "A request before it failed.", "details": {}}
+            record |= {"state": "error", "error": error}
+            return
+        if isinstance(request, dict):
+            results = {name: one["result"] for name, one in refs.items()}
+            request = qbxml.parse_request_json(_filled(request, results), "16.0")
+        self._execute(record, request)
+
+    def _add(self, name: str, if_exists: str) -> dict[str, Any]:
         number = len(self.records) + 1
         request_id = f"00000000-0000-4000-8000-{number:012}"
         record: dict[str, Any] = {
@@ -137,7 +159,7 @@ class Books:
             "query_id": request_id,
             "page": 1,
             "last_page": None,
-            "request_name": request.name,
+            "request_name": name,
             "state": "waiting",
             "error": None,
             "result": None,
@@ -176,7 +198,7 @@ class Books:
             return
         record |= {"result": _result(response), "outcome": outcome}
         if int(response.get("iteratorRemainingCount", "0")):
-            following = self._add(request, "fail") | {"query_id": record["query_id"], "page": record["page"] + 1}
+            following = self._add(request.name, "fail") | {"query_id": record["query_id"], "page": record["page"] + 1}
             self.records[following["id"]] = following | {"state": "response_received", "last_page": True}
             record["last_page"] = False
             page = request.next_page(response.get("iteratorID", ""), "1")

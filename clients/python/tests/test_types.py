@@ -80,10 +80,13 @@ def sell(books: Client, yesterday: datetime) -> str:
     invoice = books.invoices.create(CustomerRef=job, TxnDate=date(2026, 1, 1), lines=lines, if_exists="return")
     for customer in books.customers.list(ActiveStatus="All", modified_since=yesterday, page_size=10):
         print(customer["Name"])
+    routed = books.customers.update(ada["ListID"], custom_fields={"Route": None, "Area": "North"})
+    areas: dict[str, str] = routed["custom_fields"] | books.items.get("1", custom_fields=True)["custom_fields"]
+    print(areas, ada["custom_fields"]["Route"])
     books.invoices.update(invoice["TxnID"], Memo="m", remove_lines=["1"], lines=[{"TxnLineID": "2", "Quantity": 3}])
     print(books.invoices.void(invoice["TxnID"]), books.customers.delete(ada["ListID"], timeout=3)["ListID"])
     with books.batch("order-1042") as batch:
-        step = batch.customers.ensure(Name="Bob")
+        step = batch.customers.ensure(Name="Bob", custom_fields={"Route": "North"})
         last = batch.invoices.create(CustomerRef=step, lines=[{"ItemRef": "Bread"}], if_exists="return")
     return last.result["InvoiceRet"]["TxnID"]
 
@@ -108,7 +111,12 @@ RESOURCES = {
     'books.invoices.create(CustomerRef="x", lines=[{"ItemRf": "x"}])': 'Extra key "ItemRf" for TypedDict "InvoiceLine',
     'books.invoices.create(CustomerRef="x", lines=[{"Quantity": 1.5}])': 'TypedDict item "Quantity" has type "Decimal',
     'books.customers.list(ActiveStatus="Some")': 'Argument "ActiveStatus" to "list" of "Customers" has incompatible',
-    'books.customers.get("x")["Nam"]': 'TypedDict "CustomerRet" has no key "Nam"',
+    'books.customers.get("x")["Nam"]': 'TypedDict "CustomerRead" has no key "Nam"',
+    'books.customers.create(Name="x", custom_fields={"Route": 3})': 'Dict entry 0 has incompatible type "str": "int"',
+    'books.customers.create(Name="x", custom_fields={"Route": None})': 'Dict entry 0 has incompatible type "str": "No',
+    'books.customers.get("x", custom_fields="Route")': 'Argument "custom_fields" to "get" of "Customers" has incom',
+    'books.accounts.get("x", custom_fields=True)': 'Unexpected keyword argument "custom_fields" for "get" of "Account',
+    'books.accounts.create(AccountType="Bank", Name="x", custom_fields={})': 'argument "custom_fields" for "create" of',
     'books.invoices.update("1", EditSequence="2")': 'Unexpected keyword argument "EditSequence" for "update"',
     'books.api.discard_queued_reques("1")': '"Api" has no attribute "discard_queued_reques"',
     "books.api.discard_queued_request()": 'Too few arguments for "discard_queued_request" of "Api"',

@@ -155,6 +155,20 @@ class Conflict(QbxmlQueueError):
         super().__init__(f"{kind} {identifier} was changed meanwhile: {both}. Read it and decide which value stays.")
 
 
+class CustomFieldsNotWritten(QbxmlQueueError):
+    """The object was written, but not all of its custom fields. `id` is its id, and `failures` the reasons by name."""
+
+    def __init__(self, kind: str, identifier: str, failures: Mapping[str, RequestFailed]) -> None:
+        self.id = identifier
+        self.failures = dict(failures)
+        reasons = "; ".join(f"{name!r}: {failure}" for name, failure in failures.items())
+        super().__init__(
+            f"{kind} {identifier} was written, but not its custom fields {reasons}. Define them in QuickBooks for this "
+            f"type of object, and make the same call again: it writes only them. If a name is wrong, call "
+            f"update({identifier!r}, custom_fields=…) with the right one."
+        )
+
+
 _CODES: dict[str, type[RequestFailed]] = {
     "quickbooks_error": QuickBooksError,
     "outcome_unknown": OutcomeUnknown,

@@ -9,6 +9,13 @@ Outcome = TypedDict("Outcome", {"@outcome": Literal["created", "found", "updated
 """What became of an addition."""
 
 
+class CustomFields(TypedDict, total=False):
+    """What an object has if its custom fields were asked for, or written."""
+
+    custom_fields: dict[str, str]
+    """The custom fields that have a value, by their names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A resource. `qbxml_queue.schema.kinds` has all of them, as `generate_resources.py` derives them."""
@@ -32,3 +39,5 @@ class Kind:
     """The lines in its Mod. QuickBooks deletes those that a Mod with lines does not list."""
     if_exists: Literal["return", "update"]
     """What `ensure` does with an object that exists."""
+    custom_fields: str | None
+    """The name of its type in requests for custom fields, or None if it cannot have any."""

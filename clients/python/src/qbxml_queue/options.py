@@ -110,6 +110,13 @@ class ReadOptions(SendOptions, total=False):
     """Seconds to wait until it has ended; 300 by default. Then StillQueued is raised, and the same call resumes it."""
 
 
+class ObjectOptions(ReadOptions, total=False):
+    """How an object with custom fields is read."""
+
+    custom_fields: bool
+    """True also reads the custom fields, as `custom_fields` of the object."""
+
+
 class ListOptions(ReadOptions, total=False):
     """How the query of a resource is queued, and how large its pages are."""
 

@@ -212,11 +212,12 @@ class Protocol:
         answer = yield from self.send(Call("POST", f"{path}/{how}", parameters or {}, body, takes_effect_once=True))
         return answer["data"]
 
-    def queue_batch(self, batch: BatchBase) -> Steps[None]:
-        """Queue the requests of a batch."""
+    def queue_batch(self, batch: BatchBase, options: ContentOptions | None = None) -> Steps[None]:
+        """Queue the requests of a batch. The options say how the service reads them."""
         yield from self.require_full_scope()
         headers = {"Idempotency-Key": batch.idempotency_key}
-        call = Call("POST", f"{self.connection}/queued_requests/batch", {}, batch.body(), headers)
+        parameters = _parameters(options or {})
+        call = Call("POST", f"{self.connection}/queued_requests/batch", parameters, batch.body(), headers)
         answer = yield from self.send(call)
         batch.queued(answer["data"])
 

@@ -6,19 +6,30 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from qbxml_queue import custom_fields
 from qbxml_queue.batches import AddOptions, BatchBase, Entry, StepOptions
-from qbxml_queue.errors import Ambiguous, ApiError, Conflict, NotFound, StaleEditSequence, StillQueued, StillWaiting
+from qbxml_queue.errors import (
+    Ambiguous,
+    ApiError,
+    Conflict,
+    CustomFieldsNotWritten,
+    NotFound,
+    RequestFailed,
+    StaleEditSequence,
+    StillQueued,
+    StillWaiting,
+)
 from qbxml_queue.merging import changed_meanwhile, line_ids, merged
 from qbxml_queue.options import (
     CallOptions,
     CreateOptions,
     ListOptions,
-    ReadOptions,
+    ObjectOptions,
     UpdateOptions,
     check_options,
 )
@@ -35,6 +46,8 @@ if TYPE_CHECKING:
     from qbxml_queue.protocol import Protocol, Steps
     from qbxml_queue.schema.records import QueuedRequest
 
+T = TypeVar("T")
+
 REPEATS = 3
 """How often a change is repeated after somebody else has changed the object."""
 
@@ -44,24 +57,50 @@ _EXECUTED_MAYBE = 500
 _DELETED = 404
 """The status of a request that was deleted."""
 
+_OWNERS = ("CustomerRef", "VendorRef", "AccountRef", "BankAccountRef", "CreditCardAccountRef")
+"""The elements that own the number of a transaction. A transaction has one of them."""
+
 _EXTRA = {
-    "create": ("lines",),
-    "ensure": ("lines",),
-    "update": ("lines", "remove_lines"),
-    "list": ("modified_since",),
+    "create": ("lines", "custom_fields"),
+    "ensure": ("lines", "custom_fields"),
+    "update": ("lines", "remove_lines", "custom_fields"),
+    "list": ("modified_since", "custom_fields"),
 }
 """Arguments of methods that are neither fields nor options."""
 
 
 @dataclass(slots=True)
 class Attempt:
-    """A write that was begun. `read` is the object that it changes, as it was."""
+    """A write that was begun: a request, and the custom fields that are written behind it in the same batch.
 
-    request: dict[str, Any]
-    key: str
+    `read` is the object as it was before. `identifier` is unknown before an addition. An attempt without a request
+    writes what a former one has not written.
+    """
+
+    cause: str
+    request: dict[str, Any] | None
     read: dict[str, Any] | None = None
+    identifier: str | None = None
+    custom_fields: dict[str, str | None] = field(default_factory=dict)
     number: int = 1
+    outcome: str | None = None
     request_id: str | None = None
+    batch: BatchBase | None = None
+
+    @property
+    def key(self) -> str:
+        """The idempotency key. Each attempt has its own, which follows from the cause."""
+        return self.cause if self.number == 1 else f"{self.cause}/{self.number}"
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """What an update changes."""
+
+    identifier: str
+    fields: dict[str, Any]
+    removed: list[str]
+    custom_fields: dict[str, str | None]
 
 
 class Operations:
@@ -83,15 +122,34 @@ class Operations:
         return (yield from self._add("ensure", CallOptions, given))
 
     def _add(self, method: str, kind: type, given: dict[str, Any]) -> Steps[dict[str, Any]]:
-        name = self._kind.name
-        request, options = addition(self._kind, method, kind, given)
-        record = yield from self._written(same_call(method, request, options), request, options)
-        added: dict[str, Any] = result_of(record)[f"{name}Ret"]
-        return {**added, "@outcome": record.get("outcome") or "created"}
+        request, wanted, options = addition(self._kind, method, kind, given)
+        call = same_call(method, {"request": request, "custom_fields": wanted}, options)
+        deadline = self._deadline(options)
+        attempt = self._writes.pop(call, None)
+        if attempt is None:
+            attempt = Attempt(self._cause(options), request, custom_fields=wanted)
+            if wanted and options.get("if_exists", "fail") != "fail":
+                attempt.read = yield from self._existing(request, options, deadline)
+                attempt.custom_fields = custom_fields.differing(wanted, attempt.read) if attempt.read else wanted
+        written, outcome = yield from self._finished(call, attempt, options, deadline)
+        return {**written, "@outcome": outcome or "created"}
+
+    def _existing(
+        self, request: dict[str, Any], options: dict[str, Any], deadline: float
+    ) -> Steps[dict[str, Any] | None]:
+        """Return the object that an addition would find, if it is certainly that one."""
+        fields = request[f"{self._kind.name}AddRq"][f"{self._kind.name}Add"]
+        name = sought_name(self._kind, fields)
+        if name is None:
+            return None
+        reading = self._reading(options, deadline, with_custom_fields=True)
+        found = yield from self._found(str(self._kind.sought), name, reading)
+        same = [one for one in found if has_owner(fields, one)]
+        return same[0] if len(same) == 1 else None
 
     def get(self, identifier: str, /, **given: Any) -> Steps[dict[str, Any]]:
         """Return the object with an id. Raises NotFound."""
-        check_options("get", ReadOptions, given)
+        check_options("get", ObjectOptions, given)
         found = yield from self._found(self._kind.key, identifier, given)
         if not found:
             raise NotFound(self._kind.name, identifier)
@@ -99,7 +157,7 @@ class Operations:
 
     def find(self, sought: str, /, **given: Any) -> Steps[dict[str, Any] | None]:
         """Return the object with a name or number, or None. Raises Ambiguous."""
-        check_options("find", ReadOptions, given)
+        check_options("find", ObjectOptions, given)
         assert self._kind.sought  # noqa: S101 - others have no method `find`
         found = yield from self._found(self._kind.sought, sought, given)
         if len(found) > 1:
@@ -117,63 +175,77 @@ class Operations:
     def _remove(self, method: str, identifier: str, given: dict[str, Any]) -> Steps[dict[str, Any]]:
         check_options(method, CallOptions, given)
         request = removal(self._kind, method, identifier)
-        record = yield from self._written(same_call(method, request, given), request, given)
-        return result_of(record)
+        call, deadline = same_call(method, request, given), self._deadline(given)
+        attempt = self._writes.pop(call, None) or Attempt(self._cause(given), request)
+        return result_of((yield from self._kept(call, attempt, self._end(attempt, given, deadline))))
 
     def update(self, identifier: str, /, **given: Any) -> Steps[dict[str, Any]]:
         """Change fields of an object. Raises Conflict if somebody else changes the same ones meanwhile."""
-        fields, options = separated("update", UpdateOptions, given)
-        removed = options.pop("remove_lines", ())
-        line = f"{self._kind.name}LineMod"
-        _rename_lines(fields, options, line if line in self._kind.changed_lines else None)
-        call = same_call("update", {"id": identifier, "fields": fields, "removed": list(removed)}, options)
+        change, options = alteration(self._kind, identifier, given)
+        call = same_call("update", vars(change), options)
         deadline = self._deadline(options)
         attempt = self._writes.pop(call, None)
         if attempt is None:
-            read = yield from self._read_again(identifier, options, deadline)
-            attempt = self._change(fields, removed, read, options, 1)
+            read = yield from self._read_again(change, options, deadline)
+            attempt = self._change(change, change.removed, read, self._cause(options), 1)
         while True:
             try:
-                record = yield from self._finished(call, attempt, options, deadline)
-                changed: dict[str, Any] = result_of(record)[f"{self._kind.name}Ret"]
+                written, _ = yield from self._finished(call, attempt, options, deadline)
             except StaleEditSequence as stale:
                 if attempt.number > REPEATS:
                     raise
-                before = cast("dict[str, Any]", attempt.read)
                 self._writes[call] = attempt  # The same call compares with what this one has read.
-                now = yield from self._read_again(identifier, options, deadline)
+                now = yield from self._read_again(change, options, deadline)
                 del self._writes[call]
-                changes = changed_meanwhile(self._kind, fields, removed, before, now)
-                if changes is None:
-                    raise
-                if changes:
-                    raise Conflict(self._kind.name, identifier, changes) from stale
-                left = [line for line in removed if line in line_ids(self._kind, now)]
-                attempt = self._change(fields, left, now, options, attempt.number + 1)
+                attempt = self._repeated(change, attempt, now, stale)
             else:
-                return changed
+                return written
+
+    def _repeated(self, change: Alteration, attempt: Attempt, now: dict[str, Any], stale: StaleEditSequence) -> Attempt:
+        """Return the next attempt, after somebody else has changed other fields. Raises Conflict, or `stale`."""
+        before = cast("dict[str, Any]", attempt.read)
+        changes = changed_meanwhile(self._kind, change.fields, change.removed, before, now)
+        if changes is None:
+            raise stale
+        if change.custom_fields:
+            changes += custom_fields.conflicts(change.custom_fields, before, now)
+        if changes:
+            raise Conflict(self._kind.name, change.identifier, changes) from stale
+        left = [line for line in change.removed if line in line_ids(self._kind, now)]
+        return self._change(change, left, now, attempt.cause, attempt.number + 1)
 
     def _change(
-        self, fields: dict[str, Any], removed: Sequence[str], read: dict[str, Any], options: dict[str, Any], number: int
+        self, change: Alteration, removed: Sequence[str], read: dict[str, Any], cause: str, number: int
     ) -> Attempt:
-        """Return the Mod that changes the object as it was read."""
+        """Return the attempt that changes the object as it was read."""
         name, key = self._kind.name, self._kind.key
-        content = {
-            key: read[key],
-            "EditSequence": read["EditSequence"],
-            **merged(self._kind, fields, removed, read),
-        }
-        chosen = options.get("idempotency_key") or self._protocol.new_key()
-        return Attempt(
-            {f"{name}ModRq": {f"{name}Mod": content}}, chosen if number == 1 else f"{chosen}/{number}", read, number
-        )
+        attempt = Attempt(cause, None, read, change.identifier, number=number)
+        if change.custom_fields:
+            attempt.custom_fields = custom_fields.differing(change.custom_fields, read)
+        if change.fields or removed or not change.custom_fields:
+            content = {
+                key: read[key],
+                "EditSequence": read["EditSequence"],
+                **merged(self._kind, change.fields, removed, read),
+            }
+            attempt.request = {f"{name}ModRq": {f"{name}Mod": content}}
+        return attempt
 
-    def _read_again(self, identifier: str, options: dict[str, Any], deadline: float) -> Steps[dict[str, Any]]:
-        reading = {name: options[name] for name in ("version", "priority") if name in options}
-        return (yield from self.get(identifier, timeout=deadline - self._protocol.clock(), **reading))
+    def _read_again(self, change: Alteration, options: dict[str, Any], deadline: float) -> Steps[dict[str, Any]]:
+        reading = self._reading(options, deadline, with_custom_fields=bool(change.custom_fields))
+        return (yield from self.get(change.identifier, **reading))
 
-    def _found(self, element: str, value: str, options: dict[str, Any]) -> Steps[list[dict[str, Any]]]:
-        request = query(self._kind, {element: [value]} | ({"IncludeLineItems": True} if self._kind.has_lines else {}))
+    def _reading(self, options: dict[str, Any], deadline: float, *, with_custom_fields: bool) -> dict[str, Any]:
+        """Return the options of a read that belongs to a write."""
+        reading = {name: value for name, value in options.items() if name in {"version", "priority"}}
+        asked = {"custom_fields": True} if with_custom_fields else {}
+        return {**reading, **asked, "timeout": deadline - self._protocol.clock()}
+
+    def _found(self, element: str, value: str, given: dict[str, Any]) -> Steps[list[dict[str, Any]]]:
+        options = dict(given)
+        asked = is_asked(self._kind, options)
+        filters = {element: [value]} | ({"IncludeLineItems": True} if self._kind.has_lines else {})
+        request = query(self._kind, custom_fields.asked(filters) if asked else filters)
         call, deadline = same_call("get", request, options), self._deadline(options)
         waiting = self.reads.pop(call, None)
         if waiting is None:
@@ -183,31 +255,101 @@ class Operations:
         except StillWaiting as error:
             self.reads[call] = waiting
             raise StillQueued(error.record) from None
-        return objects(self._kind, result_of(record))
+        return objects(self._kind, result_of(record), with_custom_fields=asked)
 
-    def _written(self, call: str, request: dict[str, Any], options: dict[str, Any]) -> Steps[QueuedRequest]:
-        key = options.get("idempotency_key") or self._protocol.new_key()
-        attempt = self._writes.pop(call, None) or Attempt(request, key)
-        return (yield from self._finished(call, attempt, options, self._deadline(options)))
+    def _finished(
+        self, call: str, attempt: Attempt, options: dict[str, Any], deadline: float
+    ) -> Steps[tuple[dict[str, Any], str | None]]:
+        """Do a write, unless it is done, and return the object and what became of it. Raises StillQueued."""
+        if attempt.custom_fields:
+            yield from self._kept(call, attempt, self._end_together(attempt, options, deadline))
+            return self._all_written(call, attempt)
+        if attempt.request is None:
+            if attempt.read is not None:
+                return attempt.read, None
+            reading = self._reading(options, deadline, with_custom_fields=True)
+            read = yield from self._kept(call, attempt, self.get(str(attempt.identifier), **reading))
+            return read, attempt.outcome
+        record = yield from self._kept(call, attempt, self._end(attempt, options, deadline))
+        written = result_of(record)[f"{self._kind.name}Ret"]
+        if attempt.read is not None and "custom_fields" in attempt.read:
+            written = {**written, "custom_fields": attempt.read["custom_fields"]}
+        return written, record.get("outcome")
 
-    def _finished(self, call: str, attempt: Attempt, options: dict[str, Any], deadline: float) -> Steps[QueuedRequest]:
-        """Queue a write, unless it is queued, and return its record after its end. Raises StillQueued.
-
-        A write that may be in the queue is kept, so that the same call does not queue it again.
-        """
+    def _kept(self, call: str, attempt: Attempt, steps: Steps[T]) -> Steps[T]:
+        """Take the steps of a write. One that may be in the queue is kept: the same call does not queue it again."""
         try:
-            if attempt.request_id is None:
-                queued = yield from self._protocol.queue(
-                    attempt.request, {**_queued(options), "idempotency_key": attempt.key}
-                )
-                attempt.request_id = queued["id"]
-            return (yield from self._protocol.wait(attempt.request_id, deadline - self._protocol.clock()))
+            return (yield from steps)
         except BaseException as error:
             if _may_be_queued(attempt, error):
                 self._writes[call] = attempt
             if isinstance(error, StillWaiting):
                 raise StillQueued(error.record) from None
             raise
+
+    def _end(self, attempt: Attempt, options: dict[str, Any], deadline: float) -> Steps[QueuedRequest]:
+        """Queue the request of an attempt, unless it is queued, and return its record after its end."""
+        if attempt.request_id is None:
+            request = cast("dict[str, Any]", attempt.request)
+            queued = yield from self._protocol.queue(request, {**_queued(options), "idempotency_key": attempt.key})
+            attempt.request_id = queued["id"]
+        return (yield from self._protocol.wait(attempt.request_id, deadline - self._protocol.clock()))
+
+    def _end_together(self, attempt: Attempt, options: dict[str, Any], deadline: float) -> Steps[None]:
+        """Queue an attempt with custom fields as a batch, unless it is queued, and wait for its end."""
+        batch = attempt.batch = attempt.batch or self._batch(attempt, options)
+        if not batch.is_queued:
+            yield from self._protocol.queue_batch(batch, _queued(options))
+            attempt.request_id = batch.entries[0].record["id"]
+        for entry in batch.entries:
+            entry.update((yield from self._protocol.wait(entry.record["id"], deadline - self._protocol.clock())))
+
+    def _batch(self, attempt: Attempt, options: dict[str, Any]) -> BatchBase:
+        """Return the requests of an attempt: the write, its custom fields, and the query for the object after them."""
+        batch = BatchBase(attempt.key, options.get("priority"), None)
+        told = {name: value for name, value in options.items() if name in StepOptions.__annotations__}
+        before: list[Entry[Any]] = []
+        identifier: Any = attempt.identifier
+        if attempt.request is not None:
+            looks = {"if_exists": options["if_exists"]} if "if_exists" in options else {}
+            before.append(batch.append(attempt.request, **told, **looks))
+            identifier = identifier or before[0].value(self._kind.key)
+        for request in custom_fields.written(self._kind, identifier, attempt.custom_fields):
+            batch.append(request, **told, depends_on=before)
+        told.pop("approval", None)
+        filters = {self._kind.key: [identifier]} | ({"IncludeLineItems": True} if self._kind.has_lines else {})
+        batch.append(query(self._kind, custom_fields.asked(filters)), **told, depends_on=batch.entries)
+        return batch
+
+    def _all_written(self, call: str, attempt: Attempt) -> tuple[dict[str, Any], str | None]:
+        """Return the object after a batch has ended. What was not written is kept for the same call.
+
+        Raises RequestFailed if the object was not written, and CustomFieldsNotWritten.
+        """
+        *entries, reading = cast("BatchBase", attempt.batch).entries
+        outcome, identifier = attempt.outcome, attempt.identifier
+        if attempt.request is not None:
+            first = entries.pop(0)
+            identifier = result_of(first.record)[f"{self._kind.name}Ret"][self._kind.key]
+            outcome = first.record.get("outcome")
+        failures: dict[str, RequestFailed] = {}
+        for name, entry in zip(attempt.custom_fields, entries, strict=True):
+            try:
+                result_of(entry.record)
+            except RequestFailed as failure:
+                failures[name] = failure
+        left = {name: value for name, value in attempt.custom_fields.items() if name in failures}
+        self._writes[call] = Attempt(
+            attempt.cause, None, None, identifier, left, attempt.number + 1, outcome, attempt.request_id
+        )
+        if failures:
+            raise CustomFieldsNotWritten(self._kind.name, str(identifier), failures)
+        [read] = objects(self._kind, result_of(reading.record), with_custom_fields=True)
+        del self._writes[call]
+        return read, outcome
+
+    def _cause(self, options: Mapping[str, Any]) -> str:
+        return str(options.get("idempotency_key") or self._protocol.new_key())
 
     def _deadline(self, options: Mapping[str, Any]) -> float:
         return self._protocol.clock() + float(options.get("timeout", WAIT_SECONDS))
@@ -223,6 +365,9 @@ class Listing:
         filters, self._options = separated("list", ListOptions, given)
         if "modified_since" in self._options:
             _put(filters, kind.modified, self._options.pop("modified_since"))
+        self._asked = is_asked(kind, self._options)
+        if self._asked:
+            filters = custom_fields.asked(filters)
         page_size = self._options.pop("page_size", PAGE_SIZE)
         self._request = query(kind, filters)
         # The low lane takes no request that may be sent in pages.
@@ -246,7 +391,7 @@ class Listing:
             return None
         deadline = self._protocol.clock() + self._options.get("timeout", WAIT_SECONDS)
         try:
-            return objects(self._kind, (yield from self._pages.next(deadline)))
+            return objects(self._kind, (yield from self._pages.next(deadline)), with_custom_fields=self._asked)
         except StillWaiting as error:
             if first is not None:
                 self._reads[call] = first
@@ -296,8 +441,12 @@ class StepsOfResource:
 
     def _add(self, method: str, **given: Any) -> Entry[Any]:
         kind = AddOptions if method == "create" else StepOptions
-        request, options = addition(self._kind, method, kind, given)
-        return self._batch.append(request, **options)
+        request, wanted, options = addition(self._kind, method, kind, given)
+        step = self._batch.append(request, **options)
+        told = {name: value for name, value in options.items() if name not in {"if_exists", "depends_on"}}
+        for written in custom_fields.written(self._kind, step.value(self._kind.key) if wanted else None, wanted):
+            self._batch.append(written, **told)
+        return step
 
     def _remove(self, method: str, identifier: Any, /, **options: Any) -> Entry[Any]:
         check_options(method, StepOptions, options)
@@ -346,13 +495,57 @@ def same_call(method: str, content: dict[str, Any], options: Mapping[str, Any]) 
     return json.dumps([method, to_json(content), told], sort_keys=True)
 
 
-def addition(kind: Kind, method: str, options: type, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the addition that the arguments of `create` or `ensure` say, and its options."""
+def addition(
+    kind: Kind, method: str, options: type, given: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, str | None], dict[str, Any]]:
+    """Return the addition that the arguments of `create` or `ensure` say, its custom fields and its options."""
     fields, told = separated(method, options, given)
+    wanted = custom_fields.checked(kind, method, told.pop("custom_fields", None))
     _rename_lines(fields, told, kind.added_line)
     if method == "ensure":
         told["if_exists"] = kind.if_exists
-    return {f"{kind.name}AddRq": {f"{kind.name}Add": fields}}, told
+    return {f"{kind.name}AddRq": {f"{kind.name}Add": fields}}, wanted, told
+
+
+def alteration(kind: Kind, identifier: str, given: dict[str, Any]) -> tuple[Alteration, dict[str, Any]]:
+    """Return the change that the arguments of `update` say, and its options."""
+    fields, options = separated("update", UpdateOptions, given)
+    wanted = custom_fields.checked(kind, "update", options.pop("custom_fields", None))
+    removed = list(options.pop("remove_lines", ()))
+    line = f"{kind.name}LineMod"
+    _rename_lines(fields, options, line if line in kind.changed_lines else None)
+    return Alteration(identifier, fields, removed, wanted), options
+
+
+def sought_name(kind: Kind, fields: Mapping[str, Any]) -> str | None:
+    """Return the full name, or the number, of an object that is added."""
+    if kind.key == "TxnID":
+        return fields.get("RefNumber")
+    parent = fields.get("ParentRef")
+    above = parent if isinstance(parent, str | None) else parent.get("FullName") if isinstance(parent, dict) else ""
+    name = fields.get("Name")
+    if name is None or above == "" or kind.sought != "FullName":
+        return None
+    return f"{above}:{name}" if above else str(name)
+
+
+def has_owner(fields: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    """Return whether an object has the customer, the vendor or the account of an addition, if it names one."""
+    for owner in _OWNERS:
+        given, there = fields.get(owner), found.get(owner, {})
+        if isinstance(given, str):
+            return given.casefold() == str(there.get("FullName")).casefold()
+        if given is not None:
+            return isinstance(given, dict) and given.get("ListID") == there.get("ListID")
+    return True
+
+
+def is_asked(kind: Kind, options: dict[str, Any]) -> bool:
+    """Take `custom_fields` out of the options of a read. Raises TypeError if the object cannot have any."""
+    asked = bool(options.pop("custom_fields", False))
+    if asked:
+        custom_fields.checked(kind, "get", {})
+    return asked
 
 
 def removal(kind: Kind, method: str, identifier: Any) -> dict[str, Any]:
@@ -366,9 +559,10 @@ def query(kind: Kind, filters: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{kind.name}QueryRq": dict(filters)}
 
 
-def objects(kind: Kind, result: Mapping[str, Any]) -> list[dict[str, Any]]:
+def objects(kind: Kind, result: Mapping[str, Any], *, with_custom_fields: bool) -> list[dict[str, Any]]:
     """Return the objects in the result of a query."""
-    return [one for name in kind.returns for one in result[name]]
+    found = [one for name in kind.returns for one in result[name]]
+    return [custom_fields.with_custom_fields(one) for one in found] if with_custom_fields else found
 
 
 def separated(method: str, kind: type, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -391,7 +585,7 @@ def check_method(kind: Kind, method: str, methods: Sequence[str]) -> None:
 
 def _may_be_queued(attempt: Attempt, error: BaseException) -> bool:
     """Return whether a write may be in the queue after an error."""
-    if not isinstance(error, ApiError):
+    if not isinstance(error, ApiError) or attempt.request is None:
         return True
     if attempt.request_id is not None:
         return error.status != _DELETED
