@@ -311,8 +311,8 @@ HAS_NODE = command -v npm >/dev/null && node -e 'const [a, b] = process.versions
 with_node = if $(HAS_NODE); then $(MAKE) --silent $(TOOLS)/javascript/.installed && $(1); \
 	else echo "Without Node 20.19 or newer and npm, JavaScript is not checked."; fi
 NODE_TOOL := $(TOOLS)/javascript/node_modules/.bin
-SCRIPTS := "src/console/**/*.js" "tests/console/*.mjs" simulator/inspection/page.js clients/typescript/generate.mjs \
-	"clients/typescript/{src,tests}/*.{js,mjs,d.ts}" "examples/node/*.mjs"
+SCRIPTS := "src/console/**/*.js" "tests/console/*.mjs" simulator/inspection/page.js \
+	"clients/typescript/*.mjs" "clients/typescript/{src,tests}/*.{js,mjs,d.ts,d.cts}" "examples/node/*.mjs"
 
 .PHONY: lint-javascript
 lint-javascript: ## Check the style of JavaScript, and the types of the console's libraries (Node; skipped without it)

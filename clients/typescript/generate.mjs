@@ -6,9 +6,12 @@
 // The sources are the schema of QBXML (src/domain/qbxml/schema/data in the repository) and docs/openapi.json. npm runs
 // this when the client is installed from its folder or packed, so nothing that it writes is in version control. A
 // package contains the result instead of the sources.
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { apiFile, routesFile, routesOf } from "./generate-api.mjs";
+import { resourcesOf, tableFile, typesFile } from "./generate-resources.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const REPOSITORY = join(HERE, "..", "..");
@@ -26,6 +29,7 @@ const WRITTEN = {
   FLOATTYPE: "Numeric",
   INTTYPE: "Numeric",
   BOOLTYPE: "Flag",
+  DATETIMETYPE: "Moment",
 };
 
 /** What a text in a response is. */
@@ -61,6 +65,8 @@ const text = (value) => JSON.stringify(value);
 class Names {
   #uses = new Map();
   #order = new Map();
+  /** The objects of requests and responses, which keep their names if another one has the same structure. */
+  #objects = new Map();
 
   /** Collect a structure `{members, note}` and those in it, children first, and return its key. */
   add(element, structure, parent) {
@@ -68,6 +74,7 @@ class Names {
       typeof member.kind === "string" ? member : { ...member, key: this.add(member.name, member.kind, element) },
     );
     const key = JSON.stringify([structure.note, members.map(({ kind, key, ...rest }) => [key ?? kind, rest])]);
+    if (/R[qs]$/.test(parent)) this.#objects.set(element, key);
     if (!this.#order.has(key)) {
       this.#order.set(key, { element, parent, members, note: structure.note });
       if (!this.#uses.has(element)) this.#uses.set(element, []);
@@ -99,6 +106,9 @@ class Names {
         lines.push(`  ${/^\w+$/.test(name) ? name : text(name)}${required ? "" : "?"}: ${type};`);
       }
       lines.push("}");
+    }
+    for (const [element, key] of this.#objects) {
+      if (!taken.has(element)) lines.push(`export interface ${element} extends ${names.get(key)} {}`);
     }
     return lines;
   }
@@ -141,13 +151,15 @@ function requestMember([name, times, key, facts = {}], types, certain, repeatsIn
   let note = notes(facts, most);
   const entry = typeof key === "string" ? undefined : types[key];
   if (entry && !Array.isArray(entry)) {
+    let form = repeats ? "readonly {}[]" : "{}";
     let members = [...attributeMembers(facts.attributes ?? {}, types), ...groupMembers(entry, types)];
     if (name.endsWith("Ref") && members.every((member) => ["ListID", "FullName"].includes(member.name))) {
       const limits = members.filter((member) => member.note).map((member) => `${member.name}: ${member.note}`);
       members = members.map((member) => ({ name: member.name, kind: "Text" }));
       note = [note, ...limits].filter(Boolean).join(" ");
+      form = repeats ? "readonly ({} | Named)[]" : "{} | Named";
     }
-    return { name, kind: { members, note: "" }, form: repeats ? "readonly {}[]" : "{}", required, note };
+    return { name, kind: { members, note: "" }, form, required, note };
   }
   let kind = entry ? literal(entry) : (WRITTEN[key] ?? "Text");
   if ("useMacro" in (facts.attributes ?? {})) kind += " | Macro";
@@ -177,7 +189,7 @@ function requestsFile(requests) {
   const queries = Object.keys(requests).filter((name) => isIterable(requests[name]));
   return [
     "// The requests of QBXML: the elements of each, with their limits and the version that added them.",
-    'import type { Flag, Macro, Money, Numeric, Text } from "../values.js";',
+    'import type { Flag, Macro, Moment, Money, Named, Numeric, Text } from "../values.cjs";',
     ...names.written(),
     "/** The content of each request by its name. */",
     "export interface Requests {",
@@ -312,13 +324,17 @@ function singleMembers(group) {
 // CommonJS
 
 const IMPORT = /^import (\{[^}]*\}) from ("\.[^"]*");$/gm;
+const REEXPORT = /^export \{([^}]*)\} from ("\.[^"]*");$/gm;
 const EXPORT = /^export (?=(?:class|const|(?:async )?function) (\w+))/gm;
 const OTHER = /^(?:import|export)\b.*$|\bimport(?:\.meta|\()/m;
 
 /** Return a module of the client as a CommonJS module, for the forms of import and export that the client uses. */
 export function commonJs(module) {
   const names = [...module.matchAll(EXPORT)].map(([, name]) => name);
-  const body = module.replace(IMPORT, "const $1 = require($2);").replace(EXPORT, "");
+  for (const [, again, source] of module.matchAll(REEXPORT)) {
+    names.push(...again.match(/\w+/g).map((name) => `${name}: require(${source}).${name}`));
+  }
+  const body = module.replace(IMPORT, "const $1 = require($2);").replace(REEXPORT, "").replace(EXPORT, "");
   const other = OTHER.exec(body);
   if (other) throw new Error(`generate.mjs cannot write this as CommonJS: ${other[0]}`);
   return `"use strict";\n${body}\nmodule.exports = { ${names.join(", ")} };\n`;
@@ -328,9 +344,8 @@ function writeCommonJs() {
   rmSync(COMMONJS, { recursive: true, force: true });
   mkdirSync(join(COMMONJS, "schema"), { recursive: true });
   writeFileSync(join(COMMONJS, "package.json"), '{ "type": "commonjs" }\n');
-  for (const name of readdirSync(SOURCE, { recursive: true }).filter((path) => path.endsWith(".ts"))) {
-    copyFileSync(join(SOURCE, name), join(COMMONJS, name));
-  }
+  const types = readFileSync(join(SOURCE, "index.d.ts"), "utf8");
+  writeFileSync(join(COMMONJS, "index.d.ts"), types.replaceAll(/from "\.\/(.+\.cjs)"/g, 'from "../src/$1"'));
   for (const name of readdirSync(SOURCE, { recursive: true }).filter((path) => path.endsWith(".js"))) {
     writeFileSync(join(COMMONJS, name), commonJs(readFileSync(join(SOURCE, name), "utf8")));
   }
@@ -343,14 +358,21 @@ export function main(folder = join(SOURCE, "schema")) {
   const responses = Object.fromEntries(
     names.map((name) => [name, load(join(FACTS, "responses", `${stem(name)}Rs.json`))]),
   );
+  const document = load(OPENAPI);
+  const resources = resourcesOf(requests, responses);
+  const routes = routesOf(document, openapiType);
   const files = {
-    "requests.d.ts": requestsFile(requests),
-    "responses.d.ts": responsesFile(
+    "requests.d.cts": requestsFile(requests),
+    "responses.d.cts": responsesFile(
       responses,
       load(join(FACTS, "returned_types.json")),
       load(join(FACTS, "returned_since.json")),
     ),
-    "records.d.ts": recordsFile(load(OPENAPI).components.schemas),
+    "records.d.cts": recordsFile(document.components.schemas),
+    "resources.d.cts": typesFile(resources),
+    "kinds.js": tableFile(requests, responses, resources),
+    "api.d.cts": apiFile(routes, Object.keys(document.components.schemas)),
+    "routes.js": routesFile(routes),
     "facts.js": factsFile(requests, responses),
     "version.js": [`export const VERSION = ${text(load(join(HERE, "package.json")).version)};`],
   };

@@ -200,7 +200,7 @@ def test_the_readme_of_the_typescript_client_runs_as_printed(run: Run, tmp_path:
         f"const {name} = {json.dumps(value)};"
         for name, value in {"secret": secret, "headers": headers, "body": body}.items()
     )
-    program = given + "\n" + blocks_in(ROOT / "clients" / "typescript" / "README.md", "typescript", 4)
+    program = given + "\n" + blocks_in(ROOT / "clients" / "typescript" / "README.md", "typescript", 6)
     (tmp_path / "readme.mts").write_text(program, encoding="utf-8")
     # In place of the types of Node, which a project of the reader has.
     (tmp_path / "node.d.ts").write_text(
@@ -216,7 +216,7 @@ def test_the_readme_of_the_typescript_client_runs_as_printed(run: Run, tmp_path:
 
     output = output_of(["node", "readme.mjs"], tmp_path, **variables_of(run))
 
-    invoice = re.match(rf"({TXN_ID}) \d+\.\d\d\n{TXN_ID}\n", output)
+    invoice = re.match(rf"created ({TXN_ID}) \d+\.\d\d\n(?:.+\n)+?{TXN_ID}\n{TXN_ID}\n", output)
     assert invoice, output[:500]
     assert invoice[1] in output[invoice.end() :]  # the event of the invoice
     assert output.endswith("{ InvoiceRet: {} }\n")

@@ -35,7 +35,7 @@ IGNORED = {
     "/examples/first_sync/qbxml_queue_client/": ["examples/first_sync/qbxml_queue_client/client.py"],
     "/clients/python/src/qbxml_queue/schema/": ["clients/python/src/qbxml_queue/schema/types.py"],
     "/clients/python/build/": ["clients/python/build/lib/a.py"],
-    "/clients/typescript/src/schema/": ["clients/typescript/src/schema/types.d.ts"],
+    "/clients/typescript/src/schema/": ["clients/typescript/src/schema/types.d.cts"],
     "/clients/typescript/commonjs/": ["clients/typescript/commonjs/index.js"],
     "/clients/typescript/node_modules/": ["clients/typescript/node_modules/a/package.json"],
 }

@@ -1,4 +1,23 @@
-// A client for qbxml-queue, the REST API for QuickBooks Desktop.
+// A client for qbxml-queue, the REST API for QuickBooks Desktop. The CommonJS module has a copy of this file, and shares
+// the types of the others, which are CommonJS because modules of both kinds can import those.
+import type {
+  AddOptions,
+  ApproveOptions,
+  BatchOptions,
+  CallOptions,
+  Change,
+  ContinueOptions,
+  Cursor,
+  Entry,
+  Environment,
+  EventsOptions,
+  ExecuteOptions,
+  IterateOptions,
+  Problem,
+  QueueOptions,
+  RejectOptions,
+} from "./calls.cjs";
+import type { Api } from "./schema/api.cjs";
 import type {
   CompletedEvent,
   ConnectionWebhookEvent,
@@ -8,15 +27,19 @@ import type {
   Feed,
   QueuedRequest,
   ResolvedEvent,
-} from "./schema/records.js";
-import type { IterableName, Requests } from "./schema/requests.js";
-import type { Results } from "./schema/responses.js";
-import type { Reference } from "./values.js";
+} from "./schema/records.cjs";
+import type { IterableName, Requests } from "./schema/requests.cjs";
+import type { Resources, ResourcesInBatch } from "./schema/resources.cjs";
+import type { Results } from "./schema/responses.cjs";
 
-export type * as requests from "./schema/requests.js";
-export type * as responses from "./schema/responses.js";
-export type * as records from "./schema/records.js";
-export type { Flag, Macro, Money, Numeric, Reference, Text } from "./values.js";
+export type * as requests from "./schema/requests.cjs";
+export type * as responses from "./schema/responses.cjs";
+export type * as records from "./schema/records.cjs";
+export type * as resources from "./schema/resources.cjs";
+export type * from "./calls.cjs";
+export type { Outcome } from "./methods.cjs";
+export type { Api } from "./schema/api.cjs";
+export type { Flag, Macro, Moment, Money, Named, Numeric, Reference, Text } from "./values.cjs";
 
 /** The name of a request, such as `CustomerQueryRq`. */
 export type RequestName = keyof Requests;
@@ -34,121 +57,8 @@ type IsOne<N, Whole = N> = [N] extends [never]
 export type RequestOf<N extends RequestName> = Pick<Requests, N> &
   (false extends IsOne<N> ? "one request with a name from RequestName" : unknown);
 
-export interface CommonOptions {
-  /**
-   * Names the cause of the request, such as `invoice-1042`. A repeated call with the same key within 24 hours returns
-   * the first request and queues nothing. The default is random, so that only this call's retries are safe.
-   */
-  idempotencyKey?: string;
-  /** The version of QBXML, such as `14.0`. */
-  version?: string;
-  /** The receiver. `null` sends no webhook, even if the connection has a default. */
-  webhookUrl?: string | null;
-  /** At most 50 characters of your own, such as `order 1042`, which lists can be filtered by. */
-  label?: string;
-  /** At most 20 texts of your own, which come back in the record and in events. */
-  metadata?: Record<string, string>;
-  /**
-   * A time with a zone, such as `2026-03-14T18:00:00Z`. The request fails as `not_sent_in_time` if it is not sent before
-   * it. At least a minute ahead.
-   */
-  sendBy?: string;
-  /** The same in seconds from the call on. */
-  sendWithin?: number;
-  /** False skips the check against the schema. */
-  validate?: boolean;
-  /** True replaces characters that QuickBooks cannot store. */
-  transliterate?: boolean;
-  /**
-   * `return` asks QuickBooks for the object of an addition first. If it exists, the request ends with it, and nothing is
-   * added. `update` does the same for lists, but changes what differs. `fail` is the default.
-   */
-  ifExists?: "fail" | "return" | "update";
-}
-
-export interface QueueOptions extends CommonOptions {
-  /**
-   * `auto` lets the service send a query in pages if its response is too large. Each page after the first is a request of
-   * its own. `execute` returns the objects of all pages, so it sets `auto` for every query that allows it: one that can
-   * iterate, names no objects and has no MaxReturned.
-   */
-  iterate?: "auto" | "never";
-  /**
-   * The id of a request that has ended, in place of which this one is queued. It is replaced once: if it was queued again
-   * before, that request is returned.
-   */
-  replaces?: string;
-  /** True also replaces a request that QuickBooks has executed, or may have executed. Look in QuickBooks first. */
-  force?: boolean;
-  /** `low` for a backfill that nobody waits for. It is sent behind all others, and not in pages. */
-  priority?: "normal" | "low";
-  /** A write waits until it is approved with another API key. */
-  approval?: "required";
-}
-
-/** Which request of a batch is queued again, and what belongs to its correction. */
-export interface ContinueOptions extends Omit<CommonOptions, "idempotencyKey"> {
-  /** As for `queue`. */
-  iterate?: "auto" | "never";
-  /** The request that failed. It is needed if several failed. */
-  requestId?: string;
-  /** True also queues a request again that QuickBooks may have executed. Look in QuickBooks first. */
-  force?: boolean;
-  /** A write waits until it is approved with another API key. */
-  approval?: "required";
-}
-
-export interface ExecuteOptions extends QueueOptions {
-  /** Seconds to wait until the request has ended; 300 by default. Then StillWaiting is thrown. */
-  timeout?: number;
-}
-
-export interface IterateOptions extends CommonOptions {
-  /** Seconds to wait for one page; 300 by default. Then StillWaiting is thrown. */
-  timeout?: number;
-  /** Objects in a page; 100 by default. */
-  pageSize?: number;
-}
-
-export interface BatchOptions {
-  /** The priority of all requests of the batch. */
-  priority?: "normal" | "low";
-  /** All writes of the batch wait until they are approved with another API key. */
-  approval?: "required";
-}
-
-export interface AddOptions {
-  version?: string;
-  webhookUrl?: string | null;
-  label?: string;
-  metadata?: Record<string, string>;
-  /** A time with a zone. The request fails as `not_sent_in_time` if it is not sent before it. */
-  sendBy?: string;
-  /** The same in seconds from the call on. */
-  sendWithin?: number;
-  /** As for `queue`. */
-  ifExists?: "fail" | "return" | "update";
-  /** A write waits until it is approved with another API key. */
-  approval?: "required";
-  /** Requests before this one that must succeed first. A value of `Entry.ref` implies it. */
-  dependsOn?: Entry<unknown>[];
-}
-
-/** A request of a batch. */
-export interface Entry<R> {
-  /** The record, as it was when the batch last read it. Throws before the batch is queued. */
-  readonly record: QueuedRequest;
-  /** The result. Throws RequestFailed, and Error before the batch is executed. */
-  readonly result: R;
-  /**
-   * Return a value of the response for a later request of this batch, or of one after it, such as `CustomerRet/ListID`.
-   * An element that can repeat needs a number, counted from 1: `InvoiceRet[1]/TxnID`.
-   */
-  ref(path: string): Reference;
-}
-
 /** Up to 25 requests that are queued in one call, all or none, in their order. */
-export interface Batch {
+export interface Batch extends ResourcesInBatch {
   /** Add a request to the end and return its entry. */
   add<N extends RequestName>(request: RequestOf<N>, options?: AddOptions): Entry<Results[N]>;
   /** Queue the requests without waiting. Each entry then has its record. */
@@ -157,42 +67,9 @@ export interface Batch {
   execute(timeout?: number): Promise<void>;
 }
 
-/** Where a program keeps the place up to which it has processed events, such as a row of its database. */
-export interface Cursor {
-  load(): string | undefined | Promise<string | undefined>;
-  store(cursor: string): void | Promise<void>;
-}
-
-export interface ApproveOptions {
-  /** True also approves a write that waits for the responses to other requests, and may get values of them. */
-  acceptValues?: boolean;
-}
-
-export interface RejectOptions {
-  /** True also ends the requests that wait for the write, in errors. */
-  dependants?: boolean;
-}
-
-export interface EventsOptions {
-  /** True includes the other connections of the app. */
-  everyConnection?: boolean;
-}
-
-export interface CallOptions {
-  parameters?: Record<string, string>;
-  body?: unknown;
-  idempotencyKey?: string;
-}
-
-/** What the client uses of its environment. Each has a default. */
-export interface Environment {
-  fetch?: typeof globalThis.fetch;
-  sleep?: (seconds: number) => Promise<void>;
-  /** Seconds of a clock that only moves forward. */
-  clock?: () => number;
-  newKey?: () => string;
-  /** A number from 0 to 1. */
-  chance?: () => number;
+export interface Client extends Resources {
+  /** A method for each route of the API. */
+  readonly api: Api;
 }
 
 /** One connection of the service: the books of one company. `baseUrl` is without `/api/v1`. */
@@ -276,13 +153,6 @@ export class ApiError extends QbxmlQueueError {
   readonly problems: Problem[];
 }
 
-export interface Problem {
-  field: string;
-  message: string;
-  path?: string;
-  suggestion?: string;
-}
-
 /** The API key may only read, so the client did not make the call. */
 export class ReadOnlyKey extends ApiError {}
 
@@ -292,6 +162,12 @@ export class InvalidSignature extends QbxmlQueueError {}
 /** The request has not ended in time. It stays queued: wait for it again with `wait`, and do not queue it again. */
 export class StillWaiting extends QbxmlQueueError {
   readonly record: QueuedRequest;
+}
+
+/** The call of a resource has not ended in time. Its request stays queued: the same call resumes it. */
+export class StillQueued extends StillWaiting {
+  /** The id of the request. */
+  readonly id: string;
 }
 
 /** The request ended without a result. */
@@ -321,6 +197,19 @@ export class DependencyFailed extends RequestFailed {}
 export class Discarded extends RequestFailed {}
 /** QuickBooks executed the request, but its response is too large or unreadable. `response_xml` may have it. */
 export class ResultUnavailable extends RequestFailed {}
+
+/** The books do not have the object. */
+export class NotFound extends QbxmlQueueError {}
+
+/** The books have several objects with a number. `ids` are theirs: use `get` with one of them. */
+export class Ambiguous extends QbxmlQueueError {
+  readonly ids: string[];
+}
+
+/** Somebody else has changed a field that the call changes. Nothing was written. `changes` has both values. */
+export class Conflict extends QbxmlQueueError {
+  readonly changes: Change[];
+}
 
 export type FeedEvent = Feed["data"][number];
 export type Event = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent;

@@ -1,15 +1,40 @@
 // A client for qbxml-queue, the REST API for QuickBooks Desktop. index.d.ts describes it.
-import { checkOptions, checkedSeconds } from "./options.js";
-import { LISTS, SINGLE } from "./schema/facts.js";
+import { routesOf } from "./api.js";
+import { Batch, bodyOf } from "./batches.js";
+import { ApiError, InvalidSignature, ReadOnlyKey, StillWaiting } from "./errors.js";
+import { PAGE_SIZE, WAIT_SECONDS, checkOptions, checkedSeconds, segment } from "./options.js";
+import { canBePaged } from "./queries.js";
+import { addLazily, resourceOf } from "./resources.js";
+import { resultOf, withLists } from "./results.js";
+import { KINDS } from "./schema/kinds.js";
 import { VERSION } from "./schema/version.js";
 
-/** @import { AddOptions, ApproveOptions, Batch as BatchType, BatchOptions, CallOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions, RejectOptions } from "./index.js" */
-/** @import { Decisions, QueuedRequest } from "./schema/records.js" */
+export {
+  Ambiguous,
+  ApiError,
+  Conflict,
+  DependencyFailed,
+  Discarded,
+  InvalidSignature,
+  NotFound,
+  OutcomeUnknown,
+  QbxmlQueueError,
+  QuickBooksError,
+  ReadOnlyKey,
+  RequestFailed,
+  ResultUnavailable,
+  StaleEditSequence,
+  StillQueued,
+  StillWaiting,
+} from "./errors.js";
+
+/** @import { AddOptions, ApproveOptions, BatchOptions, CallOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions, RejectOptions } from "./calls.cjs" */
+/** @import { Batch as BatchType } from "./index.js" */
+/** @import { Kind, Service } from "./internal.js" */
+/** @import { Decisions, QueuedRequest } from "./schema/records.cjs" */
 
 const USER_AGENT = `qbxml-queue-javascript/${VERSION}`;
 const CALL_SECONDS = 30;
-const WAIT_SECONDS = 300;
-const PAGE_SIZE = 100;
 const MAX_ATTEMPTS = 6;
 const FIRST_DELAY_SECONDS = 0.5;
 const MAX_DELAY_SECONDS = 60;
@@ -20,265 +45,12 @@ const MAX_POLL_SECONDS = 10;
 const FIRST_HOLD_SECONDS = 2;
 const MAX_HOLD_SECONDS = 20;
 const MAX_AGE_SECONDS = 300;
-const SEGMENT = /^[A-Za-z0-9_-]+$/;
 const PATH = /^(?:\/[A-Za-z0-9_-]+)+$/;
 // At least 24 bytes, as Standard Webhooks demands.
 const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4}){8,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 const TIMESTAMP = /^[0-9]{1,12}$/;
-const STALE_EDIT_SEQUENCE = 3200;
 const LISTED = 100;
-// How much of the idempotency key is in the names of a batch. A name has at most 50 characters.
-const KEY_CHARACTERS = 38;
-// Iterators exist since QBXML 5.0.
-const WITHOUT_ITERATORS = /^[1-4]\./;
 const ENDED = new Set(["response_received", "error", "discarded"]);
-
-export class QbxmlQueueError extends Error {
-  /** @param {string} message */
-  constructor(message) {
-    super(message);
-    this.name = new.target.name;
-  }
-}
-
-export class ApiError extends QbxmlQueueError {
-  /**
-   * @param {number} status
-   * @param {string} code
-   * @param {string} message
-   * @param {Record<string, any>} [details]
-   */
-  constructor(status, code, message, details = {}) {
-    /** @type {any[]} */
-    const problems = details.problems ?? [];
-    super(
-      [
-        `${status} ${code}: ${message}`,
-        ...problems.map((problem) => `  ${problem.message} ${problem.suggestion ?? ""}`.trimEnd()),
-      ].join("\n"),
-    );
-    this.status = status;
-    this.code = code;
-    this.details = details;
-    this.problems = problems;
-  }
-}
-
-export class ReadOnlyKey extends ApiError {
-  constructor() {
-    super(403, "forbidden", "A read-only key cannot queue requests. Use a key with the scope full.");
-  }
-}
-
-export class InvalidSignature extends QbxmlQueueError {}
-
-export class StillWaiting extends QbxmlQueueError {
-  /** @param {QueuedRequest} record */
-  constructor(record) {
-    const reason = record.waiting_reason ? ` ${record.waiting_reason.message}` : "";
-    super(`${record.request_name} ${record.id} is still ${record.state}.${reason}`);
-    this.record = record;
-  }
-}
-
-export class RequestFailed extends QbxmlQueueError {
-  /**
-   * @param {QueuedRequest} record
-   * @param {string} code
-   * @param {string} message
-   * @param {Record<string, any>} details
-   */
-  constructor(record, code, message, details) {
-    super(`${record.request_name} ${record.id}: ${code}: ${message}${details.hint ? ` ${details.hint}` : ""}`);
-    this.record = record;
-    this.code = code;
-    this.details = details;
-    /** @type {string | undefined} */
-    this.reason = details.reason;
-    /** @type {string | undefined} */
-    this.hint = details.hint;
-    /** @type {number | undefined} */
-    this.statusCode = details.status_code;
-    this.isRetryable = details.retryable === true;
-  }
-}
-
-export class QuickBooksError extends RequestFailed {}
-export class StaleEditSequence extends QuickBooksError {}
-export class OutcomeUnknown extends RequestFailed {}
-export class DependencyFailed extends RequestFailed {}
-export class Discarded extends RequestFailed {}
-export class ResultUnavailable extends RequestFailed {}
-
-/** @type {Record<string, typeof RequestFailed>} */
-const CODES = {
-  quickbooks_error: QuickBooksError,
-  outcome_unknown: OutcomeUnknown,
-  dependency_failed: DependencyFailed,
-};
-
-/** Return the error of a request that has ended without a result. @param {QueuedRequest} record */
-function failureOf(record) {
-  const { error } = record;
-  if (error) {
-    /** @type {Record<string, any>} */
-    const details = error.details;
-    const Kind = details.status_code === STALE_EDIT_SEQUENCE ? StaleEditSequence : (CODES[error.code] ?? RequestFailed);
-    return new Kind(record, error.code, error.message, details);
-  }
-  if (record.state === "discarded") return new Discarded(record, "discarded", "The request was discarded.", {});
-  const message = "The result is left out because it is too large or cannot be read. Read response_xml.";
-  return new ResultUnavailable(record, "result_unavailable", message, {});
-}
-
-/** Return the result of a request that has ended, with an empty list for each missing one. @param {QueuedRequest} record */
-function resultOf(record) {
-  if (record.state !== "response_received" || !record.result) throw failureOf(record);
-  return withLists(record.request_name, record.result);
-}
-
-/** @param {string} name @param {object} result @returns {any} */
-function withLists(name, result) {
-  return { ...Object.fromEntries((LISTS[name] ?? []).map((member) => [member, []])), ...result };
-}
-
-/** A request of a batch. */
-class Entry {
-  #batch;
-  #name;
-  #body;
-  /** @type {QueuedRequest | undefined} */
-  #record;
-
-  /** @param {Batch} batch @param {string} name @param {Record<string, unknown>} body */
-  constructor(batch, name, body) {
-    this.#batch = batch;
-    this.#name = name;
-    this.#body = body;
-  }
-
-  get record() {
-    if (!this.#record) throw new Error("The batch has not been queued.");
-    return this.#record;
-  }
-
-  get result() {
-    return resultOf(this.record);
-  }
-
-  get body() {
-    return this.#body;
-  }
-
-  /** @param {string} path */
-  ref(path) {
-    return new EntryReference(this, path);
-  }
-
-  /**
-   * Return what identifies this request in a batch: its name in its own, its id in a later one.
-   * @param {Batch | undefined} batch @returns {string}
-   */
-  nameIn(batch) {
-    if (this.#record) return this.#record.id;
-    if (batch !== this.#batch) {
-      throw new TypeError(
-        "The entry is of another batch, which is not queued. Queue that batch first, or add both to one.",
-      );
-    }
-    this.#body.ref = this.#name;
-    return this.#name;
-  }
-
-  /** @param {QueuedRequest} record */
-  update(record) {
-    this.#record = record;
-  }
-}
-
-/** A value of the response to an entry. */
-class EntryReference {
-  /** @param {Entry} entry @param {string} path */
-  constructor(entry, path) {
-    this.entry = entry;
-    this.path = path;
-  }
-}
-
-class Batch {
-  #client;
-  #key;
-  #options;
-  #isQueued = false;
-  /** @type {Entry[]} */
-  #entries = [];
-
-  /** @param {Client} client @param {string} key @param {BatchOptions} options */
-  constructor(client, key, { priority, approval }) {
-    this.#client = client;
-    this.#key = key;
-    this.#options = { priority, approval };
-  }
-
-  /** @param {object} request @param {AddOptions} [options] @returns {any} */
-  add(request, options = {}) {
-    if (this.#isQueued) throw new Error("The batch has been queued. Add the request to another batch.");
-    checkOptions("add", options);
-    const body = bodyOf(request, options, this);
-    const dependencies = /** @type {Entry[]} */ (/** @type {unknown} */ (options.dependsOn ?? []));
-    if (dependencies.length > 0) body.depends_on = dependencies.map((entry) => entry.nameIn(this));
-    // The same batch has the same names in every process, because a repeated call must have the same body.
-    const name = `request-${this.#entries.length + 1}:${this.#key.slice(-KEY_CHARACTERS)}`;
-    const entry = new Entry(this, name, body);
-    this.#entries.push(entry);
-    return entry;
-  }
-
-  async queue() {
-    const body = { requests: this.#entries.map((entry) => entry.body), ...this.#options };
-    const records = await this.#client.queueBatch(body, this.#key);
-    this.#isQueued = true;
-    this.#entries.forEach((entry, index) => entry.update(/** @type {QueuedRequest} */ (records[index])));
-  }
-
-  async execute(timeout = WAIT_SECONDS) {
-    const deadline = this.#client.now() + checkedSeconds(timeout);
-    await this.queue();
-    for (const entry of this.#entries) {
-      entry.update(await this.#client.wait(entry.record.id, deadline - this.#client.now()));
-    }
-    for (const entry of this.#entries) resultOf(entry.record);
-  }
-}
-
-/**
- * Return a request as the API expects it, with its references. The continuation of a batch may have none.
- * @param {object | undefined} request @param {QueueOptions | AddOptions | ContinueOptions} options @param {Batch} [batch]
- */
-function bodyOf(request, options, batch) {
-  /** @type {Record<string, unknown>} */
-  const body = {};
-  if (request !== undefined) {
-    const tree = JSON.parse(
-      JSON.stringify(request, (_, value) =>
-        value instanceof EntryReference ? { $from: value.entry.nameIn(batch), path: value.path } : value,
-      ),
-    );
-    body.request_json = options.version ? { version: options.version, ...tree } : tree;
-  }
-  if (options.webhookUrl !== undefined) body.webhook_url = options.webhookUrl;
-  if (options.label !== undefined) body.label = options.label;
-  if (options.metadata !== undefined) body.metadata = options.metadata;
-  if (options.sendBy !== undefined) body.send_by = options.sendBy;
-  if (options.ifExists !== undefined) body.if_exists = options.ifExists;
-  if (options.sendWithin !== undefined) body.send_within = options.sendWithin;
-  if ("iterate" in options && options.iterate !== undefined) body.iterate = options.iterate;
-  if ("replaces" in options && options.replaces !== undefined) body.replaces = options.replaces;
-  if ("priority" in options && options.priority !== undefined) body.priority = options.priority;
-  if ("approval" in options && options.approval !== undefined) body.approval = options.approval;
-  if ("requestId" in options && options.requestId !== undefined) body.request_id = options.requestId;
-  return body;
-}
 
 /** @param {ApproveOptions} options */
 const accepting = ({ acceptValues = false }) => (acceptValues ? { accept_values: true } : {});
@@ -296,17 +68,6 @@ function parametersOf({ validate, transliterate, force }) {
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
-/**
- * Whether the service may send a request in pages: its response may be large, and it can iterate.
- * @param {object} request @param {ExecuteOptions} options
- */
-function canBePaged(request, options) {
-  if (WITHOUT_ITERATORS.test(options.version ?? "")) return false;
-  return Object.entries(request).every(
-    ([name, query]) => SINGLE[name] !== undefined && !["@iterator", ...SINGLE[name]].some((member) => member in query),
-  );
-}
-
 export class Client {
   #base;
   #authorization;
@@ -318,6 +79,13 @@ export class Client {
   #chance;
   /** @type {string | undefined} */
   #scope;
+
+  static {
+    addLazily(this.prototype, ["api"], (client) => routesOf(client.#service()));
+    addLazily(this.prototype, Object.keys(KINDS), (client, name) =>
+      resourceOf(/** @type {Kind} */ (KINDS[name]), client.#service()),
+    );
+  }
 
   /**
    * @param {string} baseUrl
@@ -340,6 +108,19 @@ export class Client {
     this.#clock = environment.clock ?? (() => performance.now() / 1000);
     this.#newKey = environment.newKey ?? (() => crypto.randomUUID());
     this.#chance = environment.chance ?? Math.random;
+  }
+
+  /** @returns {Service} */
+  #service() {
+    return {
+      connectionId: this.#connection.split("/").at(-1) ?? "",
+      queue: (request, options) => this.#queue(request, options),
+      wait: (id, timeout) => this.wait(id, timeout),
+      pages: (id, deadline) => this.#pages(id, deadline),
+      send: (method, path, options) => this.#send(method, path, options, CALL_SECONDS),
+      now: this.#clock,
+      newKey: this.#newKey,
+    };
   }
 
   static fromEnvironment() {
@@ -445,7 +226,9 @@ export class Client {
     if (idempotencyKey !== undefined && typeof idempotencyKey !== "string") {
       throw new TypeError('The idempotency key of a batch must be a text: batch("order-1042").');
     }
-    return new Batch(this, idempotencyKey ?? this.#newKey(), options);
+    /** @type {any} */ // It has resources, whose types are those of index.d.ts.
+    const batch = new Batch(this, idempotencyKey ?? this.#newKey(), options);
+    return batch;
   }
 
   /** Queue the requests of a batch. @param {object} body @param {string} idempotencyKey */
@@ -625,7 +408,10 @@ export class Client {
         `${JSON.stringify(path)} is not a path of the API, such as /api/v1/contact. Pass parameters apart.`,
       );
     }
-    const query = new URLSearchParams(parameters).toString();
+    const given = Object.entries(parameters).flatMap(([name, value]) =>
+      [value].flat().map((one) => [name, String(one)]),
+    );
+    const query = new URLSearchParams(given).toString();
     const url = `${this.#base}${path}${query ? `?${query}` : ""}`;
     /** @type {Record<string, string>} */
     const headers = { Authorization: this.#authorization, Accept: "application/json", "User-Agent": USER_AGENT };
@@ -665,13 +451,6 @@ export class Client {
     }
     if (this.#scope === "read_only") throw new ReadOnlyKey();
   }
-}
-
-/** Return an id as a part of a path. It needs no encoding. @param {string} id */
-function segment(id) {
-  if (!SEGMENT.test(id))
-    throw new TypeError(`${JSON.stringify(id)} is not an id. An id has only letters, digits and hyphens.`);
-  return id;
 }
 
 /** @param {number} status @param {string} text */

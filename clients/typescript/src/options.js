@@ -1,16 +1,33 @@
 // The options of each method. An option that a method does not have is an error, because it would change nothing.
 
+export const WAIT_SECONDS = 300;
+export const PAGE_SIZE = 100;
+
+const SEGMENT = /^[A-Za-z0-9_-]+$/;
 const REPLACES = ["replaces", "force", "priority", "approval"];
-const OF_BODY = ["version", "webhookUrl", "label", "metadata", "sendBy", "sendWithin", "ifExists"];
-const COMMON = ["idempotencyKey", ...OF_BODY, "validate", "transliterate"];
+const OF_SENDING = ["version", "webhookUrl", "label", "metadata", "sendBy", "sendWithin"];
+const OF_BODY = [...OF_SENDING, "ifExists"];
+const OF_READING = ["validate", "transliterate"];
+const COMMON = ["idempotencyKey", ...OF_BODY, ...OF_READING];
+const OF_READ = ["timeout", "priority", ...OF_SENDING, ...OF_READING];
+const OF_WRITE = ["idempotencyKey", "approval", ...OF_READ];
 
 export const OPTIONS = {
   execute: [...COMMON, "iterate", ...REPLACES, "timeout"],
   iterate: [...COMMON, "timeout", "pageSize"],
   queue: [...COMMON, "iterate", ...REPLACES],
-  continueBatch: [...OF_BODY, "validate", "transliterate", "iterate", "requestId", "force", "approval"],
+  continueBatch: [...OF_BODY, ...OF_READING, "iterate", "requestId", "force", "approval"],
   batch: ["priority", "approval"],
   add: [...OF_BODY, "approval", "dependsOn"],
+  step: [...OF_SENDING, "approval", "dependsOn"],
+  create: ["ifExists", ...OF_WRITE],
+  ensure: OF_WRITE,
+  get: OF_READ,
+  find: OF_READ,
+  list: ["pageSize", ...OF_READ],
+  update: OF_WRITE,
+  delete: OF_WRITE,
+  void: OF_WRITE,
   approve: ["acceptValues"],
   reject: ["dependants"],
   events: ["everyConnection"],
@@ -18,18 +35,27 @@ export const OPTIONS = {
   Client: ["fetch", "sleep", "clock", "newKey", "chance"],
 };
 
-/** Throw a TypeError for an option that a method does not have. @param {keyof OPTIONS} method @param {object} options */
-export function checkOptions(method, options) {
+/**
+ * Throw a TypeError for an option that a method does not have.
+ * @param {string} method @param {object} options @param {string[]} [known]
+ */
+export function checkOptions(method, options, known = OPTIONS[/** @type {keyof OPTIONS} */ (method)]) {
   if (typeof options !== "object" || options === null) {
-    throw new TypeError(`The options of ${method} must be an object, such as {${OPTIONS[method][0]}: …}.`);
+    throw new TypeError(`The options of ${method} must be an object, such as {${known[0] ?? ""}: …}.`);
   }
-  const known = OPTIONS[method];
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const likely = nearest(name, known);
-    const mend = likely ? `Did you mean ${likely}?` : `It has ${known.join(", ")}.`;
+    const mend = likely ? `Did you mean ${likely}?` : `It has ${known.join(", ") || "none"}.`;
     throw new TypeError(`${method} does not have an option ${name}. ${mend}`);
   }
+}
+
+/** Return an id as a part of a path. It needs no encoding. @param {string} id */
+export function segment(id) {
+  if (typeof id !== "string" || !SEGMENT.test(id))
+    throw new TypeError(`${JSON.stringify(id)} is not an id. An id has only letters, digits and hyphens.`);
+  return id;
 }
 
 /** Return the seconds of a timeout, which must be a number. @param {unknown} seconds @returns {number} */

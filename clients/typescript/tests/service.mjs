@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 
 import { Client } from "../src/index.js";
 
-const OPENAPI = JSON.parse(readFileSync(new URL("../../../docs/openapi.json", import.meta.url), "utf8"));
-const CONNECTION = "11111111-1111-4111-8111-111111111111";
+export const OPENAPI = JSON.parse(readFileSync(new URL("../../../docs/openapi.json", import.meta.url), "utf8"));
+export const CONNECTION = "11111111-1111-4111-8111-111111111111";
 
 /** Return the operation of a call. It must be in the document, with all of its parameters. */
-function operationOf(method, url) {
+export function operationOf(method, url) {
   for (const [template, operations] of Object.entries(OPENAPI.paths)) {
     const pattern = new RegExp(`^${template.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
     const operation = operations[method.toLowerCase()];

@@ -23,7 +23,8 @@ const OPTIONS = [
 ];
 
 const RIGHT = `
-import { Client, StillWaiting, verify, type requests, type responses } from "qbxml-queue";
+import { Client, Conflict, StillQueued, StillWaiting, verify } from "qbxml-queue";
+import type { records, requests, resources, responses } from "qbxml-queue";
 
 export async function invoice(books: Client, lines: requests.InvoiceLineAdd[]): Promise<string> {
   const { CustomerRet: customer } = await books.execute({ CustomerAddRq: { CustomerAdd: { Name: "Ada" } } });
@@ -66,6 +67,38 @@ export async function names(books: Client): Promise<string[]> {
   return row ? found : [];
 }
 
+export async function sell(books: Client, yesterday: Date): Promise<string> {
+  const ada = await books.customers.ensure({ Name: "Ada Ltd", Email: "ada@example.com" });
+  const outcome: "created" | "found" | "updated" | "unchanged" = ada["@outcome"];
+  const job = await books.customers.create({ Name: "Kitchen", ParentRef: ada }, { idempotencyKey: outcome });
+  const item = await books.items.find("Bread");
+  const line: requests.InvoiceLineAdd = { ItemRef: item ?? "Bread", Quantity: 2 };
+  const invoice = await books.invoices.create(
+    { CustomerRef: job, TxnDate: "2026-01-01", lines: [line, { ItemRef: { FullName: "Bread" }, Rate: "1.5" }] },
+    { ifExists: "return", idempotencyKey: "order-1042" },
+  );
+  for await (const one of books.customers.list({ ActiveStatus: "All", modifiedSince: yesterday }, { pageSize: 10 })) {
+    console.log(one.Name);
+  }
+  const changes: resources.InvoiceChanges = { Memo: "m", removeLines: ["1"], lines: [{ TxnLineID: "2", Quantity: 3 }] };
+  await books.invoices.update(invoice.TxnID, changes);
+  console.log((await books.invoices.void(invoice.TxnID)).TxnID);
+  console.log((await books.customers.delete(ada.ListID, { timeout: 3 })).ListID);
+  const batch = books.batch("order-1042");
+  const step = batch.customers.ensure({ Name: "Bob" });
+  const last = batch.invoices.create({ CustomerRef: step, lines: [{ ItemRef: "Bread" }] }, { ifExists: "return" });
+  await batch.execute();
+  try {
+    await books.vehicles.list().next();
+  } catch (error) {
+    if (error instanceof StillQueued) console.log(error.id);
+    if (error instanceof Conflict) console.log(error.changes.map(({ field, theirs, ours }) => [field, theirs, ours]));
+  }
+  const discarded: records.QueuedRequest = await books.api.discardQueuedRequest("1", { dependants: true });
+  const { data } = await books.api.listQueuedRequests({ state: "waiting", ids: ["1"] });
+  return last.result.InvoiceRet.TxnID + discarded.id + data.length;
+}
+
 export async function receive(headers: Headers, body: Uint8Array): Promise<string> {
   try {
     const event = await verify("whsec_", headers, body);
@@ -93,6 +126,37 @@ const WRONG = {
   "an option": 'books.execute({ CustomerQueryRq: {} }, { idempotencykey: "1" })',
 };
 
+/** Wrong calls of resources and of routes, and the one message for each. */
+const CALLS = {
+  'books.customers.create({ Nam: "Ada", Name: "x" })': "'Nam' does not exist in type 'CustomerAdd'",
+  "books.customers.create({ Name: 3 })": "Type 'number' is not assignable to type 'Text'",
+  'books.customers.create({ Phone: "3" })': "Property 'Name' is missing in type '{ Phone: string; }' but required in",
+  "books.customers.create()": "Expected 1-2 arguments, but got 0",
+  'books.customers.create({ Name: "x" }, { idempotencykey: "x" })': "Did you mean to write 'idempotencyKey'?",
+  'books.customers.create({ Name: "x", OpenBalance: 1.5 })': "Type 'number' is not assignable to type 'Money",
+  'books.customerz.create({ Name: "x" })': "'customerz' does not exist on type 'Client'. Did you mean 'customers'?",
+  'books.accounts.void("x")': "Property 'void' does not exist on type 'Accounts'",
+  'books.invoices.create({ CustomerRef: await books.invoices.get("1") })': "Type 'InvoiceRet' is not assignable to",
+  'books.invoices.create({ CustomerRef: { FulName: "x" } })': "'FulName' does not exist in type",
+  'books.invoices.create({ CustomerRef: "x", lines: [{ ItemRf: "x" }] })':
+    "'ItemRf' does not exist in type 'InvoiceLine",
+  'books.invoices.create({ CustomerRef: "x", lines: [{ Rate: 1.5 }] })':
+    "Type 'number' is not assignable to type 'Money",
+  'books.customers.list({ ActiveStatus: "Some" })': `Type '"Some"' is not assignable to type`,
+  "books.customers.list({}, { pagesize: 3 })": "Did you mean to write 'pageSize'?",
+  '(await books.customers.get("x")).Nam': "Property 'Nam' does not exist on type 'CustomerRet'",
+  '(await books.customers.find("x")).Name': "Object is possibly 'undefined'",
+  'books.invoices.update("1", { EditSequence: "2" })': "'EditSequence' does not exist in type 'InvoiceChanges'",
+  'books.invoices.update("1")': "Expected 2-3 arguments, but got 1",
+  'books.api.discardQueuedReques("1")': "does not exist on type 'Api'. Did you mean 'discardQueuedRequest'?",
+  "books.api.discardQueuedRequest()": "Expected 1-2 arguments, but got 0",
+  'books.api.listQueuedRequests({ stat: "waiting" })': "'stat' does not exist in type",
+  'books.api.testWebhook({ url: "https://shop.example" })': "'url' does not exist in type 'NewWebhookTest'",
+  'books.batch().customers.get("1")': "Property 'get' does not exist on type 'CustomersInBatch'",
+  'books.batch().customers.ensure({ Name: "x" }, { ifExists: "fail" })':
+    "'ifExists' does not exist in type 'StepOptions'",
+};
+
 /** Return a project into which npm has installed the client from its folder. */
 function project(files) {
   const folder = mkdtempSync(join(tmpdir(), "client-"));
@@ -110,23 +174,51 @@ function project(files) {
   return { folder, user, repository };
 }
 
+/** Return a function that calls another one when it is first called. */
+function once(make) {
+  let made;
+  return () => (made ??= make());
+}
+
 const compile = (folder, ...files) =>
   spawnSync(process.execPath, [TSC, ...OPTIONS, ...files], { cwd: folder, encoding: "utf8" }).stdout;
 
-test("right programs compile with --strict, and each wrong one does not", { skip }, () => {
-  const wrong = Object.values(WRONG).map((line, index) => [
-    `wrong_${index}.ts`,
-    `import type { Client } from "qbxml-queue";\nexport const use = async (books: Client) => {\n  ${line};\n};\n`,
-  ]);
-  const { folder, user } = project({ "right.ts": RIGHT, ...Object.fromEntries(wrong) });
+const wrong = Object.values(WRONG).map((line, index) => [
+  `wrong_${index}.ts`,
+  `import type { Client } from "qbxml-queue";\nexport const use = async (books: Client) => {\n  ${line};\n};\n`,
+]);
+const calls = Object.keys(CALLS);
+const CALLING = `import type { Client } from "qbxml-queue";
+export const use = async (books: Client) => {
+${calls.map((call) => `  void (${call});\n`).join("")}};
+`;
 
-  const output = compile(user, "right.ts", ...wrong.map(([name]) => name));
-
-  const reported = [...output.matchAll(/^(\w+\.ts)\(3,\d+\): error/gm)].map(([, name]) => name);
-  assert.deepEqual([...new Set(reported)].sort(), wrong.map(([name]) => name).sort(), output);
-  assert.doesNotMatch(output, /right\.ts/);
-  assert.match(output, /'Nam' does not exist in type 'CustomerAdd'/);
+/** Return what tsc says about the right programs and the wrong ones. It needs seconds, so it is asked once. */
+const said = once(() => {
+  const { folder, user } = project({ "right.ts": RIGHT, "calls.ts": CALLING, ...Object.fromEntries(wrong) });
+  const output = compile(user, "right.ts", "calls.ts", ...wrong.map(([name]) => name));
   rmSync(folder, { recursive: true });
+  return output;
+});
+
+test("right programs compile with --strict, and each wrong one does not", { skip }, () => {
+  const reported = [...said().matchAll(/^(wrong_\d+\.ts)\(3,\d+\): error/gm)].map(([, name]) => name);
+
+  assert.deepEqual([...new Set(reported)].sort(), wrong.map(([name]) => name).sort(), said());
+  assert.doesNotMatch(said(), /right\.ts/);
+  assert.match(said(), /'Nam' does not exist in type 'CustomerAdd'/);
+});
+
+test("each wrong call of a resource, and of a route, has one precise message", { skip }, () => {
+  const errors = [...said().matchAll(/^calls\.ts\((\d+),\d+\): error TS\d+: (.*(?:\n .*)*)/gm)];
+
+  assert.deepEqual(
+    errors.map(([, line]) => Number(line)),
+    calls.map((_, index) => index + 3),
+    said(),
+  );
+  const missing = Object.values(CALLS).filter((expected, index) => !errors[index][2].includes(expected));
+  assert.deepEqual(missing, [], said());
 });
 
 test("a package has the types and needs no repository", () => {
@@ -139,9 +231,12 @@ test("a package has the types and needs no repository", () => {
   }).trim();
   const listed = execFileSync("tar", ["-tzf", join(folder, archive.split("\n").at(-1))], { encoding: "utf8" });
 
-  for (const name of ["index.js", "index.d.ts", "values.d.ts", "schema/requests.d.ts", "schema/facts.js"]) {
+  for (const name of ["index.js", "index.d.ts", "resources.js", "schema/facts.js"]) {
     assert.ok(listed.includes(`package/src/${name}\n`), listed);
     assert.ok(listed.includes(`package/commonjs/${name}\n`), listed);
+  }
+  for (const name of ["values.d.cts", "schema/requests.d.cts", "schema/resources.d.cts"]) {
+    assert.ok(listed.includes(`package/src/${name}\n`), listed);
   }
   assert.ok(listed.includes("package/LICENSE\n"), listed);
   assert.deepEqual(readFileSync(join(CLIENT, "LICENSE")), readFileSync(join(REPOSITORY, "LICENSE")));
@@ -201,7 +296,7 @@ test("the client itself matches its declarations", { skip }, () => {
     "--checkJs",
     "src/index.js",
     "src/index.d.ts",
-    "src/schema/requests.d.ts",
+    "src/schema/requests.d.cts",
   );
 
   assert.equal(output, "");
@@ -223,7 +318,7 @@ test("the files are those that the sources generate now", async () => {
 test("all 232 requests and their results have a type", () => {
   const names = JSON.parse(readFileSync(join(REPOSITORY, "src/domain/qbxml/schema/data/index.json"), "utf8"));
   const [requests, responses] = ["requests", "responses"].map((name) =>
-    readFileSync(join(CLIENT, "src", "schema", `${name}.d.ts`), "utf8"),
+    readFileSync(join(CLIENT, "src", "schema", `${name}.d.cts`), "utf8"),
   );
 
   assert.equal(names.length, 232);
