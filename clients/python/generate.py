@@ -130,6 +130,7 @@ def main(output: Path = OUTPUT) -> None:
     """Write the package `schema`."""
     sys.path.append(str(HERE))  # The build runs this file without its folder.
     import generate_api  # noqa: PLC0415
+    import generate_reports  # noqa: PLC0415
     import generate_resources  # noqa: PLC0415
 
     output.mkdir(exist_ok=True)
@@ -141,6 +142,7 @@ def main(output: Path = OUTPUT) -> None:
     missing = json.loads((FACTS / "missing_in_editions.json").read_bytes())["messages"]
     document = json.loads(OPENAPI.read_bytes())
     resources = generate_resources.resources(requests, responses)
+    reports = generate_reports.reports(requests)
     routes = generate_api.routes(document, openapi_type)
     files = {
         "__init__.py": '"""Types that are generated from the schema of QBXML and from the description of the API."""\n',
@@ -149,6 +151,8 @@ def main(output: Path = OUTPUT) -> None:
         "records.py": records_module(document["components"]["schemas"]),
         "calls.py": calls_module(requests),
         "resources.py": generate_resources.types_module(resources),
+        "report_names.py": generate_reports.table_module(reports),
+        "reports.py": generate_reports.types_module(reports),
         "routes.py": generate_api.table_module(routes),
         "api.py": generate_api.types_module(routes, document["components"]["schemas"]),
         "kinds.py": generate_resources.table_module(requests, resources),
@@ -192,6 +196,9 @@ def requests_module(requests: Mapping[str, Any]) -> str:
         names.add(name, structure, "")
         if change := change_in(structure):
             names.add(f"{_stem(name).removesuffix('Mod')}Change", change, "")
+        if name.endswith("ReportQueryRq"):
+            names.add(f"{name.removesuffix('QueryRq')}Filters", report_filters(structure), "")
+    names.add("Line", added_line(roots.values()), "")
     named = names.named()
     lines = [
         '"""The requests of QBXML: the elements of each, with their limits and the version that added them."""',
@@ -274,6 +281,32 @@ def change_in(request: Structure) -> Structure | None:
             changing = tuple(member for member in fields if member.name not in {"ListID", "TxnID", "EditSequence"})
             return Structure(changing, f"The fields of {subject.name} that change.")
     return None
+
+
+def added_line(requests: Iterable[Structure]) -> Structure:
+    """Return the elements of all lines with an item in additions. An element is of one type in all of them."""
+    found: dict[str, Member] = {}
+    for request in requests:
+        for subject in request.members:
+            for line in subject.kind.members if isinstance(subject.kind, Structure) else ():
+                if line.name.endswith("LineAdd") and isinstance(line.kind, Structure) and _has_item(line.kind):
+                    found |= {member.name: member for member in line.kind.members if member.name not in found}
+    return Structure(tuple(found.values()), "The elements of a line with an item, in any addition.")
+
+
+def _has_item(line: Structure) -> bool:
+    return {"ItemRef", "Quantity"} <= {member.name for member in line.members}
+
+
+def report_filters(request: Structure) -> Structure:
+    """Return the filters of a report: the elements behind its type, with the dates of its period in place of it."""
+    members: list[Member] = []
+    for member in request.members:
+        if member.name == "ReportPeriod" and isinstance(member.kind, Structure):
+            members += member.kind.members
+        elif not member.name.startswith("@") and not member.name.endswith("ReportType"):
+            members.append(member)
+    return Structure(tuple(members), f"The filters of {request.note}")
 
 
 def bounds(times: str) -> tuple[int, int | None]:

@@ -211,6 +211,7 @@ def types_module(found: Sequence[Resource]) -> str:
         "from qbxml_queue.options import UpdateOptions",
         "from qbxml_queue.schema import requests as q",
         "from qbxml_queue.schema import responses as r",
+        "from qbxml_queue.schema.reports import Reports, ReportsAsync",
         "from qbxml_queue.values import Text",
     ]
     for resource in found:
@@ -225,6 +226,7 @@ def types_module(found: Sequence[Resource]) -> str:
             f"class Resources{suffix}:",
             f'    """The resources of a{"n" if subject.startswith("a") else ""} {subject}."""',
             *(f"    {one.attribute}: {one.plural}{suffix}" for one in members),
+            *([] if suffix == "InBatch" else [f"    reports: Reports{suffix}"]),
         ]
     return "\n".join(lines) + "\n"
 

@@ -12,6 +12,7 @@ import pytest
 from books import Books, Clock
 from qbxml_queue import AsyncBatch, AsyncClient, Client
 from qbxml_queue.api import Routes
+from qbxml_queue.reports import Reports
 from qbxml_queue.resources import Resource, StepsOfResource
 from service import API_KEY, BASE_URL, CONNECTION, Service
 
@@ -42,7 +43,7 @@ class Time:
 class Blocking:
     """An AsyncClient with the methods of a Client, its resources and its batches."""
 
-    def __init__(self, client: AsyncClient | AsyncBatch | Resource | Routes, runner: asyncio.Runner) -> None:
+    def __init__(self, client: AsyncClient | AsyncBatch | Resource | Routes | Reports, runner: asyncio.Runner) -> None:
         self._client = client
         self._runner = runner
 
@@ -56,7 +57,7 @@ class Blocking:
         method = getattr(self._client, name)
         if isinstance(method, StepsOfResource):
             return method
-        if isinstance(method, Resource | Routes):
+        if isinstance(method, Resource | Routes | Reports):
             return Blocking(method, self._runner)
 
         def call(*arguments: Any, **options: Any) -> Any:

@@ -43,6 +43,12 @@ def random_fields(request: str, chance: random.Random, share: float = 0.5) -> di
     return dict(_members(facts["types"][subject[2]], facts["types"], chance, share))
 
 
+def random_content(request: str, chance: random.Random, share: float) -> dict[str, Any]:
+    """Return the elements of a request itself: the required ones, and a share of the others."""
+    facts = facts_of(request)
+    return dict(_members(facts["content"], facts["types"], chance, share))
+
+
 def _members(
     group: Mapping[str, Any], types: Sequence[Any], chance: random.Random, share: float
 ) -> Iterator[tuple[str, Any]]:

@@ -11,7 +11,7 @@ import generate
 import httpx
 import pytest
 from books import Books, Clock
-from qbxml_queue import ApiError, Conflict, CustomFieldsNotWritten, QuickBooksError, StillQueued, custom_fields
+from qbxml_queue import ApiError, Conflict, CustomFieldsNotWritten, QuickBooksError, StillQueued, custom_fields, line
 from qbxml_queue.schema.kinds import KINDS
 
 from domain import qbxml
@@ -126,6 +126,19 @@ def test_a_number_of_another_customer_is_another_object(shop: Any, books: Books)
     assert sorted(one["CustomerRef"]["FullName"] for one in found) == ["Ada Ltd", "Bob"]
     assert [one["custom_fields"] for one in found] == [{"Route": "North"}] * 2
     assert books.writes.count("DataExtModRq") == 2
+
+
+def test_a_line_has_its_item_and_the_custom_fields_of_the_item(shop: Any) -> None:
+    shop.customers.create(Name="Ada Ltd")
+    consulting = shop.items.find("Consulting")
+    lines = [line(item="Consulting", Quantity=2), line(consulting, Desc="Day", custom_fields={"Colour": "Red"})]
+
+    invoice = shop.invoices.create(CustomerRef="Ada Ltd", lines=lines)
+
+    read = shop.invoices.get(invoice["TxnID"], custom_fields=True)["InvoiceLineRet"]
+    assert [one["ItemRef"]["FullName"] for one in read] == ["Consulting", "Consulting"]
+    assert (read[0]["Quantity"], read[1]["Desc"]) == (2, "Day")
+    assert [row["DataExtValue"] for one in read for row in one.get("DataExtRet", ())] == ["Red"]
 
 
 def test_a_batch_writes_custom_fields_behind_their_object(shop: Any, books: Books) -> None:

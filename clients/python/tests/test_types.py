@@ -16,7 +16,7 @@ RIGHT = """\
 from datetime import date, datetime
 from decimal import Decimal
 
-from qbxml_queue import AsyncClient, Client, FileCursor, StillWaiting
+from qbxml_queue import AsyncClient, Client, FileCursor, StillWaiting, line as new_line
 from qbxml_queue.schema.records import QueuedRequest
 from qbxml_queue.schema.requests import InvoiceAddRequest, InvoiceLineAdd
 from qbxml_queue.schema.responses import CustomerRet
@@ -91,7 +91,27 @@ def sell(books: Client, yesterday: datetime) -> str:
     return last.result["InvoiceRet"]["TxnID"]
 
 
+def sell_lines(books: Client) -> None:
+    bread = new_line(item="Bread", Quantity=2, custom_fields={"Colour": "Red"})
+    books.invoices.create(CustomerRef="Ada Ltd", lines=[bread, {"ItemRef": "Milk"}])
+    books.purchase_orders.create(VendorRef="Mill", lines=[bread])
+    books.credit_memos.create(CustomerRef="Ada Ltd", lines=[bread])
+    books.bills.create(VendorRef="Mill", ItemLineAdd=[new_line(item=books.items.get("1"), Cost=Decimal("1.5"))])
+
+
+def results(books: Client) -> Decimal:
+    report = books.reports.profit_and_loss(FromReportDate=date(2026, 1, 1), SummarizeColumnsBy="Month", timeout=60)
+    for row in report:
+        print(row.type, row.label, row.object)
+    [first, *_] = report.as_dicts()
+    print(first, books.reports.custom_summary(SummarizeColumnsBy="Month", SummarizeRowsBy="Account").title)
+    assert report.total is not None
+    amount = report.total.values[-1]
+    return amount if isinstance(amount, Decimal) else Decimal(0)
+
+
 async def later(books: AsyncClient) -> Decimal:
+    print((await books.reports.ar_aging_summary(ReportDateMacro="All")).total)
     async for vendor in books.vendors.list():
         print(vendor["Name"])
     async with books.batch() as batch:
@@ -118,6 +138,14 @@ RESOURCES = {
     'books.accounts.get("x", custom_fields=True)': 'Unexpected keyword argument "custom_fields" for "get" of "Account',
     'books.accounts.create(AccountType="Bank", Name="x", custom_fields={})': 'argument "custom_fields" for "create" of',
     'books.invoices.update("1", EditSequence="2")': 'Unexpected keyword argument "EditSequence" for "update"',
+    "books.reports.profit_and_los()": '"Reports" has no attribute "profit_and_los"; maybe "profit_and_loss"',
+    "books.reports.profit_and_loss(FromReportDat=1)": 'Unexpected keyword argument "FromReportDat" for "profit_',
+    "books.reports.profit_and_loss(FromReportDate=1)": 'Argument "FromReportDate" to "profit_and_loss" of "Reports"',
+    'books.reports.custom_summary(SummarizeColumnsBy="Day")': 'Missing named argument "SummarizeRowsBy" for "custom_',
+    'books.reports.journal(ReportDateMacro="Now")': 'Argument "ReportDateMacro" to "journal" of "Reports" has incomp',
+    'books.invoices.create(CustomerRef="x", lines=[line(Quantty=2)])': 'Unexpected keyword argument "Quantty" for',
+    'books.invoices.create(CustomerRef="x", lines=[line(item=2)])': 'Argument "item" to "line" has incompatible type',
+    'books.invoices.create(CustomerRef="x", lines=[line(Rate=1.5)])': 'Argument "Rate" to "line" has incompatible type',
     'books.api.discard_queued_reques("1")': '"Api" has no attribute "discard_queued_reques"',
     "books.api.discard_queued_request()": 'Too few arguments for "discard_queued_request" of "Api"',
     'books.api.list_queued_requests(stat="waiting")': 'Unexpected keyword argument "stat" for "list_queued_requests"',
@@ -140,7 +168,7 @@ WRONG = {
     "an option": 'books.execute({"CustomerQueryRq": {}}, idempotencykey="1")',
 }
 
-PRELUDE = "from qbxml_queue import Client\n\n\ndef use(books: Client) -> None:\n    "
+PRELUDE = "from qbxml_queue import Client, line\n\n\ndef use(books: Client) -> None:\n    "
 
 
 def mypy(folder: Path, *files: str) -> str:

@@ -24,6 +24,7 @@ from qbxml_queue.errors import (
     StillQueued,
     StillWaiting,
 )
+from qbxml_queue.lines import line
 from qbxml_queue.values import Reference
 from qbxml_queue.webhooks import Event, verify
 
@@ -55,5 +56,6 @@ __all__ = [
     "StaleEditSequence",
     "StillQueued",
     "StillWaiting",
+    "line",
     "verify",
 ]

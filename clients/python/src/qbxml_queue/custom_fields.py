@@ -79,6 +79,11 @@ def written(kind: Kind, identifier: Any, values: Mapping[str, str | None]) -> It
             yield {"DataExtModRq": {"DataExtMod": {**field, "DataExtValue": value}}}
 
 
+def data_extensions(values: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the custom fields of a line that is added."""
+    return [{"OwnerID": OWNER, "DataExtName": name, "DataExtValue": value} for name, value in values.items()]
+
+
 def _value(record: Mapping[str, Any], name: str) -> str | None:
     """Return the value of a custom field. QuickBooks does not distinguish case in names."""
     values = {one.casefold(): value for one, value in record["custom_fields"].items()}

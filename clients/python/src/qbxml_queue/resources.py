@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from qbxml_queue import custom_fields
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from qbxml_queue.kinds import Kind
     from qbxml_queue.options import QueueOptions
     from qbxml_queue.protocol import Protocol, Steps
+    from qbxml_queue.reports import Reports
     from qbxml_queue.schema.records import QueuedRequest
 
 T = TypeVar("T")
@@ -246,15 +247,7 @@ class Operations:
         asked = is_asked(self._kind, options)
         filters = {element: [value]} | ({"IncludeLineItems": True} if self._kind.has_lines else {})
         request = query(self._kind, custom_fields.asked(filters) if asked else filters)
-        call, deadline = same_call("get", request, options), self._deadline(options)
-        waiting = self.reads.pop(call, None)
-        if waiting is None:
-            waiting = (yield from self._protocol.queue(request, _queued(options)))["id"]
-        try:
-            record = yield from self._protocol.wait(waiting, deadline - self._protocol.clock())
-        except StillWaiting as error:
-            self.reads[call] = waiting
-            raise StillQueued(error.record) from None
+        record = yield from read_once(self._protocol, self.reads, request, options)
         return objects(self._kind, result_of(record), with_custom_fields=asked)
 
     def _finished(
@@ -475,7 +468,15 @@ class ByName:
 
 
 class ResourcesOfClient(ByName):
-    """The resources of a client, which has `protocol`, `run` and `objects`."""
+    """The resources of a client, which has `protocol`, `run` and `objects`, and its reports."""
+
+    @cached_property
+    def reports(self) -> Reports:
+        """The reports of QuickBooks."""
+        from qbxml_queue.reports import Reports  # noqa: PLC0415 - it imports this module
+
+        client: Any = self
+        return Reports(client.protocol, client.run)
 
     def _resource(self, kind: Kind) -> Resource:
         client: Any = self
@@ -493,6 +494,24 @@ def same_call(method: str, content: dict[str, Any], options: Mapping[str, Any]) 
     """Return what two calls have in common that are the same. Their timeouts may differ."""
     told = {name: value for name, value in options.items() if name != "timeout"}
     return json.dumps([method, to_json(content), told], sort_keys=True)
+
+
+def read_once(
+    protocol: Protocol, reads: dict[str, str], request: dict[str, Any], options: dict[str, Any]
+) -> Steps[QueuedRequest]:
+    """Queue a query, unless the same call has, and return its record after its end. Raises StillQueued.
+
+    `reads` has the ids of what was queued by calls that did not wait until its end.
+    """
+    call, deadline = same_call("get", request, options), protocol.clock() + options.get("timeout", WAIT_SECONDS)
+    waiting = reads.pop(call, None)
+    if waiting is None:
+        waiting = (yield from protocol.queue(request, _queued(options)))["id"]
+    try:
+        return (yield from protocol.wait(waiting, deadline - protocol.clock()))
+    except StillWaiting as error:
+        reads[call] = waiting
+        raise StillQueued(error.record) from None
 
 
 def addition(
@@ -572,7 +591,7 @@ def separated(method: str, kind: type, given: dict[str, Any]) -> tuple[dict[str,
     """
     fields = {name: value for name, value in given.items() if not name[:1].islower()}
     options = {name: value for name, value in given.items() if name not in fields}
-    check_options(method, kind, {name: value for name, value in options.items() if name not in _EXTRA[method]})
+    check_options(method, kind, {name: value for name, value in options.items() if name not in _EXTRA.get(method, ())})
     return fields, options
 
 

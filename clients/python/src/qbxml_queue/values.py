@@ -126,12 +126,15 @@ def _read(name: str, value: Any) -> Any:
         return {member: _read(member, inner) for member, inner in value.items()}
     if isinstance(value, list):
         return [_read(name, inner) for inner in value]
-    if not isinstance(value, str) or name not in VALUES:
-        return value
+    return read_text(VALUES[name], value) if isinstance(value, str) and name in VALUES else value
+
+
+def read_text(kind: str, text: str) -> object:
+    """Return a value of a type of Python, or the text itself if it does not have the form of the type."""
     try:
-        return _READERS[VALUES[name]](value.strip())
+        return _READERS[kind](text.strip())
     except (ArithmeticError, ValueError):
-        return value
+        return text
 
 
 def _interval_text(value: timedelta) -> str:
@@ -149,7 +152,14 @@ def _read_interval(text: str) -> timedelta:
     return -value if sign else value
 
 
+def _read_flag(text: str) -> bool:
+    if text not in {"true", "false"}:
+        raise ValueError(text)
+    return text == "true"
+
+
 _READERS: dict[str, Callable[[str], object]] = {
+    "bool": _read_flag,
     "Decimal": Decimal,
     "int": int,
     "date": date.fromisoformat,
