@@ -312,7 +312,7 @@ with_node = if $(HAS_NODE); then $(MAKE) --silent $(TOOLS)/javascript/.installed
 	else echo "Without Node 20.19 or newer and npm, JavaScript is not checked."; fi
 NODE_TOOL := $(TOOLS)/javascript/node_modules/.bin
 SCRIPTS := "src/console/**/*.js" "tests/console/*.mjs" simulator/inspection/page.js \
-	"clients/typescript/*.mjs" "clients/typescript/{src,tests}/*.{js,mjs,d.ts,d.cts}" "examples/node/*.mjs"
+	"clients/typescript/*.mjs" "clients/typescript/{src,tests}/*.{js,mjs,d.ts,d.cts}" "examples/{node,webhook_handlers}/*.mjs"
 
 .PHONY: lint-javascript
 lint-javascript: ## Check the style of JavaScript, and the types of the console's libraries (Node; skipped without it)

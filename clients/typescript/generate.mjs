@@ -344,8 +344,10 @@ function writeCommonJs() {
   rmSync(COMMONJS, { recursive: true, force: true });
   mkdirSync(join(COMMONJS, "schema"), { recursive: true });
   writeFileSync(join(COMMONJS, "package.json"), '{ "type": "commonjs" }\n');
-  const types = readFileSync(join(SOURCE, "index.d.ts"), "utf8");
-  writeFileSync(join(COMMONJS, "index.d.ts"), types.replaceAll(/from "\.\/(.+\.cjs)"/g, 'from "../src/$1"'));
+  for (const name of ["index.d.ts", "express.d.ts"]) {
+    const types = readFileSync(join(SOURCE, name), "utf8");
+    writeFileSync(join(COMMONJS, name), types.replaceAll(/from "\.\/(.+\.cjs)"/g, 'from "../src/$1"'));
+  }
   for (const name of readdirSync(SOURCE, { recursive: true }).filter((path) => path.endsWith(".js"))) {
     writeFileSync(join(COMMONJS, name), commonJs(readFileSync(join(SOURCE, name), "utf8")));
   }

@@ -12,11 +12,15 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -181,9 +185,10 @@ def test_the_readme_of_the_python_client_runs_as_printed(run: Run, typed_client:
     secret, headers, body = signed_webhook()
     given = f"secret, headers, body = {secret!r}, {headers!r}, {body.encode()!r}\n"
     program = tmp_path / "readme.py"
-    program.write_text(given + blocks_in(ROOT / "clients" / "python" / "README.md", "python", 8), encoding="utf-8")
+    program.write_text(given + blocks_in(ROOT / "clients" / "python" / "README.md", "python", 9), encoding="utf-8")
 
-    output = output_of([PYTHON, program], tmp_path, **variables_of(run), PYTHONPATH=str(typed_client))
+    variables = variables_of(run) | {"WEBHOOK_SECRET": secret, "PYTHONPATH": str(typed_client)}
+    output = output_of([PYTHON, program], tmp_path, **variables)
 
     invoice = re.match(rf"created ({TXN_ID}) \d+\.\d\d\n(?:.+\n)+?{TXN_ID}\n(?:.+\n)+?{TXN_ID}\n", output)
     assert invoice, output[:500]
@@ -220,6 +225,40 @@ def test_the_readme_of_the_typescript_client_runs_as_printed(run: Run, tmp_path:
     assert invoice, output[:500]
     assert invoice[1] in output[invoice.end() :]  # the event of the invoice
     assert output.endswith("{ InvoiceRet: {} }\n")
+
+
+@needs_typescript
+def test_the_express_example_receives_a_signed_webhook(tmp_path: Path) -> None:
+    secret, headers, body = signed_webhook()
+    install_typescript_client(tmp_path)
+    for module in (TOOLS / "node_modules").glob("[!.]*"):
+        (tmp_path / "node_modules" / module.name).symlink_to(module)
+    shutil.copy(EXAMPLES / "webhook_handlers" / "express_app.mjs", tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    variables = {**os.environ, "WEBHOOK_SECRET": secret, "PORT": str(port)}
+    command = ["node", "express_app.mjs"]
+    with subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        assert process.stdout
+        try:
+            request = Request(f"http://127.0.0.1:{port}/webhooks/quickbooks", body.encode(), headers)
+            assert answer_when_it_listens(request) == HTTPStatus.NO_CONTENT
+            assert process.stdout.readline() == "msg queued_request.completed\n"
+        finally:
+            process.kill()
+
+
+def answer_when_it_listens(request: Request) -> int:
+    """Return the status of the answer to a call of a program that has just been started."""
+    ends = time.monotonic() + guide.START_SECONDS
+    while True:
+        try:
+            with urlopen(request) as response:  # noqa: S310 - our own program
+                return int(response.status)
+        except URLError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.05)
 
 
 def test_the_readme_of_the_project_runs_as_printed(run: Run) -> None:

@@ -137,9 +137,10 @@ def tool(name: str) -> str:
 
 
 def recipe(language: str) -> str:
-    """Return the only recipe in a language."""
+    """Return the only recipe in a language. The other blocks are programs that use a client."""
     text = (ROOT / "docs" / "webhooks.md").read_text(encoding="utf-8")
-    [code] = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    [code] = [block for block in blocks if re.search(r"is_?valid\(", block, re.IGNORECASE)]
     return str(code)
 
 
@@ -269,6 +270,19 @@ def test_every_receiver_accepts_what_the_service_signs(receiver: Receiver, tmp_p
     given = [Vector(secret, secret, {**headers}, signed.body, is_valid=True) for secret in (SECRET, old)]
 
     assert verdicts(receiver, given, tmp_path) == [True, True]
+
+
+def test_the_pages_show_the_handlers_of_the_examples() -> None:
+    pages = {
+        "docs/webhooks.md": ("fastapi_app.py", "flask_app.py", "django_urls.py", "express_app.mjs"),
+        "clients/python/README.md": ("fastapi_app.py",),
+        "clients/typescript/README.md": ("express_app.mjs",),
+    }
+    for page, names in pages.items():
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for name in names:
+            code = (ROOT / "examples" / "webhook_handlers" / name).read_text(encoding="utf-8")
+            assert f"\n{code}```\n" in text, f"{page} does not show {name}"
 
 
 def test_every_receiver_of_the_documents_and_examples_is_in_the_table() -> None:

@@ -8,6 +8,7 @@ import { addLazily, resourceOf } from "./resources.js";
 import { resultOf, withLists } from "./results.js";
 import { KINDS } from "./schema/kinds.js";
 import { VERSION } from "./schema/version.js";
+import { SECRET } from "./secrets.js";
 
 export {
   Ambiguous,
@@ -46,8 +47,6 @@ const FIRST_HOLD_SECONDS = 2;
 const MAX_HOLD_SECONDS = 20;
 const MAX_AGE_SECONDS = 300;
 const PATH = /^(?:\/[A-Za-z0-9_-]+)+$/;
-// At least 24 bytes, as Standard Webhooks demands.
-const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4}){8,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 const TIMESTAMP = /^[0-9]{1,12}$/;
 const LISTED = 100;
 const ENDED = new Set(["response_received", "error", "discarded"]);

@@ -1,7 +1,17 @@
 // What tsc says to users of the client.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -221,6 +231,34 @@ test("each wrong call of a resource, and of a route, has one precise message", {
   assert.deepEqual(missing, [], said());
 });
 
+test("the webhook handler has the types of Express, with each way to find modules", { skip }, () => {
+  const shop = `
+import express from "express";
+import type { Event } from "qbxml-queue";
+import { webhook } from "qbxml-queue/express";
+
+const app = express();
+const store = async (event: Event, id: string) => console.log(id, event.type === "connection.stalled" && event.name);
+app.post("/", webhook("whsec_", store));
+app.post("/", webhook("whsec_", (event, id) => console.log(id, event.type), { maxBytes: 9 }));
+`;
+  const { folder, user } = project({
+    "right.ts": shop,
+    "right.cts": shop,
+    "wrong.ts": shop.replace("id, event.type)", "id, event.tpe)"),
+  });
+  symlinkSync(join(dirname(TSC), "..", "..", "@types"), join(user, "node_modules", "@types"));
+
+  const recent = compile(user, "--skipLibCheck", "right.ts", "right.cts", "wrong.ts");
+  const older = ["--module", "commonjs", "--moduleResolution", "node10", "--esModuleInterop"];
+  const old = compile(user, "--skipLibCheck", ...older, "right.ts");
+
+  assert.match(recent, /^wrong\.ts/m);
+  assert.doesNotMatch(recent, /right/);
+  assert.doesNotMatch(old, /right/);
+  rmSync(folder, { recursive: true });
+});
+
 test("a package has the types and needs no repository", () => {
   const { folder, repository } = project({});
 
@@ -231,7 +269,15 @@ test("a package has the types and needs no repository", () => {
   }).trim();
   const listed = execFileSync("tar", ["-tzf", join(folder, archive.split("\n").at(-1))], { encoding: "utf8" });
 
-  for (const name of ["index.js", "index.d.ts", "resources.js", "schema/facts.js"]) {
+  for (const name of [
+    "index.js",
+    "index.d.ts",
+    "express.js",
+    "express.d.ts",
+    "secrets.js",
+    "resources.js",
+    "schema/facts.js",
+  ]) {
     assert.ok(listed.includes(`package/src/${name}\n`), listed);
     assert.ok(listed.includes(`package/commonjs/${name}\n`), listed);
   }
@@ -244,10 +290,10 @@ test("a package has the types and needs no repository", () => {
 });
 
 test("a CommonJS program gets the same names", () => {
-  const names = 'Object.keys(client).sort().join(" ")';
+  const names = 'Object.keys({ ...client, ...express }).sort().join(" ")';
   const { folder, user } = project({
-    "old.cjs": `const client = require("qbxml-queue");\nconsole.log(${names}, new client.Client("https://queue.example", "sk_1", "c1").constructor.name);\n`,
-    "new.mjs": `import * as client from "qbxml-queue";\nconsole.log(${names}, "Client");\n`,
+    "old.cjs": `const client = require("qbxml-queue");\nconst express = require("qbxml-queue/express");\nconsole.log(${names}, new client.Client("https://queue.example", "sk_1", "c1").constructor.name);\n`,
+    "new.mjs": `import * as client from "qbxml-queue";\nimport * as express from "qbxml-queue/express";\nconsole.log(${names}, "Client");\n`,
   });
 
   const [old, recent] = ["old.cjs", "new.mjs"].map((name) =>
@@ -255,7 +301,7 @@ test("a CommonJS program gets the same names", () => {
   );
 
   assert.equal(old, recent);
-  assert.match(old, /\bQuickBooksError\b.*\bverify\b/);
+  assert.match(old, /\bQuickBooksError\b.*\bverify webhook\b/);
   rmSync(folder, { recursive: true });
 });
 
@@ -296,6 +342,8 @@ test("the client itself matches its declarations", { skip }, () => {
     "--checkJs",
     "src/index.js",
     "src/index.d.ts",
+    "src/express.js",
+    "src/express.d.ts",
     "src/schema/requests.d.cts",
   );
 

@@ -39,9 +39,7 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float |
     may have any case. An event can arrive twice: the header `webhook-id` is the same. `result` has the types of
     `execute`. `type` tells the events of requests from those of connections.
     """
-    key = _secret(secret or "")
-    if not key:
-        raise InvalidSignature("The webhook secret is not whsec_ and base64 of at least 24 bytes.")
+    key = key_of(secret)
     fields = {name.lower(): value for name, value in headers.items()}
     webhook_id, timestamp = fields.get("webhook-id") or "", fields.get("webhook-timestamp") or ""
     current = time.time() if now is None else now
@@ -49,11 +47,19 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float |
         raise InvalidSignature("The webhook has no time, or one that differs by over five minutes from the clock.")
     # A header can have any character, also half of a surrogate pair, which UTF-8 does not have.
     content = f"{webhook_id}.{timestamp}.".encode("utf-8", "surrogatepass") + body
-    expected = b"v1," + base64.b64encode(hmac.digest(base64.b64decode(key[1]), content, hashlib.sha256))
+    expected = b"v1," + base64.b64encode(hmac.digest(key, content, hashlib.sha256))
     signatures = (fields.get("webhook-signature") or "").encode("utf-8", "surrogatepass").split(b" ")
     if not webhook_id or not any(hmac.compare_digest(expected, signature) for signature in signatures):
         raise InvalidSignature("The webhook is not signed with this secret.")
     return _event(body)
+
+
+def key_of(secret: str) -> bytes:
+    """Return the key of a webhook secret. Raises InvalidSignature if it is not one."""
+    key = _secret(secret or "")
+    if not key:
+        raise InvalidSignature("The webhook secret is not whsec_ and base64 of at least 24 bytes.")
+    return base64.b64decode(key[1])
 
 
 def _event(body: bytes) -> Event:
