@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import time
 import uuid
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
-
-import httpx
 
 from qbxml_queue.api import Routes
 from qbxml_queue.batches import BatchBase
@@ -18,6 +15,8 @@ from qbxml_queue.protocol import WAIT_SECONDS, Call, IteratedPages, Pause, Proto
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+
+    import httpx
 
     from qbxml_queue.cursors import Cursor
     from qbxml_queue.protocol import Steps
@@ -43,14 +42,18 @@ class AsyncClient(ResourcesAsync):
         connection_id: str,
         *,
         transport: httpx.AsyncBaseTransport | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: Callable[[float], Awaitable[None]] | None = None,
         clock: Callable[[], float] = time.monotonic,
         new_key: Callable[[], str] = lambda: str(uuid.uuid4()),
         chance: Callable[[], float] = random.random,
     ) -> None:
+        import asyncio  # noqa: PLC0415 - see `Client`
+
+        import httpx  # noqa: PLC0415
+
         self._http = httpx.AsyncClient(**http_options(base_url, api_key), transport=transport)
         self.protocol = Protocol(connection_id, clock, new_key, chance)
-        self._sleep = sleep
+        self._sleep = sleep or asyncio.sleep
         self.api = cast("ApiAsync", Routes(self.protocol, self.run))
 
     @classmethod
@@ -205,6 +208,8 @@ class AsyncClient(ResourcesAsync):
 
     async def run(self, steps: Steps[T]) -> T:
         """Make the calls and pauses of an operation, and return its result."""
+        import httpx  # noqa: PLC0415 - see the constructor
+
         try:
             step = next(steps)
             while True:

@@ -8,8 +8,6 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
 
-import httpx
-
 from qbxml_queue.api import Routes
 from qbxml_queue.batches import BatchBase
 from qbxml_queue.errors import QbxmlQueueError
@@ -19,6 +17,8 @@ from qbxml_queue.schema.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import httpx
 
     from qbxml_queue.cursors import Cursor
     from qbxml_queue.protocol import Steps
@@ -52,6 +52,8 @@ class Client(Resources):
         new_key: Callable[[], str] = lambda: str(uuid.uuid4()),
         chance: Callable[[], float] = random.random,
     ) -> None:
+        import httpx  # noqa: PLC0415 - it takes longer to import than everything else
+
         self._http = httpx.Client(**http_options(base_url, api_key), transport=transport)
         self.protocol = Protocol(connection_id, clock, new_key, chance)
         self._sleep = sleep
@@ -213,6 +215,8 @@ class Client(Resources):
 
     def run(self, steps: Steps[T]) -> T:
         """Make the calls and pauses of an operation, and return its result."""
+        import httpx  # noqa: PLC0415 - see the constructor
+
         try:
             step = next(steps)
             while True:

@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-import httpx
-
 from qbxml_queue.errors import ApiError, ReadOnlyKey, StillWaiting
 from qbxml_queue.options import IterateOptions, check_options
 from qbxml_queue.results import read_result, result_of
@@ -20,6 +18,8 @@ from qbxml_queue.values import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
+
+    import httpx
 
     from qbxml_queue.batches import BatchBase
     from qbxml_queue.options import ContentOptions, ContinueOptions, ExecuteOptions, QueueOptions
@@ -113,6 +113,8 @@ class Protocol:
         A call that the service did not execute (429, no connection) is repeated. One that it may have executed (5xx, a
         lost connection) is repeated if that is safe: a GET, a DELETE, or a POST with an Idempotency-Key.
         """
+        import httpx  # noqa: PLC0415 - see `Client`
+
         for attempt in range(1, MAX_ATTEMPTS + 1):
             is_last = attempt == MAX_ATTEMPTS
             delay = FIRST_DELAY_SECONDS * 2 ** (attempt - 1) * (0.5 + self._chance())

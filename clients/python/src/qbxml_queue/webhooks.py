@@ -8,22 +8,25 @@ import hmac
 import json
 import re
 import time
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from qbxml_queue.errors import InvalidSignature
 from qbxml_queue.results import read_result
-from qbxml_queue.schema.records import (
-    CompletedEvent,
-    ConnectionWebhookEvent,
-    DiscardedEvent,
-    FailedEvent,
-    ResolvedEvent,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent
+    from qbxml_queue.schema.records import (
+        CompletedEvent,
+        ConnectionWebhookEvent,
+        DiscardedEvent,
+        FailedEvent,
+        ResolvedEvent,
+    )
+
+    Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent
+else:
+    Event = dict[str, Any]  # The TypedDicts take long to create, and only type checkers read them.
 
 MAX_AGE_SECONDS = 300
 
