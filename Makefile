@@ -239,7 +239,7 @@ test-clients: .venv/.installed $(TOOLS)/clients/.installed ## Test the typed cli
 	$(BIN)/python -m pytest -q $(CLIENTS_TESTS)
 
 .PHONY: test-openapi-clients
-test-openapi-clients: .venv/.installed $(if $(shell command -v mvn),$(TOOLS)/openapi-generator/.installed) ## Test clients for Java, Go and Python that openapi-generator makes of src/console/openapi-3.0.json (Java, Maven, Go; skipped without them)
+test-openapi-clients: .venv/.installed $(if $(shell command -v mvn),$(TOOLS)/openapi-generator/.installed) ## Test clients for Java, Go, Python, C#, PHP and Ruby that openapi-generator makes of src/console/openapi-3.0.json (Java, Maven, Go; skipped without them)
 	OPENAPI_GENERATOR=$(TOOLS)/openapi-generator $(BIN)/python -m pytest -q -rs tests/examples/test_openapi_generator.py
 
 .PHONY: fuzz

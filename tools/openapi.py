@@ -33,6 +33,7 @@ from handlers.rest import Endpoint  # noqa: E402
 from handlers.rest.errors import STATUSES  # noqa: E402
 from handlers.serve_console import LOCAL_URL  # noqa: E402
 from handlers.views.connection_event import ConnectionWebhookEventView  # noqa: E402
+from handlers.views.feed_event import BriefEventView, RequestEventView  # noqa: E402
 from handlers.views.schema import Schema  # noqa: E402
 from handlers.views.webhook_event import EVENT_STATES, WebhookEventView  # noqa: E402
 from local.template import Template  # noqa: E402
@@ -150,6 +151,9 @@ def document(
         components |= json_or_xml(bodies[name], name)
     components |= _events(components.pop(WebhookEventView.__name__))
     components[ConnectionWebhookEventView.__name__]["additionalProperties"] = True
+    # An event that is too large for an answer is brief.
+    components[RequestEventView.__name__]["required"] = components[BriefEventView.__name__]["required"]
+    components = _tagged_unions(components)
     whole = {
         "openapi": "3.1.0",
         "info": {
@@ -195,6 +199,51 @@ def _events(event: dict[str, Any]) -> dict[str, Any]:
         }
         schemas[f"{name.title()}Event"] = event | {"properties": properties, "additionalProperties": True}
     return schemas
+
+
+def _tagged_unions(schemas: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the schemas with one for each `type` of an event, in unions that name it.
+
+    A generator then writes a class for each event, and reads each event as its class.
+    """
+    unions = {name: shapes for name, schema in schemas.items() if (shapes := _shapes(schema, schemas))}
+    replaced = {shape for union in unions.values() for shape in union}
+    result = {name: schema for name, schema in schemas.items() if name not in replaced}
+    for name, union in unions.items():
+        mapping = {}
+        for shape in union:
+            for event_type in _types_of(schemas[shape]):
+                result[_class_of(event_type)] = _of_type(schemas[shape], event_type)
+                mapping[event_type] = REFERENCE.format(model=_class_of(event_type))
+        result[name] = {
+            "description": schemas[name]["description"],
+            "oneOf": [{"$ref": reference} for reference in mapping.values()],
+            "discriminator": {"propertyName": "type", "mapping": mapping},
+        }
+    return result
+
+
+def _shapes(schema: Mapping[str, Any], schemas: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the objects of a union that their `type` tells apart. There are none in another schema."""
+    names = [part["$ref"].rpartition("/")[2] for part in schema.get("anyOf", ()) if "$ref" in part]
+    return [name for name in names if _types_of(schemas[name])]
+
+
+def _types_of(shape: Mapping[str, Any]) -> list[str]:
+    """Return the values that the `type` of an object can have, if they are known."""
+    schema = shape.get("properties", {}).get("type", {})
+    types: list[str] = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
+    return types
+
+
+def _of_type(shape: dict[str, Any], event_type: str) -> dict[str, Any]:
+    """Return the schema of the events of one type."""
+    return shape | {"properties": shape["properties"] | {"type": {"type": "string", "const": event_type}}}
+
+
+def _class_of(event_type: str) -> str:
+    """Return `QueuedRequestCompletedEvent` for `queued_request.completed`."""
+    return "".join(word.title() for word in re.split("[._]", event_type)) + "Event"
 
 
 def _webhook(name: str, summary: str, schema: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ It is derived from the document of `openapi.py`, and has the same operations and
   constructor of `Connection`.
 * A union of objects is one object with the members of all. Members that not all of them require are optional. A union
   of other types is any value. So each value that the document in 3.1 allows is allowed here too.
+* A union whose objects have a `type` stays one. It has one object more, for the types that later versions add, and the
+  members that all its objects require.
 * What the service sends is open: objects may have more members, and most enumerations are texts. A client therefore
   goes on after a change that docs/api-changes.md calls additive.
 * Webhooks, which 3.0 cannot describe as such, are callbacks of the calls that take a `webhook_url`.
@@ -45,9 +47,11 @@ def in_version_30(document: Mapping[str, Any]) -> dict[str, Any]:
     converted["paths"] = _elsewhere(paths, schemas)
     others = {name: part for name, part in components.items() if name != "schemas"}
     converted["components"] = _elsewhere(others, schemas) | {
-        "schemas": {name: _Conversion(schemas, is_sent=not is_body(name)).named(name) for name in schemas}
+        "schemas": _with_tagged_unions(
+            {name: _Conversion(schemas, is_sent=not is_body(name)).named(name) for name in schemas}, schemas
+        )
     }
-    return _with_other_names(_with_used_schemas(_with_names_for_items(converted)), set(schemas))
+    return _with_other_names(_with_used_schemas(converted), set(schemas))
 
 
 def is_body(name: str) -> bool:
@@ -84,6 +88,8 @@ class _Conversion:
     def schema(self, schema: Schema, *, is_open: bool | None = None) -> Schema:
         """Return a schema in 3.0."""
         is_open = self._is_sent if is_open is None else is_open
+        if "$ref" in schema and _is_free(self._target(schema)):
+            return self.schema(self._target(schema) | {name: value for name, value in schema.items() if name != "$ref"})
         if "$ref" in schema:
             rest = {name: value for name, value in schema.items() if name != "$ref"}
             reference = {"$ref": schema["$ref"]}
@@ -165,6 +171,45 @@ class _Conversion:
         return kept | ({"example": schema["examples"][0]} if schema.get("examples") else {})
 
 
+def _with_tagged_unions(converted: Mapping[str, Schema], schemas: Mapping[str, Schema]) -> dict[str, Schema]:
+    """Return the schemas of 3.0 with the unions whose objects `type` tells apart, such as `FeedEvent`."""
+    result = dict(converted)
+    for name, union in schemas.items():
+        if "discriminator" not in union:
+            continue
+        types = {path.removeprefix(SCHEMAS): value for value, path in union["discriminator"]["mapping"].items()}
+        for part, value in types.items():
+            result[part] = _with_type(converted[part], {"type": "string", "enum": [value]})
+        known = "|".join(map(re.escape, types.values()))
+        others = _common([converted[part] for part in types])
+        other = f"Other{name.removeprefix('Feed')}"
+        result[other] = _with_type(others, {"type": "string", "pattern": f"^(?!({known})$)"}) | {
+            "description": "An event whose type a later version has added. Ignore it"
+        }
+        result[name] = union | others | {"oneOf": [*union["oneOf"], {"$ref": SCHEMAS + other}]}
+    return result
+
+
+def _with_type(schema: Schema, of_type: Schema) -> Schema:
+    return schema | {"properties": schema["properties"] | {"type": of_type}}
+
+
+def _common(objects: Sequence[Schema]) -> Schema:
+    """Return one object with the members that all of several objects require and describe with the same type."""
+    *others, last = objects
+    common = {
+        name: member
+        for name, member in last["properties"].items()
+        if all(name in each["required"] and _type(each["properties"][name]) == _type(member) for each in others)
+    }
+    properties = {"type": {"type": "string"}} | common
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": True}
+
+
+def _type(schema: Schema) -> Schema:
+    return {keyword: value for keyword, value in schema.items() if keyword not in {"description", "example"}}
+
+
 def _alternatives(schema: Schema) -> list[Schema]:
     """Return what a schema allows: one or more schemas, each with one type."""
     for keyword in ("anyOf", "oneOf"):
@@ -173,6 +218,11 @@ def _alternatives(schema: Schema) -> list[Schema]:
     if isinstance(schema.get("type"), list):
         return [{"type": "null"} if name == "null" else schema | {"type": name} for name in schema["type"]]
     return [schema]
+
+
+def _is_free(schema: Schema) -> bool:
+    """Return whether a schema is an object of any members. Generators for Ruby and C# misread a reference to it."""
+    return schema.get("type") == "object" and "properties" not in schema
 
 
 def _is_closed(schema: Schema) -> bool:
@@ -220,19 +270,6 @@ def _elsewhere(part: Any, schemas: Mapping[str, Schema]) -> Any:
         else _elsewhere(value, schemas)
         for name, value in part.items()
     }
-
-
-def _with_names_for_items(document: dict[str, Any]) -> dict[str, Any]:
-    """Give a name to the items of a list that are an object without one: those of `Feed` are `FeedItem`."""
-    schemas = document["components"]["schemas"]
-    for owner, schema in list(schemas.items()):
-        for member in schema.get("properties", {}).values():
-            if "properties" in member.get("items", {}):
-                name = f"{owner}Item"
-                schemas[name] = member["items"]
-                member["items"] = {"$ref": SCHEMAS + name}
-    document["components"]["schemas"] = dict(sorted(schemas.items()))
-    return document
 
 
 def _with_used_schemas(document: dict[str, Any]) -> dict[str, Any]:

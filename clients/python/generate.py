@@ -629,7 +629,6 @@ def records_module(schemas: Mapping[str, Any]) -> str:
             lines.append(f"    {member}: {kinds[member]}")
             if "description" in value:
                 lines.append(f"    {docstring(value['description'])}")
-    aliases += ["", f"FeedEvent: TypeAlias = {openapi_type(schemas['Feed']['properties']['data']['items'])!r}"]
     return "\n".join(lines + aliases) + "\n"
 
 

@@ -1,12 +1,13 @@
-// Queue a request, wait for it and read a page of the list, with a client that openapi-generator has written:
+// Queue a request, wait for it, read a page of the list and the events, with a client of openapi-generator:
 //
-//   packages=invokerPackage=queue,apiPackage=queue.api,modelPackage=queue.model
 //   openapi-generator-cli generate -i "$BASE_URL/openapi-3.0.json" -g java --library native -o client \
-//     --additional-properties=$packages,useJakartaEe=true,useSingleRequestParameter=true \
+//     --additional-properties=invokerPackage=queue,apiPackage=queue.api,modelPackage=queue.model \
+//     --additional-properties=useJakartaEe=true,useSingleRequestParameter=true,useOneOfDiscriminatorLookup=true \
 //     --parameter-name-mappings wait=waitSeconds
 //
-// With useSingleRequestParameter, the program still compiles when a call gets another optional parameter. Its classes then
-// have a method for each parameter, and `wait` is a method of every class of Java.
+// With useSingleRequestParameter, the program still compiles when a call gets another optional parameter. Its classes
+// then have a method for each parameter, and `wait` is a method of every class of Java. With useOneOfDiscriminatorLookup,
+// an event is read as the class of its type, and an event of a type that a later version adds is an OtherEvent.
 
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -14,12 +15,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import queue.ApiClient;
+import queue.api.EventsApi;
+import queue.api.EventsApi.APIListEventsRequest;
 import queue.api.QueuedRequestsApi;
 import queue.api.QueuedRequestsApi.APICreateQueuedRequestRequest;
 import queue.api.QueuedRequestsApi.APIGetQueuedRequestRequest;
 import queue.api.QueuedRequestsApi.APIListQueuedRequestsRequest;
+import queue.model.Feed;
+import queue.model.FeedEvent;
 import queue.model.ListedRequestPage;
 import queue.model.QueuedRequest;
+import queue.model.QueuedRequestCompletedEvent;
 import queue.model.QueuedRequestInput;
 import queue.model.State;
 
@@ -63,6 +69,23 @@ public class FirstCall {
         ListedRequestPage page = requests.listQueuedRequests(
             APIListQueuedRequestsRequest.newBuilder().connectionId(connection).page(1).label("Java").build());
         System.out.println("page " + page.getPage() + ": " + page.getData().get(0).getRequestName());
+
+        System.out.println("event: " + completed(new EventsApi(client), record.getId()).getLabel());
+    }
+
+    /** Read the events until the request has ended. A program that keeps `after` begins there next time. */
+    private static QueuedRequestCompletedEvent completed(EventsApi events, UUID request) throws Exception {
+        String after = null;
+        while (true) {
+            Feed feed = events.listEvents(APIListEventsRequest.newBuilder().after(after).waitSeconds(20).build());
+            for (FeedEvent event : feed.getData()) {
+                if (event.getActualInstance() instanceof QueuedRequestCompletedEvent
+                    && event.getQueuedRequestCompletedEvent().getPageRequestId().equals(request)) {
+                    return event.getQueuedRequestCompletedEvent();
+                }
+            }
+            after = feed.getNext();
+        }
     }
 
     private static String variable(String name) {

@@ -1,7 +1,9 @@
-// Queue a request, wait for it and read a page of the list, with a client that openapi-generator has written:
+// Queue a request, wait for it, read a page of the list and the events, with a client of openapi-generator:
 //
 //	openapi-generator-cli generate -i "$BASE_URL/openapi-3.0.json" -g go -o queue \
-//	  --additional-properties=packageName=queue,withGoMod=false
+//	  --additional-properties=packageName=queue,withGoMod=false,useOneOfDiscriminatorLookup=true
+//
+// With useOneOfDiscriminatorLookup, an event is read as the type of its `type`. One that a later version adds is empty.
 package main
 
 import (
@@ -49,6 +51,22 @@ func main() {
 	page, _, err := client.QueuedRequestsAPI.ListQueuedRequests(call, connection).Page(1).Label("Go").Execute()
 	check(err)
 	fmt.Printf("page %d: %s\n", page.Page, page.Data[0].RequestName)
+
+	fmt.Println("event:", completed(client.EventsAPI.ListEvents(call).Wait(20), record.Id).GetLabel())
+}
+
+// completed reads the events until the request has ended. A program that keeps feed.Next begins there next time.
+func completed(list queue.ApiListEventsRequest, request string) *queue.QueuedRequestCompletedEvent {
+	for {
+		feed, _, err := list.Execute()
+		check(err)
+		for _, event := range feed.Data {
+			if found := event.QueuedRequestCompletedEvent; found != nil && found.PageRequestId == request {
+				return found
+			}
+		}
+		list = list.After(feed.Next)
+	}
 }
 
 func key() string {

@@ -67,7 +67,8 @@ def blocks_of(guide: Path) -> list[Block]:
 
 def is_part_of(text: str, whole: str) -> bool:
     """Return whether `text` is in `whole`, line by line, at any indentation."""
-    return any(f"\n{textwrap.indent(text, ' ' * width)}" in f"\n{whole}" for width in range(0, 24, 2))
+    indents = ["\t", *(" " * width for width in range(0, 24, 2))]
+    return any(f"\n{textwrap.indent(text, indent)}" in f"\n{whole}" for indent in indents)
 
 
 def matches(output: str, expected: str) -> bool:

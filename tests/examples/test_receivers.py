@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -95,6 +96,81 @@ public static class Program
 """
 
 
+RUBY_END = """
+require "json"
+$stdin.each_line do |line|
+  fields = line.chomp.split(/ /, -1).map { |text| text == "-" ? nil : text.unpack1("m") }
+  secret, body, *headers = fields
+  names = ["webhook-id", "webhook-timestamp", "webhook-signature"]
+  puts Webhooks.valid?(secret, names.zip(headers).to_h.compact, body)
+rescue StandardError => error
+  puts error.message.to_json
+end
+"""
+JAVA_END = """
+import java.nio.charset.StandardCharsets;
+import java.util.*;
+
+public class Program {
+    static byte[] bytes(String field) { return Base64.getDecoder().decode(field); }
+
+    static String text(String field) {
+        return field.equals("-") ? null : new String(bytes(field), StandardCharsets.UTF_8);
+    }
+
+    public static void main(String[] arguments) {
+        Scanner lines = new Scanner(System.in, "UTF-8");
+        while (lines.hasNextLine()) {
+            String[] fields = lines.nextLine().split(" ", -1);
+            Map<String, String> headers = new HashMap<>();
+            String[] names = {"webhook-id", "webhook-timestamp", "webhook-signature"};
+            for (int i = 0; i < 3; i++) if (!fields[i + 2].equals("-")) headers.put(names[i], text(fields[i + 2]));
+            try {
+                System.out.println(Webhooks.isValid(text(fields[0]), headers, bytes(fields[1])));
+            } catch (Throwable error) {
+                System.out.println('"' + error.getClass().getName() + '"');
+            }
+        }
+    }
+}
+"""
+GO_END = """package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"receiver/webhooks"
+)
+
+func main() {
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<26)
+	for lines.Scan() {
+		fields := strings.Split(lines.Text(), " ")
+		texts := make([]string, 5)
+		header := http.Header{}
+		for i, field := range fields {
+			if field != "-" {
+				decoded, _ := base64.StdEncoding.DecodeString(field)
+				texts[i] = string(decoded)
+			}
+		}
+		for i, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
+			if fields[i+2] != "-" {
+				header.Set(name, texts[i+2])
+			}
+		}
+		fmt.Println(webhooks.IsValid(texts[0], header, []byte(texts[1])))
+	}
+}
+"""
+
+
 def as_json(given: list[Vector]) -> str:
     """Return the vectors as one JSON array."""
     return json.dumps([vector.as_dict() for vector in given])
@@ -164,14 +240,44 @@ def documented_node(_: Path) -> list[str]:
     return node_program(code, "isValid(one.secret, one.headers, body)")
 
 
-def documented_php(_: Path) -> list[str]:
-    return [tool("php"), "-r", recipe("php") + PHP_END]
+def example(name: str) -> str:
+    """Return the code of an example in a language for which the project has no client."""
+    return (ROOT / "examples" / "webhooks" / name).read_text(encoding="utf-8")
 
 
-def documented_csharp(folder: Path) -> list[str]:
+def php_example(_: Path) -> list[str]:
+    return [tool("php"), "-r", example("webhooks.php").removeprefix("<?php") + PHP_END]
+
+
+def ruby_example(_: Path) -> list[str]:
+    return [tool("ruby"), "-e", example("webhooks.rb") + RUBY_END]
+
+
+def java_example(folder: Path) -> list[str]:
+    compiler, runtime = tool("javac"), tool("java")
+    (folder / "Webhooks.java").write_text(example("Webhooks.java"), encoding="utf-8")
+    (folder / "Program.java").write_text(JAVA_END, encoding="utf-8")
+    command = [compiler, "-d", str(folder), str(folder / "Webhooks.java"), str(folder / "Program.java")]
+    subprocess.run(command, check=True, timeout=SECONDS)  # noqa: S603 - a compiler
+    return [runtime, "-cp", str(folder), "Program"]
+
+
+def go_example(folder: Path) -> list[str]:
+    compiler = tool("go")
+    (folder / "webhooks").mkdir(exist_ok=True)
+    (folder / "webhooks" / "webhooks.go").write_text(example("webhooks.go"), encoding="utf-8")
+    (folder / "main.go").write_text(GO_END, encoding="utf-8")
+    (folder / "go.mod").write_text("module receiver\n\ngo 1.19\n", encoding="utf-8")
+    environment = {**os.environ, "GOPROXY": "off", "GOTOOLCHAIN": "local"}
+    command = [compiler, "build", "-o", "program", "."]
+    subprocess.run(command, cwd=folder, env=environment, check=True, timeout=SECONDS)  # noqa: S603 - a compiler
+    return [str(folder / "program")]
+
+
+def csharp_example(folder: Path) -> list[str]:
     compiler, runtime = tool("mcs"), tool("mono")
     source, program = folder / "recipe.cs", folder / "recipe.exe"
-    source.write_text(recipe("csharp") + CSHARP_END, encoding="utf-8")
+    source.write_text(example("Webhooks.cs") + CSHARP_END, encoding="utf-8")
     command = [compiler, "-warn:0", f"-out:{program}", str(source)]
     subprocess.run(command, check=True, timeout=SECONDS)  # noqa: S603 - a compiler
     return [runtime, str(program)]
@@ -223,8 +329,11 @@ def typescript_client(folder: Path) -> list[str]:
 RECEIVERS = (
     Receiver("the Python recipe", documented_python),
     Receiver("the Node recipe", documented_node),
-    Receiver("the C# recipe", documented_csharp, given_as=as_lines),
-    Receiver("the PHP recipe", documented_php, given_as=as_lines),
+    Receiver("the C# example", csharp_example, given_as=as_lines),
+    Receiver("the Java example", java_example, given_as=as_lines),
+    Receiver("the Go example", go_example, given_as=as_lines),
+    Receiver("the PHP example", php_example, given_as=as_lines),
+    Receiver("the Ruby example", ruby_example, given_as=as_lines),
     Receiver("the Python example", first_sync),
     Receiver("the Node example", node_example),
     Receiver("the Python client", python_client, reads_events=True),
@@ -286,11 +395,13 @@ def test_the_pages_show_the_handlers_of_the_examples() -> None:
 
 
 def test_every_receiver_of_the_documents_and_examples_is_in_the_table() -> None:
-    marks = re.compile(r"\b(?:def is_valid|function isValid|def verify|function verify)\(")
+    marks = re.compile(
+        r"\b((def|function) (is_valid|verify|isValid)|boolean isValid|func IsValid|bool IsValid|def self\.valid\?)\("
+    )
     found = {
         file.relative_to(ROOT).as_posix()
         for file in repository_files("docs", "examples", "clients", "README.md")
-        if file.suffix in {".md", ".py", ".js", ".mjs", ".mts"}
+        if file.suffix in {".md", ".py", ".js", ".mjs", ".mts", ".cs", ".java", ".go", ".php", ".rb"}
         and "tests" not in file.relative_to(ROOT).parts
         and marks.search(file.read_text(encoding="utf-8"))
     }
@@ -298,6 +409,11 @@ def test_every_receiver_of_the_documents_and_examples_is_in_the_table() -> None:
     assert found == {
         "docs/webhooks.md",
         "docs/guides/first-sync.md",  # the function of examples/first_sync, which test_guides.py compares
+        *(
+            f"docs/languages/{name}.md" for name in ("csharp", "go", "java", "php", "ruby")
+        ),  # those of examples/webhooks
+        *(f"examples/webhooks/{name}" for name in ("Webhooks.cs", "Webhooks.java")),
+        *(f"examples/webhooks/webhooks.{suffix}" for suffix in ("go", "php", "rb")),
         "examples/first_sync/receiver.py",
         "examples/node/first_request.mjs",
         "clients/python/src/qbxml_queue/webhooks.py",

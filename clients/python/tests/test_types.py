@@ -56,6 +56,12 @@ def order(books: Client) -> Decimal:
     batch.execute()
     for event in books.events(FileCursor("events.cursor")):
         print(event["type"], event["cursor"], event.get("result"))
+        if event["type"] == "connection.stalled":
+            name: str | None = event["name"]
+            print(name)
+        elif event["type"] == "query.completed":
+            pages: int = event["pages"]
+            print(pages)
     return invoice.result["InvoiceRet"]["BalanceRemaining"]
 
 
@@ -165,6 +171,8 @@ WRONG = {
     "an element of the result": 'books.execute({"CustomerQueryRq": {}})["CustomerRet"][0]["Fullname"]',
     "a request of a batch": 'books.batch().add({"CustomrAddRq": {"CustomerAdd": {"Name": "Ada"}}})',
     "the result of an entry": 'books.batch().add({"CustomerQueryRq": {}}).result["VendorRet"]',
+    "an event of another type": 'print([one["pages"] for one in books.api.list_events()["data"] if one["type"] == '
+    '"connection.stalled"])',
     "an option": 'books.execute({"CustomerQueryRq": {}}, idempotencykey="1")',
 }
 

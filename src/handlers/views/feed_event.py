@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
 from domain.records.batch import batch_id
 from domain.records.connection import Connection
@@ -38,7 +38,8 @@ CursorText = Annotated[str, Schema("The place behind this event, for `after`", e
 class RequestEventView(WebhookEventView):
     """A request has ended, or a write was settled.
 
-    The members are those of the webhook; `timestamp` is when the event entered the feed.
+    The members are those of the webhook; `timestamp` is when the event entered the feed. An event that is too large for
+    an answer has only the members that are required: get the request by `page_request_id`.
     """
 
     cursor: CursorText
@@ -104,33 +105,34 @@ class DeletedConnectionEventView(TypedDict):
 
 
 class BriefEventView(TypedDict):
-    """An event without content. The request was deleted, or get it by its id."""
+    """A request or a query was deleted, or its event could not be made (`unreadable`): its ids."""
 
-    type: Annotated[
-        str,
-        Schema(
-            "`queued_request.deleted`, `query.deleted`: the request was deleted. `queued_request.unreadable`: it "
-            "ended, but the event could not be made. Another type: the event is too large for an answer"
-        ),
-    ]
+    type: Literal["queued_request.deleted", "query.deleted", "queued_request.unreadable"]
     timestamp: Annotated[Moment, Schema("When the event entered the feed")]
     cursor: CursorText
     page_request_id: Annotated[Uuid, Schema("The id of the queued request")]
     connection_id: Uuid
-    state: Annotated[str, Schema(enum=[*EVENT_STATES.values(), "deleted", "unreadable"])]
+    state: Literal["deleted", "unreadable"]
 
 
-class FeedView(TypedDict):
-    """Events in the order in which they entered the feed."""
-
-    data: list[
+FeedEventView = TypeAliasType(
+    "FeedEventView",
+    Annotated[
         RequestEventView
         | QueryEventView
         | ApprovalEventView
         | ConnectionEventView
         | DeletedConnectionEventView
-        | BriefEventView
-    ]
+        | BriefEventView,
+        Schema("An event. Its `type` tells which members it has"),
+    ],
+)
+
+
+class FeedView(TypedDict):
+    """Events in the order in which they entered the feed."""
+
+    data: list[FeedEventView]
     next: Annotated[str, Schema("The cursor for the next call. Store it when you have processed `data`")]
     has_more: Annotated[bool, Schema("Whether there may be more events behind `next`")]
 
@@ -163,8 +165,8 @@ def _type(event: FeedEvent, stored: StoredRequest) -> str:
 
 
 def brief_event(event: FeedEvent, event_type: str, state: str) -> str:
-    """Return an event with ids only."""
-    view: BriefEventView = {
+    """Return an event with ids only: a BriefEventView, or what a RequestEventView has that is too large."""
+    view = {
         "type": event_type,
         "timestamp": event.at,
         "cursor": str(event.cursor),

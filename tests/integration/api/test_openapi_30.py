@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jsonschema import Draft4Validator
+from jsonschema import Draft4Validator, Draft202012Validator
 
 from tests.support.cases import for_each
 from tests.support.openapi import accepts_30, whole_document, whole_document_30
@@ -21,19 +21,25 @@ if TYPE_CHECKING:
 
     Place = tuple[str, ...]
 
+MAPPING: dict[str, str] = whole_document()["components"]["schemas"]["FeedEvent"]["discriminator"]["mapping"]
+DELETED = "connection.deleted"
 SCHEMA_OF_DOCUMENTS = Path(__file__).parents[2] / "support" / "openapi_30_schema.json"
-LACKING = {"anyOf", "oneOf", "not", "const", "propertyNames", "patternProperties", "prefixItems", "webhooks"}
+LACKING = {"anyOf", "not", "const", "propertyNames", "patternProperties", "prefixItems", "webhooks"}
 """Keywords that 3.0 does not have, or that generators cannot read."""
 
+ENDS = ("CompletedEvent", "DiscardedEvent", "FailedEvent", "ResolvedEvent")
+WITH_RESPONSES = ("QueuedRequest", *ENDS, *(f"QueuedRequest{name}" for name in ENDS))
+EVENTS = {path.rpartition("/")[2]: name for name, path in MAPPING.items()}
+"""The types of the events of the feed, by the names of their schemas."""
+
+EVENTS_BY_TYPE = {event_type: name for name, event_type in EVENTS.items()}
 ANY_VALUE = {
-    *(
-        (name, "result")
-        for name in ("CompletedEvent", "DiscardedEvent", "FailedEvent", "FeedItem", "QueuedRequest", "ResolvedEvent")
-    ),
-    *((name, "last_error") for name in ("Connection", "ConnectionWebhookEvent", "FeedItem")),
+    *((name, "result") for name in WITH_RESPONSES),
+    *((name, "response_json", "[]", "{}") for name in WITH_RESPONSES),
+    *((name, "last_error") for name in ("Connection", "ConnectionWebhookEvent")),
+    *((name, "last_error") for name, of in EVENTS.items() if of.startswith("connection.") and of != DELETED),
     *((name, "request_json") for name in ("BatchRequestInput", "ContinuationInput", "QueuedRequestInput")),
     *((name, "details") for name in ("ErrorObject", "Refusal", "RequestError")),
-    ("ResponseElement",),
     # What the simulator of a test connection understands and shows.
     ("Books", "shown"),
     ("FaultsInput", "expect"),
@@ -150,8 +156,24 @@ def test_a_client_goes_on_after_an_additive_change() -> None:
     assert [
         name for name, part in sent.items() if "properties" in part and part["additionalProperties"] is not True
     ] == []
-    assert {name for name, part in sent.items() if "enum" in dict(_members_of(_without_examples(part)))} == CLOSED
+    assert {name for name, part in sent.items() if "enum" in dict(_members_of(_without_examples(part)))} == CLOSED | {
+        *EVENTS
+    }
     assert [name for name in bodies & set(schemas) if schemas[name]["additionalProperties"] is not False] == []
+
+
+@for_each("event_type", sorted(MAPPING))
+def test_an_event_has_the_schema_of_its_type_and_no_other(event_type: str) -> None:
+    """The document in 3.1 knows no other type. That in 3.0 reads it as `OtherEvent`, so that clients can ignore it."""
+    event = _event_of(MAPPING[event_type])
+    later = event | {"type": f"{event_type}_later"}
+
+    for accepts in (accepts_30, _accepts):
+        assert [name for name in EVENTS if accepts(name, event)] == [EVENTS_BY_TYPE[event_type]]
+        assert accepts("FeedEvent", event)
+    assert not _accepts("FeedEvent", later)
+    assert accepts_30("FeedEvent", later)
+    assert [name for name in EVENTS if accepts_30(name, later)] == []
 
 
 class _Members:
@@ -185,6 +207,37 @@ class _Members:
             self.any_value.add(place)
         if not alternatives and "type" not in schema:
             self.any_value.add(place)
+
+
+def _event_of(path: str) -> Any:
+    """Return a value that a schema of the document in 3.1 accepts."""
+    return _value(whole_document()["components"]["schemas"][path.rpartition("/")[2]])
+
+
+def _value(schema: Mapping[str, Any]) -> Any:
+    if "$ref" in schema:
+        return _event_of(schema["$ref"])
+    if "anyOf" in schema:
+        return _value(schema["anyOf"][-1])  # null, where it is allowed
+    if "const" in schema or "enum" in schema:
+        return schema.get("const") or schema["enum"][0]
+    if "properties" in schema:
+        return {name: _value(schema["properties"][name]) for name in schema["required"]}
+    examples = {
+        "null": None,
+        "string": "text",
+        "integer": schema.get("minimum", 1),
+        "boolean": True,
+        "object": {},
+        "array": [],
+    }
+    return examples[schema["type"]]
+
+
+def _accepts(name: str, value: Any) -> bool:
+    components = whole_document()["components"]
+    is_valid: bool = Draft202012Validator(components["schemas"][name] | {"components": components}).is_valid(value)
+    return is_valid
 
 
 def _calls(paths: Mapping[str, Any]) -> list[dict[str, Any]]:
