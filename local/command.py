@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str | None, str]] = {
     "set-contact": ("app_id", "change the name, logo, phone and email that customers see on the onboarding page"),
     "create-key": ("app_id", "create another API key; shows it once"),
     "list-keys": ("app_id", "list the API keys of an app"),
+    "rename-key": ("key_hash", "give an API key another name, by the hash that list-keys shows"),
     "revoke-key": ("key_hash", "revoke an API key by the hash that list-keys shows"),
     "audit-log": ("app_id", "show who did what, also for a deleted app"),
     "rotate-webhook-secret": ("app_id", "add a new webhook secret; the old one signs too until it is retired"),
@@ -156,6 +157,9 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--rotates", default=argparse.SUPPRESS, metavar="KEY_HASH", help="a key that it takes the place of"
             )
+            command.add_argument("--name", default=argparse.SUPPRESS, help="what uses the key")
+        if name == "rename-key":
+            command.add_argument("name", help="what uses the key")
         if name == "audit-log":
             command.add_argument("--before", default=argparse.SUPPRESS, metavar="ID", help="continue behind this entry")
         if name == "recount-connection":

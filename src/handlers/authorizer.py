@@ -41,6 +41,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
             "scope": key.scope.value,
             "key_id": key.id,
             "key_family": key.family,
+            **({"key_name": key.name} if key.name else {}),
             **asdict(app.limits),
         },
     }

@@ -15,7 +15,8 @@ def handler(call: ApiCall, parameters: AuditLogParameters, connection_id: str | 
 
     The log of the app has the actions on all its connections, also on deleted ones, and those of the operator. An entry
     is stored together with its change and kept for a year. It names the API key, the onboarding link or the operator,
-    and has no content of requests. Queueing requests and the sessions of Web Connectors are not actions.
+    and has no content of requests. Queueing requests and the sessions of Web Connectors are not actions. A record shows
+    who queued it.
 
     With `action`, a call looks at up to 1,000 entries. `data` can then be empty although `next` is not null.
     """

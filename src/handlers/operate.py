@@ -131,20 +131,28 @@ def set_contact(
     return _app(services().administration.set_contact(app_id, changes))
 
 
-def create_key(*, app_id: str, scope: str = Scope.FULL.value, rotates: str | None = None) -> dict[str, Any]:
+def create_key(
+    *, app_id: str, scope: str = Scope.FULL.value, rotates: str | None = None, name: str | None = None
+) -> dict[str, Any]:
     """Create an API key with a scope. The key itself is returned only this once.
 
     `rotates` is the hash of a key of the app that it takes the place of. Neither can approve what the other queues.
+    `name` says what uses the key. By default, it is that of the key that it rotates.
     """
     if scope not in set(Scope):
         raise InvalidRequest.of("scope", f"must be one of {', '.join(Scope)}")
-    new = services().administration.create_key(app_id, Scope(scope), rotates=rotates)
+    new = services().administration.create_key(app_id, Scope(scope), rotates=rotates, name=name)
     return _key(new.key) | {"api_key": new.text}
 
 
 def list_keys(*, app_id: str) -> dict[str, Any]:
-    """List an app's keys, each with its hash and its first characters."""
+    """List an app's keys, each with its name, its hash and its first characters."""
     return {"keys": [_key(key) for key in services().administration.keys(app_id)]}
+
+
+def rename_key(*, key_hash: str, name: str) -> dict[str, Any]:
+    """Give a key another name. Entries of the audit log and requests that have the former one keep it."""
+    return _key(services().administration.rename_key(key_hash, name))
 
 
 def revoke_key(*, key_hash: str) -> dict[str, Any]:
@@ -224,6 +232,7 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
         set_contact,
         create_key,
         list_keys,
+        rename_key,
         revoke_key,
         audit_log,
         rotate_webhook_secret,
@@ -299,6 +308,7 @@ def _key(key: ApiKey) -> dict[str, Any]:
     return {
         "key_hash": key.hash,
         "key_id": key.id,
+        "name": key.name,
         "first_key_id": key.first_key_id,
         "app_id": key.app_id,
         "scope": key.scope.value,

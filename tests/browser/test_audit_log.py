@@ -133,3 +133,23 @@ def test_a_read_only_key_reads_the_log(console: Console) -> None:
 
     expect(rows(console).first).to_contain_text("Created an API key")
     expect(rows(console).first).to_contain_text("Operator")
+
+
+def test_what_a_named_key_did_and_a_deleted_connection_show_their_names(console: Console) -> None:
+    service = console.service
+    connection = service.connection()
+    service.call("PATCH", connection.path, {"name": "Harbor Street Bakery"})
+    request_id = query(connection)
+    key = service.operate("create_key", app_id=service.app_id, name=HOSTILE[:50])
+    renamed = service.operate("rename_key", key_hash=key["key_hash"], name="Nightly sync")
+    deleted = service.connection()
+    service.call("PATCH", deleted.path, {"name": "Old Mill"})
+    service.call("DELETE", deleted.path)
+    console.sign_in("/app/audit_log", key=key["api_key"])
+
+    expect(rows(console).nth(0)).to_contain_text("Old Mill")
+    expect(rows(console).filter(has_text="Renamed an API key").first).to_contain_text("Nightly sync")
+    expect(rows(console).filter(has_text="Created an API key").first).to_contain_text(HOSTILE[:50])
+    assert renamed["name"] == "Nightly sync"
+    console.open(f"/app/queued_requests/{request_id}")
+    expect(console.page.locator("dl.facts")).to_contain_text("Queued by")

@@ -14,7 +14,7 @@ import pytest
 from adapters.dynamodb.codec import Codec
 from domain.qbxml import Reference
 from domain.records.app import ApiKey, App
-from domain.records.audit import AuditEntry
+from domain.records.audit import Actor, ActorType, AuditEntry
 from domain.records.connection import Connection
 from domain.records.request import QueuedRequest, State, StoredRequest, Tombstone
 from domain.records.session import Session
@@ -82,6 +82,7 @@ def the_record_in_the_queue(store: AnyStore) -> tuple[object, object]:
     return [record], list(store.queue_front(record.connection_id, 1))
 
 
+BY_KEY = Actor(ActorType.API_KEY, "key_1", "Nightly sync é")
 REFERENCES = (Reference("id", "A/B", "a/c", "é < \n 😀"), Reference("id", "A[2]/B", "a/b"))
 
 
@@ -91,10 +92,10 @@ def the_bodies(store: AnyStore) -> tuple[object, object]:
     with_values = '<a><b>{"$from": "id", "path": "A[2]/B"}</b><c>é &lt; \n 😀</c></a>'
     store.commit(
         Put(None, filled_entity(Connection, id=record.connection_id, deleted_at=None)),
-        AddRequest(record, with_marks, "text", {"order": "1007", "ключ": "値 \n 😀"}, REFERENCES, "former"),
+        AddRequest(record, with_marks, "text", {"order": "1007", "ключ": "値 \n 😀"}, REFERENCES, "former", BY_KEY),
     )
     metadata = {"order": "1007", "ключ": "値 \n 😀"}
-    written = StoredRequest(record, with_values, None, metadata, REFERENCES, replaces="former")
+    written = StoredRequest(record, with_values, None, metadata, REFERENCES, replaces="former", queued_by=BY_KEY)
     return written, stored_request(store, record.id)
 
 

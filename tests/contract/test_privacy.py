@@ -65,6 +65,9 @@ def service(request: pytest.FixtureRequest) -> Iterator[WholeService]:
 CONTENT = {"AppsTable", "ConnectionsTable", "PayloadsTable", "QueueTable", "QueuedRequestsTable", "SessionsTable"}
 """The tables that hold content. All others hold ids, numbers and times, so what they keep after a deletion has none."""
 
+FOR_A_YEAR = "AuditLogTable.name"
+"""The entry of its deletion keeps the name of a connection."""
+
 BRIEFLY = {"PayloadsTable.data", "SessionsTable.fields"}
 """Search blocks keep a text for up to two days after its request was deleted. A live session keeps the `requestID` of
 its last request until it ends."""
@@ -170,13 +173,14 @@ def test_a_deleted_connection_is_gone_with_its_requests_and_nothing_else(service
     service.live(0.25)
 
     found = places(service)
-    assert {word: found[word] for word in gone_words & found.keys()} in ({}, {gone_word: {"SessionsTable.fields"}})
+    left = {word: found[word] for word in gone_words & found.keys()}
+    assert left in ({gone_word: {FOR_A_YEAR}}, {gone_word: {FOR_A_YEAR, "SessionsTable.fields"}})
     service.receiver.bodies.clear()
     service.deliver_messages()
     service.live(1.5)
     service.deliver_messages()
     found = places(service)
-    assert not gone_words & found.keys()
+    assert {word: found[word] for word in gone_words & found.keys()} == {gone_word: {FOR_A_YEAR}}
     assert not gone_words & set(WORD.findall(str(service.receiver.bodies)))
     assert {kept_word, history.app_word, *words_of_stored_requests(service, kept)} <= found.keys()
     events = history.api.call("GET", "/api/v1/events").text
@@ -192,11 +196,12 @@ def test_a_deleted_app_is_gone_and_after_the_last_expiry_every_table_is_empty(se
 
     service.operate("delete_app", app_id=history.app_id)
 
+    names = set(history.connections.values())
     assert history.app_word not in places(service)
     service.live(0.25)
-    assert tables_in(places(service)) <= {"SessionsTable"}
+    assert tables_in(places(service)) <= {"AuditLogTable", "SessionsTable"}
     service.live(1)
-    assert places(service) == {}
+    assert places(service) == {name: {FOR_A_YEAR} for name in names}
     for days in (TOMBSTONE_DAYS, KEPT.days - TOMBSTONE_DAYS, 10):
         service.clock.advance(days=days)
         service.live(1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from domain import qbxml
 from domain.errors import Conflict, NotFound
 from domain.records.app import App
-from domain.records.audit import Action, AuditEntry
+from domain.records.audit import Action, Actor, AuditEntry
 from domain.records.connection import Connection
 from domain.records.request import (
     FIRST_LOW_PLACE,
@@ -81,6 +81,7 @@ class _Bodies:
     modification_xml: str | None = None
     field_changes: tuple[FieldChange, ...] = ()
     replaces: str | None = None
+    queued_by: Actor | None = None
 
     @property
     def filled(self) -> str:
@@ -256,6 +257,7 @@ class FakeStore:
                     change.metadata,
                     references=change.references,
                     replaces=change.replaces,
+                    queued_by=change.queued_by,
                 )
                 self.bodies[record.id] = bodies
             case ChangeRequest(after=after):
@@ -388,7 +390,7 @@ class FakeStore:
             mod = bodies.modification_of(record)
             changes = bodies.field_changes if mod else ()
             texts = (bodies.filled, bodies.response_xml, bodies.metadata, bodies.references, mod)
-            return StoredRequest(record, *texts, changes, bodies.replaces)
+            return StoredRequest(record, *texts, changes, bodies.replaces, bodies.queued_by)
 
     def request_batch(self, request_ids: Sequence[str]) -> FakeBatch:
         """Return the records that exist."""
@@ -425,7 +427,9 @@ class FakeStore:
     def with_request_xml(self, records: Sequence[QueuedRequest]) -> Sequence[RequestInFlight]:
         """Return records with their request XML."""
         return [
-            RequestInFlight(record, bodies.request_to_send, bodies.metadata, bodies.modification_of(record))
+            RequestInFlight(
+                record, bodies.request_to_send, bodies.metadata, bodies.modification_of(record), bodies.queued_by
+            )
             if (bodies := self.bodies.get(record.id))
             else RequestInFlight(record)
             for record in records

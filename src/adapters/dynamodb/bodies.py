@@ -19,6 +19,7 @@ from adapters.dynamodb import keys
 from adapters.dynamodb.compression import beginning, pack, packed_text, unpack
 from adapters.dynamodb.torn_reads import PartMissing
 from domain import qbxml
+from domain.records.audit import Actor, ActorType
 from domain.records.batch import position_of
 from domain.records.lookup import FieldChange
 from domain.records.request import ListedRequest, State, StoredRequest
@@ -62,6 +63,9 @@ def new_body_items(change: AddRequest) -> list[Item]:
         body[keys.METADATA] = {"B": pack(json.dumps(change.metadata, ensure_ascii=False, separators=(",", ":")))}
     if change.replaces:
         body[keys.REPLACES] = {"S": change.replaces}
+    if change.queued_by:
+        parts = change.queued_by.type, change.queued_by.id, change.queued_by.name
+        body[keys.QUEUED_BY] = {"L": [{"S": part} for part in parts if part is not None]}
     if len(packed) <= MAX_INLINE_REQUEST_BYTES:
         return [body | {keys.REQUEST: {"B": packed}}]
     chunks = _request_chunk_items(record.id, packed)
@@ -175,7 +179,7 @@ class Bodies:
         modification = self.modification_of(record)
         texts = (self.request_xml, response_xml, self.metadata, self.references, modification)
         changes = self.field_changes if modification else ()
-        return StoredRequest(record, *texts, changes, self.replaces)
+        return StoredRequest(record, *texts, changes, self.replaces, self.queued_by)
 
     def modification_of(self, record: QueuedRequest) -> str | None:
         """Return the Mod that a record sends or has sent last, or None if it has none, or the body has another one."""
@@ -220,6 +224,15 @@ class Bodies:
         """The id of the request in whose place this one was queued, or None."""
         stored = self._items[keys.BODY].get(keys.REPLACES)
         return stored["S"] if stored else None
+
+    @property
+    def queued_by(self) -> Actor | None:
+        """Who queued the request, or None if the service did."""
+        stored = self._items[keys.BODY].get(keys.QUEUED_BY)
+        if stored is None:
+            return None
+        actor_type, *others = (part["S"] for part in stored["L"])
+        return Actor(ActorType(actor_type), *others)
 
     def has_stray_response(self, record: QueuedRequest) -> bool:
         """Whether the body has a response, and the record none."""

@@ -335,12 +335,12 @@ def _in_flight(record: QueuedRequest, bodies: Bodies | None) -> RequestInFlight:
     if bodies is None:
         return RequestInFlight(record)
     if any(reference.value is None for reference in bodies.references):
-        return RequestInFlight(record, None, bodies.metadata)
+        return RequestInFlight(record, None, bodies.metadata, queued_by=bodies.queued_by)
     try:
         modification_xml = bodies.modification_of(record)
-        return RequestInFlight(record, bodies.request_xml, bodies.metadata, modification_xml)
+        return RequestInFlight(record, bodies.request_xml, bodies.metadata, modification_xml, bodies.queued_by)
     except PartMissing:
-        return RequestInFlight(record, None, bodies.metadata)
+        return RequestInFlight(record, None, bodies.metadata, queued_by=bodies.queued_by)
 
 
 def _connection(items: Sequence[Item]) -> Connection | None:

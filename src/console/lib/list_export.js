@@ -53,9 +53,11 @@ const AUDIT_COLUMNS = {
   action: (one) => one.action,
   actor: (one) => one.actor.type,
   actor_id: (one) => one.actor.id,
+  actor_name: (one) => one.actor.name,
   connection_id: (one) => one.connection_id,
   request_id: (one) => one.request_id,
   credential_id: (one) => one.credential_id,
+  name: (one) => one.name,
   settings: (one) => one.settings.join(" "),
   counts: (one) =>
     one.counts &&

@@ -19,6 +19,7 @@ const OF_THE_APP = [
   "limits_changed",
   "contact_changed",
   "api_key_created",
+  "api_key_renamed",
   "api_key_revoked",
   "webhook_secret_rotated",
   "old_webhook_secrets_retired",

@@ -29,6 +29,7 @@ export const ACTIONS = {
   limits_changed: "Changed limits",
   contact_changed: "Changed the contact that customers see",
   api_key_created: "Created an API key",
+  api_key_renamed: "Renamed an API key",
   api_key_revoked: "Revoked an API key",
   webhook_secret_rotated: "Added a webhook secret",
   old_webhook_secrets_retired: "Retired the old webhook secrets",
@@ -53,7 +54,7 @@ export function Row({ entry, own, names }) {
         <div class="strong">${ACTIONS[entry.action] ?? words(entry.action)}</div>
         <${Details} entry=${entry} />
       </td>
-      ${names && html`<td class="full"><${ConnectionName} id=${entry.connection_id} names=${names} /></td>`}
+      ${names && html`<td class="full"><${ConnectionName} entry=${entry} names=${names} /></td>`}
       <td class="full"><${Actor} actor=${entry.actor} own=${own} /></td>
       <td class="full">
         <time class="nowrap" datetime=${entry.at}>${fullTime(entry.at)}</time>
@@ -64,7 +65,7 @@ export function Row({ entry, own, names }) {
 }
 
 function Details({ entry }) {
-  const { request_id: request, credential_id: credential, settings, counts } = entry;
+  const { request_id: request, credential_id: credential, settings, counts, name } = entry;
   if (!entry.completed_at)
     return html`<div class="small failed">The call ended early. Some of the requests may have been changed.</div>`;
   if (counts)
@@ -89,21 +90,28 @@ function Details({ entry }) {
         ${settings.map(words).join(", ")}
       </div>
     `;
-  return credential && html`<div class="muted small"><code>${credential}</code></div>`;
+  return (
+    credential &&
+    html`<div class="muted small">${name && html`<${Foreign} text=${name} /> `}<code>${credential}</code></div>`
+  );
 }
 
-function ConnectionName({ id, names }) {
+function ConnectionName({ entry: { connection_id: id, name }, names }) {
   if (!id) return html`<span class="muted">–</span>`;
-  if (!names[id]) return html`<code class="muted" title=${id}>${id.slice(0, 8)}</code>`;
+  if (!names[id])
+    return html`
+      ${name && html`<div class="break"><${Foreign} text=${name} /></div>`}
+      <code class="muted" title=${id}>${id.slice(0, 8)}</code>
+    `;
   return html`<a class="break" href=${url(`/connections/${id}/audit_log`)}><${Foreign} text=${names[id]} /></a>`;
 }
 
 function Actor({ actor, own }) {
   if (actor.type === "operator") return "Operator";
-  const name = { api_key: "API key", onboarding_link: "Onboarding link" }[actor.type] ?? words(actor.type);
+  const type = { api_key: "API key", onboarding_link: "Onboarding link" }[actor.type] ?? words(actor.type);
   return html`
-    <div class="nowrap">
-      ${name}
+    <div class="break">
+      ${actor.name ? html`<${Foreign} text=${actor.name} />` : type}
       ${actor.id && actor.id === own ? html` <span class="tag">this key</span>` : ""}
     </div>
     ${actor.id && html`<div class="muted small nowrap"><code>${actor.id}</code></div>`}

@@ -76,6 +76,16 @@ export function Details({ record, label }) {
           <dd>${record.request_json.version}</dd>
         `
       }
+      ${
+        record.queued_by &&
+        html`
+          <dt>Queued by</dt>
+          <dd>
+            ${record.queued_by.name && html`<${Foreign} text=${record.queued_by.name} /> `}
+            <code>${record.queued_by.id}</code>
+          </dd>
+        `
+      }
       <${Other} term="In place of" id=${record.replaces} />
       <${Other} term="Replaced by" id=${record.replaced_by} />
       ${

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.apps.contacts import changed_contact
 from domain.errors import Conflict, InvalidRequest, TooManyRequests
+from domain.labels import MAX_LABEL_CHARACTERS, checked_label
 from domain.records.app import ApiKey, App, Scope, api_key_hash
 from domain.records.audit import OPERATOR, Action, Actor, Subject, audit_entry
 from domain.records.ownership import not_found
@@ -113,16 +114,23 @@ class Administration:
             actor=actor,
         )
 
-    def create_key(self, app_id: str, scope: Scope = Scope.FULL, *, rotates: str | None = None) -> NewKey:
-        """Store a new API key of an app. It is one actor with the key that it `rotates`, which has this hash."""
+    def create_key(
+        self, app_id: str, scope: Scope = Scope.FULL, *, rotates: str | None = None, name: str | None = None
+    ) -> NewKey:
+        """Store a new API key of an app. It is one actor with the key that it `rotates`, which has this hash.
+
+        Without a `name`, it has that of the key that it rotates. Raises InvalidRequest for a name that is not a line of
+        text.
+        """
         self.app(app_id)
         former = self._store.api_key(rotates) if rotates else None
         if rotates and (former is None or former.app_id != app_id):
             raise not_found("API key")
         text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
         first_key_id = former.family if former else None
+        name = _checked_name(name) or (former.name if former else None)
         now = timestamp(self._clock())
-        key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], now, first_key_id=first_key_id)
+        key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], now, None, first_key_id, name)
         self._store.commit(Put(None, key), self._key_entry(Action.API_KEY_CREATED, key))
         return NewKey(key, text)
 
@@ -131,20 +139,17 @@ class Administration:
         self.app(app_id)
         return self._store.api_keys_of(app_id)
 
+    def rename_key(self, key_hash: str, name: str) -> ApiKey:
+        """Give the key with this hash another name. Raises InvalidRequest for a name that is not a line of text."""
+        checked = _checked_name(name)
+        return self._change_key(key_hash, Action.API_KEY_RENAMED, lambda key: replace(key, name=checked))
+
     def revoke_key(self, key_hash: str) -> ApiKey:
         """Revoke the key with this hash. Revoking it again changes nothing."""
-
-        def attempt(_: Conflict | None) -> ApiKey:
-            before = self._store.api_key(key_hash)
-            if before is None:
-                raise not_found("API key")
-            if before.revoked_at:
-                return before
-            after = replace(before, revoked_at=timestamp(self._clock()), revision=before.revision + 1)
-            self._store.commit(Put(before, after), self._key_entry(Action.API_KEY_REVOKED, after))
-            return after
-
-        return commit_with_retry(attempt, _CONTENDED)
+        now = timestamp(self._clock())
+        return self._change_key(
+            key_hash, Action.API_KEY_REVOKED, lambda key: replace(key, revoked_at=key.revoked_at or now)
+        )
 
     def rotate_webhook_secret(self, app_id: str) -> str:
         """Give an app a new webhook secret and return it. The previous secret stays active."""
@@ -187,6 +192,22 @@ class Administration:
 
         return commit_with_retry(attempt, _CONTENDED)
 
+    def _change_key(self, key_hash: str, action: Action, change: Callable[[ApiKey], ApiKey]) -> ApiKey:
+        """Change an API key and return it. If nothing changes, store nothing."""
+
+        def attempt(_: Conflict | None) -> ApiKey:
+            before = self._store.api_key(key_hash)
+            if before is None:
+                raise not_found("API key")
+            changed = change(before)
+            if changed == before:
+                return before
+            after = replace(changed, revision=before.revision + 1)
+            self._store.commit(Put(before, after), self._key_entry(action, after))
+            return after
+
+        return commit_with_retry(attempt, _CONTENDED)
+
     def _entry(
         self,
         action: Action,
@@ -202,10 +223,20 @@ class Administration:
 
     def _key_entry(self, action: Action, key: ApiKey) -> Put[AuditEntry]:
         subject = Subject(key.app_id, key.id, key.revision)
-        return Put(None, audit_entry(action, OPERATOR, subject, self._now(), credential_id=key.id))
+        return Put(None, audit_entry(action, OPERATOR, subject, self._now(), credential_id=key.id, name=key.name))
 
     def _now(self) -> str:
         return timestamp(self._clock())
 
     def _new_secret(self) -> str:
         return SECRET_PREFIX + base64.b64encode(self._secrets(SECRET_BYTES)).decode()
+
+
+def _checked_name(name: str | None) -> str | None:
+    """Return the name of a key. Raises InvalidRequest unless it is None or a line of text."""
+    if name is None:
+        return None
+    try:
+        return checked_label(name)
+    except ValueError:
+        raise InvalidRequest.of("name", f"must be one line of 1 to {MAX_LABEL_CHARACTERS} characters") from None

@@ -43,7 +43,7 @@ def remove_connection(store: SweepStore, clock: Clock, app_id: str, connection_i
             changes += end_of_session(session, store.requests_in_flight(session)[0], None, now, REASON)
         removed = connection.removed(timestamp(now))
         subject = Subject(app_id, removed.id, removed.revision, removed.id)
-        entry = audit_entry(Action.CONNECTION_DELETED, actor, subject, removed.updated_at)
+        entry = audit_entry(Action.CONNECTION_DELETED, actor, subject, removed.updated_at, name=connection.name)
         store.commit(*changes, Put(connection, removed), Put(None, entry))
 
     commit_with_retry(attempt, "The connection is being changed. Try again in a moment.")

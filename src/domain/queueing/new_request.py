@@ -507,7 +507,7 @@ def added_request(
     request_xml = request.to_xml()
     qbxml.check_wire_size(request_xml)
     search_text = searchable_text(record, new.request)
-    return AddRequest(record, request_xml, search_text, new.metadata, links.references, new.replaces)
+    return AddRequest(record, request_xml, search_text, new.metadata, links.references, new.replaces, new.author.actor)
 
 
 def copy_of(stored: StoredRequest) -> NewRequest:
@@ -567,6 +567,7 @@ def _stored(change: AddRequest) -> StoredRequest:
         metadata=change.metadata,
         references=change.references,
         replaces=change.replaces,
+        queued_by=change.queued_by,
     )
 
 

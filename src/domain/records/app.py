@@ -70,6 +70,8 @@ class App:
 class ApiKey:
     """An API key. `hash` is the `api_key_hash` of its text. `label` is the first characters of its text.
 
+    `name` is the operator's name for it, which tells what uses the key, or None.
+
     `first_key_id` is the public id of the first key, if this one was rotated from it.
     """
 
@@ -80,6 +82,7 @@ class ApiKey:
     inserted_at: str
     revoked_at: str | None = None
     first_key_id: str | None = None
+    name: str | None = None
     revision: int = 1
 
     @property

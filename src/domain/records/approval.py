@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from domain.records.audit import Actor
 
 MAX_SECONDS = 7 * 24 * 60 * 60
 """How long a request waits for approval."""
@@ -18,11 +22,12 @@ class Author:
     """Who queues or decides: an API key with its rotations, which are one actor.
 
     `id` is the public id of the first of these keys, or None if it is not known. All writes of an author who `proposes`
-    need approval.
+    need approval. `actor` is the key that is used.
     """
 
     id: str | None = None
     proposes: bool = False
+    actor: Actor | None = None
 
 
 UNKNOWN_AUTHOR = Author()

@@ -23,10 +23,14 @@ class ActorType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who did something. `id` is the public id of the API key or the onboarding link. The operator has none."""
+    """Who did something. `id` is the public id of the API key or the onboarding link. The operator has none.
+
+    `name` is the name that the API key had at that time, or None without one.
+    """
 
     type: ActorType
     id: str | None = None
+    name: str | None = None
 
 
 OPERATOR = Actor(ActorType.OPERATOR)
@@ -58,6 +62,7 @@ class Action(StrEnum):
     LIMITS_CHANGED = "limits_changed"
     CONTACT_CHANGED = "contact_changed"
     API_KEY_CREATED = "api_key_created"
+    API_KEY_RENAMED = "api_key_renamed"
     API_KEY_REVOKED = "api_key_revoked"
     WEBHOOK_SECRET_ROTATED = "webhook_secret_rotated"  # noqa: S105 - the name of an action
     OLD_WEBHOOK_SECRETS_RETIRED = "old_webhook_secrets_retired"
@@ -68,7 +73,8 @@ class AuditEntry:
     """One action. `position` is the place in the log of the app, and the id of the entry.
 
     `request_id` is the request that was changed. `credential_id` is the public id of the API key or the onboarding link
-    that was created or revoked. `settings` are the names of the settings that were changed.
+    that was created or revoked. `settings` are the names of the settings that were changed. `name` is the name of the
+    connection that was deleted, because nothing else has it then, or of the API key that was created or revoked.
 
     A call that changes many requests stores its entry before the first change. `completed_at` and `counts` are stored
     when it has ended. They are missing if the call ended early: then some of the requests may have been changed.
@@ -86,6 +92,7 @@ class AuditEntry:
     request_id: str | None = None
     credential_id: str | None = None
     settings: tuple[str, ...] = ()
+    name: str | None = None
     completed_at: str | None = None
     counts: dict[str, int] | None = None
     revision: int = 1
@@ -130,6 +137,7 @@ def audit_entry(
     request_id: str | None = None,
     credential_id: str | None = None,
     settings: tuple[str, ...] = (),
+    name: str | None = None,
 ) -> AuditEntry:
     """Return the entry of an action that is one commit. It is stored in this commit."""
     return replace(
@@ -137,6 +145,7 @@ def audit_entry(
         request_id=request_id,
         credential_id=credential_id,
         settings=settings,
+        name=name,
         completed_at=at,
     )
 

@@ -18,6 +18,7 @@ from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
     from domain.qbxml import Reference
+    from domain.records.audit import Actor
 
 
 class State(StrEnum):
@@ -727,7 +728,7 @@ class StoredRequest:
 
     `response_xml` is None if there is no response or it was not read. `modification_xml` is the Mod that was made last
     in place of the request, or None, and `field_changes` are the fields that it changes. `replaces` is the id of the
-    request in whose place it was queued, or None.
+    request in whose place it was queued, or None. `queued_by` is None if the service queued it by itself.
     """
 
     record: QueuedRequest
@@ -738,6 +739,7 @@ class StoredRequest:
     modification_xml: str | None = None
     field_changes: tuple[FieldChange, ...] = ()
     replaces: str | None = None
+    queued_by: Actor | None = None
 
     @property
     def written_xml(self) -> str | None:

@@ -20,6 +20,8 @@ from domain.records.search_text import searchable_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from domain.records.audit import Actor
 from domain.timestamps import timestamp
 
 SENDS_OF_A_CYCLE = 10
@@ -61,13 +63,14 @@ class RequestInFlight:
     """A request that a session has claimed or sent, as it is stored. No other caller changes it in these states.
 
     `request_xml` is None, and `metadata` empty, if the body is missing or was not read. `modification_xml` is the Mod
-    that is sent next or was sent last in place of the request, or None.
+    that is sent next or was sent last in place of the request, or None. `queued_by` is as in `StoredRequest`.
     """
 
     record: QueuedRequest
     request_xml: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     modification_xml: str | None = None
+    queued_by: Actor | None = None
 
     @property
     def search_text(self) -> str:

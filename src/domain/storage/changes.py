@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from domain.qbxml import Reference
     from domain.records.app import ApiKey, App
-    from domain.records.audit import AuditEntry
+    from domain.records.audit import Actor, AuditEntry
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
     from domain.records.lookup import FieldChange
@@ -30,7 +30,7 @@ class AddRequest:
     """Store a new record with its request XML, its search text, its metadata and its references.
 
     The request XML has marks in place of the references (`domain.qbxml.references`). `replaces` is the id of the
-    request in whose place it is queued, or None.
+    request in whose place it is queued, or None. `queued_by` is None if the service queues it by itself.
     """
 
     record: QueuedRequest
@@ -39,6 +39,7 @@ class AddRequest:
     metadata: Mapping[str, str] = field(default_factory=dict)
     references: tuple[Reference, ...] = ()
     replaces: str | None = None
+    queued_by: Actor | None = None
 
 
 @dataclass(frozen=True, slots=True)

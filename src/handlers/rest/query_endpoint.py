@@ -25,7 +25,7 @@ def query_endpoint(name: str) -> Endpoint:
         key = request_checks.idempotency_key(call.event)
         idempotency = Idempotency.of(key, connection_id, [name, dict(parameters)]) if key else None
         read = partial(_new_request, QUERIES[name], parameters)
-        command = QueueRequest(call.app_id, connection_id, read, idempotency, call.limits)
+        command = QueueRequest(call.app_id, connection_id, read, idempotency, call.limits, author=call.author)
         queued = queue_and_wait(call, command)
         return {"data": new_queued_request(queued)}, queued.repeated
 

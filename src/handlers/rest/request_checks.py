@@ -69,8 +69,9 @@ def call_of(event: Event) -> ApiCall:
     limits = {field.name: int(authorized[field.name]) for field in fields(AppLimits) if field.name in authorized}
     # During an upgrade, API Gateway may pass the cached answer of an authorizer that did not know ids of keys.
     key_id, scope = authorized.get("key_id"), Scope(authorized["scope"])
-    author = Author(authorized.get("key_family", key_id), proposes=scope is Scope.PROPOSE)
-    return ApiCall(event, authorized["app_id"], scope, AppLimits(**limits), Actor(ActorType.API_KEY, key_id), author)
+    actor = Actor(ActorType.API_KEY, key_id, authorized.get("key_name"))
+    author = Author(authorized.get("key_family", key_id), proposes=scope is Scope.PROPOSE, actor=actor)
+    return ApiCall(event, authorized["app_id"], scope, AppLimits(**limits), actor, author)
 
 
 _REFUSALS: Mapping[Scope, str] = {

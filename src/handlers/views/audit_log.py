@@ -10,11 +10,11 @@ from domain.records.audit import Action, ActorType
 from handlers.views.schema import Moment, Schema, Uuid
 
 if TYPE_CHECKING:
-    from domain.records.audit import AuditEntry
+    from domain.records.audit import Actor, AuditEntry
 
 
 class ActorView(TypedDict):
-    """Who did it."""
+    """Who did something."""
 
     type: ActorType
     id: Annotated[
@@ -23,10 +23,14 @@ class ActorView(TypedDict):
             "The id of the API key or of the onboarding link. Null for the operator", examples=["key_3b1f0c9d5e7a2468"]
         ),
     ]
+    name: Annotated[
+        str | None,
+        Schema("The name that the API key had then. Null if it had none, and for others", examples=["Nightly sync"]),
+    ]
 
 
 class AuditEntryView(TypedDict):
-    """An action. It names things by their ids and has none of their content."""
+    """An action. It has ids, and of the content at most the name of a deleted connection or of an API key."""
 
     id: str
     at: Moment
@@ -38,6 +42,9 @@ class AuditEntryView(TypedDict):
         str | None, Schema("The id of the API key or the onboarding link that was created or revoked")
     ]
     settings: Annotated[list[str], Schema("The names of the settings or limits that were changed")]
+    name: Annotated[
+        str | None, Schema("The name of the connection that was deleted, or of the API key that was created or revoked")
+    ]
     completed_at: Annotated[
         Moment | None,
         Schema("When it was done. Null if a call on many requests ended early, and may have changed some of them"),
@@ -54,17 +61,23 @@ class AuditLogView(TypedDict):
     next: Annotated[str | None, Schema("The `cursor` of the call that continues, or null at the end")]
 
 
+def actor_view(actor: Actor) -> ActorView:
+    """Return the view of an actor."""
+    return {"type": actor.type, "id": actor.id, "name": actor.name}
+
+
 def audit_entry_view(entry: AuditEntry) -> AuditEntryView:
     """Return the view of an entry."""
     return {
         "id": entry.position,
         "at": entry.at,
         "action": entry.action,
-        "actor": {"type": entry.actor.type, "id": entry.actor.id},
+        "actor": actor_view(entry.actor),
         "connection_id": entry.connection_id,
         "request_id": entry.request_id,
         "credential_id": entry.credential_id,
         "settings": list(entry.settings),
+        "name": entry.name,
         "completed_at": entry.completed_at,
         "counts": entry.counts,
     }

@@ -13,6 +13,7 @@ from domain.records.batch import batch_id, id_at, position_of
 from domain.records.lookup import IfExists, LookupOutcome, MessageKind
 from domain.records.request import State, WhetherExecuted
 from domain.records.webhook import WebhookState
+from handlers.views.audit_log import ActorView, actor_view
 from handlers.views.schema import Moment, PageNumber, Schema, TotalPages, Uuid, WaitingReasonView, waiting_reason
 
 if TYPE_CHECKING:
@@ -297,6 +298,10 @@ class QueuedRequestView(_RequestFields):
     references: Annotated[
         list[ReferenceView], Schema("The references of the request. `request_xml` and `request_json` have their values")
     ]
+    queued_by: Annotated[
+        ActorView | None,
+        Schema("Who queued it. Null if the service did, to ask QuickBooks whether it executed a write"),
+    ]
     replaces: Annotated[Uuid | None, Schema("The request in whose place this one was queued. Otherwise null")]
     replaced_by: NotRequired[
         Annotated[
@@ -417,6 +422,7 @@ def queued_request(
             }
             for reference in stored.references
         ],
+        "queued_by": actor_view(stored.queued_by) if stored.queued_by else None,
         "replaces": stored.replaces,
     }
     if with_result:

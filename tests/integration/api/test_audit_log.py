@@ -82,6 +82,7 @@ COMMANDS_OF_ACTIONS: dict[str, tuple[dict[str, str], Action]] = {
     "set_limits": ({"app_id": APP_ID, "waiting": "10", "reads_per_second": "7"}, Action.LIMITS_CHANGED),
     "set_contact": ({"app_id": APP_ID, "phone": "+1 555 010 0199", "name": "Bluewater"}, Action.CONTACT_CHANGED),
     "create_key": ({"app_id": APP_ID}, Action.API_KEY_CREATED),
+    "rename_key": ({"key_hash": HASH, "name": "Nightly sync"}, Action.API_KEY_RENAMED),
     "revoke_key": ({"key_hash": HASH}, Action.API_KEY_REVOKED),
     "rotate_webhook_secret": ({"app_id": APP_ID}, Action.WEBHOOK_SECRET_ROTATED),
     "retire_old_webhook_secrets": ({"app_id": OTHER_APP_ID}, Action.OLD_WEBHOOK_SECRETS_RETIRED),
@@ -225,7 +226,7 @@ def test_a_command_leaves_exactly_one_entry_or_none_if_it_is_not_audited(
         assert entry.actor == OPERATOR
         settings = {"set_limits": ("reads_per_second", "waiting"), "set_contact": ("name", "phone")}
         assert entry.settings == settings.get(command, ())
-        if command in {"create_key", "revoke_key"}:
+        if command in {"create_key", "rename_key", "revoke_key"}:
             assert entry.credential_id == result["key_id"]
         if "app_id" in arguments:
             assert entry.app_id == arguments["app_id"]

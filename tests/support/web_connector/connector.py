@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from domain.ports import IdSource
     from domain.queueing.new_request import NewRequest
     from domain.records.approval import Author
+    from domain.records.audit import Actor
     from domain.records.session import RequestInFlight
     from domain.storage.changes import Change
     from tests.support.index_lag import IndexLag
@@ -200,6 +201,7 @@ class Connector:
         attributes: str = "",
         *,
         metadata: Mapping[str, str] | None = None,
+        queued_by: Actor | None = None,
         **fields: Any,
     ) -> str:
         """Queue a request a second after the one before, and return its id."""
@@ -211,7 +213,7 @@ class Connector:
             f'<QBXML><QBXMLMsgsRq onError="stopOnError"><{name} requestID="{label}"{attributes}>{content}'
             f"</{name}></QBXMLMsgsRq></QBXML>"
         )
-        self.store.commit(AddRequest(record, xml, f"{name}\n{label}", metadata or {}))
+        self.store.commit(AddRequest(record, xml, f"{name}\n{label}", metadata or {}, queued_by=queued_by))
         return record.id
 
     def write(self, customer: str = "Ann", **fields: Any) -> str:

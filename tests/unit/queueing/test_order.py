@@ -51,7 +51,7 @@ def test_pages_of_a_query_keep_their_order(steps: list[int]) -> None:
     pages = [a_record(inserted_at=timestamp(NOON), state=State.SENT, paging=Paging(page_size=2))]
     for microseconds in steps:
         now += timedelta(microseconds=microseconds)
-        page = next_page(pages[-1], ITERATED, "{1}", new_id(), now, metadata={})
+        page = next_page(pages[-1], ITERATED, "{1}", new_id(), now, metadata={}, queued_by=None)
         assert page
         pages.append(page.record)
 

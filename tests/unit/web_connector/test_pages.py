@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain import qbxml
+from domain.records.audit import Actor, ActorType
 from domain.records.request import State
 from domain.records.webhook import Webhook, WebhookState
 from domain.web_connector.outcomes.pages import max_returned
@@ -29,8 +30,13 @@ def pages(qbwc: Connector) -> list[Any]:
 
 def test_pages_are_sent_in_order_before_other_requests(qbwc: Connector) -> None:
     metadata = {"order": "1007"}
+    author = Actor(ActorType.API_KEY, "key_1", "Nightly sync")
     first = qbwc.iterate(
-        request_label="mine", webhook=Webhook.to("https://example.com/"), label="nightly", metadata=metadata
+        request_label="mine",
+        webhook=Webhook.to("https://example.com/"),
+        label="nightly",
+        metadata=metadata,
+        queued_by=author,
     )
     other = qbwc.queue()
     request = qbwc.begin()
@@ -54,6 +60,7 @@ def test_pages_are_sent_in_order_before_other_requests(qbwc: Connector) -> None:
     assert {record.request_label for record in (one, two, three)} == {"mine"}
     assert {record.label for record in (one, two, three)} == {"nightly"}
     assert [qbwc.store.bodies[record.id].metadata for record in (one, two, three)] == [metadata] * 3
+    assert [qbwc.store.bodies[record.id].queued_by for record in (one, two, three)] == [author] * 3
     assert "iterator=" in qbwc.store.bodies[two.id].request_xml
 
 

@@ -22,6 +22,8 @@ from domain.timestamps import later_than, timestamp
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from domain.records.audit import Actor
+
 SIZE = "MaxReturned"
 
 MAX_PAGES = 10_000
@@ -74,10 +76,12 @@ def next_page(
     now: datetime,
     *,
     metadata: Mapping[str, str],
+    queued_by: Actor | None,
 ) -> AddRequest | None:
     """Return the record of the next page, claimed by the same session, or None if the query does not iterate.
 
-    `request` is the stored request of `record`, and `metadata` its metadata. The new record gets the id `page_id`.
+    `request` is the stored request of `record`, and `metadata` its metadata. The new record gets the id `page_id`. It
+    was `queued_by` whoever queued page 1.
     """
     request = iterating(record, request)
     if request.iterator not in {"Start", "Continue"}:
@@ -102,7 +106,7 @@ def next_page(
         subject=record.subject,
         simulated=record.simulated,
     )
-    return AddRequest(page, request.to_xml(), searchable_text(page, request), metadata)
+    return AddRequest(page, request.to_xml(), searchable_text(page, request), metadata, queued_by=queued_by)
 
 
 def max_returned(request: qbxml.Request) -> int | None:

@@ -146,7 +146,9 @@ def _with_next_page(page: PageReceived, stored: RequestInFlight, page_id: str, n
     record = stored.record
     try:
         request = qbxml.stored_request(stored.request_xml or "", record.qbxml_version)
-        following = next_page(record, request, page.iterator_id, page_id, now, metadata=stored.metadata)
+        following = next_page(
+            record, request, page.iterator_id, page_id, now, metadata=stored.metadata, queued_by=stored.queued_by
+        )
     except Exception as error:  # noqa: BLE001 - as in `answer`
         return not_interpreted(record, page.response_xml, error, now)
     if following is None:
