@@ -26,7 +26,9 @@ BUILT = {"node_modules", "build"}
 COMMANDS = {"sh", "console"}
 """The languages of blocks that a reader pastes into a terminal."""
 
-NOT_COMMANDS = {"text", "json", "xml", "python", "javascript", "js", "typescript", "csharp", "php", "mermaid"}
+NOT_COMMANDS = {
+    "csharp", "go", "java", "javascript", "js", "json", "mermaid", "php", "python", "ruby", "text", "typescript", "xml",
+}  # fmt: skip
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
 _TERMINAL = re.compile(r"# terminal \d+\s*")

@@ -365,7 +365,8 @@ class TestApi:
             deployment.clock.advance(seconds=1)
             assert deployment.api.call("POST", f"{url}/{step}").status == 200
         own = deployment.readonly.call("GET", "/api/v1/api_key").json["data"]["key_id"]
-        actor = {"type": "api_key", "id": deployment.api.call("GET", "/api/v1/api_key").json["data"]["key_id"]}
+        key_id = deployment.api.call("GET", "/api/v1/api_key").json["data"]["key_id"]
+        actor = {"type": "api_key", "id": key_id, "name": None}
 
         everything = deployment.readonly.call("GET", "/api/v1/audit_log").json
         of_connection = deployment.readonly.call("GET", f"{url}/audit_log").json

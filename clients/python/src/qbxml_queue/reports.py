@@ -12,8 +12,8 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from qbxml_queue.arguments import read_once, separated
 from qbxml_queue.options import ReadOptions
-from qbxml_queue.resources import read_once, separated
 from qbxml_queue.results import result_of
 from qbxml_queue.schema.report_names import REPORTS
 from qbxml_queue.values import read_text

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from qbxml_queue import custom_fields
+from qbxml_queue.arguments import queue_options, read_once, same_call, separated
 from qbxml_queue.batches import AddOptions, BatchBase, Entry, StepOptions
 from qbxml_queue.errors import (
     Ambiguous,
@@ -36,13 +36,11 @@ from qbxml_queue.options import (
 from qbxml_queue.protocol import PAGE_SIZE, WAIT_SECONDS, Pages, can_be_paged
 from qbxml_queue.results import result_of
 from qbxml_queue.schema.kinds import KINDS
-from qbxml_queue.values import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from qbxml_queue.kinds import Kind
-    from qbxml_queue.options import QueueOptions
     from qbxml_queue.protocol import Protocol, Steps
     from qbxml_queue.reports import Reports
     from qbxml_queue.schema.records import QueuedRequest
@@ -60,14 +58,6 @@ _DELETED = 404
 
 _OWNERS = ("CustomerRef", "VendorRef", "AccountRef", "BankAccountRef", "CreditCardAccountRef")
 """The elements that own the number of a transaction. A transaction has one of them."""
-
-_EXTRA = {
-    "create": ("lines", "custom_fields"),
-    "ensure": ("lines", "custom_fields"),
-    "update": ("lines", "remove_lines", "custom_fields"),
-    "list": ("modified_since", "custom_fields"),
-}
-"""Arguments of methods that are neither fields nor options."""
 
 
 @dataclass(slots=True)
@@ -284,7 +274,9 @@ class Operations:
         """Queue the request of an attempt, unless it is queued, and return its record after its end."""
         if attempt.request_id is None:
             request = cast("dict[str, Any]", attempt.request)
-            queued = yield from self._protocol.queue(request, {**_queued(options), "idempotency_key": attempt.key})
+            queued = yield from self._protocol.queue(
+                request, {**queue_options(options), "idempotency_key": attempt.key}
+            )
             attempt.request_id = queued["id"]
         return (yield from self._protocol.wait(attempt.request_id, deadline - self._protocol.clock()))
 
@@ -292,7 +284,7 @@ class Operations:
         """Queue an attempt with custom fields as a batch, unless it is queued, and wait for its end."""
         batch = attempt.batch = attempt.batch or self._batch(attempt, options)
         if not batch.is_queued:
-            yield from self._protocol.queue_batch(batch, _queued(options))
+            yield from self._protocol.queue_batch(batch, queue_options(options))
             attempt.request_id = batch.entries[0].record["id"]
         for entry in batch.entries:
             entry.update((yield from self._protocol.wait(entry.record["id"], deadline - self._protocol.clock())))
@@ -378,7 +370,7 @@ class Listing:
         if self._pages is None:
             first = self._reads.pop(call, None)
             if first is None:
-                first = (yield from self._protocol.queue(self._request, _queued(self._options)))["id"]
+                first = (yield from self._protocol.queue(self._request, queue_options(self._options)))["id"]
             self._pages = Pages(self._protocol, first)
         if self._pages.was_last:
             return None
@@ -473,7 +465,7 @@ class ResourcesOfClient(ByName):
     @cached_property
     def reports(self) -> Reports:
         """The reports of QuickBooks."""
-        from qbxml_queue.reports import Reports  # noqa: PLC0415 - it imports this module
+        from qbxml_queue.reports import Reports  # noqa: PLC0415 - many programs read none
 
         client: Any = self
         return Reports(client.protocol, client.run)
@@ -488,30 +480,6 @@ class ResourcesOfBatch(ByName):
 
     def _resource(self, kind: Kind) -> StepsOfResource:
         return StepsOfResource(kind, cast("BatchBase", self))
-
-
-def same_call(method: str, content: dict[str, Any], options: Mapping[str, Any]) -> str:
-    """Return what two calls have in common that are the same. Their timeouts may differ."""
-    told = {name: value for name, value in options.items() if name != "timeout"}
-    return json.dumps([method, to_json(content), told], sort_keys=True)
-
-
-def read_once(
-    protocol: Protocol, reads: dict[str, str], request: dict[str, Any], options: dict[str, Any]
-) -> Steps[QueuedRequest]:
-    """Queue a query, unless the same call has, and return its record after its end. Raises StillQueued.
-
-    `reads` has the ids of what was queued by calls that did not wait until its end.
-    """
-    call, deadline = same_call("get", request, options), protocol.clock() + options.get("timeout", WAIT_SECONDS)
-    waiting = reads.pop(call, None)
-    if waiting is None:
-        waiting = (yield from protocol.queue(request, _queued(options)))["id"]
-    try:
-        return (yield from protocol.wait(waiting, deadline - protocol.clock()))
-    except StillWaiting as error:
-        reads[call] = waiting
-        raise StillQueued(error.record) from None
 
 
 def addition(
@@ -584,17 +552,6 @@ def objects(kind: Kind, result: Mapping[str, Any], *, with_custom_fields: bool) 
     return [custom_fields.with_custom_fields(one) for one in found] if with_custom_fields else found
 
 
-def separated(method: str, kind: type, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the fields among arguments, whose names QBXML writes with a capital, and the options.
-
-    Raises TypeError for an option that a method does not have.
-    """
-    fields = {name: value for name, value in given.items() if not name[:1].islower()}
-    options = {name: value for name, value in given.items() if name not in fields}
-    check_options(method, kind, {name: value for name, value in options.items() if name not in _EXTRA.get(method, ())})
-    return fields, options
-
-
 def check_method(kind: Kind, method: str, methods: Sequence[str]) -> None:
     """Raise AttributeError for a method that a resource does not have."""
     if method not in methods:
@@ -625,7 +582,3 @@ def _put(filters: dict[str, Any], path: Sequence[str], value: Any) -> None:
     if last in filters:
         raise TypeError(f"modified_since and {last} are the same limit. Give one of them.")
     filters[last] = value
-
-
-def _queued(options: Mapping[str, Any]) -> QueueOptions:
-    return cast("QueueOptions", {name: value for name, value in options.items() if name != "timeout"})
