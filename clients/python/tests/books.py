@@ -46,8 +46,8 @@ class Clock:
 class Books:
     """A service for one company. `before` is called before each request is executed, with its name.
 
-    `faults` are consumed by the calls, in order: None for a call that works, or an exception that comes after the
-    service has executed the call.
+    `faults` are consumed by the calls, in order: None for a call that works, an exception that comes after the service
+    has executed the call, or the status with which it refuses the call.
     """
 
     company: Company
@@ -56,7 +56,7 @@ class Books:
     records: dict[str, dict[str, Any]] = field(default_factory=dict)
     keys: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     executed: list[ET.Element] = field(default_factory=list)
-    faults: list[Exception | None] = field(default_factory=list)
+    faults: list[Exception | int | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._session = self.company.begin_session("service")
@@ -64,6 +64,8 @@ class Books:
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         fault = self.faults.pop(0) if self.faults else None
+        if isinstance(fault, int):
+            return httpx.Response(fault, json={"error": {"code": "refused", "message": "No."}})
         answer = self._answer(request)
         if fault is not None:
             raise fault

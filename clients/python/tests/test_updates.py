@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from qbxml_queue import ApiError, Conflict, StaleEditSequence, StillQueued
+from qbxml_queue.resources import Attempt, Begun
 from qbxml_queue.values import to_json
 
 from domain import qbxml
@@ -308,7 +309,7 @@ def test_a_second_call_after_the_end_of_the_first_is_another_write(shop: Any, bo
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_write_is_queued_twice_whatever_is_lost(shop: Any, books: Books, seed: int) -> None:
-    """Answers get lost, QuickBooks is closed for a while, and the program makes the same calls until they succeed."""
+    """Answers get lost, calls are refused, QuickBooks is closed. The program repeats each call until it succeeds."""
     chance = random.Random(seed)
     ada = shop.customers.ensure(Name="Ada Ltd")
     made = shop.invoices.create(CustomerRef=ada, lines=[{"ItemRef": "Consulting", "Quantity": 1}])
@@ -322,18 +323,48 @@ def test_no_write_is_queued_twice_whatever_is_lost(shop: Any, books: Books, seed
         before = len(books.writes)
         while True:
             books.is_closed = chance.random() < 0.5
-            lost = [chance.random() < 0.6 for _ in range(chance.randint(0, 30))]
-            books.faults = [httpx.ReadError("lost") if one else None for one in lost]
+            faults = [httpx.ReadError("lost"), httpx.ReadError("lost"), *chance.sample([429, 401, 403], 1), None]
+            books.faults = [chance.choice(faults) for _ in range(chance.randint(0, 30))]
             try:
                 call()
                 break
-            except (StillQueued, httpx.TransportError):
+            except (StillQueued, ApiError, httpx.TransportError):
                 books.faults.clear()
                 books.open()
         books.faults.clear()
         books.open()
         assert len(books.writes) == before + 1, books.writes[before:]
     assert len(shop.invoices.get(made["TxnID"])["InvoiceLineRet"]) == 2
+
+
+def test_a_write_whose_answer_was_lost_is_not_queued_again_after_a_refusal(shop: Any, books: Books) -> None:
+    def create() -> Any:
+        return shop.invoices.create(CustomerRef={"FullName": "Ada Ltd"}, lines=[{"ItemRef": "Consulting"}])
+
+    shop.customers.create(Name="Ada Ltd")
+    books.faults = [httpx.ReadError("lost"), *[429] * 10]
+    with pytest.raises(ApiError):
+        create()
+    books.faults.clear()
+
+    create()
+
+    assert books.writes.count("InvoiceAddRq") == 1
+
+
+def test_equal_calls_that_ended_too_early_are_each_resumed_once() -> None:
+    writes = Begun()
+    first, second = (Attempt(cause, {}) for cause in ("first", "second"))
+    writes.keep("call", first)
+    writes.keep("call", second)
+    writes.keep("another", first)
+
+    assert [writes.take("call") for _ in range(3)] == [first, second, None]
+    writes.keep("call", first)
+    writes.keep("call", second)
+    writes.remove("call", first)
+    assert [writes.take("call") for _ in range(2)] == [second, None]
+    assert writes.take("another") is first
 
 
 def test_a_key_names_an_update_for_a_program_that_was_restarted(shop: Any) -> None:

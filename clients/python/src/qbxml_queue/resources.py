@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from qbxml_queue import custom_fields
@@ -50,8 +51,9 @@ T = TypeVar("T")
 REPEATS = 3
 """How often a change is repeated after somebody else has changed the object."""
 
-_EXECUTED_MAYBE = 500
-"""From this status on, the service may have executed a call."""
+_REFUSALS = frozenset({400, 404, 409, 413, 422})
+"""The statuses after which a write is surely not in the queue. After any other one, an earlier try of the same call,
+whose answer was lost, may have queued it."""
 
 _DELETED = 404
 """The status of a request that was deleted."""
@@ -94,13 +96,45 @@ class Alteration:
     custom_fields: dict[str, str | None]
 
 
+class Begun:
+    """The writes that may be in the queue, by the call that began them.
+
+    Equal calls can run at once, in threads too. Each begins a write of its own, and each repeated call goes on with one
+    of them.
+    """
+
+    def __init__(self) -> None:
+        self._all: dict[str, list[Attempt]] = {}
+        self._lock = Lock()
+
+    def keep(self, call: str, attempt: Attempt) -> None:
+        """Keep a write for the same call."""
+        with self._lock:
+            self._all.setdefault(call, []).append(attempt)
+
+    def take(self, call: str) -> Attempt | None:
+        """Remove and return the oldest write of a call, or None."""
+        with self._lock:
+            begun = self._all.pop(call, [])
+            if len(begun) > 1:
+                self._all[call] = begun[1:]
+            return begun[0] if begun else None
+
+    def remove(self, call: str, attempt: Attempt) -> None:
+        """Remove a write of a call."""
+        with self._lock:
+            others = [other for other in self._all.pop(call, ()) if other is not attempt]
+            if others:
+                self._all[call] = others
+
+
 class Operations:
     """What the methods of a resource do."""
 
     def __init__(self, kind: Kind, protocol: Protocol) -> None:
         self._kind = kind
         self._protocol = protocol
-        self._writes: dict[str, Attempt] = {}
+        self._writes = Begun()
         self.reads: dict[str, str] = {}
         """What was queued by calls that did not wait until its end. The same call goes on with it."""
 
@@ -116,7 +150,7 @@ class Operations:
         request, wanted, options = addition(self._kind, method, kind, given)
         call = same_call(method, {"request": request, "custom_fields": wanted}, options)
         deadline = self._deadline(options)
-        attempt = self._writes.pop(call, None)
+        attempt = self._writes.take(call)
         if attempt is None:
             attempt = Attempt(self._cause(options), request, custom_fields=wanted)
             if wanted and options.get("if_exists", "fail") != "fail":
@@ -167,7 +201,7 @@ class Operations:
         check_options(method, CallOptions, given)
         request = removal(self._kind, method, identifier)
         call, deadline = same_call(method, request, given), self._deadline(given)
-        attempt = self._writes.pop(call, None) or Attempt(self._cause(given), request)
+        attempt = self._writes.take(call) or Attempt(self._cause(given), request)
         return result_of((yield from self._kept(call, attempt, self._end(attempt, given, deadline))))
 
     def update(self, identifier: str, /, **given: Any) -> Steps[dict[str, Any]]:
@@ -175,7 +209,7 @@ class Operations:
         change, options = alteration(self._kind, identifier, given)
         call = same_call("update", vars(change), options)
         deadline = self._deadline(options)
-        attempt = self._writes.pop(call, None)
+        attempt = self._writes.take(call)
         if attempt is None:
             read = yield from self._read_again(change, options, deadline)
             attempt = self._change(change, change.removed, read, self._cause(options), 1)
@@ -185,9 +219,9 @@ class Operations:
             except StaleEditSequence as stale:
                 if attempt.number > REPEATS:
                     raise
-                self._writes[call] = attempt  # The same call compares with what this one has read.
+                self._writes.keep(call, attempt)  # The same call compares with what this one has read.
                 now = yield from self._read_again(change, options, deadline)
-                del self._writes[call]
+                self._writes.remove(call, attempt)
                 attempt = self._repeated(change, attempt, now, stale)
             else:
                 return written
@@ -265,7 +299,7 @@ class Operations:
             return (yield from steps)
         except BaseException as error:
             if _may_be_queued(attempt, error):
-                self._writes[call] = attempt
+                self._writes.keep(call, attempt)
             if isinstance(error, StillWaiting):
                 raise StillQueued(error.record) from None
             raise
@@ -324,13 +358,12 @@ class Operations:
             except RequestFailed as failure:
                 failures[name] = failure
         left = {name: value for name, value in attempt.custom_fields.items() if name in failures}
-        self._writes[call] = Attempt(
-            attempt.cause, None, None, identifier, left, attempt.number + 1, outcome, attempt.request_id
-        )
+        rest = Attempt(attempt.cause, None, None, identifier, left, attempt.number + 1, outcome, attempt.request_id)
+        self._writes.keep(call, rest)
         if failures:
             raise CustomFieldsNotWritten(self._kind.name, str(identifier), failures)
         [read] = objects(self._kind, result_of(reading.record), with_custom_fields=True)
-        del self._writes[call]
+        self._writes.remove(call, rest)
         return read, outcome
 
     def _cause(self, options: Mapping[str, Any]) -> str:
@@ -565,7 +598,7 @@ def _may_be_queued(attempt: Attempt, error: BaseException) -> bool:
         return True
     if attempt.request_id is not None:
         return error.status != _DELETED
-    return error.status >= _EXECUTED_MAYBE
+    return error.status not in _REFUSALS
 
 
 def _rename_lines(fields: dict[str, Any], options: dict[str, Any], element: str | None) -> None:
