@@ -35,11 +35,28 @@ function route(method, path, operation, schemas, typeOf) {
     returnsData,
     types: {
       body: body && typeOf(body),
-      parameters: Object.fromEntries(query.map((one) => [camelCase(one.name), [typeOf(one.schema), one.description]])),
+      parameters: query.map((one) => ({
+        name: camelCase(one.name),
+        type: typeOf(one.schema).replace(/^\((.*)\)\[\]$/, "readonly ($1)[]"),
+        note: noteOf(one),
+      })),
       result: returnsData ? typeOf(properties.data) : answer ? typeOf(answer) : "void",
     },
     summary: (operation.summary ?? "").replace(/\.$/, ""),
   };
+}
+
+/** Return what a caller should know of a parameter. */
+function noteOf({ description = "", schema: { minimum, maximum, maxLength, default: value } }) {
+  return [
+    description,
+    (minimum !== undefined || maximum !== undefined) && `From ${minimum ?? "…"} to ${maximum ?? "…"}.`,
+    maxLength !== undefined && `At most ${maxLength} characters.`,
+    value !== undefined && `${value} by default.`,
+  ]
+    .filter(Boolean)
+    .join(" ")
+    .replaceAll("*/", "*\\/");
 }
 
 /** Return the schema of the JSON in a body, if it has one. */
@@ -64,11 +81,13 @@ export function routesFile(found) {
 
 /** Return the declarations of the routes. `records` are the names of the objects of the API. */
 export function apiFile(found, records) {
+  const options = Object.entries(found).flatMap(([name, one]) => optionsOf(name, one));
   const methods = Object.entries(found).flatMap(([name, one]) => declaration(name, one));
-  const words = new Set(methods.join("\n").match(/\w+/g));
+  const words = new Set([...options, ...methods].join("\n").match(/\w+/g));
   return [
     "// The types of the routes of the API.",
     `import type { ${records.filter((name) => words.has(name)).join(", ")} } from "./records.cjs";`,
+    ...options,
     "/** A method for each route of the API. */",
     "export interface Api {",
     ...methods,
@@ -76,18 +95,29 @@ export function apiFile(found, records) {
   ];
 }
 
-function declaration(name, { method, path, ids, body, hasKey, types, summary }) {
+const optionsName = (name) => `${name[0].toUpperCase()}${name.slice(1)}Options`;
+
+/** Return the declaration of the options of a route, if it has any. */
+function optionsOf(name, { path, hasKey, types }) {
   const options = [
-    ...Object.entries(types.parameters).map(
-      ([one, [type]]) => `${one}?: ${type.replace(/^\((.*)\)\[\]$/, "readonly ($1)[]")}`,
-    ),
-    ...(path.includes("{connectionId}") ? ["connectionId?: string"] : []),
-    ...(hasKey ? ["idempotencyKey?: string"] : []),
+    ...types.parameters,
+    path.includes("{connectionId}") && { name: "connectionId", type: "string", note: "The client's by default." },
+    hasKey && { name: "idempotencyKey", type: "string", note: "Names the cause. The default is random." },
+  ].filter(Boolean);
+  if (options.length === 0) return [];
+  return [
+    `export interface ${optionsName(name)} {`,
+    ...options.flatMap((one) => [...(one.note ? [`  /** ${one.note} */`] : []), `  ${one.name}?: ${one.type};`]),
+    "}",
   ];
+}
+
+function declaration(name, one) {
+  const { method, path, ids, body, types, summary } = one;
   const given = [
     ...ids.map((id) => `${id}: string`),
     ...(body ? [`body${body === "optional" ? "?" : ""}: ${types.body}`] : []),
-    ...(options.length > 0 ? [`options?: { ${options.join("; ")} }`] : []),
+    ...(optionsOf(name, one).length > 0 ? [`options?: ${optionsName(name)}`] : []),
   ];
   return [`  /** ${method} ${path}: ${summary}. */`, `  ${name}(${given.join(", ")}): Promise<${types.result}>;`];
 }

@@ -12,6 +12,9 @@ const OWNERS = ["CustomerRef", "VendorRef", "AccountRef", "BankAccountRef", "Cre
 /** Transactions with a number that has no owner, so `ifExists` cannot find them. */
 const NUMBERED_OTHERWISE = new Set(["JournalEntry", "TransferInventory", "BuildAssembly"]);
 
+/** Objects whose data extensions are private data of programs only. Users define fields for the others. */
+const WITHOUT_CUSTOM_FIELDS = new Set(["Account", "OtherName"]);
+
 const METHODS = ["create", "ensure", "get", "find", "list", "update", "delete", "void"];
 
 /** Return the resource of each object that a query finds by its id, by its name in the client. */
@@ -56,7 +59,15 @@ function resource(name, key, requests, returns, soughtBy) {
     addedLine: `${name}LineAdd` in added ? `${name}LineAdd` : undefined,
     changedLines: Object.keys(changed).filter((line) => /Line(Group)?Mod$/.test(line)),
     ifExists: isOfList && "EditSequence" in changed ? "update" : "return",
+    customFields: soughtBy.includes("OwnerID") ? customFieldsOf(name, requests) : undefined,
   };
+}
+
+/** Return the type of an object in DataExtMod, if it can have custom fields. */
+function customFieldsOf(name, requests) {
+  const kind = name.startsWith("Item") && name !== "ItemReceipt" ? "Item" : name;
+  const known = requests.DataExtModRq.types.filter(Array.isArray).flat();
+  return known.includes(kind) && !WITHOUT_CUSTOM_FIELDS.has(kind) ? kind : undefined;
 }
 
 /** Return the elements of the object in an Add or a Mod: the type of each. */
@@ -196,6 +207,7 @@ export function typesFile(found) {
   const inBatch = all.filter(([, { methods }]) => ["create", "delete", "void"].some((one) => methods.includes(one)));
   return [
     "// The types of the resources: which methods each has, and their arguments and results.",
+    'import type { CustomFields, GetWhole, FindWhole, ListWhole } from "../methods.cjs";',
     'import type { Create, Delete, Ensure, Find, Get, List, Moment, Update, Void } from "../methods.cjs";',
     'import type { CreateStep, DeleteStep, EnsureStep, VoidStep } from "../methods.cjs";',
     'import type * as q from "./requests.cjs";',
@@ -212,24 +224,15 @@ export function typesFile(found) {
   ];
 }
 
-function argumentsOf({ name, methods, addedLine, changedLines, modified }) {
+function argumentsOf(resource) {
+  const { name, methods, returns, modified, customFields } = resource;
   const lines = [];
-  if (addedLine) {
-    lines.push(`/** The fields of ${name}Add. */`, `export interface ${name}Fields extends q.${name}Add {`);
-    lines.push(`  /** The same as ${addedLine}. */`, `  lines?: readonly q.${addedLine}[];`, "}");
+  if (customFields && returns.join() === `${name}Ret`) {
+    lines.push(`/** ${name}Ret, and its custom fields, if they were asked for or written. */`);
+    lines.push(`export interface ${name}Read extends r.${name}Ret, CustomFields {}`);
   }
-  if (methods.includes("update")) {
-    const key = `"ListID" | "TxnID" | "EditSequence"`;
-    lines.push(`/** The fields of ${name}Mod that change. */`);
-    lines.push(`export interface ${name}Changes extends Omit<q.${name}Mod, ${key}> {`);
-    if (changedLines.includes(`${name}LineMod`)) {
-      lines.push(`  /** The same as ${name}LineMod. */`, `  lines?: readonly q.${name}LineMod[];`);
-    }
-    if (changedLines.length > 0) {
-      lines.push("  /** The TxnLineIDs of the lines to remove. */", "  removeLines?: readonly string[];");
-    }
-    lines.push("}");
-  }
+  if (methods.includes("create") && fieldsOf(resource) === `${name}Fields`) lines.push(...additionOf(resource));
+  if (methods.includes("update")) lines.push(...changesOf(resource));
   lines.push(`/** The filters of ${name}Query. */`, `export interface ${name}Filters extends q.${name}QueryRq {`);
   if (modified.length > 0) {
     lines.push(`  /** The same as ${modified.join("/")}. */`, "  modifiedSince?: Moment;");
@@ -237,17 +240,50 @@ function argumentsOf({ name, methods, addedLine, changedLines, modified }) {
   return [...lines, "}"];
 }
 
+/** Return the declaration of the fields of `create` and `ensure`. */
+function additionOf({ name, addedLine, customFields }) {
+  const about = "Custom fields by their names, as QuickBooks defines them. At most 255 characters each.";
+  return [
+    `/** The fields of ${name}Add. */`,
+    `export interface ${name}Fields extends q.${name}Add {`,
+    ...(addedLine ? [`  /** The same as ${addedLine}. */`, `  lines?: readonly q.${addedLine}[];`] : []),
+    ...(customFields ? [`  /** ${about} */`, "  customFields?: Readonly<Record<string, string>>;"] : []),
+    "}",
+  ];
+}
+
+/** Return the declaration of the changes of `update`. */
+function changesOf({ name, changedLines, customFields }) {
+  const [line, key] = [`${name}LineMod`, `"ListID" | "TxnID" | "EditSequence"`];
+  const about = "Custom fields by their names, as QuickBooks defines them. null clears one.";
+  return [
+    `/** The fields of ${name}Mod that change. */`,
+    `export interface ${name}Changes extends Omit<q.${name}Mod, ${key}> {`,
+    ...(changedLines.includes(line) ? [`  /** The same as ${line}. */`, `  lines?: readonly q.${line}[];`] : []),
+    ...(changedLines.length > 0
+      ? ["  /** The TxnLineIDs of the lines to remove. */", "  removeLines?: readonly string[];"]
+      : []),
+    ...(customFields ? [`  /** ${about} */`, "  customFields?: Readonly<Record<string, string | null>>;"] : []),
+    "}",
+  ];
+}
+
+/** Return the type of an object as it is read. */
+const readOf = ({ returns, customFields }) =>
+  returns.map((one) => (customFields ? one.replace(/Ret$/, "Read") : `r.${one}`)).join(" | ");
+
 /** Return the type of a resource of a client. */
 function methodsOf(resource) {
-  const { name, methods, returns, key } = resource;
-  const returned = returns.map((one) => `r.${one}`).join(" | ");
+  const { name, methods, key, customFields } = resource;
+  const [returned, whole] = [readOf(resource), customFields ? "Whole" : ""];
+  const changed = customFields ? `${name}Read` : `r.${name}Ret`;
   const types = {
-    create: `Create<${fieldsOf(resource)}, r.${name}Ret>`,
-    ensure: `Ensure<${fieldsOf(resource)}, r.${name}Ret>`,
-    get: `Get<${returned}>`,
-    find: `Find<${returned}>`,
-    list: `List<${name}Filters, ${returned}>`,
-    update: `Update<${name}Changes, r.${name}Ret>`,
+    create: `Create<${fieldsOf(resource)}, ${changed}>`,
+    ensure: `Ensure<${fieldsOf(resource)}, ${changed}>`,
+    get: `Get${whole}<${returned}>`,
+    find: `Find${whole}<${returned}>`,
+    list: `List${whole}<${name}Filters, ${returned}>`,
+    update: `Update<${name}Changes, ${changed}>`,
     delete: `Delete<r.${deletion(key)}DelRs>`,
     void: "Void<r.TxnVoidRs>",
   };
@@ -272,5 +308,5 @@ function stepsOf(resource) {
   ];
 }
 
-const fieldsOf = ({ name, addedLine }) => (addedLine ? `${name}Fields` : `q.${name}Add`);
+const fieldsOf = ({ name, addedLine, customFields }) => (addedLine || customFields ? `${name}Fields` : `q.${name}Add`);
 const deletion = (key) => (key === "ListID" ? "List" : "Txn");

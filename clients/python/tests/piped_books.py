@@ -72,6 +72,17 @@ class Pipe:
             "last": [[one.tag for one in self.books.executed[-1].iter()]] if self.books.executed else [],
         }
 
+    def define(self, name: str, objects: list[str]) -> None:
+        """Define a custom field."""
+        content = {"OwnerID": "0", "DataExtName": name, "DataExtType": "STR255TYPE", "AssignToObject": objects}
+        self.ask({"DataExtDefAddRq": {"DataExtDefAdd": content}})
+
+    def discard_last(self) -> None:
+        """Discard the last request that waits, and open QuickBooks for the others."""
+        *self.books.waiting, (record, *_) = self.books.waiting
+        self.books.open()
+        record["state"] = "discarded"
+
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         return _result(self.books.ask(qbxml.parse_request_json(request, VERSION)))
 
@@ -93,6 +104,8 @@ class Pipe:
         edit = self.edits.pop(0)
         self.books.is_closed = edit.get("closes", False)
         [(request, content)] = edit["request"].items()
+        for one in edit.get("also", ()):
+            self.ask(one)
         kind = request.removesuffix("ModRq")
         [(member, fields)] = content.items()
         key = "ListID" if "ListID" in fields else "TxnID"

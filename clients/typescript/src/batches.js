@@ -107,9 +107,18 @@ export class Batch {
     return entry;
   }
 
-  async queue() {
+  get entries() {
+    return [...this.#entries];
+  }
+
+  get isQueued() {
+    return this.#isQueued;
+  }
+
+  /** @param {QueueOptions} [options] */
+  async queue(options = {}) {
     const body = { requests: this.#entries.map((entry) => entry.body), ...this.#options };
-    const records = await this.#client.queueBatch(body, this.#key);
+    const records = await this.#client.queueBatch(body, this.#key, options);
     this.#isQueued = true;
     this.#entries.forEach((entry, index) => entry.update(/** @type {QueuedRequest} */ (records[index])));
   }

@@ -90,6 +90,12 @@ export interface ReadOptions extends SendOptions {
   timeout?: number;
 }
 
+/** How a read of an object that can have custom fields is queued. */
+export interface ObjectOptions extends ReadOptions {
+  /** True also reads the custom fields, as `customFields` of each object. */
+  customFields?: boolean;
+}
+
 /** How the query of a resource is queued, and how large its pages are. */
 export interface ListOptions extends ReadOptions {
   /** Objects in a page; 100 by default. */

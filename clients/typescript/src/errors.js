@@ -112,6 +112,19 @@ export class Conflict extends QbxmlQueueError {
   }
 }
 
+export class CustomFieldsNotWritten extends QbxmlQueueError {
+  /** @param {string} kind @param {string} id @param {Record<string, RequestFailed>} failures */
+  constructor(kind, id, failures) {
+    const each = Object.entries(failures).map(([name, failure]) => `${shown(name)}: ${failure.message}`);
+    super(
+      `${kind} ${id} was written, but not these custom fields: ${each.join("; ")} ` +
+        "Define them in QuickBooks and make the same call again: it writes only what is missing.",
+    );
+    this.id = id;
+    this.failures = failures;
+  }
+}
+
 /** Return a value as a message has it. @param {unknown} value */
 const shown = (value) => JSON.stringify(value) ?? "nothing";
 

@@ -198,6 +198,14 @@ export class Discarded extends RequestFailed {}
 /** QuickBooks executed the request, but its response is too large or unreadable. `response_xml` may have it. */
 export class ResultUnavailable extends RequestFailed {}
 
+/** The object was written, but not all of its custom fields. Define them, and make the same call again. */
+export class CustomFieldsNotWritten extends QbxmlQueueError {
+  /** The ListID or TxnID of the object. */
+  readonly id: string;
+  /** Why each custom field was not written, by its name. */
+  readonly failures: Record<string, RequestFailed>;
+}
+
 /** The books do not have the object. */
 export class NotFound extends QbxmlQueueError {}
 

@@ -14,6 +14,7 @@ export {
   Ambiguous,
   ApiError,
   Conflict,
+  CustomFieldsNotWritten,
   DependencyFailed,
   Discarded,
   InvalidSignature,
@@ -117,6 +118,7 @@ export class Client {
       wait: (id, timeout) => this.wait(id, timeout),
       pages: (id, deadline) => this.#pages(id, deadline),
       send: (method, path, options) => this.#send(method, path, options, CALL_SECONDS),
+      batch: (key, options) => new Batch(this, key, options),
       now: this.#clock,
       newKey: this.#newKey,
     };
@@ -230,12 +232,12 @@ export class Client {
     return batch;
   }
 
-  /** Queue the requests of a batch. @param {object} body @param {string} idempotencyKey */
-  async queueBatch(body, idempotencyKey) {
+  /** Queue the requests of a batch. @param {object} body @param {string} idempotencyKey @param {QueueOptions} options */
+  async queueBatch(body, idempotencyKey, options) {
     await this.#requireFullScope();
     const path = `${this.#connection}/queued_requests/batch`;
     /** @type {any} */
-    const answer = await this.call("POST", path, { body, idempotencyKey });
+    const answer = await this.call("POST", path, { parameters: parametersOf(options), body, idempotencyKey });
     return answer.data;
   }
 

@@ -1,5 +1,5 @@
 // What the modules of the client share and programs do not see.
-import type { CallOptions, QueueOptions } from "./calls.cjs";
+import type { BatchOptions, CallOptions, QueueOptions } from "./calls.cjs";
 import type { QueuedRequest } from "./schema/records.cjs";
 import type { EntryReference } from "./values.cjs";
 
@@ -35,6 +35,8 @@ export interface Kind {
   changedLines: string[];
   /** What `ensure` does with an object that exists. */
   ifExists: "return" | "update";
+  /** The type of the object in the requests that write custom fields, if it can have them. */
+  customFields?: string;
 }
 
 /** A route of the API. */
@@ -51,15 +53,30 @@ export interface Route {
   returnsData: boolean;
 }
 
-/** A write that was begun. */
+/** A write that was begun: a request, and the custom fields that are written behind it in the same batch. */
 export interface Attempt {
-  request: Tree;
-  key: string;
-  /** The object that it changes, as it was. */
-  read?: Tree;
+  /** What the idempotency key follows from. */
+  cause: string;
+  /** Undefined for an attempt that writes the custom fields that a former one has not written. */
+  request?: Tree;
+  /** The object as it was before. */
+  read?: Tree | undefined;
+  /** The id of the object. It is unknown before an addition. */
+  objectId?: any;
+  customFields: Record<string, string | null>;
   number: number;
+  outcome?: string | null | undefined;
   /** The id of the request, as soon as it is known to be queued. */
   id?: string;
+  batch?: any;
+}
+
+/** What an update changes. */
+export interface Alteration {
+  id: string;
+  fields: Tree;
+  removed: string[];
+  customFields: Record<string, string | null>;
 }
 
 /** What a client does for its resources and routes. */
@@ -70,13 +87,15 @@ export interface Service {
   /** Yield the results of the pages of a query. */
   pages(id: string, deadline: () => number): AsyncGenerator<any, void>;
   send(method: string, path: string, options: CallOptions): Promise<any>;
+  /** Return an empty batch. */
+  batch(key: string, options: BatchOptions): any;
   now(): number;
   newKey(): string;
 }
 
 /** What a batch needs of its client. */
 export interface BatchClient {
-  queueBatch(body: object, idempotencyKey: string): Promise<QueuedRequest[]>;
+  queueBatch(body: object, idempotencyKey: string, options: QueueOptions): Promise<QueuedRequest[]>;
   wait(id: string, timeout: number): Promise<QueuedRequest>;
   now(): number;
 }

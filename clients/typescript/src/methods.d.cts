@@ -1,6 +1,6 @@
 // The methods of resources.
 import type { AddOptions, Entry, StepOptions } from "./calls.cjs";
-import type { CreateOptions, ListOptions, ReadOptions, WriteOptions } from "./calls.cjs";
+import type { CreateOptions, ListOptions, ObjectOptions, ReadOptions, WriteOptions } from "./calls.cjs";
 import type { Reference } from "./values.cjs";
 
 export type { Moment } from "./values.cjs";
@@ -8,6 +8,11 @@ export type { Moment } from "./values.cjs";
 /** What became of an addition. */
 export interface Outcome {
   "@outcome": "created" | "found" | "updated" | "unchanged";
+}
+
+/** The custom fields of an object by their names, those that have a value. */
+export interface CustomFields {
+  customFields?: Record<string, string>;
 }
 
 export interface Create<Fields, Object> {
@@ -29,14 +34,29 @@ export interface Get<Object> {
   get(id: string, options?: ReadOptions): Promise<Object>;
 }
 
+export interface GetWhole<Object> {
+  /** Return the one with a ListID or TxnID, with its lines. Throws NotFound, StillQueued. */
+  get(id: string, options?: ObjectOptions): Promise<Object>;
+}
+
 export interface Find<Object> {
   /** Return the one with a full name or a number, or undefined. Throws Ambiguous, StillQueued. */
   find(nameOrNumber: string, options?: ReadOptions): Promise<Object | undefined>;
 }
 
+export interface FindWhole<Object> {
+  /** Return the one with a full name or a number, or undefined. Throws Ambiguous, StillQueued. */
+  find(nameOrNumber: string, options?: ObjectOptions): Promise<Object | undefined>;
+}
+
 export interface List<Filters, Object> {
   /** Yield those that a query finds, page by page. The timeout is that of one page. Throws StillQueued. */
   list(filters?: Filters, options?: ListOptions): AsyncGenerator<Object, void>;
+}
+
+export interface ListWhole<Filters, Object> {
+  /** Yield those that a query finds, page by page. The timeout is that of one page. Throws StillQueued. */
+  list(filters?: Filters, options?: ListOptions & ObjectOptions): AsyncGenerator<Object, void>;
 }
 
 export interface Update<Changes, Object> {

@@ -1,12 +1,23 @@
 // Resources: the objects of QuickBooks by their names, such as `books.customers`. schema/resources.d.cts has them.
-import { Ambiguous, ApiError, Conflict, NotFound, StaleEditSequence, StillQueued, StillWaiting } from "./errors.js";
+import { asked, checked, conflicts, differing, withCustomFields, written } from "./custom-fields.js";
+import {
+  Ambiguous,
+  ApiError,
+  Conflict,
+  CustomFieldsNotWritten,
+  NotFound,
+  RequestFailed,
+  StaleEditSequence,
+  StillQueued,
+  StillWaiting,
+} from "./errors.js";
 import { inOrder, toJson } from "./json.js";
 import { changedMeanwhile, lineIds, merged } from "./merging.js";
 import { OPTIONS, PAGE_SIZE, WAIT_SECONDS, checkOptions, checkedSeconds } from "./options.js";
 import { canBePaged } from "./queries.js";
 import { resultOf } from "./results.js";
 
-/** @import { Attempt, Kind, Service, Tree } from "./internal.js" */
+/** @import { Alteration, Attempt, Kind, Service, Tree } from "./internal.js" */
 /** @import { QueuedRequest } from "./schema/records.cjs" */
 
 // How often a change is repeated after somebody else has changed the object.
@@ -74,10 +85,37 @@ class Operations {
     return this.#add("ensure", fields, { ...options, ifExists: this.#kind.ifExists });
   }
 
-  /** @param {string} method @param {Tree} fields @param {Tree} options */
-  async #add(method, fields, options) {
-    const record = await this.#written(method, toJson(addition(this.#kind, fields)), options);
-    return { ...resultOf(record)[`${this.#kind.name}Ret`], "@outcome": record.outcome ?? "created" };
+  /** @param {string} method @param {Tree} given @param {Tree} options */
+  async #add(method, given, options) {
+    const { customFields, ...fields } = toJson(fieldsOf(this.#kind, given));
+    const wanted = checked(this.#kind, method, customFields);
+    const request = addition(this.#kind, fields);
+    const call = sameCall(method, { request, wanted }, options);
+    const deadline = this.#deadline(options);
+    let attempt = this.#writes.take(call);
+    if (!attempt) {
+      attempt = { cause: this.#cause(options), request, customFields: wanted, number: 1 };
+      if (Object.keys(wanted).length > 0 && (options.ifExists ?? "fail") !== "fail") {
+        attempt.read = await this.#existing(request, options, deadline);
+        if (attempt.read) attempt.customFields = differing(wanted, attempt.read);
+      }
+    }
+    const [object, outcome] = await this.#finished(call, attempt, options, deadline);
+    return { ...object, "@outcome": outcome ?? "created" };
+  }
+
+  /**
+   * Return the object that an addition would find, if it is certainly that one.
+   * @param {Tree} request @param {Tree} options @param {number} deadline @returns {Promise<Tree | undefined>}
+   */
+  async #existing(request, options, deadline) {
+    const fields = request[`${this.#kind.name}AddRq`][`${this.#kind.name}Add`];
+    const name = soughtName(this.#kind, fields);
+    if (name === undefined) return undefined;
+    const reading = this.#reading(options, deadline, true);
+    const found = await this.#found(/** @type {string} */ (this.#kind.sought), name, reading);
+    const same = found.filter((one) => hasOwner(fields, one));
+    return same.length === 1 ? same[0] : undefined;
   }
 
   /** @param {string} id @param {Tree} [options] */
@@ -104,6 +142,7 @@ class Operations {
     checkOptions("list", options);
     const { pageSize = PAGE_SIZE, timeout = WAIT_SECONDS } = options;
     let content = modifiedSince(this.#kind, toJson(filters));
+    if (isAsked(this.#kind, options)) content = asked(content);
     // The low lane takes no request that may be sent in pages.
     if (options.priority !== "low" && canBePaged(query(this.#kind, content), options)) {
       content = { "@iterator": "Start", MaxReturned: pageSize, ...content };
@@ -119,7 +158,7 @@ class Operations {
     try {
       for await (const page of this.#service.pages(id, () => this.#service.now() + seconds)) {
         isFirst = false;
-        yield* objects(this.#kind, page);
+        yield* objects(this.#kind, page, options);
       }
     } catch (error) {
       if (!(error instanceof StillWaiting)) throw error;
@@ -131,69 +170,93 @@ class Operations {
   /** @param {string} id @param {Tree} [options] */
   async delete(id, options = {}) {
     checkOptions("delete", options);
-    return resultOf(await this.#written("delete", removal(this.#kind, "delete", id), options));
+    return this.#remove("delete", id, options);
   }
 
   /** @param {string} id @param {Tree} [options] */
   async void(id, options = {}) {
     checkOptions("void", options);
-    return resultOf(await this.#written("void", removal(this.#kind, "void", id), options));
+    return this.#remove("void", id, options);
   }
 
-  /** @param {string} id @param {Tree} fields @param {Tree} [options] */
-  async update(id, fields, options = {}) {
+  /** @param {string} method @param {string} id @param {Tree} options */
+  async #remove(method, id, options) {
+    const request = removal(this.#kind, method, id);
+    const [call, deadline] = [sameCall(method, request, options), this.#deadline(options)];
+    const attempt = this.#writes.take(call) ?? { cause: this.#cause(options), request, customFields: {}, number: 1 };
+    return resultOf(await this.#kept(call, attempt, () => this.#end(attempt, options, deadline)));
+  }
+
+  /** @param {string} id @param {Tree} given @param {Tree} [options] */
+  async update(id, given, options = {}) {
     checkOptions("update", options);
-    const line = this.#kind.changedLines.find((one) => one === `${this.#kind.name}LineMod`);
-    const { removeLines: removed = [], ...wanted } = toJson(withLines(this.#kind, fields, line));
-    const call = sameCall("update", { id, wanted, removed }, options);
-    const deadline = this.#deadline(options);
-    let attempt =
-      this.#writes.take(call) ??
-      this.#change(wanted, removed, await this.#readAgain(id, options, deadline), options, 1);
+    const change = alteration(this.#kind, id, given);
+    const [call, deadline] = [sameCall("update", change, options), this.#deadline(options)];
+    let attempt = this.#writes.take(call);
+    if (!attempt) {
+      const read = await this.#readAgain(change, options, deadline);
+      attempt = this.#change(change, change.removed, read, this.#cause(options), 1);
+    }
     for (;;) {
       try {
-        return resultOf(await this.#finished(call, attempt, options, deadline))[`${this.#kind.name}Ret`];
+        const [object] = await this.#finished(call, attempt, options, deadline);
+        return object;
       } catch (error) {
         if (!(error instanceof StaleEditSequence) || attempt.number > REPEATS) throw error;
         this.#writes.keep(call, attempt); // The same call compares with what this one has read.
-        const now = await this.#readAgain(id, options, deadline);
+        const now = await this.#readAgain(change, options, deadline);
         this.#writes.remove(call, attempt);
-        const changes = changedMeanwhile(this.#kind, wanted, removed, /** @type {Tree} */ (attempt.read), now);
-        if (!changes) throw error;
-        if (changes.length > 0) throw new Conflict(this.#kind.name, id, changes);
-        const left = removed.filter((/** @type {string} */ one) => lineIds(this.#kind, now).has(one));
-        attempt = this.#change(wanted, left, now, options, attempt.number + 1);
+        attempt = this.#repeated(change, attempt, now, error);
       }
     }
   }
 
   /**
-   * Return the Mod that changes the object as it was read.
-   * @param {Tree} fields @param {string[]} removed @param {Tree} read @param {Tree} options @param {number} number
-   * @returns {Attempt}
+   * Return the next attempt, after somebody else has changed other fields. Throws Conflict, or `stale`.
+   * @param {Alteration} change @param {Attempt} attempt @param {Tree} now @param {StaleEditSequence} stale
    */
-  #change(fields, removed, read, options, number) {
-    const { name, key } = this.#kind;
-    const { [key]: id, EditSequence } = read;
-    const content = { [key]: id, EditSequence, ...merged(this.#kind, fields, removed, read) };
-    const chosen = options.idempotencyKey ?? this.#service.newKey();
-    const request = { [`${name}ModRq`]: { [`${name}Mod`]: content } };
-    return { request, key: number === 1 ? chosen : `${chosen}/${number}`, read, number };
+  #repeated(change, attempt, now, stale) {
+    const { id, fields, removed, customFields } = change;
+    const before = /** @type {Tree} */ (attempt.read);
+    const changes = changedMeanwhile(this.#kind, fields, removed, before, now);
+    if (!changes) throw stale;
+    if (isFilled(customFields)) changes.push(...conflicts(customFields, before, now));
+    if (changes.length > 0) throw new Conflict(this.#kind.name, id, changes);
+    const left = removed.filter((one) => lineIds(this.#kind, now).has(one));
+    return this.#change(change, left, now, attempt.cause, attempt.number + 1);
   }
 
-  /** @param {string} id @param {Tree} options @param {number} deadline */
-  #readAgain(id, { version, priority }, deadline) {
-    return this.get(id, { version, priority, timeout: deadline - this.#service.now() });
+  /**
+   * Return the attempt that changes the object as it was read.
+   * @param {Alteration} change @param {string[]} removed @param {Tree} read @param {string} cause @param {number} number
+   * @returns {Attempt}
+   */
+  #change({ id, fields, customFields }, removed, read, cause, number) {
+    const { name, key } = this.#kind;
+    const left = isFilled(customFields) ? differing(customFields, read) : {};
+    const attempt = { cause, read, objectId: id, customFields: left, number };
+    if (!isFilled(fields) && removed.length === 0 && isFilled(customFields)) return attempt;
+    const content = { [key]: read[key], EditSequence: read.EditSequence, ...merged(this.#kind, fields, removed, read) };
+    return { ...attempt, request: { [`${name}ModRq`]: { [`${name}Mod`]: content } } };
+  }
+
+  /** @param {Alteration} change @param {Tree} options @param {number} deadline */
+  #readAgain({ id, customFields }, options, deadline) {
+    return this.get(id, this.#reading(options, deadline, isFilled(customFields)));
+  }
+
+  /** Return the options of a read that belongs to a write. @param {Tree} options @param {number} deadline @param {boolean} customFields */
+  #reading({ version, priority }, deadline, customFields) {
+    return { version, priority, customFields, timeout: deadline - this.#service.now() };
   }
 
   /** @param {string} element @param {string} value @param {Tree} options @returns {Promise<Tree[]>} */
   async #found(element, value, options) {
-    const lines = this.#kind.hasLines ? { IncludeLineItems: true } : {};
-    const request = query(this.#kind, { [element]: [value], ...lines });
+    const request = this.#query(element, value, isAsked(this.#kind, options));
     const [call, deadline] = [sameCall("get", request, options), this.#deadline(options)];
     const id = this.#reads.take(call) ?? (await this.#service.queue(request, options)).id;
     try {
-      return objects(this.#kind, resultOf(await this.#service.wait(id, deadline - this.#service.now())));
+      return objects(this.#kind, resultOf(await this.#service.wait(id, deadline - this.#service.now())), options);
     } catch (error) {
       if (!(error instanceof StillWaiting)) throw error;
       this.#reads.keep(call, id);
@@ -201,32 +264,119 @@ class Operations {
     }
   }
 
-  /** @param {string} method @param {Tree} request @param {Tree} options @returns {Promise<QueuedRequest>} */
-  #written(method, request, options) {
-    const call = sameCall(method, request, options);
-    const deadline = this.#deadline(options);
-    const attempt = this.#writes.take(call) ?? {
-      request,
-      key: options.idempotencyKey ?? this.#service.newKey(),
-      number: 1,
-    };
-    return this.#finished(call, attempt, options, deadline);
+  /** Return the query for an object, with its lines. @param {string} element @param {unknown} value @param {boolean} isWhole */
+  #query(element, value, isWhole) {
+    const filters = { [element]: [value], ...(this.#kind.hasLines ? { IncludeLineItems: true } : {}) };
+    return query(this.#kind, isWhole ? asked(filters) : filters);
   }
 
   /**
-   * Queue a write, unless it is queued, and return its record after its end. A write that may be in the queue is kept,
-   * so that the same call does not queue it again.
+   * Do a write, unless it is done, and return the object and what became of it. Throws StillQueued.
    * @param {string} call @param {Attempt} attempt @param {Tree} options @param {number} deadline
-   * @returns {Promise<QueuedRequest>}
+   * @returns {Promise<[Tree, string | null | undefined]>}
    */
   async #finished(call, attempt, options, deadline) {
+    if (isFilled(attempt.customFields)) {
+      await this.#kept(call, attempt, () => this.#endTogether(attempt, options, deadline));
+      return this.#allWritten(call, attempt);
+    }
+    if (!attempt.request) {
+      if (attempt.read) return [attempt.read, undefined];
+      const reading = this.#reading(options, deadline, true);
+      const id = /** @type {string} */ (attempt.objectId);
+      return [await this.#kept(call, attempt, () => this.get(id, reading)), attempt.outcome];
+    }
+    const record = await this.#kept(call, attempt, () => this.#end(attempt, options, deadline));
+    const object = resultOf(record)[`${this.#kind.name}Ret`];
+    const customFields = attempt.read?.customFields;
+    return [customFields ? { ...object, customFields } : object, record.outcome];
+  }
+
+  /**
+   * Take the steps of a write. One that may be in the queue is kept, so that the same call does not queue it again.
+   * @template T @param {string} call @param {Attempt} attempt @param {() => Promise<T>} steps @returns {Promise<T>}
+   */
+  async #kept(call, attempt, steps) {
     try {
-      attempt.id ??= (await this.#service.queue(attempt.request, { ...options, idempotencyKey: attempt.key })).id;
-      return await this.#service.wait(attempt.id, deadline - this.#service.now());
+      return await steps();
     } catch (error) {
-      if (!(error instanceof ApiError && REFUSED.has(error.status))) this.#writes.keep(call, attempt);
+      const isRefused = error instanceof ApiError && REFUSED.has(error.status);
+      if (!attempt.request || !isRefused) this.#writes.keep(call, attempt);
       throw error instanceof StillWaiting ? new StillQueued(error.record) : error;
     }
+  }
+
+  /**
+   * Queue the request of an attempt, unless it is queued, and return its record after its end.
+   * @param {Attempt} attempt @param {Tree} options @param {number} deadline @returns {Promise<QueuedRequest>}
+   */
+  async #end(attempt, options, deadline) {
+    const request = /** @type {Tree} */ (attempt.request);
+    attempt.id ??= (await this.#service.queue(request, { ...options, idempotencyKey: keyOf(attempt) })).id;
+    return this.#service.wait(attempt.id, deadline - this.#service.now());
+  }
+
+  /** Queue an attempt with custom fields as a batch, unless it is queued, and wait for its end. @param {Attempt} attempt @param {Tree} options @param {number} deadline */
+  async #endTogether(attempt, options, deadline) {
+    const batch = (attempt.batch ??= this.#batch(attempt, options));
+    if (!batch.isQueued) await batch.queue(options);
+    for (const entry of batch.entries) {
+      entry.update(await this.#service.wait(entry.record.id, deadline - this.#service.now()));
+    }
+  }
+
+  /** Return the requests of an attempt: the write, its custom fields, and the query for the object after them. @param {Attempt} attempt @param {Tree} options */
+  #batch(attempt, options) {
+    const batch = this.#service.batch(keyOf(attempt), { priority: options.priority });
+    const told = Object.fromEntries(Object.entries(options).filter(([name]) => OPTIONS.step.includes(name)));
+    const reading = { ...told, approval: undefined };
+    let id = attempt.objectId;
+    if (attempt.request) {
+      const step = batch.add(attempt.request, { ...told, ifExists: options.ifExists });
+      id ??= step.value(this.#kind.key);
+    }
+    const before = batch.entries;
+    for (const request of written(this.#kind, id, attempt.customFields)) {
+      batch.add(request, { ...told, dependsOn: before });
+    }
+    batch.add(this.#query(this.#kind.key, id, true), { ...reading, dependsOn: batch.entries });
+    return batch;
+  }
+
+  /**
+   * Return the object after a batch has ended. What was not written is kept for the same call. Throws RequestFailed if
+   * the object was not written, and CustomFieldsNotWritten.
+   * @param {string} call @param {Attempt} attempt @returns {[Tree, string | null | undefined]}
+   */
+  #allWritten(call, attempt) {
+    const entries = [...(attempt.batch?.entries ?? [])];
+    const reading = entries.pop();
+    let { outcome, objectId } = attempt;
+    if (attempt.request) {
+      const { record } = entries.shift();
+      objectId = resultOf(record)[`${this.#kind.name}Ret`][this.#kind.key];
+      outcome = record.outcome;
+    }
+    const values = Object.entries(attempt.customFields);
+    const failures = Object.fromEntries(
+      values.flatMap(([name], index) => {
+        const failure = failureIn(() => resultOf(entries[index].record));
+        return failure ? [[name, failure]] : [];
+      }),
+    );
+    const customFields = Object.fromEntries(values.filter(([name]) => name in failures));
+    /** @type {Attempt} */
+    const next = { cause: attempt.cause, objectId, customFields, number: attempt.number + 1, outcome };
+    this.#writes.keep(call, next);
+    if (isFilled(failures)) throw new CustomFieldsNotWritten(this.#kind.name, String(objectId), failures);
+    const [read] = objects(this.#kind, resultOf(reading.record), { customFields: true });
+    this.#writes.remove(call, next);
+    return [/** @type {Tree} */ (read), outcome];
+  }
+
+  /** @param {Tree} options @returns {string} */
+  #cause(options) {
+    return options.idempotencyKey ?? this.#service.newKey();
   }
 
   /** @param {Tree} options */
@@ -250,10 +400,24 @@ export function stepsOf(kind, batch) {
   const steps = STEPS.filter((method) => kind.methods.includes(method));
   return methodsOf(steps, (method, [given, options = {}]) => {
     checkOptions(method, options, method === "create" ? OPTIONS.add : OPTIONS.step);
-    if (method === "create") return batch.add(addition(kind, given), options);
-    if (method === "ensure") return batch.add(addition(kind, given), { ...options, ifExists: kind.ifExists });
+    if (method === "create") return addedTo(batch, kind, method, given, options);
+    if (method === "ensure") return addedTo(batch, kind, method, given, { ...options, ifExists: kind.ifExists });
     return batch.add(removal(kind, method, given), options);
   });
+}
+
+/**
+ * Add an addition to a batch, and its custom fields behind it.
+ * @param {{ add(request: Tree, options: Tree): Tree }} batch @param {Kind} kind @param {string} method @param {Tree} given
+ * @param {Tree} options
+ */
+function addedTo(batch, kind, method, given, options) {
+  const { customFields, ...fields } = fieldsOf(kind, given);
+  const wanted = checked(kind, method, customFields);
+  const step = batch.add(addition(kind, fields), options);
+  const told = { ...options, ifExists: undefined, dependsOn: undefined };
+  if (isFilled(wanted)) for (const one of written(kind, step.value(kind.key), wanted)) batch.add(one, told);
+  return step;
 }
 
 /** @param {string[]} methods @param {(method: string, given: any[]) => any} make */
@@ -287,6 +451,55 @@ function addition(kind, fields) {
   return { [`${kind.name}AddRq`]: { [`${kind.name}Add`]: withLines(kind, fields, kind.addedLine) } };
 }
 
+/** Return the change that the arguments of `update` say. @param {Kind} kind @param {string} id @param {Tree} given @returns {Alteration} */
+function alteration(kind, id, given) {
+  const line = kind.changedLines.find((one) => one === `${kind.name}LineMod`);
+  const { removeLines: removed = [], customFields, ...fields } = toJson(withLines(kind, fieldsOf(kind, given), line));
+  return { id, fields, removed, customFields: checked(kind, "update", customFields) };
+}
+
+/** The elements that own the number of a transaction. A transaction has one of them. */
+const OWNERS = ["CustomerRef", "VendorRef", "AccountRef", "BankAccountRef", "CreditCardAccountRef"];
+
+/** Return the full name, or the number, of an object that is added. @param {Kind} kind @param {Tree} fields @returns {string | undefined} */
+function soughtName(kind, { RefNumber, Name, ParentRef }) {
+  if (kind.key === "TxnID") return RefNumber;
+  if (kind.sought !== "FullName" || !ParentRef) return kind.sought === "FullName" ? Name : undefined;
+  return typeof ParentRef.FullName === "string" && Name !== undefined ? `${ParentRef.FullName}:${Name}` : undefined;
+}
+
+/** Return whether an object has the customer, the vendor or the account of an addition, if it names one. @param {Tree} fields @param {Tree} found */
+function hasOwner(fields, found) {
+  const owner = OWNERS.find((one) => fields[one] !== undefined);
+  if (!owner) return true;
+  const [given, there] = [fields[owner], found[owner] ?? {}];
+  if (typeof given.ListID === "string") return given.ListID === there.ListID;
+  return typeof given.FullName === "string" && given.FullName.toLowerCase() === String(there.FullName).toLowerCase();
+}
+
+/** Return whether a read also returns custom fields. @param {Kind} kind @param {Tree} options */
+function isAsked(kind, { customFields = false }) {
+  if (customFields) checked(kind, "get", {});
+  return customFields;
+}
+
+/** The idempotency key of an attempt. Each has its own, which follows from the cause. @param {Attempt} attempt */
+const keyOf = ({ cause, number }) => (number === 1 ? cause : `${cause}/${number}`);
+
+/** @param {object} tree */
+const isFilled = (tree) => Object.keys(tree).length > 0;
+
+/** Return the error of a request that failed, if it did. @param {() => unknown} use */
+function failureIn(use) {
+  try {
+    use();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RequestFailed) return error;
+    throw error;
+  }
+}
+
 /** Return the request that deletes or voids an object. @param {Kind} kind @param {string} method @param {unknown} id */
 function removal({ name, key }, method, id) {
   const what = key === "ListID" ? "ListDel" : method === "delete" ? "TxnDel" : "TxnVoid";
@@ -296,12 +509,20 @@ function removal({ name, key }, method, id) {
 /** @param {Kind} kind @param {Tree} content @returns {Tree} */
 const query = (kind, content) => ({ [`${kind.name}QueryRq`]: content });
 
-/** Return the objects in the result of a query. @param {Kind} kind @param {Tree} result @returns {Tree[]} */
-const objects = (kind, result) => kind.returns.flatMap((name) => result[name]);
+/** Return the objects in the result of a query. @param {Kind} kind @param {Tree} result @param {Tree} options @returns {Tree[]} */
+function objects(kind, result, { customFields = false }) {
+  const found = kind.returns.flatMap((name) => result[name]);
+  return customFields ? found.map(withCustomFields) : found;
+}
+
+/** @param {Kind} kind @param {Tree} given @returns {Tree} */
+function fieldsOf(kind, given) {
+  if (typeof given !== "object" || given === null) throw new TypeError(`The fields of ${kind.name} must be an object.`);
+  return given;
+}
 
 /** Return fields with the element that `lines` stands for. @param {Kind} kind @param {Tree} given @param {string} [element] */
 function withLines(kind, given, element) {
-  if (typeof given !== "object" || given === null) throw new TypeError(`The fields of ${kind.name} must be an object.`);
   const { lines, ...fields } = given;
   if (lines === undefined) return given;
   if (element === undefined) throw new TypeError(`${kind.name} has no lines.`);

@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -92,6 +93,9 @@ export async function sell(books: Client, yesterday: Date): Promise<string> {
   }
   const changes: resources.InvoiceChanges = { Memo: "m", removeLines: ["1"], lines: [{ TxnLineID: "2", Quantity: 3 }] };
   await books.invoices.update(invoice.TxnID, changes);
+  const routed = await books.customers.update(ada.ListID, { customFields: { Route: null, Area: "North" } });
+  const areas: Record<string, string> | undefined = routed.customFields;
+  console.log(areas, (await books.items.get("1", { customFields: true })).customFields?.Route);
   console.log((await books.invoices.void(invoice.TxnID)).TxnID);
   console.log((await books.customers.delete(ada.ListID, { timeout: 3 })).ListID);
   const batch = books.batch("order-1042");
@@ -138,7 +142,7 @@ const WRONG = {
 
 /** Wrong calls of resources and of routes, and the one message for each. */
 const CALLS = {
-  'books.customers.create({ Nam: "Ada", Name: "x" })': "'Nam' does not exist in type 'CustomerAdd'",
+  'books.customers.create({ Nam: "Ada", Name: "x" })': "'Nam' does not exist in type 'CustomerFields'",
   "books.customers.create({ Name: 3 })": "Type 'number' is not assignable to type 'Text'",
   'books.customers.create({ Phone: "3" })': "Property 'Name' is missing in type '{ Phone: string; }' but required in",
   "books.customers.create()": "Expected 1-2 arguments, but got 0",
@@ -146,7 +150,7 @@ const CALLS = {
   'books.customers.create({ Name: "x", OpenBalance: 1.5 })': "Type 'number' is not assignable to type 'Money",
   'books.customerz.create({ Name: "x" })': "'customerz' does not exist on type 'Client'. Did you mean 'customers'?",
   'books.accounts.void("x")': "Property 'void' does not exist on type 'Accounts'",
-  'books.invoices.create({ CustomerRef: await books.invoices.get("1") })': "Type 'InvoiceRet' is not assignable to",
+  'books.invoices.create({ CustomerRef: await books.invoices.get("1") })': "Type 'InvoiceRead' is not assignable to",
   'books.invoices.create({ CustomerRef: { FulName: "x" } })': "'FulName' does not exist in type",
   'books.invoices.create({ CustomerRef: "x", lines: [{ ItemRf: "x" }] })':
     "'ItemRf' does not exist in type 'InvoiceLine",
@@ -154,7 +158,14 @@ const CALLS = {
     "Type 'number' is not assignable to type 'Money",
   'books.customers.list({ ActiveStatus: "Some" })': `Type '"Some"' is not assignable to type`,
   "books.customers.list({}, { pagesize: 3 })": "Did you mean to write 'pageSize'?",
-  '(await books.customers.get("x")).Nam': "Property 'Nam' does not exist on type 'CustomerRet'",
+  '(await books.customers.get("x")).Nam': "Property 'Nam' does not exist on type 'CustomerRead'",
+  'books.customers.create({ Name: "x", customFields: { Route: 3 } })':
+    "Type 'number' is not assignable to type 'string'",
+  'books.customers.create({ Name: "x", customFields: { Route: null } })':
+    "Type 'null' is not assignable to type 'string'",
+  'books.customers.get("x", { customFields: "Route" })': "Type 'string' is not assignable to type 'boolean",
+  'books.accounts.get("x", { customFields: true })': "'customFields' does not exist in type 'ReadOptions'",
+  'books.accounts.update("x", { customFields: {} })': "'customFields' does not exist in type 'Omit<AccountMod",
   '(await books.customers.find("x")).Name': "Object is possibly 'undefined'",
   'books.invoices.update("1", { EditSequence: "2" })': "'EditSequence' does not exist in type 'InvoiceChanges'",
   'books.invoices.update("1")': "Expected 2-3 arguments, but got 1",
@@ -256,6 +267,56 @@ app.post("/", webhook("whsec_", (event, id) => console.log(id, event.type), { ma
   assert.match(recent, /^wrong\.ts/m);
   assert.doesNotMatch(recent, /right/);
   assert.doesNotMatch(old, /right/);
+  rmSync(folder, { recursive: true });
+});
+
+/** What an editor says about a name in a program: a part of it. */
+const HINTS = {
+  'create({ Name: "x"': "At most 41 characters.",
+  'update("1", { Notes': "At most 4095 characters. Since QBXML 3.0.",
+  "lines: [{ Desc": "At most 4095 characters.",
+  modifiedSince: "The same as FromModifiedDate.",
+  idempotencyKey: "Names the cause of the write",
+  pageSize: "From 1 to 100. 20 by default.",
+  ensure: "Add one if its name",
+  "api.list": "GET /api/v1/connections/{connectionId}/queued_requests",
+};
+const HINTED = `import type { Client } from "qbxml-queue";
+declare const books: Client;
+books.customers.create({ Name: "x" });
+books.customers.update("1", { Notes: "x" });
+books.customers.list({ modifiedSince: "2026-01-01" });
+books.invoices.create({ CustomerRef: "x", lines: [{ Desc: "x" }] }, { idempotencyKey: "x" });
+books.customers.ensure({ Name: "x" });
+books.api.listQueuedRequests({ pageSize: 3 });
+`;
+
+test("an editor shows what a method does, and the limits of each field", { skip }, () => {
+  const ts = createRequire(import.meta.url)(join(dirname(TSC), "..", "lib", "typescript.js"));
+  const { folder, user } = project({ "hinted.ts": HINTED });
+  const file = join(user, "hinted.ts");
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { module: "nodenext", target: "es2022", lib: ["es2022"] },
+    user,
+  );
+  const service = ts.createLanguageService({
+    fileExists: ts.sys.fileExists,
+    readFile: ts.sys.readFile,
+    getCompilationSettings: () => options,
+    getCurrentDirectory: () => user,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    getScriptFileNames: () => [file],
+    getScriptSnapshot: (name) => ts.sys.fileExists(name) && ts.ScriptSnapshot.fromString(ts.sys.readFile(name)),
+    getScriptVersion: () => "1",
+  });
+
+  for (const [text, expected] of Object.entries(HINTS)) {
+    const name = text.match(/\w+(?=(?:: "x")?$)/)[0];
+    const place = HINTED.indexOf(text) + text.lastIndexOf(name) + 1;
+    const info = service.getQuickInfoAtPosition(file, place);
+    const said = ts.displayPartsToString(info.documentation);
+    assert.ok(said.includes(expected), `${text}: ${said}`);
+  }
   rmSync(folder, { recursive: true });
 });
 
