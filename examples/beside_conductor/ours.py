@@ -85,7 +85,9 @@ def pass_through(books: Client, number: str) -> str:
 def create_after_timeouts(books: Client, customer: str, number: str) -> InvoiceRet | str:
     while True:
         try:
-            return books.invoices.create(CustomerRef=customer, RefNumber=number, idempotency_key=number)
+            return books.invoices.create(
+                CustomerRef=customer, RefNumber=number, idempotency_key=number, if_exists="return"
+            )
         except StillQueued:
             continue
         except QuickBooksError as error:

@@ -74,7 +74,9 @@ def receive_payment(conductor: Conductor, user: str, customer: str, invoice: str
 
 
 def read_sales_order(conductor: Conductor, user: str, number: str) -> list[str | None]:
-    found = conductor.qbd.sales_orders.list(conductor_end_user_id=user, ref_numbers=[number], include_line_items=True)
+    found = conductor.qbd.sales_orders.list(
+        conductor_end_user_id=user, ref_number_from=number, ref_number_to=number, include_line_items=True
+    )
     return [line.item.full_name for order in found for line in order.lines if line.item]
 
 
@@ -109,7 +111,9 @@ def create_after_timeouts(conductor: Conductor, user: str, customer: str, number
     once = conductor.with_options(max_retries=0)  # a repeated call could write a second time
     while True:
         try:
-            for invoice in once.qbd.invoices.list(conductor_end_user_id=user, ref_numbers=[number]):
+            for invoice in once.qbd.invoices.list(
+                conductor_end_user_id=user, ref_number_from=number, ref_number_to=number
+            ):
                 return invoice
             day = date(2026, 11, 30)
             return once.qbd.invoices.create(

@@ -10,6 +10,7 @@ using System.Collections.Generic;
 using System.Linq;
 using System.Net.Http;
 using System.Threading.Tasks;
+using Newtonsoft.Json;
 using Newtonsoft.Json.Linq;
 using Queue.Api;
 using Queue.Client;
@@ -30,6 +31,7 @@ public static class FirstCall
             Timeout = TimeSpan.FromSeconds(60), // longer than a call may wait
         };
         var requests = new QueuedRequestsApi(http, configuration);
+        requests.ApiClient.SerializerSettings.DateParseHandling = DateParseHandling.None; // keep QuickBooks' times as texts
         var connection = Guid.Parse(Variable("CONNECTION_ID"));
 
         var content = new Dictionary<string, object> { ["MaxReturned"] = 2 };
@@ -39,17 +41,22 @@ public static class FirstCall
         var record = (await requests.CreateQueuedRequestAsync(connection, query, idempotencyKey: key)).Data;
         Console.WriteLine($"{record.RequestName} {record.State}");
 
-        while (record.State != State.ResponseReceived && record.State != State.Error)
+        var ended = new[] { State.ResponseReceived, State.Error, State.Discarded };
+        while (!ended.Contains(record.State))
         {
             record = (await requests.GetQueuedRequestAsync(record.Id, wait: 20)).Data;
+            if (!ended.Contains(record.State)) await Task.Delay(2000); // it may respond at once
         }
         Console.WriteLine(record.State);
-        if (record.Error != null) throw new InvalidOperationException(record.Error.Message);
+        if (record.State != State.ResponseReceived)
+        {
+            throw new InvalidOperationException(record.Error?.Message ?? "discarded");
+        }
 
         var response = (JObject)record.ResponseJson[0]["QBXMLMsgsRs"]["CustomerQueryRs"];
         foreach (var customer in response["CustomerRet"])
         {
-            Console.WriteLine($"{customer["ListID"]} {customer["FullName"]}");
+            Console.WriteLine($"{customer["ListID"]} {customer["FullName"]} {customer["TimeCreated"]}");
         }
 
         var completed = await Completed(new EventsApi(http, configuration), record.Id);
@@ -66,6 +73,7 @@ public static class FirstCall
             var found = feed.Data.Select(each => each.ActualInstance).OfType<QueuedRequestCompletedEvent>()
                 .FirstOrDefault(each => each.PageRequestId == request);
             if (found != null) return found;
+            if (!feed.Data.Any()) await Task.Delay(2000);
             after = feed.Next;
         }
     }

@@ -10,9 +10,11 @@
 // an event is read as the class of its type, and an event of a type that a later version adds is an OtherEvent.
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import queue.ApiClient;
 import queue.api.EventsApi;
@@ -36,29 +38,36 @@ public class FirstCall {
         ApiClient client = new ApiClient();
         client.updateBaseUri(variable("BASE_URL"));
         client.setRequestInterceptor(call -> call.header("Authorization", "Basic " + credentials));
+        client.setConnectTimeout(Duration.ofSeconds(10));
+        client.setReadTimeout(Duration.ofSeconds(60)); // longer than a call may wait
         QueuedRequestsApi requests = new QueuedRequestsApi(client);
         UUID connection = UUID.fromString(variable("CONNECTION_ID"));
 
         QueuedRequestInput query = new QueuedRequestInput()
             .requestJson(Map.of("CustomerQueryRq", Map.of("MaxReturned", 2)))
             .label("Java");
+        String key = UUID.randomUUID().toString(); // the number of your order, if you have one
         QueuedRequest record = requests
             .createQueuedRequest(APICreateQueuedRequestRequest.newBuilder()
                 .connectionId(connection)
                 .queuedRequestInput(query)
-                .idempotencyKey(UUID.randomUUID().toString())
+                .idempotencyKey(key)
                 .build())
             .getData();
         System.out.println(record.getRequestName() + " " + record.getState());
 
-        while (record.getState() != State.RESPONSE_RECEIVED && record.getState() != State.ERROR) {
+        Set<State> ended = Set.of(State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED);
+        while (!ended.contains(record.getState())) {
             record = requests
                 .getQueuedRequest(APIGetQueuedRequestRequest.newBuilder().requestId(record.getId()).waitSeconds(20).build())
                 .getData();
+            if (!ended.contains(record.getState())) {
+                Thread.sleep(2000); // if too many calls wait, the service responds at once
+            }
         }
         System.out.println(record.getState());
-        if (record.getError() != null) {
-            throw new IllegalStateException(record.getError().getMessage());
+        if (record.getState() != State.RESPONSE_RECEIVED) {
+            throw new IllegalStateException(record.getError() == null ? "discarded" : record.getError().getMessage());
         }
 
         Map<?, ?> response = (Map<?, ?>) record.getResponseJson().get(0).get("QBXMLMsgsRs").get("CustomerQueryRs");
@@ -83,6 +92,9 @@ public class FirstCall {
                     && event.getQueuedRequestCompletedEvent().getPageRequestId().equals(request)) {
                     return event.getQueuedRequestCompletedEvent();
                 }
+            }
+            if (feed.getData().isEmpty()) {
+                Thread.sleep(2000);
             }
             after = feed.getNext();
         }

@@ -10,7 +10,9 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net/http"
 	"os"
+	"time"
 
 	"first_call/queue"
 )
@@ -18,6 +20,7 @@ import (
 func main() {
 	configuration := queue.NewConfiguration()
 	configuration.Servers = queue.ServerConfigurations{{URL: variable("BASE_URL")}}
+	configuration.HTTPClient = &http.Client{Timeout: 60 * time.Second} // longer than a call may wait
 	client := queue.NewAPIClient(configuration)
 	credentials := queue.BasicAuth{UserName: variable("API_KEY")}
 	call := context.WithValue(context.Background(), queue.ContextBasicAuth, credentials)
@@ -26,20 +29,27 @@ func main() {
 	query := queue.NewQueuedRequestInput()
 	query.SetRequestJson(map[string]interface{}{"CustomerQueryRq": map[string]interface{}{"MaxReturned": 2}})
 	query.SetLabel("Go")
+	key := randomKey() // the number of your order, if you have one
 	queued, _, err := client.QueuedRequestsAPI.CreateQueuedRequest(call, connection).
-		QueuedRequestInput(*query).IdempotencyKey(key()).Execute()
+		QueuedRequestInput(*query).IdempotencyKey(key).Execute()
 	check(err)
 	record := queued.Data
 	fmt.Println(record.RequestName, record.State)
 
-	for record.State != queue.RESPONSE_RECEIVED && record.State != queue.ERROR {
+	ended := map[queue.State]bool{queue.RESPONSE_RECEIVED: true, queue.ERROR: true, queue.DISCARDED: true}
+	for !ended[record.State] {
 		found, _, err := client.QueuedRequestsAPI.GetQueuedRequest(call, record.Id).Wait(20).Execute()
 		check(err)
 		record = found.Data
+		if !ended[record.State] {
+			time.Sleep(2 * time.Second) // if too many calls wait, the service responds at once
+		}
 	}
 	fmt.Println(record.State)
 	if failure, ok := record.GetErrorOk(); ok && failure != nil {
 		check(fmt.Errorf("%s", failure.Message))
+	} else if record.State != queue.RESPONSE_RECEIVED {
+		check(fmt.Errorf("the request is %s", record.State))
 	}
 
 	response := record.ResponseJson[0]["QBXMLMsgsRs"]["CustomerQueryRs"].(map[string]interface{})
@@ -65,11 +75,14 @@ func completed(list queue.ApiListEventsRequest, request string) *queue.QueuedReq
 				return found
 			}
 		}
+		if len(feed.Data) == 0 {
+			time.Sleep(2 * time.Second)
+		}
 		list = list.After(feed.Next)
 	}
 }
 
-func key() string {
+func randomKey() string {
 	random := make([]byte, 16)
 	_, err := rand.Read(random)
 	check(err)

@@ -9,6 +9,7 @@
 
 require 'client/vendor/autoload.php';
 
+use GuzzleHttp\Client;
 use Queue\Api\EventsApi;
 use Queue\Api\QueuedRequestsApi;
 use Queue\Configuration;
@@ -22,29 +23,37 @@ foreach (['BASE_URL', 'API_KEY', 'CONNECTION_ID'] as $name) {
 }
 $configuration = (new Configuration())->setHost(getenv('BASE_URL'))->setUsername(getenv('API_KEY'))
     ->setBooleanFormatForQueryString(Configuration::BOOLEAN_FORMAT_STRING); // `true`, not `1`
-$requests = new QueuedRequestsApi(null, $configuration);
+$http = new Client(['timeout' => 60]); // longer than a call may wait
+$requests = new QueuedRequestsApi($http, $configuration);
 
 $query = new QueuedRequestInput(['request_json' => ['CustomerQueryRq' => ['MaxReturned' => 2]], 'label' => 'PHP']);
 $key = bin2hex(random_bytes(16)); // the number of your order, if you have one
 $record = $requests->createQueuedRequest(getenv('CONNECTION_ID'), $query, idempotency_key: $key)->getData();
 echo $record->getRequestName(), ' ', $record->getState(), "\n";
 
-while (!in_array($record->getState(), [State::RESPONSE_RECEIVED, State::ERROR])) {
+$ended = [State::RESPONSE_RECEIVED, State::ERROR, State::DISCARDED];
+while (!in_array($record->getState(), $ended)) {
     $record = $requests->getQueuedRequest($record->getId(), wait: 20)->getData();
+    if (!in_array($record->getState(), $ended)) {
+        sleep(2); // if too many calls wait, the service responds at once
+    }
 }
 echo $record->getState(), "\n";
-if ($record->getError()) {
-    exit($record->getError()->getMessage() . "\n");
+if ($record->getState() !== State::RESPONSE_RECEIVED) {
+    throw new RuntimeException($record->getError()?->getMessage() ?? 'discarded');
 }
 foreach ($record->getResponseJson()[0]['QBXMLMsgsRs']['CustomerQueryRs']->CustomerRet as $customer) {
     echo "$customer->ListID $customer->FullName\n";
 }
 
-$events = new EventsApi(null, $configuration);
+$events = new EventsApi($http, $configuration);
 $after = null;
 do {
     $feed = $events->listEvents($after, wait: 20);
     $found = array_filter($feed->getData(), fn ($event) => $event->getPageRequestId() === $record->getId());
+    if (!$feed->getData()) {
+        sleep(2);
+    }
     $after = $feed->getNext(); // keep it, and begin there next time
 } while (!$found);
 echo 'event: ', reset($found)->getLabel(), "\n";

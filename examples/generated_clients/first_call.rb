@@ -15,6 +15,7 @@ Queue30.configure do |configuration|
   configuration.scheme = address.scheme
   configuration.host = "#{address.host}:#{address.port}"
   configuration.username = ENV["API_KEY"]
+  configuration.timeout = 60 # longer than a call may wait
 end
 requests = Queue30::QueuedRequestsApi.new
 
@@ -23,11 +24,13 @@ key = SecureRandom.uuid # the number of your order, if you have one
 record = requests.create_queued_request(ENV["CONNECTION_ID"], query, idempotency_key: key).data
 puts "#{record.request_name} #{record.state}"
 
-until ["response_received", "error"].include?(record.state)
+ended = ["response_received", "error", "discarded"]
+until ended.include?(record.state)
   record = requests.get_queued_request(record.id, wait: 20).data
+  sleep 2 unless ended.include?(record.state) # if too many calls wait, the service responds at once
 end
 puts record.state
-abort record.error.message if record.error
+abort(record.error ? record.error.message : "discarded") unless record.state == "response_received"
 
 record.response_json[0]["QBXMLMsgsRs"]["CustomerQueryRs"][:CustomerRet].each do |customer|
   puts "#{customer[:ListID]} #{customer[:FullName]}"
@@ -39,6 +42,7 @@ completed = nil
 until completed
   feed = events.list_events({ after: after, wait: 20 }.compact)
   completed = feed.data.grep(Queue30::QueuedRequestCompletedEvent).find { |event| event.page_request_id == record.id }
+  sleep 2 if feed.data.empty?
   after = feed._next # keep it, and begin there next time
 end
 puts "event: #{completed.label}"

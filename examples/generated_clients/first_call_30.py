@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from uuid import UUID, uuid4
 
 from queue30 import (
@@ -33,11 +34,14 @@ query = QueuedRequestInput(request_json={"CustomerQueryRq": {"MaxReturned": 2}},
 record = requests.create_queued_request(connection_id, query, idempotency_key=str(uuid4())).data
 print(record.request_name, record.state.value)
 
-while record.state not in {State.RESPONSE_RECEIVED, State.ERROR}:
+ended = {State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED}
+while record.state not in ended:
     record = requests.get_queued_request(record.id, wait=20).data
+    if record.state not in ended:
+        time.sleep(2)  # if too many calls wait, the service responds at once
 print(record.state.value)
-if record.error:
-    sys.exit(record.error.message)
+if record.state != State.RESPONSE_RECEIVED:
+    sys.exit(record.error.message if record.error else "discarded")
 
 assert record.response_json
 for customer in record.response_json[0]["QBXMLMsgsRs"]["CustomerQueryRs"]["CustomerRet"]:

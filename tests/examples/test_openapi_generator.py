@@ -207,7 +207,10 @@ def test_a_csharp_client_queues_waits_and_reads_events(run: Run, clients: Path) 
     options: list[str | Path] = ["-langversion:latest", "-warn:0", "-out:program.exe", "-r:Newtonsoft.Json.dll"]
 
     command_line(["mcs", *options, *libraries, *sources], folder)
-    check_program(["mono", "program.exe"], run, folder)
+    output = check_program(["mono", "program.exe"], run, folder)
+    assert len(re.findall(r"(?m) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[-+]\d\d:\d\d$", output)) == 2, (
+        "times as QuickBooks writes them"
+    )
 
 
 def generator() -> Path:
@@ -220,8 +223,8 @@ def command_line(command: list[str | Path], folder: Path, **variables: str) -> s
     return guide.output_of([str(part) for part in command], folder, {**os.environ, **variables}, COMPILING_SECONDS)
 
 
-def check_program(command: list[str | Path], run: Run, folder: Path, page: str = "", **variables: str) -> None:
-    """Run a program with the service, and with a later version of it. Some also print a page of the list."""
+def check_program(command: list[str | Path], run: Run, folder: Path, page: str = "", **variables: str) -> str:
+    """Return the output of a program with a later version of the service, after a run with this one."""
     expected = CUSTOMERS + page + EVENT
     of_run = {"API_KEY": run.credentials["api_key"], "CONNECTION_ID": run.credentials["connection_id"]} | variables
 
@@ -231,6 +234,7 @@ def check_program(command: list[str | Path], run: Run, folder: Path, page: str =
     with later_version(run.credentials["base_url"]) as base_url:
         output = command_line(command, folder, BASE_URL=base_url, **of_run)
     assert re.fullmatch(expected, output), output
+    return output
 
 
 @contextmanager
