@@ -11,6 +11,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { apiFile, routesFile, routesOf } from "./generate-api.mjs";
+import { reportTypesFile, reportsFile, reportsOf } from "./generate-reports.mjs";
 import { resourcesOf, tableFile, typesFile } from "./generate-resources.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -362,6 +363,7 @@ export function main(folder = join(SOURCE, "schema")) {
   );
   const document = load(OPENAPI);
   const resources = resourcesOf(requests, responses);
+  const reports = reportsOf(requests);
   const routes = routesOf(document, openapiType);
   const files = {
     "requests.d.cts": requestsFile(requests),
@@ -373,6 +375,8 @@ export function main(folder = join(SOURCE, "schema")) {
     "records.d.cts": recordsFile(document.components.schemas),
     "resources.d.cts": typesFile(resources),
     "kinds.js": tableFile(requests, responses, resources),
+    "reports.d.cts": reportTypesFile(reports, requests),
+    "report-names.js": reportsFile(reports),
     "api.d.cts": apiFile(routes, Object.keys(document.components.schemas)),
     "routes.js": routesFile(routes),
     "facts.js": factsFile(requests, responses),

@@ -205,7 +205,7 @@ def test_the_readme_of_the_typescript_client_runs_as_printed(run: Run, tmp_path:
         f"const {name} = {json.dumps(value)};"
         for name, value in {"secret": secret, "headers": headers, "body": body}.items()
     )
-    program = given + "\n" + blocks_in(ROOT / "clients" / "typescript" / "README.md", "typescript", 7)
+    program = given + "\n" + blocks_in(ROOT / "clients" / "typescript" / "README.md", "typescript", 8)
     (tmp_path / "readme.mts").write_text(program, encoding="utf-8")
     # In place of the types of Node, which a project of the reader has.
     (tmp_path / "node.d.ts").write_text(

@@ -12,6 +12,7 @@ import random
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[2]), str(HERE.parents[2] / "src")]
@@ -19,7 +20,7 @@ sys.path.insert(0, str(HERE.parent / "src"))
 
 import httpx  # noqa: E402 - they need the paths
 from books import Books, Clock, _result  # noqa: E402
-from fields import random_fields  # noqa: E402
+from fields import random_content, random_fields  # noqa: E402
 from qbxml_queue.values import to_json  # noqa: E402
 from service import BASE_URL  # noqa: E402
 
@@ -88,6 +89,14 @@ class Pipe:
 
     def fields(self, request: str, seed: str, share: float) -> Any:
         return to_json(random_fields(request, random.Random(seed), share))
+
+    def content(self, request: str, seed: str, share: float) -> Any:
+        return to_json(random_content(request, random.Random(seed), share))
+
+    def awaits(self, request: dict[str, Any]) -> bool:
+        """Return whether the last request that waits is this one, as the service reads both."""
+        expected = qbxml.parse_request_json(request, VERSION)
+        return ET.tostring(self.books.waiting[-1][1].element) == ET.tostring(expected.element)
 
     def waiting(self) -> Any:
         """Return the last request that waits, as the service has read it: the path and the text of each value."""

@@ -28,6 +28,7 @@ import type {
   QueuedRequest,
   ResolvedEvent,
 } from "./schema/records.cjs";
+import type { Reports } from "./schema/reports.cjs";
 import type { IterableName, Requests } from "./schema/requests.cjs";
 import type { Resources, ResourcesInBatch } from "./schema/resources.cjs";
 import type { Results } from "./schema/responses.cjs";
@@ -37,7 +38,8 @@ export type * as responses from "./schema/responses.cjs";
 export type * as records from "./schema/records.cjs";
 export type * as resources from "./schema/resources.cjs";
 export type * from "./calls.cjs";
-export type { Outcome } from "./methods.cjs";
+export type { Outcome, ReportColumn, ReportRow, ReportTable } from "./methods.cjs";
+export type { Reports } from "./schema/reports.cjs";
 export type { Api } from "./schema/api.cjs";
 export type { Flag, Macro, Moment, Money, Named, Numeric, Reference, Text } from "./values.cjs";
 
@@ -70,6 +72,8 @@ export interface Batch extends ResourcesInBatch {
 export interface Client extends Resources {
   /** A method for each route of the API. */
   readonly api: Api;
+  /** A method for each report of QuickBooks. */
+  readonly reports: Reports;
 }
 
 /** One connection of the service: the books of one company. `baseUrl` is without `/api/v1`. */

@@ -4,6 +4,7 @@ import { Batch, bodyOf } from "./batches.js";
 import { ApiError, InvalidSignature, ReadOnlyKey, StillWaiting } from "./errors.js";
 import { PAGE_SIZE, WAIT_SECONDS, checkOptions, checkedSeconds, segment } from "./options.js";
 import { canBePaged } from "./queries.js";
+import { reportsOf } from "./reports.js";
 import { addLazily, resourceOf } from "./resources.js";
 import { resultOf, withLists } from "./results.js";
 import { KINDS } from "./schema/kinds.js";
@@ -82,6 +83,7 @@ export class Client {
 
   static {
     addLazily(this.prototype, ["api"], (client) => routesOf(client.#service()));
+    addLazily(this.prototype, ["reports"], (client) => reportsOf(client.#service()));
     addLazily(this.prototype, Object.keys(KINDS), (client, name) =>
       resourceOf(/** @type {Kind} */ (KINDS[name]), client.#service()),
     );

@@ -97,3 +97,48 @@ export interface VoidStep<Result> {
   /** Void the one with an id. */
   void(id: string | Reference, options?: StepOptions): Entry<Result>;
 }
+
+/** A column of a report. Titles can repeat, so `name` is the title with a number, or the type of a column without a title. */
+export interface ReportColumn {
+  readonly name: string;
+  readonly title: string;
+  /** What it has, such as `Amount`, `Label` or `DueDate`. */
+  readonly type: string;
+  /** The type of its values in QBXML, such as `AMTTYPE`. */
+  readonly dataType: string;
+}
+
+/** A row of a report. A row of the type `text` is a heading, which only its first cell has. */
+export interface ReportRow {
+  readonly type: "data" | "text" | "subtotal" | "total";
+  /** The text in each column, by the name of the column. null is an empty cell. An amount is a text, such as 97.50. */
+  readonly cells: Readonly<Record<string, string | null>>;
+  /** The texts in the order of the columns. */
+  readonly values: readonly (string | null)[];
+  /** The text in the first column, as QuickBooks prints it. */
+  readonly label: string;
+  /** The type of the object that the row is about, such as `account`, `customer` or `item`. */
+  readonly objectType: string | undefined;
+  /** The full name of that object. */
+  readonly object: string | undefined;
+}
+
+/** A report. */
+export interface ReportTable {
+  readonly title: string;
+  /** The period, such as `September 2026`. */
+  readonly subtitle: string;
+  /** `Accrual`, `Cash` or `None`, if the report has it. */
+  readonly basis: string | undefined;
+  readonly columns: readonly ReportColumn[];
+  readonly rows: readonly ReportRow[];
+  /** The row with the total of the report, if it has one. */
+  readonly total: ReportRow | undefined;
+  /** Return the cells of the rows of some types, `data` by default, by the names of the columns. */
+  asObjects(...types: ReportRow["type"][]): Readonly<Record<string, string | null>>[];
+}
+
+/** The method of a report. Filters that QuickBooks requires are required. */
+export type Report<Filters> = {} extends Filters
+  ? (filters?: Filters, options?: ReadOptions) => Promise<ReportTable>
+  : (filters: Filters, options?: ReadOptions) => Promise<ReportTable>;

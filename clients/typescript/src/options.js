@@ -22,6 +22,7 @@ export const OPTIONS = {
   step: [...OF_SENDING, "approval", "dependsOn"],
   create: ["ifExists", ...OF_WRITE],
   ensure: OF_WRITE,
+  report: OF_READ,
   get: ["customFields", ...OF_READ],
   find: ["customFields", ...OF_READ],
   list: ["pageSize", "customFields", ...OF_READ],

@@ -11,10 +11,11 @@ import {
   StillQueued,
   StillWaiting,
 } from "./errors.js";
-import { inOrder, toJson } from "./json.js";
+import { toJson } from "./json.js";
 import { changedMeanwhile, lineIds, merged } from "./merging.js";
 import { OPTIONS, PAGE_SIZE, WAIT_SECONDS, checkOptions, checkedSeconds } from "./options.js";
 import { canBePaged } from "./queries.js";
+import { Begun, readOnce, sameCall } from "./reading.js";
 import { resultOf } from "./results.js";
 
 /** @import { Alteration, Attempt, Kind, Service, Tree } from "./internal.js" */
@@ -25,38 +26,6 @@ const REPEATS = 3;
 // The statuses of a call that the service has read and refused. After any other error the request may be in the queue,
 // also after one that was not executed: the call before it may have been.
 const REFUSED = new Set([400, 404, 409, 413, 422]);
-
-/** What was begun by calls that ended before its end, by what the calls have in common. @template T */
-class Begun {
-  /** @type {Map<string, T[]>} */
-  #all = new Map();
-
-  /** Remove and return the oldest one of a call. @param {string} call @returns {T | undefined} */
-  take(call) {
-    const [first, ...others] = this.#all.get(call) ?? [];
-    this.#set(call, others);
-    return first;
-  }
-
-  /** @param {string} call @param {T} one */
-  keep(call, one) {
-    this.#set(call, [...(this.#all.get(call) ?? []), one]);
-  }
-
-  /** @param {string} call @param {T} one */
-  remove(call, one) {
-    this.#set(
-      call,
-      (this.#all.get(call) ?? []).filter((other) => other !== one),
-    );
-  }
-
-  /** @param {string} call @param {T[]} all */
-  #set(call, all) {
-    if (all.length > 0) this.#all.set(call, all);
-    else this.#all.delete(call);
-  }
-}
 
 /** What the methods of a resource do. */
 class Operations {
@@ -253,15 +222,7 @@ class Operations {
   /** @param {string} element @param {string} value @param {Tree} options @returns {Promise<Tree[]>} */
   async #found(element, value, options) {
     const request = this.#query(element, value, isAsked(this.#kind, options));
-    const [call, deadline] = [sameCall("get", request, options), this.#deadline(options)];
-    const id = this.#reads.take(call) ?? (await this.#service.queue(request, options)).id;
-    try {
-      return objects(this.#kind, resultOf(await this.#service.wait(id, deadline - this.#service.now())), options);
-    } catch (error) {
-      if (!(error instanceof StillWaiting)) throw error;
-      this.#reads.keep(call, id);
-      throw new StillQueued(error.record);
-    }
+    return objects(this.#kind, resultOf(await readOnce(this.#service, this.#reads, request, options)), options);
   }
 
   /** Return the query for an object, with its lines. @param {string} element @param {unknown} value @param {boolean} isWhole */
@@ -439,11 +400,6 @@ export function addLazily(prototype, names, make) {
       },
     });
   }
-}
-
-/** Return what two calls have in common that are the same. Their timeouts may differ. @param {string} method @param {Tree} content @param {Tree} options */
-function sameCall(method, content, options) {
-  return inOrder([method, content, { ...options, timeout: undefined }]);
 }
 
 /** Return the addition that the fields of `create` or `ensure` say. @param {Kind} kind @param {Tree} fields */

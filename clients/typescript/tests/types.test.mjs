@@ -35,7 +35,7 @@ const OPTIONS = [
 
 const RIGHT = `
 import { Client, Conflict, StillQueued, StillWaiting, verify } from "qbxml-queue";
-import type { records, requests, resources, responses } from "qbxml-queue";
+import type { ReportTable, records, requests, resources, responses } from "qbxml-queue";
 
 export async function invoice(books: Client, lines: requests.InvoiceLineAdd[]): Promise<string> {
   const { CustomerRet: customer } = await books.execute({ CustomerAddRq: { CustomerAdd: { Name: "Ada" } } });
@@ -108,6 +108,9 @@ export async function sell(books: Client, yesterday: Date): Promise<string> {
     if (error instanceof StillQueued) console.log(error.id);
     if (error instanceof Conflict) console.log(error.changes.map(({ field, theirs, ours }) => [field, theirs, ours]));
   }
+  const report: ReportTable = await books.reports.profitAndLoss({ FromReportDate: "2026-01-01" }, { timeout: 60 });
+  await books.reports.customSummary({ SummarizeColumnsBy: "Month", SummarizeRowsBy: "Account" });
+  console.log(report.title, report.total?.cells.TOTAL, report.asObjects("data").length);
   const discarded: records.QueuedRequest = await books.api.discardQueuedRequest("1", { dependants: true });
   const { data } = await books.api.listQueuedRequests({ state: "waiting", ids: ["1"] });
   return last.result.InvoiceRet.TxnID + discarded.id + data.length;
@@ -169,6 +172,11 @@ const CALLS = {
   '(await books.customers.find("x")).Name': "Object is possibly 'undefined'",
   'books.invoices.update("1", { EditSequence: "2" })': "'EditSequence' does not exist in type 'InvoiceChanges'",
   'books.invoices.update("1")': "Expected 2-3 arguments, but got 1",
+  "books.reports.profitAndLos()": "'profitAndLos' does not exist on type 'Reports'. Did you mean 'profitAndLoss'?",
+  'books.reports.profitAndLoss({ FromReportDat: "2026-01-01" })': "'FromReportDat' does not exist in type",
+  "books.reports.profitAndLoss({ FromReportDate: 1 })": "Type 'number' is not assignable to type 'Text",
+  "books.reports.customSummary({})": "is missing the following properties from type 'CustomSummaryReportFilters'",
+  "books.reports.customSummary()": "Expected 1-2 arguments, but got 0",
   'books.api.discardQueuedReques("1")': "does not exist on type 'Api'. Did you mean 'discardQueuedRequest'?",
   "books.api.discardQueuedRequest()": "Expected 1-2 arguments, but got 0",
   'books.api.listQueuedRequests({ stat: "waiting" })': "'stat' does not exist in type",
