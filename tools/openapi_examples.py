@@ -205,7 +205,7 @@ def _audit_log() -> list[AuditEntryView]:
 
 
 _CONTACT = Contact("Bluewater Books", "https://bluewater.example/logo.png", "+1 555 010 0199", "help@bluewater.example")
-_AN_ACTOR = Actor(ActorType.API_KEY, "key_3b1f0c9d5e7a2468")
+_AN_ACTOR = Actor(ActorType.API_KEY, "key_3b1f0c9d5e7a2468", "Nightly sync")
 _LINK_ID = "link_9c1d0b7e35a2f468"
 _ENDED = StoredRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)
 _ONE_PAGE = {"page": 1, "total_pages": 1}
@@ -238,7 +238,16 @@ _REQUEST_ID = "0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
-    "ApiKeyResponse": {"full": {"data": {"app_id": _CONNECTION.app_id, "scope": Scope.FULL, "key_id": _AN_ACTOR.id}}},
+    "ApiKeyResponse": {
+        "full": {
+            "data": {
+                "app_id": _CONNECTION.app_id,
+                "scope": Scope.FULL,
+                "key_id": _AN_ACTOR.id,
+                "name": _AN_ACTOR.name,
+            }
+        }
+    },
     "AuditLog": {"entries": {"data": _audit_log(), "next": None}},
     "ChangedContact": {"phone": {"phone": "+1 555 010 0199"}, "no_logo": {"logo_url": None}},
     "ContactResponse": {"contact": {"data": contact_view(_CONTACT)}},

@@ -84,10 +84,10 @@ BOUNDED = {
 
 FIXED = {
     "domain.apps.administration.Administration._change.<locals>.attempt",
+    "domain.apps.administration.Administration._change_key.<locals>.attempt",
     "domain.apps.administration.Administration.create_app",
     "domain.apps.administration.Administration.create_key",
     "domain.apps.administration.Administration.delete_app",
-    "domain.apps.administration.Administration.revoke_key.<locals>.attempt",
     "domain.connections.service.ConnectionService._change.<locals>.attempt",
     "domain.connections.service.ConnectionService.create",
     "domain.events.log.append_events",

@@ -63,7 +63,7 @@ def service(request: pytest.FixtureRequest) -> Iterator[WholeService]:
 
 
 CONTENT = {"AppsTable", "ConnectionsTable", "PayloadsTable", "QueueTable", "QueuedRequestsTable", "SessionsTable"}
-"""The tables that hold content. All others hold ids, numbers and times, so what they keep after a deletion has none."""
+"""The tables that hold content. All others hold ids, numbers and times, but for FOR_A_YEAR."""
 
 FOR_A_YEAR = "AuditLogTable.name"
 """The entry of its deletion keeps the name of a connection."""

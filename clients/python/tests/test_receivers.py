@@ -197,8 +197,12 @@ def test_an_asynchronous_function_is_awaited(app: Callable[..., Sender]) -> None
     async def store(event: Any, webhook_id: str) -> None:
         received(event, webhook_id)
 
-    assert app(store)(signed(BODY), BODY).status_code == 204
-    assert len(received) == 1
+    def through_a_decorator(event: Any, webhook_id: str) -> Any:
+        return store(event, webhook_id)
+
+    for function in (store, through_a_decorator):
+        assert app(function)(signed(BODY), BODY).status_code == 204
+    assert len(received) == 2
 
 
 def test_a_body_has_a_bound_to_the_byte(app: Callable[..., Sender]) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from qbxml_queue import ApiError, Conflict, StaleEditSequence, StillQueued
+from qbxml_queue import ApiError, AsyncClient, Client, Conflict, StaleEditSequence, StillQueued
 from qbxml_queue.resources import Attempt, Begun
 from qbxml_queue.values import to_json
+from service import API_KEY, BASE_URL, CONNECTION
 
 from domain import qbxml
 
@@ -220,7 +222,7 @@ def test_a_line_that_the_object_does_not_have_is_named(shop: Any, books: Books) 
     written = len(books.writes)
 
     for lines in ({"lines": [{"TxnLineID": "9-9", "Quantity": 1}]}, {"remove_lines": ["9-9"]}):
-        with pytest.raises(ValueError, match=f"has no line '9-9'. Its lines: {made['InvoiceLineRet'][0]['TxnLineID']}"):
+        with pytest.raises(ValueError, match=f"has no line '9-9'.*: {made['InvoiceLineRet'][0]['TxnLineID']}"):
             shop.invoices.update(made["TxnID"], **lines)
     assert len(books.writes) == written
 
@@ -352,6 +354,103 @@ def test_a_write_whose_answer_was_lost_is_not_queued_again_after_a_refusal(shop:
     assert books.writes.count("InvoiceAddRq") == 1
 
 
+@pytest.mark.parametrize("asyncio_client", [True, False])
+def test_a_call_that_is_cancelled_is_resumed_by_the_same_call(books: Books, *, asyncio_client: bool) -> None:
+    """The errors are kept, as those of a program that logs them: they hold the frames of the calls."""
+    fields: dict[str, Any] = {"CustomerRef": "Ada Ltd", "lines": [{"ItemRef": "Consulting"}]}
+    errors: list[BaseException] = []
+
+    class Interrupted(BaseException):
+        pass
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        response = books(request)
+        if request.method == "POST" and len(errors) == 0 and request.url.path.endswith("queued_requests"):
+            raise Interrupted
+        return response
+
+    async def run() -> None:
+        async with AsyncClient(BASE_URL, API_KEY, CONNECTION, transport=httpx.MockTransport(answer)) as client:
+            try:
+                await client.invoices.create(**fields)
+            except Interrupted as error:
+                errors.append(error)
+            await client.invoices.create(**fields)
+
+    books.ask(qbxml.parse_request_json({"CustomerAddRq": {"CustomerAdd": {"Name": "Ada Ltd"}}}, "16.0"))
+    if asyncio_client:
+        asyncio.run(run())
+    else:
+        with Client(BASE_URL, API_KEY, CONNECTION, transport=httpx.MockTransport(answer)) as client:
+            try:
+                client.invoices.create(**fields)
+            except Interrupted as error:
+                errors.append(error)
+            client.invoices.create(**fields)
+    assert len(errors) == 1
+    assert books.writes.count("InvoiceAddRq") == 1
+
+
+def test_two_equal_updates_are_both_done_if_one_begins_while_the_other_reads_again(books: Books) -> None:
+    line = {"TxnLineID": "-1", "ItemRef": "Consulting", "Quantity": 1}
+    steps = iter(["InvoiceModRq", "InvoiceQueryRq"])
+    expected = [next(steps)]
+
+    with Client(BASE_URL, API_KEY, CONNECTION, transport=httpx.MockTransport(books)) as client:
+        client.customers.create(Name="Ada Ltd")
+        made = client.invoices.create(CustomerRef="Ada Ltd", lines=[{"ItemRef": "Consulting"}])
+
+        def interfere(name: str) -> None:
+            if [name] != expected:
+                return
+            expected[:] = [next(steps, "")]
+            if name == "InvoiceModRq":
+                content = {"TxnID": made["TxnID"], "EditSequence": made["EditSequence"], "Memo": "theirs"}
+                request = qbxml.parse_request_json({"InvoiceModRq": {"InvoiceMod": content}}, "16.0")
+                assert books.ask(request).get("statusCode") == "0"
+            else:
+                client.invoices.update(made["TxnID"], lines=[line])
+
+        books.before = interfere
+        client.invoices.update(made["TxnID"], lines=[line])
+        assert expected == [""]
+        assert len(client.invoices.get(made["TxnID"])["InvoiceLineRet"]) == 3
+
+
+def test_an_update_does_not_take_the_read_of_another_call(shop: Any, books: Books) -> None:
+    ada = shop.customers.create(Name="Ada Ltd", Phone="1")
+    books.is_closed = True
+    with pytest.raises(StillQueued):
+        shop.customers.get(ada["ListID"], timeout=0)
+    books.open()
+    before = len(books.records)
+
+    shop.customers.update(ada["ListID"], Phone="2")
+
+    assert len(books.records) == before + 2  # its own read, and the Mod
+
+
+@pytest.mark.parametrize("what", ["twice", "changed and removed", "in another place"])
+def test_a_line_that_would_be_lost_is_refused(shop: Any, books: Books, what: str) -> None:
+    bill = shop.bills.create(
+        VendorRef=shop.vendors.create(Name="Mill"),
+        ExpenseLineAdd=[{"AccountRef": "Rent", "Amount": Decimal(3), "Memo": "a"}],
+        ItemLineAdd=[{"ItemRef": "Consulting", "Quantity": 1, "Cost": Decimal("2.00")}],
+    )
+    [expense], [item] = ([line["TxnLineID"] for line in bill[name]] for name in ("ExpenseLineRet", "ItemLineRet"))
+    changes: dict[str, Any] = {
+        "twice": {"ItemLineMod": [{"TxnLineID": item, "Quantity": 1}, {"TxnLineID": item, "Quantity": 2}]},
+        "changed and removed": {"ItemLineMod": [{"TxnLineID": item, "Quantity": 1}], "remove_lines": [item]},
+        "in another place": {"ItemLineMod": [{"TxnLineID": expense, "Quantity": 4}]},
+    }[what]
+    written = len(books.writes)
+
+    with pytest.raises(ValueError, match=r"is named twice|has no line .* in ItemLineMod"):
+        shop.bills.update(bill["TxnID"], **changes)
+
+    assert len(books.writes) == written
+
+
 def test_equal_calls_that_ended_too_early_are_each_resumed_once() -> None:
     writes = Begun()
     first, second = (Attempt(cause, {}) for cause in ("first", "second"))
@@ -360,10 +459,6 @@ def test_equal_calls_that_ended_too_early_are_each_resumed_once() -> None:
     writes.keep("another", first)
 
     assert [writes.take("call") for _ in range(3)] == [first, second, None]
-    writes.keep("call", first)
-    writes.keep("call", second)
-    writes.remove("call", first)
-    assert [writes.take("call") for _ in range(2)] == [second, None]
     assert writes.take("another") is first
 
 

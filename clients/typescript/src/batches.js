@@ -125,7 +125,7 @@ export class Batch {
 
   async execute(timeout = WAIT_SECONDS) {
     const deadline = this.#client.now() + checkedSeconds(timeout);
-    await this.queue();
+    if (!this.#isQueued) await this.queue();
     for (const entry of this.#entries) {
       entry.update(await this.#client.wait(entry.record.id, deadline - this.#client.now()));
     }

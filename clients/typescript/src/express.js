@@ -45,7 +45,12 @@ async function answer(secret, handle, maxBytes, request, response) {
     console.warn(`A webhook was refused: ${error.message}`);
     return refuse(response, 401, "The signature of the webhook is not valid.");
   }
-  await handle(event, String(request.headers["webhook-id"]));
+  try {
+    await handle(event, String(request.headers["webhook-id"]));
+  } catch (cause) {
+    // Express would answer with the status of the error, and 410 ends the attempts of a webhook.
+    throw new Error("The function of the webhook failed.", { cause });
+  }
   response.status(204).end();
 }
 

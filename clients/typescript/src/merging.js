@@ -108,14 +108,38 @@ function namedLines(families, fields) {
   );
 }
 
-/** @param {Kind} kind @param {Tree} fields @param {string[]} removed @param {Tree} current */
+/**
+ * Throw RangeError for a line that would be lost: one in another place, one named twice, or one that is missing.
+ * @param {Kind} kind @param {Tree} fields @param {string[]} removed @param {Tree} current
+ */
 function checkLines(kind, fields, removed, current) {
+  const whole = `${kind.name} ${current[kind.key]}`;
+  const named = [...namedLines(kind.changedLines, fields).map(([, line]) => line.TxnLineID), ...new Set(removed)];
+  const twice = named.find((id, index) => named.indexOf(id) < index);
+  if (twice !== undefined) throw new RangeError(`The line ${JSON.stringify(twice)} of ${whole} is named twice.`);
   const known = lineIds(kind, current);
-  for (const id of [...namedLines(kind.changedLines, fields).map(([, line]) => line.TxnLineID), ...removed]) {
-    if (known.has(id)) continue;
-    throw new RangeError(
-      `${kind.name} ${current[kind.key]} has no line ${JSON.stringify(id)}. Its lines: ${[...known].join(", ")}.`,
-    );
+  const missing = removed.find((id) => !known.has(id));
+  if (missing !== undefined) {
+    throw new RangeError(`${whole} has no line ${JSON.stringify(missing)}. Its lines: ${[...known].join(", ")}.`);
+  }
+  checkPlaces(kind.changedLines, fields, current, whole);
+}
+
+/** @param {string[]} families @param {Tree} fields @param {Tree} container @param {string} whole */
+function checkPlaces(families, fields, container, whole) {
+  for (const family of families) {
+    const lines = new Map(returnedLines(family, container).map((line) => [line.TxnLineID, line]));
+    for (const line of fields[family] ?? []) {
+      const id = line.TxnLineID;
+      if (id === NEW_LINE) continue;
+      const there = lines.get(id);
+      if (!there) {
+        const ids = [...lines.keys()].join(", ");
+        throw new RangeError(`${whole} has no line ${JSON.stringify(id)} in ${family}. Its lines there: ${ids}.`);
+      }
+      const inner = GROUPS[family];
+      if (inner) checkPlaces([inner], line, there, whole);
+    }
   }
 }
 

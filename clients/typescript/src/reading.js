@@ -23,12 +23,14 @@ export class Begun {
     this.#set(call, [...(this.#all.get(call) ?? []), one]);
   }
 
-  /** @param {string} call @param {T} one */
-  remove(call, one) {
-    this.#set(
-      call,
-      (this.#all.get(call) ?? []).filter((other) => other !== one),
-    );
+  /** Forget those that have ended otherwise. @param {(one: T) => boolean} hasEnded */
+  forget(hasEnded) {
+    for (const [call, all] of [...this.#all]) {
+      this.#set(
+        call,
+        all.filter((one) => !hasEnded(one)),
+      );
+    }
   }
 
   /** @param {string} call @param {T[]} all */
@@ -44,12 +46,13 @@ export function sameCall(method, content, options) {
 }
 
 /**
- * Queue a query, unless the same call has, and return its record after its end. Throws StillQueued.
- * @param {Service} service @param {Begun<string>} reads @param {Tree} request @param {Tree} options
+ * Queue a query, unless the same call has, and return its record after its end. Throws StillQueued. `of` is the call
+ * that needs it.
+ * @param {Service} service @param {Begun<string>} reads @param {Tree} request @param {Tree} options @param {string} of
  * @returns {Promise<QueuedRequest>}
  */
-export async function readOnce(service, reads, request, options) {
-  const call = sameCall("get", request, options);
+export async function readOnce(service, reads, request, options, of = "get") {
+  const call = sameCall(of, request, options);
   const deadline = service.now() + checkedSeconds(options.timeout ?? WAIT_SECONDS);
   const id = reads.take(call) ?? (await service.queue(request, options)).id;
   try {

@@ -56,7 +56,8 @@ class Operations {
 
   /** @param {string} method @param {Tree} given @param {Tree} options */
   async #add(method, given, options) {
-    const { customFields, ...fields } = toJson(fieldsOf(this.#kind, given));
+    const { customFields, ...others } = fieldsOf(this.#kind, given);
+    const fields = toJson(others);
     const wanted = checked(this.#kind, method, customFields);
     const request = addition(this.#kind, fields);
     const call = sameCall(method, { request, wanted }, options);
@@ -64,8 +65,9 @@ class Operations {
     let attempt = this.#writes.take(call);
     if (!attempt) {
       attempt = { cause: this.#cause(options), request, customFields: wanted, number: 1 };
-      if (Object.keys(wanted).length > 0 && (options.ifExists ?? "fail") !== "fail") {
-        attempt.read = await this.#existing(request, options, deadline);
+      // A program that was restarted repeats a call with its key, and then the same body.
+      if (isFilled(wanted) && (options.ifExists ?? "fail") !== "fail" && options.idempotencyKey === undefined) {
+        attempt.read = await this.#existing(call, request, options, deadline);
         if (attempt.read) attempt.customFields = differing(wanted, attempt.read);
       }
     }
@@ -75,14 +77,15 @@ class Operations {
 
   /**
    * Return the object that an addition would find, if it is certainly that one.
-   * @param {Tree} request @param {Tree} options @param {number} deadline @returns {Promise<Tree | undefined>}
+   * @param {string} call @param {Tree} request @param {Tree} options @param {number} deadline
+   * @returns {Promise<Tree | undefined>}
    */
-  async #existing(request, options, deadline) {
+  async #existing(call, request, options, deadline) {
     const fields = request[`${this.#kind.name}AddRq`][`${this.#kind.name}Add`];
     const name = soughtName(this.#kind, fields);
     if (name === undefined) return undefined;
     const reading = this.#reading(options, deadline, true);
-    const found = await this.#found(/** @type {string} */ (this.#kind.sought), name, reading);
+    const found = await this.#found(/** @type {string} */ (this.#kind.sought), name, reading, call);
     const same = found.filter((one) => hasOwner(fields, one));
     return same.length === 1 ? same[0] : undefined;
   }
@@ -90,7 +93,12 @@ class Operations {
   /** @param {string} id @param {Tree} [options] */
   async get(id, options = {}) {
     checkOptions("get", options);
-    const [found] = await this.#found(this.#kind.key, id, options);
+    return this.#get(id, options, "get");
+  }
+
+  /** @param {string} id @param {Tree} options @param {string} of */
+  async #get(id, options, of) {
+    const [found] = await this.#found(this.#kind.key, id, options, of);
     if (!found) throw new NotFound(this.#kind.name, id);
     return found;
   }
@@ -163,18 +171,18 @@ class Operations {
     const [call, deadline] = [sameCall("update", change, options), this.#deadline(options)];
     let attempt = this.#writes.take(call);
     if (!attempt) {
-      const read = await this.#readAgain(change, options, deadline);
+      const read = await this.#readAgain(call, change, options, deadline);
       attempt = this.#change(change, change.removed, read, this.#cause(options), 1);
     }
     for (;;) {
       try {
         const [object] = await this.#finished(call, attempt, options, deadline);
+        this.#writes.forget((one) => !one.request && one.objectId === id);
         return object;
       } catch (error) {
         if (!(error instanceof StaleEditSequence) || attempt.number > REPEATS) throw error;
-        this.#writes.keep(call, attempt); // The same call compares with what this one has read.
-        const now = await this.#readAgain(change, options, deadline);
-        this.#writes.remove(call, attempt);
+        // If this read does not end, the same call compares with what the first one has read.
+        const now = await this.#kept(call, attempt, () => this.#readAgain(call, change, options, deadline));
         attempt = this.#repeated(change, attempt, now, error);
       }
     }
@@ -209,9 +217,9 @@ class Operations {
     return { ...attempt, request: { [`${name}ModRq`]: { [`${name}Mod`]: content } } };
   }
 
-  /** @param {Alteration} change @param {Tree} options @param {number} deadline */
-  #readAgain({ id, customFields }, options, deadline) {
-    return this.get(id, this.#reading(options, deadline, isFilled(customFields)));
+  /** @param {string} call @param {Alteration} change @param {Tree} options @param {number} deadline */
+  #readAgain(call, { id, customFields }, options, deadline) {
+    return this.#get(id, this.#reading(options, deadline, isFilled(customFields)), call);
   }
 
   /** Return the options of a read that belongs to a write. @param {Tree} options @param {number} deadline @param {boolean} customFields */
@@ -219,10 +227,13 @@ class Operations {
     return { version, priority, customFields, timeout: deadline - this.#service.now() };
   }
 
-  /** @param {string} element @param {string} value @param {Tree} options @returns {Promise<Tree[]>} */
-  async #found(element, value, options) {
+  /**
+   * Return what a query finds. Only the same write resumes a read `of` a write: another read may be too old.
+   * @param {string} element @param {string} value @param {Tree} options @param {string} [of] @returns {Promise<Tree[]>}
+   */
+  async #found(element, value, options, of = "get") {
     const request = this.#query(element, value, isAsked(this.#kind, options));
-    return objects(this.#kind, resultOf(await readOnce(this.#service, this.#reads, request, options)), options);
+    return objects(this.#kind, resultOf(await readOnce(this.#service, this.#reads, request, options, of)), options);
   }
 
   /** Return the query for an object, with its lines. @param {string} element @param {unknown} value @param {boolean} isWhole */
@@ -245,7 +256,7 @@ class Operations {
       if (attempt.read) return [attempt.read, undefined];
       const reading = this.#reading(options, deadline, true);
       const id = /** @type {string} */ (attempt.objectId);
-      return [await this.#kept(call, attempt, () => this.get(id, reading)), attempt.outcome];
+      return [await this.#kept(call, attempt, () => this.#get(id, reading, call)), attempt.outcome];
     }
     const record = await this.#kept(call, attempt, () => this.#end(attempt, options, deadline));
     const object = resultOf(record)[`${this.#kind.name}Ret`];
@@ -262,7 +273,7 @@ class Operations {
       return await steps();
     } catch (error) {
       const isRefused = error instanceof ApiError && REFUSED.has(error.status);
-      if (!attempt.request || !isRefused) this.#writes.keep(call, attempt);
+      if (!attempt.request || attempt.id !== undefined || !isRefused) this.#writes.keep(call, attempt);
       throw error instanceof StillWaiting ? new StillQueued(error.record) : error;
     }
   }
@@ -328,11 +339,14 @@ class Operations {
     const customFields = Object.fromEntries(values.filter(([name]) => name in failures));
     /** @type {Attempt} */
     const next = { cause: attempt.cause, objectId, customFields, number: attempt.number + 1, outcome };
-    this.#writes.keep(call, next);
-    if (isFilled(failures)) throw new CustomFieldsNotWritten(this.#kind.name, String(objectId), failures);
-    const [read] = objects(this.#kind, resultOf(reading.record), { customFields: true });
-    this.#writes.remove(call, next);
-    return [/** @type {Tree} */ (read), outcome];
+    try {
+      if (isFilled(failures)) throw new CustomFieldsNotWritten(this.#kind.name, String(objectId), failures);
+      const [read] = objects(this.#kind, resultOf(reading.record), { customFields: true });
+      return [/** @type {Tree} */ (read), outcome];
+    } catch (error) {
+      this.#writes.keep(call, next);
+      throw error;
+    }
   }
 
   /** @param {Tree} options @returns {string} */
@@ -410,7 +424,8 @@ function addition(kind, fields) {
 /** Return the change that the arguments of `update` say. @param {Kind} kind @param {string} id @param {Tree} given @returns {Alteration} */
 function alteration(kind, id, given) {
   const line = kind.changedLines.find((one) => one === `${kind.name}LineMod`);
-  const { removeLines: removed = [], customFields, ...fields } = toJson(withLines(kind, fieldsOf(kind, given), line));
+  const { customFields, ...others } = fieldsOf(kind, given);
+  const { removeLines: removed = [], ...fields } = toJson(withLines(kind, others, line));
   return { id, fields, removed, customFields: checked(kind, "update", customFields) };
 }
 

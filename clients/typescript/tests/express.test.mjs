@@ -154,6 +154,19 @@ test("nothing is confirmed before the function has ended", { skip }, async () =>
   }
 });
 
+test("an error of the function is 500, whatever status it has, so that the event comes again", { skip }, async () => {
+  const app = express();
+  const fails = () => {
+    throw Object.assign(new Error("The request was deleted."), { status: 410 });
+  };
+  app.post(URL_PATH, webhook(SECRET, fails));
+  app.use((error, request, response, next) => (error ? response.sendStatus(error.status ?? 500) : next()));
+
+  await serving(app, async ({ send }) => {
+    assert.equal((await send(signed(BODY), BODY)).status, 500);
+  });
+});
+
 test("a body has a bound to the byte, in one piece and in chunks", { skip }, async () => {
   for (const [maxBytes, status] of [
     [BODY.length - 1, 413],

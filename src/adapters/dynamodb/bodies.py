@@ -65,7 +65,7 @@ def new_body_items(change: AddRequest) -> list[Item]:
         body[keys.REPLACES] = {"S": change.replaces}
     if change.queued_by:
         parts = change.queued_by.type, change.queued_by.id, change.queued_by.name
-        body[keys.QUEUED_BY] = {"L": [{"S": part} for part in parts if part is not None]}
+        body[keys.QUEUED_BY] = {"L": [{"S": part or ""} for part in parts]}
     if len(packed) <= MAX_INLINE_REQUEST_BYTES:
         return [body | {keys.REQUEST: {"B": packed}}]
     chunks = _request_chunk_items(record.id, packed)
@@ -227,12 +227,12 @@ class Bodies:
 
     @property
     def queued_by(self) -> Actor | None:
-        """Who queued the request, or None if the service did."""
+        """Who queued the request. None if the service did, or before this was stored."""
         stored = self._items[keys.BODY].get(keys.QUEUED_BY)
         if stored is None:
             return None
-        actor_type, *others = (part["S"] for part in stored["L"])
-        return Actor(ActorType(actor_type), *others)
+        actor_type, actor_id, name = (part["S"] for part in stored["L"])
+        return Actor(ActorType(actor_type), actor_id or None, name or None)
 
     def has_stray_response(self, record: QueuedRequest) -> bool:
         """Whether the body has a response, and the record none."""

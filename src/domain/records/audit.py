@@ -73,8 +73,9 @@ class AuditEntry:
     """One action. `position` is the place in the log of the app, and the id of the entry.
 
     `request_id` is the request that was changed. `credential_id` is the public id of the API key or the onboarding link
-    that was created or revoked. `settings` are the names of the settings that were changed. `name` is the name of the
-    connection that was deleted, because nothing else has it then, or of the API key that was created or revoked.
+    that was created, renamed or revoked. `settings` are the names of the settings that were changed. `name` is the name
+    of the connection that was deleted, because nothing else has it then, or of the API key that was created, renamed or
+    revoked.
 
     A call that changes many requests stores its entry before the first change. `completed_at` and `counts` are stored
     when it has ended. They are missing if the call ended early: then some of the requests may have been changed.

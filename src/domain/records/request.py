@@ -728,7 +728,8 @@ class StoredRequest:
 
     `response_xml` is None if there is no response or it was not read. `modification_xml` is the Mod that was made last
     in place of the request, or None, and `field_changes` are the fields that it changes. `replaces` is the id of the
-    request in whose place it was queued, or None. `queued_by` is None if the service queued it by itself.
+    request in whose place it was queued, or None. `queued_by` is None if the service queued it, or before
+    this was stored.
     """
 
     record: QueuedRequest

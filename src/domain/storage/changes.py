@@ -30,7 +30,7 @@ class AddRequest:
     """Store a new record with its request XML, its search text, its metadata and its references.
 
     The request XML has marks in place of the references (`domain.qbxml.references`). `replaces` is the id of the
-    request in whose place it is queued, or None. `queued_by` is None if the service queues it by itself.
+    request in whose place it is queued, or None. `queued_by` is None if the service queues it.
     """
 
     record: QueuedRequest

@@ -39,11 +39,12 @@ class AuditEntryView(TypedDict):
     connection_id: Uuid | None
     request_id: Uuid | None
     credential_id: Annotated[
-        str | None, Schema("The id of the API key or the onboarding link that was created or revoked")
+        str | None, Schema("The id of the API key or the onboarding link that was created, renamed or revoked")
     ]
     settings: Annotated[list[str], Schema("The names of the settings or limits that were changed")]
     name: Annotated[
-        str | None, Schema("The name of the connection that was deleted, or of the API key that was created or revoked")
+        str | None,
+        Schema("The name of the connection that was deleted, or of the API key that was created, renamed or revoked"),
     ]
     completed_at: Annotated[
         Moment | None,

@@ -300,7 +300,7 @@ class QueuedRequestView(_RequestFields):
     ]
     queued_by: Annotated[
         ActorView | None,
-        Schema("Who queued it. Null if the service did, to ask QuickBooks whether it executed a write"),
+        Schema("Who queued it. Null if the service did, or if it was queued before this was stored"),
     ]
     replaces: Annotated[Uuid | None, Schema("The request in whose place this one was queued. Otherwise null")]
     replaced_by: NotRequired[

@@ -56,7 +56,7 @@ def test_a_change_is_in_the_audit_log_with_the_key_and_the_names_of_the_fields(d
 
     (entry,) = contact_entries(deployment)
 
-    assert entry["actor"] == {"type": "api_key", "id": key_id}
+    assert entry["actor"] == {"type": "api_key", "id": key_id, "name": None}
     assert entry["settings"] == ["name", "phone"]
     assert "Bluewater" not in str(entry)
 

@@ -132,6 +132,7 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "executed": None,
         "settling": None,
         "settles": None,
+        "queued_by": {"type": "api_key", "id": data["queued_by"]["id"], "name": None},
         "replaces": None,
         "webhook_url": HOOK,
         "webhook_attempts": [],

@@ -49,13 +49,13 @@ def same_call(method: str, content: dict[str, Any], options: Mapping[str, Any]) 
 
 
 def read_once(
-    protocol: Protocol, reads: dict[str, str], request: dict[str, Any], options: dict[str, Any]
+    protocol: Protocol, reads: dict[str, str], request: dict[str, Any], options: dict[str, Any], *, of: str = "get"
 ) -> Steps[QueuedRequest]:
     """Queue a query, unless the same call has, and return its record after its end. Raises StillQueued.
 
-    `reads` has the ids of what was queued by calls that did not wait until its end.
+    `reads` has the ids of what was queued by calls that did not wait until its end. `of` is the call that needs it.
     """
-    call, deadline = same_call("get", request, options), protocol.clock() + options.get("timeout", WAIT_SECONDS)
+    call, deadline = same_call(of, request, options), protocol.clock() + options.get("timeout", WAIT_SECONDS)
     waiting = reads.pop(call, None)
     if waiting is None:
         waiting = (yield from protocol.queue(request, queue_options(options)))["id"]

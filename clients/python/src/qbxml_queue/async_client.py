@@ -225,6 +225,9 @@ class AsyncClient(ResourcesAsync):
                     step = steps.send(response)
         except StopIteration as end:
             return cast("T", end.value)
+        finally:
+            # After a cancellation or an interrupt, the operation ends now: the same call must find what it has queued.
+            steps.close()
 
 
 class AsyncBatch(BatchBase, ResourcesInBatch):

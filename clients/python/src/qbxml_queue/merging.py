@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -111,11 +112,28 @@ def _named_lines(families: Sequence[str], fields: Object) -> Iterator[tuple[str,
 
 
 def _check_lines(kind: Kind, fields: Object, removed: Sequence[str], current: Object) -> None:
+    """Raise ValueError for a line that would be lost: one in another place, one named twice, or one that is missing."""
+    whole = f"{kind.name} {current[kind.key]}"
+    named = [line["TxnLineID"] for _, line in _named_lines(kind.changed_lines, fields)]
+    if twice := next((one for one, number in Counter([*named, *set(removed)]).items() if number > 1), None):
+        raise ValueError(f"The line {twice!r} of {whole} is named twice.")
     known = _all_lines(kind.changed_lines, current)
-    for line_id in [*(line["TxnLineID"] for _, line in _named_lines(kind.changed_lines, fields)), *removed]:
-        if line_id not in known:
-            message = f"{kind.name} {current[kind.key]} has no line {line_id!r}. Its lines: {', '.join(known)}."
-            raise ValueError(message)
+    if missing := next((one for one in removed if one not in known), None):
+        raise ValueError(f"{whole} has no line {missing!r}. Its lines: {', '.join(known)}.")
+    _check_places(kind.changed_lines, fields, current, whole)
+
+
+def _check_places(families: Sequence[str], fields: Object, container: Object, whole: str) -> None:
+    for family in families:
+        lines = {line["TxnLineID"]: line for line in _lines_of(family, container)}
+        for line in fields.get(family, ()):
+            line_id = line["TxnLineID"]
+            if line_id == NEW_LINE:
+                continue
+            if line_id not in lines:
+                raise ValueError(f"{whole} has no line {line_id!r} in {family}. Its lines there: {', '.join(lines)}.")
+            if family in _INNER:
+                _check_places([_INNER[family]], line, lines[line_id], whole)
 
 
 def changed_meanwhile(

@@ -226,7 +226,8 @@ class Protocol:
     def execute_batch(self, batch: BatchBase, timeout: float) -> Steps[None]:
         """Queue a batch and wait until all of its requests have ended. Raises the first failure."""
         deadline = self.clock() + timeout
-        yield from self.queue_batch(batch)
+        if not batch.is_queued:
+            yield from self.queue_batch(batch)
         for entry in batch.entries:
             entry.update((yield from self.wait(entry.record["id"], deadline - self.clock())))
         for entry in batch.entries:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, partial
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from qbxml_queue import custom_fields
@@ -54,9 +54,6 @@ REPEATS = 3
 _REFUSALS = frozenset({400, 404, 409, 413, 422})
 """The statuses after which a write is surely not in the queue. After any other one, an earlier try of the same call,
 whose answer was lost, may have queued it."""
-
-_DELETED = 404
-"""The status of a request that was deleted."""
 
 _OWNERS = ("CustomerRef", "VendorRef", "AccountRef", "BankAccountRef", "CreditCardAccountRef")
 """The elements that own the number of a transaction. A transaction has one of them."""
@@ -105,7 +102,7 @@ class Begun:
 
     def __init__(self) -> None:
         self._all: dict[str, list[Attempt]] = {}
-        self._lock = Lock()
+        self._lock = RLock()  # An operation that is closed by the garbage collector keeps its write.
 
     def keep(self, call: str, attempt: Attempt) -> None:
         """Keep a write for the same call."""
@@ -120,12 +117,14 @@ class Begun:
                 self._all[call] = begun[1:]
             return begun[0] if begun else None
 
-    def remove(self, call: str, attempt: Attempt) -> None:
-        """Remove a write of a call."""
+    def forget_rest_of(self, identifier: str) -> None:
+        """Forget what is left to write of an object, after a call has changed it. That call has the right names."""
         with self._lock:
-            others = [other for other in self._all.pop(call, ()) if other is not attempt]
-            if others:
-                self._all[call] = others
+            for call, begun in [*self._all.items()]:
+                left = [one for one in begun if one.request is not None or one.identifier != identifier]
+                self._all[call] = left
+                if not left:
+                    del self._all[call]
 
 
 class Operations:
@@ -153,14 +152,15 @@ class Operations:
         attempt = self._writes.take(call)
         if attempt is None:
             attempt = Attempt(self._cause(options), request, custom_fields=wanted)
-            if wanted and options.get("if_exists", "fail") != "fail":
-                attempt.read = yield from self._existing(request, options, deadline)
+            # A program that was restarted repeats a call with its key, and then the same body.
+            if wanted and options.get("if_exists", "fail") != "fail" and "idempotency_key" not in options:
+                attempt.read = yield from self._existing(call, request, options, deadline)
                 attempt.custom_fields = custom_fields.differing(wanted, attempt.read) if attempt.read else wanted
         written, outcome = yield from self._finished(call, attempt, options, deadline)
         return {**written, "@outcome": outcome or "created"}
 
     def _existing(
-        self, request: dict[str, Any], options: dict[str, Any], deadline: float
+        self, call: str, request: dict[str, Any], options: dict[str, Any], deadline: float
     ) -> Steps[dict[str, Any] | None]:
         """Return the object that an addition would find, if it is certainly that one."""
         fields = request[f"{self._kind.name}AddRq"][f"{self._kind.name}Add"]
@@ -168,14 +168,17 @@ class Operations:
         if name is None:
             return None
         reading = self._reading(options, deadline, with_custom_fields=True)
-        found = yield from self._found(str(self._kind.sought), name, reading)
+        found = yield from self._found(str(self._kind.sought), name, reading, of=call)
         same = [one for one in found if has_owner(fields, one)]
         return same[0] if len(same) == 1 else None
 
     def get(self, identifier: str, /, **given: Any) -> Steps[dict[str, Any]]:
         """Return the object with an id. Raises NotFound."""
         check_options("get", ObjectOptions, given)
-        found = yield from self._found(self._kind.key, identifier, given)
+        return (yield from self._get(identifier, given))
+
+    def _get(self, identifier: str, options: dict[str, Any], *, of: str = "get") -> Steps[dict[str, Any]]:
+        found = yield from self._found(self._kind.key, identifier, options, of=of)
         if not found:
             raise NotFound(self._kind.name, identifier)
         return found[0]
@@ -211,17 +214,18 @@ class Operations:
         deadline = self._deadline(options)
         attempt = self._writes.take(call)
         if attempt is None:
-            read = yield from self._read_again(change, options, deadline)
+            read = yield from self._read_again(call, change, options, deadline)
             attempt = self._change(change, change.removed, read, self._cause(options), 1)
         while True:
             try:
                 written, _ = yield from self._finished(call, attempt, options, deadline)
+                self._writes.forget_rest_of(identifier)
             except StaleEditSequence as stale:
                 if attempt.number > REPEATS:
                     raise
-                self._writes.keep(call, attempt)  # The same call compares with what this one has read.
-                now = yield from self._read_again(change, options, deadline)
-                self._writes.remove(call, attempt)
+                # If this read does not end, the same call compares with what the first one has read.
+                again = self._read_again(call, change, options, deadline)
+                now = yield from self._kept(call, attempt, again)
                 attempt = self._repeated(change, attempt, now, stale)
             else:
                 return written
@@ -256,9 +260,11 @@ class Operations:
             attempt.request = {f"{name}ModRq": {f"{name}Mod": content}}
         return attempt
 
-    def _read_again(self, change: Alteration, options: dict[str, Any], deadline: float) -> Steps[dict[str, Any]]:
+    def _read_again(
+        self, call: str, change: Alteration, options: dict[str, Any], deadline: float
+    ) -> Steps[dict[str, Any]]:
         reading = self._reading(options, deadline, with_custom_fields=bool(change.custom_fields))
-        return (yield from self.get(change.identifier, **reading))
+        return (yield from self._get(change.identifier, reading, of=call))
 
     def _reading(self, options: dict[str, Any], deadline: float, *, with_custom_fields: bool) -> dict[str, Any]:
         """Return the options of a read that belongs to a write."""
@@ -266,12 +272,15 @@ class Operations:
         asked = {"custom_fields": True} if with_custom_fields else {}
         return {**reading, **asked, "timeout": deadline - self._protocol.clock()}
 
-    def _found(self, element: str, value: str, given: dict[str, Any]) -> Steps[list[dict[str, Any]]]:
+    def _found(
+        self, element: str, value: str, given: dict[str, Any], *, of: str = "get"
+    ) -> Steps[list[dict[str, Any]]]:
+        """Return what a query finds. Only the same write resumes a read `of` a write: another read may be too old."""
         options = dict(given)
         asked = is_asked(self._kind, options)
         filters = {element: [value]} | ({"IncludeLineItems": True} if self._kind.has_lines else {})
         request = query(self._kind, custom_fields.asked(filters) if asked else filters)
-        record = yield from read_once(self._protocol, self.reads, request, options)
+        record = yield from read_once(self._protocol, self.reads, request, options, of=of)
         return objects(self._kind, result_of(record), with_custom_fields=asked)
 
     def _finished(
@@ -285,7 +294,7 @@ class Operations:
             if attempt.read is not None:
                 return attempt.read, None
             reading = self._reading(options, deadline, with_custom_fields=True)
-            read = yield from self._kept(call, attempt, self.get(str(attempt.identifier), **reading))
+            read = yield from self._kept(call, attempt, self._get(str(attempt.identifier), reading, of=call))
             return read, attempt.outcome
         record = yield from self._kept(call, attempt, self._end(attempt, options, deadline))
         written = result_of(record)[f"{self._kind.name}Ret"]
@@ -359,11 +368,14 @@ class Operations:
                 failures[name] = failure
         left = {name: value for name, value in attempt.custom_fields.items() if name in failures}
         rest = Attempt(attempt.cause, None, None, identifier, left, attempt.number + 1, outcome, attempt.request_id)
-        self._writes.keep(call, rest)
         if failures:
+            self._writes.keep(call, rest)
             raise CustomFieldsNotWritten(self._kind.name, str(identifier), failures)
-        [read] = objects(self._kind, result_of(reading.record), with_custom_fields=True)
-        self._writes.remove(call, rest)
+        try:
+            [read] = objects(self._kind, result_of(reading.record), with_custom_fields=True)
+        except RequestFailed:
+            self._writes.keep(call, rest)
+            raise
         return read, outcome
 
     def _cause(self, options: Mapping[str, Any]) -> str:
@@ -482,8 +494,7 @@ class ByName:
             mend = f" Did you mean {likely[0]!r}?" if likely else ""
             message = f"{type(self).__name__} has no attribute {name!r}.{mend}"
             raise AttributeError(message)
-        resource = self.__dict__[name] = self._resource(KINDS[name])
-        return resource
+        return self.__dict__.setdefault(name, self._resource(KINDS[name]))  # two threads must get the same one
 
     def __dir__(self) -> Iterable[str]:
         return [*super().__dir__(), *KINDS]
@@ -594,10 +605,8 @@ def check_method(kind: Kind, method: str, methods: Sequence[str]) -> None:
 
 def _may_be_queued(attempt: Attempt, error: BaseException) -> bool:
     """Return whether a write may be in the queue after an error."""
-    if not isinstance(error, ApiError) or attempt.request is None:
+    if not isinstance(error, ApiError) or attempt.request is None or attempt.request_id is not None:
         return True
-    if attempt.request_id is not None:
-        return error.status != _DELETED
     return error.status not in _REFUSALS
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from inspect import iscoroutinefunction
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync  # type: ignore[import-not-found, unused-ignore]
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST  # type: ignore[import-not
 from qbxml_queue.receivers import MAX_BODY_BYTES, REFUSED, TOO_LARGE, check_secret, event_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from qbxml_queue.webhooks import Event
 
@@ -29,8 +29,6 @@ def webhook(
     check_secret(secret)
 
     def decorate(function: Callable[[Event, str], Any]) -> Callable[[HttpRequest], HttpResponse]:
-        call = async_to_sync(function) if iscoroutinefunction(function) else function
-
         def view(request: HttpRequest) -> HttpResponse:
             # `request.body` has a limit for the whole project, 2.5 MB by default.
             body = request.read(max_bytes + 1)
@@ -39,10 +37,16 @@ def webhook(
             found = event_of(secret, request.headers, body)
             if found is None:
                 return HttpResponse(REFUSED, status=401, content_type="text/plain")
-            call(*found)
+            result = function(*found)
+            if isawaitable(result):
+                async_to_sync(_ended)(result)
             return HttpResponse(status=204)
 
         exempt: Callable[[HttpRequest], HttpResponse] = csrf_exempt(require_POST(wraps(function)(view)))
         return exempt
 
     return decorate
+
+
+async def _ended(result: Awaitable[Any]) -> None:
+    await result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from flask import current_app, request  # type: ignore[import-not-found, unused-ignore]
@@ -10,7 +11,7 @@ from flask import current_app, request  # type: ignore[import-not-found, unused-
 from qbxml_queue.receivers import MAX_BODY_BYTES, REFUSED, check_secret, event_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from qbxml_queue.webhooks import Event
 
@@ -31,9 +32,15 @@ def webhook(
             found = event_of(secret, dict(request.headers), request.get_data())
             if found is None:
                 return REFUSED, 401
-            current_app.ensure_sync(function)(*found)
+            result = current_app.ensure_sync(function)(*found)
+            if isawaitable(result):  # from an asynchronous function behind another decorator
+                current_app.async_to_sync(_ended)(result)
             return "", 204
 
         return view
 
     return decorate
+
+
+async def _ended(result: Awaitable[Any]) -> None:
+    await result
