@@ -45,6 +45,11 @@ class ImportGraph:
         }
         return cls({module: str(Path(module).parent) for module in imports}, imports)
 
+    def without(self, folder: str) -> ImportGraph:
+        """Return the graph without the modules of a folder."""
+        left = {module: of for module, of in self.folder_of.items() if of != folder}
+        return ImportGraph(left, {module: self.imports[module] & left.keys() for module in left})
+
     def imports_between_folders(self) -> set[tuple[str, str]]:
         """Return (importing module, imported module) for each import that leaves its folder."""
         return {
