@@ -221,8 +221,9 @@ def test_the_readme_of_the_typescript_client_runs_as_printed(run: Run, tmp_path:
 
     output = output_of(["node", "readme.mjs"], tmp_path, **variables_of(run))
 
-    invoice = re.match(rf"created ({TXN_ID}) \d+\.\d\d\n(?:.+\n)+?{TXN_ID}\n{TXN_ID}\n", output)
+    invoice = re.match(rf"created ({TXN_ID}) \d+\.\d\d\n(?:.+\n)+?{TXN_ID}\n(?:.+\n)+?{TXN_ID}\n", output)
     assert invoice, output[:500]
+    assert "\nProfit & Loss Net Income " in output
     assert invoice[1] in output[invoice.end() :]  # the event of the invoice
     assert output.endswith("{ InvoiceRet: {} }\n")
 
