@@ -86,7 +86,7 @@ def create_after_timeouts(books: Client, customer: str, number: str) -> InvoiceR
     while True:
         try:
             return books.invoices.create(
-                CustomerRef=customer, RefNumber=number, idempotency_key=number, if_exists="return"
+                CustomerRef=customer, RefNumber=number, idempotency_key=f"invoice-{number}", if_exists="return"
             )
         except StillQueued:
             continue

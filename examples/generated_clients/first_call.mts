@@ -29,7 +29,7 @@ if (!queued.data) throw new Error(queued.error.error.message);
 let record: QueuedRequest = queued.data.data;
 console.log(record.request_name, record.state);
 
-while (record.state !== "response_received" && record.state !== "error") {
+while (!["response_received", "error", "discarded"].includes(record.state)) {
   await new Promise((resolve) => setTimeout(resolve, 500));
   const answer = await client.GET("/api/v1/queued_requests/{request_id}", {
     params: { path: { request_id: record.id } },

@@ -38,7 +38,7 @@ assert not isinstance(queued, Error), queued
 record = queued.data
 print(record.request_name, record.state)
 
-while record.state not in {State.RESPONSE_RECEIVED, State.ERROR}:
+while record.state not in {State.RESPONSE_RECEIVED, State.ERROR, State.DISCARDED}:
     time.sleep(0.5)
     answer = get_queued_request.sync(record.id, client=client)
     assert answer, "no response"

@@ -175,6 +175,33 @@ def test_a_field_that_is_not_defined_is_named_and_the_same_call_adds_nothing(sho
     assert books.writes.count("DataExtModRq") == 4
 
 
+def test_an_update_with_the_right_name_ends_the_call_so_that_an_equal_one_is_a_new_write(
+    shop: Any, books: Books
+) -> None:
+    shop.customers.create(Name="Ada Ltd")
+    made = set()
+    for _ in range(3):
+        with pytest.raises(CustomFieldsNotWritten) as error:
+            shop.invoices.create(CustomerRef="Ada Ltd", lines=[line("Consulting")], custom_fields={"Rout": "North"})
+        repaired = shop.invoices.update(error.value.id, custom_fields={"Route": "North"})
+        assert repaired["custom_fields"] == {"Route": "North"}
+        made.add(error.value.id)
+
+    assert len(made) == books.writes.count("InvoiceAddRq") == 3
+
+
+def test_ensure_with_a_key_has_the_same_body_after_a_restart(shop: Any, books: Books) -> None:
+    """The service refuses a key with another body."""
+    fields: dict[str, Any] = {"Name": "Ada Ltd", "custom_fields": {"Route": "North"}, "idempotency_key": "ada"}
+    shop.customers.ensure(**fields)
+    vars(getattr(shop, "_client", shop)).pop("customers")  # what the program remembers
+
+    again = shop.customers.ensure(**fields)
+
+    assert again["custom_fields"] == {"Route": "North"}
+    assert books.writes == ["CustomerAddRq", "DataExtModRq"]
+
+
 def test_a_failed_write_leaves_the_custom_fields_alone(shop: Any, books: Books) -> None:
     shop.customers.create(Name="Ada Ltd")
 

@@ -39,7 +39,7 @@ export function checked(kind, method, given) {
       throw new TypeError(`${field} cannot be null in ${method}. Leave it out.`);
     if (value === "") throw new TypeError(`${field} cannot be an empty text. null in update clears it.`);
     if (value !== null && typeof value !== "string")
-      throw new TypeError(`${field} is not a text. Write it as QuickBooks shall show it.`);
+      throw new TypeError(`${field} is not a text. Write it as QuickBooks shows it.`);
   }
   return { ...given };
 }

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from domain.storage.statistics import Day, Slot
 
 OVERFLOW_ROWS = 4
-"""With these rows, a connection sustains 150 changes a second instead of 40, as simulated (decision 0007)."""
+"""With these rows, a connection sustains 150 transactions a second instead of 40, as simulated (decision 0007)."""
 
 DAY = "day"
 DELETED_CONNECTION = "deleted"

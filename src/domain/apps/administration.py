@@ -130,7 +130,8 @@ class Administration:
         first_key_id = former.family if former else None
         name = _checked_name(name) or (former.name if former else None)
         now = timestamp(self._clock())
-        key = ApiKey(api_key_hash(text), app_id, scope, text[:LABEL_LENGTH], now, None, first_key_id, name)
+        label = text[:LABEL_LENGTH]
+        key = ApiKey(api_key_hash(text), app_id, scope, label, now, first_key_id=first_key_id, name=name)
         self._store.commit(Put(None, key), self._key_entry(Action.API_KEY_CREATED, key))
         return NewKey(key, text)
 

@@ -25,12 +25,12 @@ class ActorView(TypedDict):
     ]
     name: Annotated[
         str | None,
-        Schema("The name that the API key had then. Null if it had none, and for others", examples=["Nightly sync"]),
+        Schema("The name that the API key had then. Null without one", examples=["Nightly sync"]),
     ]
 
 
 class AuditEntryView(TypedDict):
-    """An action. It has ids, and of the content at most the name of a deleted connection or of an API key."""
+    """An action. Its only content are names: that of a deleted connection and those of API keys."""
 
     id: str
     at: Moment

@@ -44,7 +44,7 @@ def checked(kind: Kind, method: str, given: Mapping[str, str | None] | None) -> 
         if value == "":
             raise ValueError(f"The custom field {name!r} cannot be an empty text. None in update() clears it.")
         if value is not None and not isinstance(value, str):
-            raise TypeError(f"The custom field {name!r} is not a text. Write it as QuickBooks shall show it.")
+            raise TypeError(f"The custom field {name!r} is not a text. Write it as QuickBooks shows it.")
     return dict(given)
 
 

@@ -120,11 +120,11 @@ class Begun:
     def forget_rest_of(self, identifier: str) -> None:
         """Forget what is left to write of an object, after a call has changed it. That call has the right names."""
         with self._lock:
-            for call, begun in [*self._all.items()]:
-                left = [one for one in begun if one.request is not None or one.identifier != identifier]
-                self._all[call] = left
-                if not left:
-                    del self._all[call]
+            self._all = {
+                call: left
+                for call, begun in self._all.items()
+                if (left := [one for one in begun if one.request is not None or one.identifier != identifier])
+            }
 
 
 class Operations:

@@ -80,8 +80,8 @@ def next_page(
 ) -> AddRequest | None:
     """Return the record of the next page, claimed by the same session, or None if the query does not iterate.
 
-    `request` is the stored request of `record`, and `metadata` its metadata. The new record gets the id `page_id`. It
-    was `queued_by` whoever queued page 1.
+    `request` is the stored request of `record`, and `metadata` its metadata. `queued_by` queued page 1. The new record
+    gets the id `page_id`.
     """
     request = iterating(record, request)
     if request.iterator not in {"Start", "Continue"}:

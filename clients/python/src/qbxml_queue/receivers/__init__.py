@@ -16,7 +16,7 @@ from qbxml_queue.errors import InvalidSignature
 from qbxml_queue.webhooks import Event, key_of, verify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Mapping
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """No event is larger: beyond 1 MiB the service leaves out the response, and the request has at most 1 MiB."""
@@ -46,3 +46,8 @@ def event_of(secret: str, headers: Mapping[str, str], body: bytes) -> tuple[Even
     except InvalidSignature as error:
         _log.warning("A webhook was refused: %s", error)
         return None
+
+
+async def ended(result: Awaitable[object]) -> None:
+    """Wait until an asynchronous function has ended."""
+    await result

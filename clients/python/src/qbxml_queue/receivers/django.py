@@ -11,10 +11,10 @@ from django.http import HttpRequest, HttpResponse  # type: ignore[import-not-fou
 from django.views.decorators.csrf import csrf_exempt  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from django.views.decorators.http import require_POST  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-from qbxml_queue.receivers import MAX_BODY_BYTES, REFUSED, TOO_LARGE, check_secret, event_of
+from qbxml_queue.receivers import MAX_BODY_BYTES, REFUSED, TOO_LARGE, check_secret, ended, event_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from qbxml_queue.webhooks import Event
 
@@ -39,14 +39,10 @@ def webhook(
                 return HttpResponse(REFUSED, status=401, content_type="text/plain")
             result = function(*found)
             if isawaitable(result):
-                async_to_sync(_ended)(result)
+                async_to_sync(ended)(result)
             return HttpResponse(status=204)
 
         exempt: Callable[[HttpRequest], HttpResponse] = csrf_exempt(require_POST(wraps(function)(view)))
         return exempt
 
     return decorate
-
-
-async def _ended(result: Awaitable[Any]) -> None:
-    await result

@@ -40,7 +40,7 @@ def webhook(
             return Response(status_code=204)
 
         update_wrapper(endpoint, function)
-        # FastAPI reads the parameters of the wrapped function, which are none of the call.
+        # FastAPI would read the parameters of the function as those of the call.
         wrapper: Any = endpoint
         del wrapper.__wrapped__
         wrapper.__annotations__ = {"request": Request, "return": Response}

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from flask import current_app, request  # type: ignore[import-not-found, unused-ignore]
 
-from qbxml_queue.receivers import MAX_BODY_BYTES, REFUSED, check_secret, event_of
+from qbxml_queue.receivers import MAX_BODY_BYTES, REFUSED, check_secret, ended, event_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from qbxml_queue.webhooks import Event
 
@@ -34,13 +34,9 @@ def webhook(
                 return REFUSED, 401
             result = current_app.ensure_sync(function)(*found)
             if isawaitable(result):  # from an asynchronous function behind another decorator
-                current_app.async_to_sync(_ended)(result)
+                current_app.async_to_sync(ended)(result)
             return "", 204
 
         return view
 
     return decorate
-
-
-async def _ended(result: Awaitable[Any]) -> None:
-    await result
