@@ -1,16 +1,22 @@
-"""What mypy says to users of the client."""
+"""What mypy and pyright say to users of the client."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 CACHE = SOURCES.parents[2] / ".mypy_cache" / "clients"
+PYRIGHT = SOURCES.parents[2] / ".tools" / "clients" / "node_modules" / "pyright" / "index.js"
 
 RIGHT = """\
 from datetime import date, datetime
@@ -22,12 +28,12 @@ from qbxml_queue.schema.requests import InvoiceAddRequest, InvoiceLineAdd
 from qbxml_queue.schema.responses import CustomerRet
 
 
-def balance(books: Client) -> Decimal:
+def balance(books: Client) -> Decimal | None:
     customer: CustomerRet = books.execute({"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}})["CustomerRet"]
     modified: datetime = customer["TimeModified"]
     name: str = customer["FullName"]
     print(modified, name)
-    return customer["Balance"]
+    return customer.get("Balance")
 
 
 def invoice(books: Client, lines: list[InvoiceLineAdd]) -> str:
@@ -48,7 +54,7 @@ def invoice(books: Client, lines: list[InvoiceLineAdd]) -> str:
         return record["id"]
 
 
-def order(books: Client) -> Decimal:
+def order(books: Client) -> Decimal | None:
     batch = books.batch("order-7")
     customer = batch.add({"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}})
     list_id = customer.ref("CustomerRet/ListID")
@@ -62,15 +68,15 @@ def order(books: Client) -> Decimal:
         elif event["type"] == "query.completed":
             pages: int = event["pages"]
             print(pages)
-    return invoice.result["InvoiceRet"]["BalanceRemaining"]
+    return invoice.result["InvoiceRet"].get("BalanceRemaining")
 
 
 async def names(books: AsyncClient) -> list[str]:
     result = await books.execute({"CustomerQueryRq": {"FullName": ["Ada", "Bob"]}})
     rows = await books.execute({"AgingReportQueryRq": {"AgingReportType": "ARAgingSummary"}})
-    for row in rows["ReportRet"]["ReportData"]["DataRow"]:
-        number: int = row["@rowNumber"]
-        print(number, row["ColData"][0]["@value"])
+    for row in rows["ReportRet"].get("ReportData", {}).get("DataRow", []):
+        number: int | None = row.get("@rowNumber")
+        print(number, [cell.get("@value") for cell in row.get("ColData", [])])
     return [customer["FullName"] for customer in result["CustomerRet"]]
 
 
@@ -116,13 +122,13 @@ def results(books: Client) -> Decimal:
     return amount if isinstance(amount, Decimal) else Decimal(0)
 
 
-async def later(books: AsyncClient) -> Decimal:
+async def later(books: AsyncClient) -> Decimal | None:
     print((await books.reports.ar_aging_summary(ReportDateMacro="All")).total)
     async for vendor in books.vendors.list():
         print(vendor["Name"])
     async with books.batch() as batch:
         batch.vendors.ensure(Name="V")
-    return (await books.customers.get("1"))["Balance"]
+    return (await books.customers.get("1")).get("Balance")
 """
 
 RESOURCES = {
@@ -178,6 +184,19 @@ WRONG = {
 
 PRELUDE = "from qbxml_queue import Client, line\n\n\ndef use(books: Client) -> None:\n    "
 
+ANNOTATED = """\
+from qbxml_queue.schema.requests import CustomerAddRequest
+request: CustomerAddRequest = {"CustomerAddRq": {"CustomerAdd": {"Nam": "Ada"}}}
+"""
+
+PROGRAMS = {
+    "right.py": RIGHT,
+    "calls.py": PRELUDE + "\n    ".join(RESOURCES) + "\n",
+    "wrong.py": PRELUDE + "\n    ".join(WRONG.values()) + "\n",
+    "annotated.py": ANNOTATED,
+}
+"""What pyright reads in one run."""
+
 
 def mypy(folder: Path, *files: str) -> str:
     """Return what mypy --strict says about files."""
@@ -204,7 +223,7 @@ def test_each_wrong_program_is_an_error(tmp_path: Path) -> None:
 
 
 def test_each_wrong_call_of_a_resource_has_one_precise_message(tmp_path: Path) -> None:
-    (tmp_path / "calls.py").write_text(PRELUDE + "\n    ".join(RESOURCES) + "\n", encoding="utf-8")
+    (tmp_path / "calls.py").write_text(PROGRAMS["calls.py"], encoding="utf-8")
 
     output = mypy(tmp_path, "calls.py")
 
@@ -216,11 +235,7 @@ def test_each_wrong_call_of_a_resource_has_one_precise_message(tmp_path: Path) -
 
 
 def test_an_annotated_request_gets_a_precise_message(tmp_path: Path) -> None:
-    lines = [
-        "from qbxml_queue.schema.requests import CustomerAddRequest",
-        'request: CustomerAddRequest = {"CustomerAddRq": {"CustomerAdd": {"Nam": "Ada"}}}',
-    ]
-    (tmp_path / "annotated.py").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "annotated.py").write_text(ANNOTATED, encoding="utf-8")
 
     output = mypy(tmp_path, "annotated.py")
 
@@ -232,6 +247,71 @@ def test_the_client_itself_passes_mypy_strict(tmp_path: Path) -> None:
     output = mypy(tmp_path, "-p", "qbxml_queue")
 
     assert output.startswith("Success"), output
+
+
+@pytest.fixture(scope="module")
+def pyright(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    """Return the errors of the programs above, in strict mode, and those of the client's own modules, in standard mode.
+
+    One run reads the types once. It leaves out the generated types, which take longer than all else and which the
+    programs use, and the commands and receivers, whose frameworks take as long: mypy checks all of them.
+    """
+    node = shutil.which("node")
+    if node is None or not PYRIGHT.exists():
+        pytest.skip("Without Node and the packages of tools/node/clients (make test-clients), pyright is not run.")
+    folder = tmp_path_factory.mktemp("pyright")
+    for name, text in PROGRAMS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    client = os.path.relpath(SOURCES / "qbxml_queue", folder)
+    configuration = {
+        "include": [*PROGRAMS, f"{client}/*.py"],
+        "strict": [*PROGRAMS],
+        "typeCheckingMode": "standard",
+        "extraPaths": [str(SOURCES)],
+    }
+    (folder / "pyrightconfig.json").write_text(json.dumps(configuration), encoding="utf-8")
+    command = [node, str(PYRIGHT), "--outputjson", "--pythonpath", sys.executable]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    report = json.loads(result.stdout)
+    modules = len(list((SOURCES / "qbxml_queue").glob("*.py")))
+    assert report["summary"]["filesAnalyzed"] == len(PROGRAMS) + modules, result.stdout
+    errors = defaultdict(list)
+    for error in report["generalDiagnostics"]:
+        errors[Path(error["file"]).name].append(error)
+    return errors
+
+
+def lines_of(errors: list[dict[str, Any]]) -> list[int]:
+    """Return the lines of errors, without those that follow from others: something unknown is used, or nothing."""
+    follow = re.compile("reportUnknown|reportUnusedImport")
+    return [error["range"]["start"]["line"] + 1 for error in errors if not follow.match(error["rule"])]
+
+
+def test_right_programs_pass_pyright_strict(pyright: dict[str, list[dict[str, Any]]]) -> None:
+    assert pyright["right.py"] == []
+
+
+def test_pyright_says_one_thing_of_each_wrong_call_of_a_resource(pyright: dict[str, list[dict[str, Any]]]) -> None:
+    first = PRELUDE.count("\n") + 1
+
+    assert lines_of(pyright["calls.py"]) == list(range(first, first + len(RESOURCES)))
+    assert [error["message"] for error in pyright["calls.py"] if "overload" in error["message"]] == []
+
+
+def test_pyright_finds_each_wrong_program(pyright: dict[str, list[dict[str, Any]]]) -> None:
+    first = PRELUDE.count("\n") + 1
+
+    assert set(lines_of(pyright["wrong.py"])) == set(range(first, first + len(WRONG)))
+
+
+def test_pyright_is_precise_about_an_annotated_request(pyright: dict[str, list[dict[str, Any]]]) -> None:
+    [error] = pyright["annotated.py"]
+
+    assert '"Nam" is an undefined item in type "CustomerAdd"' in error["message"]
+
+
+def test_the_client_itself_passes_pyright(pyright: dict[str, list[dict[str, Any]]]) -> None:
+    assert {name: found for name, found in pyright.items() if found and name not in PROGRAMS} == {}
 
 
 @pytest.mark.parametrize("module", ["requests", "responses", "records"])

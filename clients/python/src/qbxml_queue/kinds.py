@@ -9,8 +9,8 @@ Outcome = TypedDict("Outcome", {"@outcome": Literal["created", "found", "updated
 """What became of an addition."""
 
 
-class CustomFields(TypedDict, total=False):
-    """What an object has if its custom fields were asked for, or written."""
+class CustomFields(TypedDict):
+    """What an object has if its custom fields were asked for, or written. Otherwise it has no such member."""
 
     custom_fields: dict[str, str]
     """The custom fields that have a value, by their names."""

@@ -140,7 +140,7 @@ class Protocol:
     def scope(self) -> Steps[str]:
         """Return the scope of the API key: `full` or `read_only`. The first call asks the service."""
         if self._scope is None:
-            self._scope = (yield from self.send(Call("GET", "/api/v1/api_key")))["data"]["scope"]
+            self._scope = str((yield from self.send(Call("GET", "/api/v1/api_key")))["data"]["scope"])
         return self._scope
 
     def require_full_scope(self) -> Steps[None]:

@@ -20,9 +20,11 @@ class Named(Protocol):
 
     def name_in(self, batch: object) -> str:
         """Return what identifies the request in a batch, or outside of batches, which is None."""
+        ...
 
     def value(self, member: str) -> Reference:
         """Return a value of the object that the request returns, such as its ListID."""
+        ...
 
 
 class Record(TypedDict):

@@ -30,7 +30,7 @@ def archive_page_of(archive: Archive) -> str:
 
 
 def _page(title: str, *parts: Iterable[str]) -> str:
-    style = (files(__package__) / "page.css").read_text(encoding="utf-8")
+    style = (files("qbxml_queue.check") / "page.css").read_text(encoding="utf-8")
     return "\n".join(
         [
             "<!doctype html>",

@@ -56,6 +56,7 @@ class Watcher(Protocol):
 
     def prepare(self, prompt: str) -> bool:
         """Ask a person to be ready to act, and return whether one is there."""
+        ...
 
     def act(self) -> None:
         """Tell the person to act now."""
