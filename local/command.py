@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str | None, str]] = {
     "list-connections": ("app_id", "list the connections of an app"),
     "set-limits": ("app_id", "change the limits of an app"),
     "set-contact": ("app_id", "change the name, logo, phone and email that customers see on the onboarding page"),
+    "set-environment": ("app_id", "say whether an app works on production or test data; the console shows it"),
     "create-key": ("app_id", "create another API key; shows it once"),
     "list-keys": ("app_id", "list the API keys of an app"),
     "rename-key": ("key_hash", "give an API key another name, by the hash that list-keys shows"),
@@ -158,6 +159,8 @@ def _parser() -> argparse.ArgumentParser:
                 "--rotates", default=argparse.SUPPRESS, metavar="KEY_HASH", help="a key that it takes the place of"
             )
             command.add_argument("--name", default=argparse.SUPPRESS, help="what uses the key")
+        if name == "set-environment":
+            command.add_argument("environment", help="production or test")
         if name == "rename-key":
             command.add_argument("name", help="what uses the key")
         if name == "audit-log":

@@ -16,10 +16,11 @@ from domain.events.feed import Cursor, FeedEvent
 from domain.listing.overview import ConnectionOverview, Overview
 from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
-from domain.records.app import Contact, Scope
+from domain.records.app import Contact, Environment, Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
 from domain.records.event import EventOutcome, LoggedEvent
+from domain.records.permissions import PERMISSIONS
 from domain.records.request import (
     Attempts,
     ErrorCode,
@@ -245,6 +246,10 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
                 "scope": Scope.FULL,
                 "key_id": _AN_ACTOR.id,
                 "name": _AN_ACTOR.name,
+                "person_id": None,
+                "role": None,
+                "permissions": sorted(PERMISSIONS[Scope.FULL]),
+                "environment": Environment.PRODUCTION,
             }
         }
     },

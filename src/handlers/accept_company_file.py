@@ -1,11 +1,17 @@
 """POST /connections/{connection_id}/accept_company_file: accept the company file at the path where it was found."""
 
 from domain.errors import InvalidState
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
 
-@endpoint("Connections", "POST /connections/{connection_id}/accept_company_file", changes=True, errors=(InvalidState,))
+@endpoint(
+    "Connections",
+    "POST /connections/{connection_id}/accept_company_file",
+    needs=(Permission.OPERATE,),
+    errors=(InvalidState,),
+)
 def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
     """Accept the company file at the path where the last session found it.
 

@@ -3,7 +3,7 @@
 from domain.errors import InvalidState
 from domain.queueing.approvals import Approvals
 from domain.queueing.many_approvals import ManyApprovals
-from domain.records.app import Scope
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import NewApprovals
 from handlers.views.decisions import DecisionsView, decisions
@@ -13,8 +13,7 @@ from handlers.views.decisions import DecisionsView, decisions
     "Queued requests",
     "POST /connections/{connection_id}/queued_requests/approve",
     "POST /connections/{connection_id}/batches/{batch_id}/approve",
-    changes=True,
-    also=Scope.APPROVE,
+    needs=(Permission.DECIDE,),
     errors=(InvalidState,),
 )
 def handler(call: ApiCall, connection_id: str, body: NewApprovals, batch_id: str | None = None) -> Data[DecisionsView]:

@@ -42,6 +42,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
             "key_id": key.id,
             "key_family": key.family,
             **({"key_name": key.name} if key.name else {}),
+            "environment": app.environment.value,
             **asdict(app.limits),
         },
     }

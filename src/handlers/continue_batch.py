@@ -2,7 +2,7 @@
 
 from domain.errors import Gone, InvalidState, OtherSuccessor, PossiblyExecuted, UnsupportedByVersion
 from domain.queueing.continuation import ContinueBatch, Continuing
-from domain.records.app import Scope
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.new_queued_request import CreateParameters, NewContinuation
 from handlers.rest.request_checks import require_proposal
@@ -12,8 +12,7 @@ from handlers.views.requests import QueuedRequestBatchView, new_queued_request
 @endpoint(
     "Queued requests",
     "POST /connections/{connection_id}/batches/{batch_id}/continue",
-    changes=True,
-    also=Scope.PROPOSE,
+    needs=(Permission.PROPOSE,),
     queues=True,
     status=201,
     repeated_status=200,

@@ -2,7 +2,7 @@
 
 from domain.errors import Gone, IdempotencyKeyReused, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueBatch
-from domain.records.app import Scope
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.new_queued_request import NewBatch, NewRequestParameters
 from handlers.rest.request_checks import idempotency_key, require_proposal
@@ -12,8 +12,7 @@ from handlers.views.requests import QueuedRequestBatchView, new_queued_request
 @endpoint(
     "Queued requests",
     "POST /connections/{connection_id}/queued_requests/batch",
-    changes=True,
-    also=Scope.PROPOSE,
+    needs=(Permission.PROPOSE,),
     queues=True,
     status=201,
     repeated_status=200,

@@ -2,13 +2,14 @@
 
 from domain.errors import TestConnectionsOff
 from domain.records.connection import Connection
+from domain.records.permissions import Permission
 from handlers.common.http import web_connector_url
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
 from handlers.rest.models import NewConnection
 
 
-@endpoint("Connections", "POST /connections", changes=True, status=201, errors=(TestConnectionsOff,))
+@endpoint("Connections", "POST /connections", needs=(Permission.ADMINISTER,), status=201, errors=(TestConnectionsOff,))
 def handler(call: ApiCall, body: NewConnection | None = None) -> ConnectionResponse:
     """Create a connection.
 

@@ -2,13 +2,19 @@
 
 from domain.connections.onboarding import check_redirect_url
 from domain.errors import InvalidState
+from domain.records.permissions import Permission
 from handlers.common.http import public_url
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import NewOnboardingUrl
 from handlers.views.connections import ConnectionView, connection
 
 
-@endpoint("Connections", "POST /connections/{connection_id}/onboarding_url", changes=True, errors=(InvalidState,))
+@endpoint(
+    "Connections",
+    "POST /connections/{connection_id}/onboarding_url",
+    needs=(Permission.OPERATE,),
+    errors=(InvalidState,),
+)
 def handler(call: ApiCall, connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
     """Create an onboarding link.
 

@@ -3,7 +3,7 @@
 from domain.errors import Gone, IdempotencyKeyReused, InvalidState, PossiblyExecuted, UnsupportedByVersion
 from domain.queueing.new_request import Idempotency, QueueRequest
 from domain.queueing.successor import Replaces
-from domain.records.app import Scope
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint
 from handlers.rest.new_queued_request import CreateParameters, NewQueuedRequest
 from handlers.rest.request_checks import idempotency_key, require_proposal
@@ -14,8 +14,7 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
 @endpoint(
     "Queued requests",
     "POST /connections/{connection_id}/queued_requests",
-    changes=True,
-    also=Scope.PROPOSE,
+    needs=(Permission.PROPOSE,),
     queues=True,
     status=201,
     repeated_status=200,

@@ -1,6 +1,7 @@
 """DELETE /queued_requests/{request_id}, also below its connection: delete a record and its bodies."""
 
 from domain.errors import HasDependants, InvalidState, MayBeExecuted
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import DeleteParameters
 
@@ -8,7 +9,7 @@ from handlers.rest.models import DeleteParameters
 @endpoint(
     "Queued requests",
     "DELETE /queued_requests/{request_id}",
-    changes=True,
+    needs=(Permission.ADMINISTER,),
     status=204,
     errors=(HasDependants, MayBeExecuted, InvalidState),
 )

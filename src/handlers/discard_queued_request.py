@@ -1,6 +1,7 @@
 """POST /queued_requests/{request_id}/discard, also below its connection: take a request out of the queue."""
 
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import DiscardParameters
 from handlers.views.requests import QueuedRequestView, queued_request
@@ -9,7 +10,7 @@ from handlers.views.requests import QueuedRequestView, queued_request
 @endpoint(
     "Queued requests",
     "POST /queued_requests/{request_id}/discard",
-    changes=True,
+    needs=(Permission.OPERATE,),
     errors=(Gone, HasDependants, MayBeExecuted, InvalidState),
 )
 def handler(

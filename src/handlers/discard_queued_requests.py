@@ -3,12 +3,13 @@
 from functools import partial
 
 from domain.queueing.many import ManyRequests
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import NewDiscard
 from handlers.views.many import DiscardedPart, discarded_part
 
 
-@endpoint("Queued requests", "POST /connections/{connection_id}/queued_requests/discard", changes=True)
+@endpoint("Queued requests", "POST /connections/{connection_id}/queued_requests/discard", needs=(Permission.OPERATE,))
 def handler(call: ApiCall, connection_id: str, body: NewDiscard) -> DiscardedPart:
     """Take the requests that match a filter out of the queue.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from domain.errors import InvalidRequest, ServiceError
 from domain.maintenance import overdue_webhooks as overdue
 from domain.maintenance.recount import count_differences, mend_counts
-from domain.records.app import AppLimits, Scope
+from domain.records.app import AppLimits, Environment, Scope
 from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 from handlers.views.audit_log import audit_entry_view
@@ -131,6 +131,13 @@ def set_contact(
     return _app(services().administration.set_contact(app_id, changes))
 
 
+def set_environment(*, app_id: str, environment: str) -> dict[str, Any]:
+    """Say whether an app works on `production` or `test` data. The console shows it in another colour."""
+    if environment not in set(Environment):
+        raise InvalidRequest.of("environment", f"must be one of {', '.join(Environment)}")
+    return _app(services().administration.set_environment(app_id, Environment(environment)))
+
+
 def create_key(
     *, app_id: str, scope: str = Scope.FULL.value, rotates: str | None = None, name: str | None = None
 ) -> dict[str, Any]:
@@ -230,6 +237,7 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
         list_connections,
         set_limits,
         set_contact,
+        set_environment,
         create_key,
         list_keys,
         rename_key,
@@ -298,6 +306,7 @@ def _app(app: App) -> dict[str, Any]:
     return {
         "app_id": app.id,
         "name": app.name,
+        "environment": app.environment.value,
         "inserted_at": app.inserted_at,
         "limits": asdict(app.limits),
         "contact": asdict(app.contact),

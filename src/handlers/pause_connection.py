@@ -1,10 +1,11 @@
 """POST /connections/{connection_id}/pause: send no more requests to its QuickBooks."""
 
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
 
-@endpoint("Connections", "POST /connections/{connection_id}/pause", changes=True)
+@endpoint("Connections", "POST /connections/{connection_id}/pause", needs=(Permission.OPERATE,))
 def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
     """Pause a connection.
 

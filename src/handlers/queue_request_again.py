@@ -3,7 +3,7 @@
 from domain.errors import Gone, InvalidState, PossiblyExecuted, UnsupportedByVersion
 from domain.queueing.new_request import QueueRequest, copy_of
 from domain.queueing.successor import Replaces
-from domain.records.app import Scope
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import QueueAgainParameters
 from handlers.rest.request_checks import require_proposal
@@ -13,8 +13,7 @@ from handlers.views.requests import QueuedRequestView, new_queued_request
 @endpoint(
     "Queued requests",
     "POST /queued_requests/{request_id}/queue_again",
-    changes=True,
-    also=Scope.PROPOSE,
+    needs=(Permission.OPERATE, Permission.PROPOSE),
     queues=True,
     status=201,
     repeated_status=200,

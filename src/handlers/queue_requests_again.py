@@ -3,6 +3,7 @@
 from functools import partial
 
 from domain.queueing.queue_again import QueueAgain
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import NewQueueAgain
 from handlers.views.many import QueuedAgainPart, queued_again_part
@@ -11,7 +12,7 @@ from handlers.views.many import QueuedAgainPart, queued_again_part
 @endpoint(
     "Queued requests",
     "POST /connections/{connection_id}/queued_requests/queue_again",
-    changes=True,
+    needs=(Permission.OPERATE,),
     status=201,
 )
 def handler(call: ApiCall, connection_id: str, body: NewQueueAgain) -> QueuedAgainPart:

@@ -1,6 +1,7 @@
 """POST /queued_requests/{request_id}/redeliver, also below its connection: send its webhook again."""
 
 from domain.errors import Gone, InvalidState
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.views.requests import QueuedRequestView, queued_request
 
@@ -8,7 +9,7 @@ from handlers.views.requests import QueuedRequestView, queued_request
 @endpoint(
     "Queued requests",
     "POST /queued_requests/{request_id}/redeliver",
-    changes=True,
+    needs=(Permission.OPERATE,),
     status=202,
     errors=(Gone, InvalidState),
 )

@@ -3,12 +3,13 @@
 from functools import partial
 
 from domain.queueing.many import ANY_REQUEST, ManyRequests
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import NewRedelivery
 from handlers.views.many import RedeliveredPart, redelivered_part
 
 
-@endpoint("Connections", "POST /connections/{connection_id}/redeliver", changes=True, status=202)
+@endpoint("Connections", "POST /connections/{connection_id}/redeliver", needs=(Permission.OPERATE,), status=202)
 def handler(call: ApiCall, connection_id: str, body: NewRedelivery) -> RedeliveredPart:
     """Send the webhooks of a connection again that failed in a range of time, or whose requests match a filter.
 

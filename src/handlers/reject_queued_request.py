@@ -2,7 +2,7 @@
 
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
 from domain.queueing.approvals import Approvals
-from domain.records.app import Scope
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import DiscardParameters, NewRejection
 from handlers.views.requests import QueuedRequestView, queued_request
@@ -11,8 +11,7 @@ from handlers.views.requests import QueuedRequestView, queued_request
 @endpoint(
     "Queued requests",
     "POST /queued_requests/{request_id}/reject",
-    changes=True,
-    also=Scope.APPROVE,
+    needs=(Permission.DECIDE,),
     errors=(Gone, HasDependants, MayBeExecuted, InvalidState),
 )
 def handler(

@@ -3,7 +3,7 @@
 from domain.errors import HasDependants, InvalidRequest, InvalidState
 from domain.queueing.approvals import Approvals
 from domain.queueing.many_approvals import ManyApprovals
-from domain.records.app import Scope
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import DiscardParameters, NewRejections
 from handlers.views.decisions import DecisionsView, decisions
@@ -13,8 +13,7 @@ from handlers.views.decisions import DecisionsView, decisions
     "Queued requests",
     "POST /connections/{connection_id}/queued_requests/reject",
     "POST /connections/{connection_id}/batches/{batch_id}/reject",
-    changes=True,
-    also=Scope.APPROVE,
+    needs=(Permission.DECIDE,),
     errors=(HasDependants, InvalidState),
 )
 def handler(

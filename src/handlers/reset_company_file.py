@@ -1,10 +1,11 @@
 """POST /connections/{connection_id}/reset_company_file: accept the next session's company file."""
 
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
 
-@endpoint("Connections", "POST /connections/{connection_id}/reset_company_file", changes=True)
+@endpoint("Connections", "POST /connections/{connection_id}/reset_company_file", needs=(Permission.ADMINISTER,))
 def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
     """Accept the next session's company file.
 

@@ -1,10 +1,11 @@
 """POST /connections/{connection_id}/resume: send its requests again."""
 
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, connection_response
 
 
-@endpoint("Connections", "POST /connections/{connection_id}/resume", changes=True)
+@endpoint("Connections", "POST /connections/{connection_id}/resume", needs=(Permission.OPERATE,))
 def handler(call: ApiCall, connection_id: str) -> ConnectionResponse:
     """Resume a connection that is paused or backs off.
 

@@ -1,12 +1,15 @@
 """POST /connections/{connection_id}/simulator/faults: let things fail."""
 
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint
 from handlers.rest.models import NewFaults
 from handlers.rest.simulators import ERRORS, simulator_data
 from handlers.views.simulators import SimulatorView
 
 
-@endpoint("Test connections", "POST /connections/{connection_id}/simulator/faults", changes=True, errors=ERRORS)
+@endpoint(
+    "Test connections", "POST /connections/{connection_id}/simulator/faults", needs=(Permission.QUEUE,), errors=ERRORS
+)
 def handler(call: ApiCall, connection_id: str, body: NewFaults) -> Data[SimulatorView]:
     """Replace the faults of a test connection, which happen from the next session on.
 

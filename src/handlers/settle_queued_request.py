@@ -1,11 +1,17 @@
 """POST /queued_requests/{request_id}/settle, also below its connection: ask QuickBooks whether a write was executed."""
 
 from domain.errors import Gone, InvalidState
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.views.requests import QueuedRequestView, queued_request
 
 
-@endpoint("Queued requests", "POST /queued_requests/{request_id}/settle", changes=True, errors=(Gone, InvalidState))
+@endpoint(
+    "Queued requests",
+    "POST /queued_requests/{request_id}/settle",
+    needs=(Permission.OPERATE,),
+    errors=(Gone, InvalidState),
+)
 def handler(call: ApiCall, request_id: str, connection_id: str | None = None) -> Data[QueuedRequestView]:
     """Ask QuickBooks whether it executed a write whose `executed` is `unknown`.
 

@@ -1,6 +1,7 @@
 """POST /connections/{connection_id}/test_webhook: send a test event, and return what the receiver answered."""
 
 from domain.errors import InvalidState
+from domain.records.permissions import Permission
 from domain.webhooks.trial import TRIAL_REDELIVERIES, Trials
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import NewWebhookTest
@@ -10,7 +11,7 @@ from handlers.views.many import WebhookTestView, webhook_test
 @endpoint(
     "Connections",
     "POST /connections/{connection_id}/test_webhook",
-    changes=True,
+    needs=(Permission.OPERATE,),
     errors=(InvalidState,),
 )
 def handler(call: ApiCall, connection_id: str, body: NewWebhookTest) -> Data[WebhookTestView]:

@@ -1,11 +1,12 @@
 """PATCH /connections/{connection_id}: change a connection's settings."""
 
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
 from handlers.rest.models import ChangedConnection
 
 
-@endpoint("Connections", "PATCH /connections/{connection_id}", changes=True)
+@endpoint("Connections", "PATCH /connections/{connection_id}", needs=(Permission.ADMINISTER,))
 def handler(call: ApiCall, connection_id: str, body: ChangedConnection) -> ConnectionResponse:
     """Change a connection's settings.
 

@@ -1,12 +1,13 @@
 """PATCH /contact: change the contact of the app."""
 
 from domain.errors import NotFound
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import ChangedContact
 from handlers.views.contact import ContactView, contact_view
 
 
-@endpoint("Contact", "PATCH /contact", changes=True, errors=(NotFound,))
+@endpoint("Contact", "PATCH /contact", needs=(Permission.ADMINISTER,), errors=(NotFound,))
 def handler(call: ApiCall, body: ChangedContact) -> Data[ContactView]:
     """Change the contact that customers see.
 

@@ -18,6 +18,7 @@ const OF_THE_APP = [
   "app_deleted",
   "limits_changed",
   "contact_changed",
+  "environment_changed",
   "api_key_created",
   "api_key_renamed",
   "api_key_revoked",

@@ -28,6 +28,7 @@ export const ACTIONS = {
   app_deleted: "Deleted the app",
   limits_changed: "Changed limits",
   contact_changed: "Changed the contact that customers see",
+  environment_changed: "Changed the environment",
   api_key_created: "Created an API key",
   api_key_renamed: "Renamed an API key",
   api_key_revoked: "Revoked an API key",

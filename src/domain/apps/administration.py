@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from domain.ports import Clock, IdSource, SecretSource
+    from domain.records.app import Environment
     from domain.records.audit import AuditEntry
     from domain.storage.ports import AppStore
 
@@ -113,6 +114,10 @@ class Administration:
             settings=tuple(sorted(texts)),
             actor=actor,
         )
+
+    def set_environment(self, app_id: str, environment: Environment) -> App:
+        """Say what an app works on, and return the app."""
+        return self._change(app_id, Action.ENVIRONMENT_CHANGED, lambda app: replace(app, environment=environment))
 
     def create_key(
         self, app_id: str, scope: Scope = Scope.FULL, *, rotates: str | None = None, name: str | None = None

@@ -22,6 +22,13 @@ class Scope(StrEnum):
     APPROVE = "approve"
 
 
+class Environment(StrEnum):
+    """What an app works on. The console shows it in another colour, so that nobody takes one for the other."""
+
+    PRODUCTION = "production"
+    TEST = "test"
+
+
 @dataclass(frozen=True, slots=True)
 class AppLimits:
     """The limits of an app (docs/limits.md). `waiting` is the number of requests that may wait, in all `connections`.
@@ -63,6 +70,7 @@ class App:
     webhook_secrets: tuple[str, ...] = ()
     limits: AppLimits = AppLimits()
     contact: Contact = Contact()
+    environment: Environment = Environment.PRODUCTION
     revision: int = 1
 
 

@@ -18,6 +18,7 @@ class ActorType(StrEnum):
 
     API_KEY = "api_key"
     ONBOARDING_LINK = "onboarding_link"
+    PERSON = "person"
     OPERATOR = "operator"
 
 
@@ -61,6 +62,7 @@ class Action(StrEnum):
     APP_DELETED = "app_deleted"
     LIMITS_CHANGED = "limits_changed"
     CONTACT_CHANGED = "contact_changed"
+    ENVIRONMENT_CHANGED = "environment_changed"
     API_KEY_CREATED = "api_key_created"
     API_KEY_RENAMED = "api_key_renamed"
     API_KEY_REVOKED = "api_key_revoked"

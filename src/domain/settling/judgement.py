@@ -22,7 +22,7 @@ from domain.qbxml.response.objects import returned_objects
 from domain.records.request import ErrorCode, State, WhetherExecuted
 from domain.settling.books_clock import books_time
 from domain.settling.equality import is_of, may_be_of, states_customer_and_total
-from domain.settling.queries import ASKED_BEFORE, Role, settling_queries
+from domain.settling.queries import ASKED_BEFORE, QueryRole, settling_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Case:
 
     write: Write
     first_sent_at: datetime | None
-    answers: dict[Role, BooksAnswer]
+    answers: dict[QueryRole, BooksAnswer]
 
 
 def queries_of(write: StoredRequest) -> Sequence[SettlingQuery]:
@@ -74,7 +74,7 @@ def case_of(write: StoredRequest, asked: Sequence[StoredRequest]) -> Case | None
     planned, key = queries_of(write), write.record.recovery.company_file_key
     if not planned or len(planned) != len(asked) or write.written_xml is None:
         return None
-    answers: dict[Role, BooksAnswer] = {}
+    answers: dict[QueryRole, BooksAnswer] = {}
     for query, stored in zip(planned, asked, strict=True):
         answer = _answer(query, stored) if key and stored.record.recovery.company_file_key == key else None
         if answer is None:
@@ -108,7 +108,7 @@ def judged(case: Case, clock: BooksClock | None, others: Sequence[qbxml.Request]
     `others` are the other requests of ours of its type that QuickBooks may have executed since. None means that they
     are not known.
     """
-    write, found = case.write, case.answers[Role.FOUND]
+    write, found = case.write, case.answers[QueryRole.FOUND]
     match write.verb:
         case "Add" if case.first_sent_at and clock:
             if _nothing_happened(case, case.first_sent_at, clock):
@@ -138,13 +138,13 @@ def _nothing_happened(case: Case, sent_at: datetime, clock: BooksClock) -> bool:
 
     Deletions are asked for last: an object that was deleted before the changes were asked for is among them.
     """
-    changed, deleted = case.answers.get(Role.CHANGED), case.answers.get(Role.DELETED)
+    changed, deleted = case.answers.get(QueryRole.CHANGED), case.answers.get(QueryRole.DELETED)
     since = clock.since(sent_at)
     if not changed or not deleted or not changed.is_complete or deleted.responded_at < changed.responded_at:
         return False
     if sent_at - ASKED_BEFORE + ZONES > since:
         return False  # The clock is so wrong that QuickBooks was not asked about all of the time.
-    times = ((case.answers[Role.FOUND], "TimeCreated"), (changed, "TimeModified"), (deleted, "TimeDeleted"))
+    times = ((case.answers[QueryRole.FOUND], "TimeCreated"), (changed, "TimeModified"), (deleted, "TimeDeleted"))
     return all(_all_before(answer.rows, name, since) for answer, name in times)
 
 
@@ -155,7 +155,7 @@ def _all_before(rows: Sequence[Element], name: str, since: datetime) -> bool:
 
 def _is_there(case: Case, sent_at: datetime, clock: BooksClock, others: Sequence[qbxml.Request]) -> bool:
     """Whether an addition certainly made an object: the only one like it that was created since it was sent first."""
-    content, found = case.write.content, case.answers[Role.FOUND]
+    content, found = case.write.content, case.answers[QueryRole.FOUND]
     is_transaction = id_field(case.write) == "TxnID"
     has_identity = states_customer_and_total(content) if is_transaction else bool(content.findtext("Name"))
     if not has_identity or not found.is_complete:

@@ -40,7 +40,7 @@ ASKED_BEFORE = timedelta(days=1)
 """How long before the first sending the changes begin that QuickBooks is asked for."""
 
 
-class Role(StrEnum):
+class QueryRole(StrEnum):
     """What the answer to a query tells."""
 
     FOUND = "found"
@@ -53,7 +53,7 @@ class SettlingQuery:
     """A query with its roles. If it returns `max_rows` objects, there may be more."""
 
     request: qbxml.Request
-    roles: frozenset[Role]
+    roles: frozenset[QueryRole]
     max_rows: int | None = None
 
 
@@ -69,21 +69,21 @@ def settling_queries(request: qbxml.Request, first_sent_at: datetime) -> Sequenc
             found = by_id(write, write.content.findtext("MergeFrom/ListID"))
         case _:
             found = None
-    return [SettlingQuery(found, frozenset({Role.FOUND}))] if found else []
+    return [SettlingQuery(found, frozenset({QueryRole.FOUND}))] if found else []
 
 
 def _of_addition(write: Write, first_sent_at: datetime) -> list[SettlingQuery]:
     since = f"{first_sent_at - ASKED_BEFORE:%Y-%m-%dT%H:%M:%S}+00:00"
     identity = by_identity(write)
-    found = [SettlingQuery(identity, frozenset({Role.FOUND}))] if identity else []
+    found = [SettlingQuery(identity, frozenset({QueryRole.FOUND}))] if identity else []
     max_rows = MAX_CHANGES if found else MAX_OBJECTS
-    roles = {Role.CHANGED} if found else {Role.FOUND, Role.CHANGED}
+    roles = {QueryRole.CHANGED} if found else {QueryRole.FOUND, QueryRole.CHANGED}
     changed = _by_change(write, since, max_rows, roles)
     deleted = _by_deletion(write, since) if changed else []
     return [*found, *changed, *deleted]
 
 
-def _by_change(write: Write, since: str, max_rows: int, roles: set[Role]) -> list[SettlingQuery]:
+def _by_change(write: Write, since: str, max_rows: int, roles: set[QueryRole]) -> list[SettlingQuery]:
     """Return the query for the objects that were added or changed, also inactive ones."""
     fields = fields_of(write)
     children: list[Child] = []
@@ -97,7 +97,7 @@ def _by_change(write: Write, since: str, max_rows: int, roles: set[Role]) -> lis
         children.append(("ActiveStatus", "All"))
     if "MaxReturned" in fields:
         children.append(("MaxReturned", str(max_rows)))
-    if Role.FOUND in roles:
+    if QueryRole.FOUND in roles:
         children += with_lines(fields)
     return [SettlingQuery(query(write, children), frozenset(roles), max_rows)]
 
@@ -111,7 +111,7 @@ def _by_deletion(write: Write, since: str) -> list[SettlingQuery]:
                 (f"{kind}DelType", write.subject),
                 ("DeletedDateRangeFilter", [("FromDeletedDate", since)]),
             ]
-            return [SettlingQuery(query_named(write, name, children), frozenset({Role.DELETED}))]
+            return [SettlingQuery(query_named(write, name, children), frozenset({QueryRole.DELETED}))]
     return []
 
 

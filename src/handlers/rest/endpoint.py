@@ -24,7 +24,7 @@ from domain.errors import (
     Unavailable,
     UnsupportedMediaType,
 )
-from domain.records.app import Scope
+from domain.records.permissions import Permission
 from handlers.common.bootstrap import end_init, services
 from handlers.common.http import without_body
 from handlers.common.logs import ServiceLogger
@@ -32,7 +32,7 @@ from handlers.common.paths import PREFIX
 from handlers.rest import request_checks
 from handlers.rest.errors import InternalError, error_response, expected
 from handlers.rest.places import QUEUEING_HEADERS, Places
-from handlers.rest.responses import CONTENT_TYPE, for_read_only_key, render
+from handlers.rest.responses import CONTENT_TYPE, render, without_webhook_paths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -78,8 +78,7 @@ class ApiOperation:
 class Options(TypedDict, total=False):
     """The options of `endpoint`. `Endpoint` explains them."""
 
-    changes: bool
-    also: Scope
+    needs: tuple[Permission, ...]
     queues: bool
     is_read: bool
     status: int
@@ -102,8 +101,7 @@ class Endpoint:
         routes: Sequence[str],
         function: Callable[..., Any],
         *,
-        changes: bool = False,
-        also: Scope | None = None,
+        needs: tuple[Permission, ...] = (),
         queues: bool = False,
         is_read: bool = True,
         query: ConvenienceQuery | None = None,
@@ -111,7 +109,7 @@ class Endpoint:
         repeated_status: int | None = None,
         errors: tuple[type[ServiceError], ...] = (),
     ) -> None:
-        """Refuse keys without full scope if the endpoint `changes` something, but for those with the scope `also`.
+        """Refuse callers who have none of the permissions that the endpoint `needs`. Without them, everybody may call.
 
         `query` checks the query parameters itself.
 
@@ -129,8 +127,8 @@ class Endpoint:
         )
         self.resolver.exception_handler(Exception)(self._error_response)
         self._function = function
-        self._changes = changes
-        self._also = also
+        self._needs = frozenset(needs)
+        self._queues = queues
         self._is_limited = is_read
         self._is_read = is_read and not queues
         self._statuses = (status,) if repeated_status is None else (status, repeated_status)
@@ -155,7 +153,7 @@ class Endpoint:
                 PREFIX + path,
                 function,
                 self._statuses,
-                frozenset([*self._errors(path), *errors]),
+                frozenset([*self._errors(method, path), *errors]),
             )
             self.operations.append(operation)
             powertools_path = operation.path.replace("{", "<").replace("}", ">")
@@ -175,8 +173,8 @@ class Endpoint:
             if isinstance(result, Response):
                 return result
             body, repeated = result if len(self._statuses) > 1 else (result, False)
-            if call.scope is not Scope.FULL:
-                body = for_read_only_key(body)
+            if Permission.ADMINISTER not in call.permissions:
+                body = without_webhook_paths(body)
             return render(call.event, body, self._statuses[repeated], call.response_headers)
 
         # Powertools would validate and copy a body of a declared type, up to 4 MB, without need.
@@ -185,10 +183,19 @@ class Endpoint:
         )
         return respond
 
-    def _errors(self, path: str) -> Iterator[type[ServiceError]]:
+    def _changes(self, method: str) -> bool:
+        """Whether a call with this method changes something.
+
+        A convenience query with GET queues a request. Every caller may make a `POST` that only reads.
+        """
+        return bool(self._needs) and (method != "GET" or self._queues)
+
+    def _errors(self, method: str, path: str) -> Iterator[type[ServiceError]]:
         yield from (InvalidRequest, Unauthorized, TooManyRequests, Unavailable)
-        if self._changes:
-            yield from (Forbidden, BrowserRefused)
+        if self._needs:
+            yield Forbidden
+        if self._changes(method):
+            yield BrowserRefused
         if self._is_limited:
             yield QuotaExceeded
         if "{" in path:
@@ -229,9 +236,9 @@ class Endpoint:
     def _check(self, event: request_checks.Event) -> request_checks.Event:
         """Return the call with its body as text. Raises the error of the first check that fails."""
         call = request_checks.call_of(event)
-        if self._changes:
+        if self._changes(event["httpMethod"]):
             request_checks.require_no_forgery(event)
-            request_checks.require_scope(call, self._also)
+        request_checks.require_permission(call, self._needs)
         request_checks.require_ids(event)
         if self.query is None:
             request_checks.require_known_parameters(event, self._places)

@@ -8,8 +8,8 @@ from domain.qbxml import default_version
 from domain.queries import QUERIES
 from domain.queries.query import Query
 from domain.queueing.new_request import Idempotency, NewRequest, QueueRequest, WebhookUrl
-from domain.records.app import Scope
 from domain.records.connection import Connection
+from domain.records.permissions import Permission
 from handlers.rest import ApiCall, Data, Endpoint, request_checks
 from handlers.rest.endpoint import CONNECTION
 from handlers.rest.waiting import queue_and_wait
@@ -38,8 +38,7 @@ def query_endpoint(name: str) -> Endpoint:
         "Queries",
         [f"{method} {CONNECTION}/{name}" for method in ("GET", "POST")],
         query,
-        changes=True,
-        also=Scope.PROPOSE,
+        needs=(Permission.PROPOSE,),
         queues=True,
         query=QUERIES[name],
         status=202,

@@ -20,9 +20,10 @@ from domain.errors import (
     shortened,
 )
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
-from domain.records.app import AppLimits, Scope
+from domain.records.app import AppLimits, Environment, Scope
 from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.audit import Actor, ActorType
+from domain.records.permissions import PERMISSIONS, Access, Permission, Role
 from handlers.common.http import header
 from handlers.rest.places import Places
 from handlers.rest.wording import kind_of
@@ -46,19 +47,25 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ApiCall:
-    """A call: its event, the app, the scope of its API key, the limits of the app, and the API key as an actor.
+    """A call: its event, the app and its limits, the access of the caller, and the caller as an actor.
 
-    `author` is the API key together with its rotations.
+    `author` is the caller as one who queues and decides: an API key together with its rotations, or a person.
     `response_headers` are those that the function adds to its response.
     """
 
     event: Event
     app_id: str
-    scope: Scope
+    access: Access
     limits: AppLimits
     actor: Actor
     author: Author = UNKNOWN_AUTHOR
+    environment: Environment = Environment.PRODUCTION
     response_headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        """The permissions of the caller."""
+        return PERMISSIONS[self.access]
 
 
 def call_of(event: Event) -> ApiCall:
@@ -67,33 +74,46 @@ def call_of(event: Event) -> ApiCall:
     if "app_id" not in authorized:
         raise Unauthorized("Send your API key as the Basic user name with an empty password.")
     limits = {field.name: int(authorized[field.name]) for field in fields(AppLimits) if field.name in authorized}
+    access, actor, author_id = _caller(authorized)
+    proposes = Permission.PROPOSE in PERMISSIONS[access] and Permission.QUEUE not in PERMISSIONS[access]
+    author = Author(author_id, proposes=proposes, actor=actor)
+    environment = Environment(authorized.get("environment", Environment.PRODUCTION))
+    return ApiCall(event, authorized["app_id"], access, AppLimits(**limits), actor, author, environment)
+
+
+def _caller(authorized: Mapping[str, Any]) -> tuple[Access, Actor, str | None]:
+    """Return the access, the actor and the id of the author from the context of the authorizer."""
+    if "role" in authorized:
+        person_id = authorized["person_id"]
+        return Role(authorized["role"]), Actor(ActorType.PERSON, person_id, authorized.get("person_name")), person_id
     # During an upgrade, API Gateway may pass the cached answer of an authorizer that did not know ids of keys.
-    key_id, scope = authorized.get("key_id"), Scope(authorized["scope"])
+    key_id = authorized.get("key_id")
     actor = Actor(ActorType.API_KEY, key_id, authorized.get("key_name"))
-    author = Author(authorized.get("key_family", key_id), proposes=scope is Scope.PROPOSE, actor=actor)
-    return ApiCall(event, authorized["app_id"], scope, AppLimits(**limits), actor, author)
+    return Scope(authorized["scope"]), actor, authorized.get("key_family", key_id)
 
 
-_REFUSALS: Mapping[Scope, str] = {
+_REFUSALS: Mapping[Access, str] = {
+    Scope.FULL: "API keys cannot manage API keys and people. An admin of the app does this in the console.",
     Scope.READ_ONLY: "This API key is read-only. It can get requests and connections, but cannot queue, change or "
     "delete them.",
     Scope.PROPOSE: "This API key can only read and queue requests. Its writes are sent after somebody has approved "
     "them.",
     Scope.APPROVE: "This API key can only read, and approve and reject requests that wait for approval.",
+    **{role: f"Your role in this app is {role}, which does not allow this. Ask an admin of the app." for role in Role},
 }
 
 
-def require_scope(call: ApiCall, allowed: Scope | None = None) -> None:
-    """Raise Forbidden unless the key has full scope, or the other one that is allowed."""
-    if call.scope not in {Scope.FULL, allowed}:
-        raise Forbidden(_REFUSALS[call.scope])
+def require_permission(call: ApiCall, needs: frozenset[Permission]) -> None:
+    """Raise Forbidden unless the caller has one of the permissions, or none is needed."""
+    if needs and not call.permissions & needs:
+        raise Forbidden(_REFUSALS[call.access])
 
 
 def require_proposal(call: ApiCall, **given: object) -> None:
-    """Raise Forbidden if a key that can only propose gives something that it may not decide."""
+    """Raise Forbidden if a caller who may not queue writes gives something that he may not decide."""
     names = [name for name, value in given.items() if value]
-    if call.scope is Scope.PROPOSE and names:
-        raise Forbidden(f"{_REFUSALS[Scope.PROPOSE]} Leave out {names[0]}.", {"field": names[0]})
+    if Permission.QUEUE not in call.permissions and names:
+        raise Forbidden(f"{_REFUSALS[call.access]} Leave out {names[0]}.", {"field": names[0]})
 
 
 def require_no_forgery(event: Event) -> None:

@@ -58,7 +58,7 @@ def render(
     return Response(status, CONTENT_TYPE, text, headers=dict(all_headers))
 
 
-def for_read_only_key(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def without_webhook_paths(body: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Return a body with webhook URLs reduced to their origin, because the rest may be a credential of the receiver."""
     data = (body or {}).get("data")
     for view in data if isinstance(data, list) else [data]:

@@ -81,6 +81,7 @@ COMMANDS_OF_ACTIONS: dict[str, tuple[dict[str, str], Action]] = {
     "delete_app": ({"app_id": OTHER_APP_ID}, Action.APP_DELETED),
     "set_limits": ({"app_id": APP_ID, "waiting": "10", "reads_per_second": "7"}, Action.LIMITS_CHANGED),
     "set_contact": ({"app_id": APP_ID, "phone": "+1 555 010 0199", "name": "Bluewater"}, Action.CONTACT_CHANGED),
+    "set_environment": ({"app_id": APP_ID, "environment": "test"}, Action.ENVIRONMENT_CHANGED),
     "create_key": ({"app_id": APP_ID}, Action.API_KEY_CREATED),
     "rename_key": ({"key_hash": HASH, "name": "Nightly sync"}, Action.API_KEY_RENAMED),
     "revoke_key": ({"key_hash": HASH}, Action.API_KEY_REVOKED),

@@ -213,6 +213,7 @@ def test_the_policy_covers_every_path_so_that_it_can_be_cached(deployment: Deplo
             "scope": "full",
             "key_id": key_id,
             "key_family": key_id,
+            "environment": "production",
             **asdict(AppLimits()),
         },
     }
@@ -273,6 +274,7 @@ def test_apps_are_listed_with_their_limits_and_without_secrets(deployment: Deplo
     assert apps[0] == {
         "app_id": deployment.app_id,
         "name": "Shop",
+        "environment": "production",
         "inserted_at": "2026-03-14T12:00:00.000000Z",
         "limits": {
             "creates_per_second": 100,

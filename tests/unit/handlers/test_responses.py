@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handlers.rest.responses import MAX_RESPONSE_BYTES, for_read_only_key, render
+from handlers.rest.responses import MAX_RESPONSE_BYTES, render, without_webhook_paths
 
 MIB = 1024 * 1024
 GZIP = {"Accept": "application/json", "Accept-Encoding": "gzip"}
@@ -170,4 +170,4 @@ def test_a_list_that_fits_with_gzip_is_whole() -> None:
 
 @pytest.mark.parametrize("body", [None, {"data": None}, {"data": []}, {"data": {"scope": "read_only"}}])
 def test_a_read_only_key_gets_a_body_without_webhook_urls_unchanged(body: Any) -> None:
-    assert for_read_only_key(body) == body
+    assert without_webhook_paths(body) == body

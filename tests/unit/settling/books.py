@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from domain.qbxml.xml.parser import parse_tree
 from domain.settling.books_clock import Sample
 from domain.settling.judgement import BooksAnswer
-from domain.settling.queries import Role
+from domain.settling.queries import QueryRole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,15 +62,15 @@ class Books:
     def answer(self, query: SettlingQuery, at: datetime) -> BooksAnswer:
         """Return the answer to a query that QuickBooks executes at a moment."""
         element = query.request.element
-        if Role.DELETED in query.roles:
+        if QueryRole.DELETED in query.roles:
             rows = self._deleted(element, at)
         else:
             rows = [self._row(one) for one in self.objects if self._is_there(one, at) and self._is_asked(one, element)]
         return BooksAnswer(rows, at + timedelta(seconds=1), query.max_rows is None or len(rows) < query.max_rows)
 
-    def answers(self, queries: Sequence[SettlingQuery], times: Sequence[datetime]) -> Mapping[Role, BooksAnswer]:
+    def answers(self, queries: Sequence[SettlingQuery], times: Sequence[datetime]) -> Mapping[QueryRole, BooksAnswer]:
         """Return the answers to the queries by their roles, each asked at its time."""
-        found: dict[Role, BooksAnswer] = {}
+        found: dict[QueryRole, BooksAnswer] = {}
         for query, at in zip(queries, times, strict=False):
             found |= dict.fromkeys(query.roles, self.answer(query, at))
         return found

@@ -7,7 +7,7 @@ import pytest
 from domain import qbxml
 from domain.qbxml.schema.content_models import elements_of
 from domain.qbxml.schema.facts import request_facts, request_names
-from domain.settling.queries import Role, settling_queries
+from domain.settling.queries import QueryRole, settling_queries
 from tests.support.builders import NOON
 from tests.support.cases import for_each
 from tests.support.qbxml_samples import request_xml
@@ -20,7 +20,7 @@ def write(body: str) -> qbxml.Request:
     return qbxml.stored_request(request_xml(body), VERSION)
 
 
-def queries(body: str) -> list[tuple[str, set[Role]]]:
+def queries(body: str) -> list[tuple[str, set[QueryRole]]]:
     """Return the text of each query, and its roles."""
     return [
         (query.request.to_xml().split(">", 2)[2].removesuffix("</QBXMLMsgsRq></QBXML>"), set(query.roles))
@@ -77,7 +77,7 @@ def test_every_write_has_queries_that_are_valid_qbxml() -> None:
             assert qbxml.parse_request_xml(text).name == query.request.name
             assert query.request.is_read
         if name.endswith("AddRq") and planned:
-            assert [role for query in planned for role in sorted(query.roles)].count(Role.FOUND) == 1
+            assert [role for query in planned for role in sorted(query.roles)].count(QueryRole.FOUND) == 1
     assert without == WITHOUT_QUERY
 
 
@@ -85,10 +85,10 @@ def test_every_addition_of_a_type_whose_deletions_quickbooks_keeps_asks_for_them
     for name in WRITES:
         planned = settling_queries(write(fullest(name)), NOON)
         roles = [role for query in planned for role in query.roles]
-        assert roles.count(Role.DELETED) <= 1
-        if Role.DELETED in roles:
-            assert planned[-1].roles == {Role.DELETED}
-            assert Role.CHANGED in roles
+        assert roles.count(QueryRole.DELETED) <= 1
+        if QueryRole.DELETED in roles:
+            assert planned[-1].roles == {QueryRole.DELETED}
+            assert QueryRole.CHANGED in roles
 
 
 CHANGED_CUSTOMERS = (
@@ -99,16 +99,16 @@ DELETED_CUSTOMERS = (
     "<ListDeletedQueryRq><ListDelType>Customer</ListDelType><DeletedDateRangeFilter>"
     f"<FromDeletedDate>{SINCE}</FromDeletedDate></DeletedDateRangeFilter></ListDeletedQueryRq>"
 )
-TABLE: tuple[tuple[str, list[tuple[str, set[Role]]]], ...] = (
+TABLE: tuple[tuple[str, list[tuple[str, set[QueryRole]]]], ...] = (
     (
         (
             "<CustomerAddRq><CustomerAdd><Name>Kitchen</Name><ParentRef><FullName>Ada</FullName></ParentRef></CustomerAdd>"
             "</CustomerAddRq>"
         ),
         [
-            ("<CustomerQueryRq><FullName>Ada:Kitchen</FullName></CustomerQueryRq>", {Role.FOUND}),
-            (CHANGED_CUSTOMERS, {Role.CHANGED}),
-            (DELETED_CUSTOMERS, {Role.DELETED}),
+            ("<CustomerQueryRq><FullName>Ada:Kitchen</FullName></CustomerQueryRq>", {QueryRole.FOUND}),
+            (CHANGED_CUSTOMERS, {QueryRole.CHANGED}),
+            (DELETED_CUSTOMERS, {QueryRole.DELETED}),
         ],
     ),
     (
@@ -118,8 +118,8 @@ TABLE: tuple[tuple[str, list[tuple[str, set[Role]]]], ...] = (
             "</CustomerAddRq>"
         ),
         [
-            (CHANGED_CUSTOMERS.replace("500", "100"), {Role.FOUND, Role.CHANGED}),
-            (DELETED_CUSTOMERS, {Role.DELETED}),
+            (CHANGED_CUSTOMERS.replace("500", "100"), {QueryRole.FOUND, QueryRole.CHANGED}),
+            (DELETED_CUSTOMERS, {QueryRole.DELETED}),
         ],
     ),
     (
@@ -127,21 +127,21 @@ TABLE: tuple[tuple[str, list[tuple[str, set[Role]]]], ...] = (
         [
             (
                 "<InvoiceQueryRq><RefNumber>7</RefNumber><IncludeLineItems>true</IncludeLineItems></InvoiceQueryRq>",
-                {Role.FOUND},
+                {QueryRole.FOUND},
             ),
             (
                 (
                     "<InvoiceQueryRq><MaxReturned>500</MaxReturned><ModifiedDateRangeFilter>"
                     f"<FromModifiedDate>{SINCE}</FromModifiedDate></ModifiedDateRangeFilter></InvoiceQueryRq>"
                 ),
-                {Role.CHANGED},
+                {QueryRole.CHANGED},
             ),
             (
                 (
                     "<TxnDeletedQueryRq><TxnDelType>Invoice</TxnDelType><DeletedDateRangeFilter>"
                     f"<FromDeletedDate>{SINCE}</FromDeletedDate></DeletedDateRangeFilter></TxnDeletedQueryRq>"
                 ),
-                {Role.DELETED},
+                {QueryRole.DELETED},
             ),
         ],
     ),
@@ -153,28 +153,28 @@ TABLE: tuple[tuple[str, list[tuple[str, set[Role]]]], ...] = (
                     "<TransferQueryRq><MaxReturned>100</MaxReturned><ModifiedDateRangeFilter>"
                     f"<FromModifiedDate>{SINCE}</FromModifiedDate></ModifiedDateRangeFilter></TransferQueryRq>"
                 ),
-                {Role.FOUND, Role.CHANGED},
+                {QueryRole.FOUND, QueryRole.CHANGED},
             ),
         ],
     ),
     (
         "<BillModRq><BillMod><TxnID>1-1</TxnID><EditSequence>5</EditSequence></BillMod></BillModRq>",
-        [("<BillQueryRq><TxnID>1-1</TxnID></BillQueryRq>", {Role.FOUND})],
+        [("<BillQueryRq><TxnID>1-1</TxnID></BillQueryRq>", {QueryRole.FOUND})],
     ),
     (
         "<TxnDelRq><TxnDelType>Bill</TxnDelType><TxnID>1-1</TxnID></TxnDelRq>",
-        [("<BillQueryRq><TxnID>1-1</TxnID></BillQueryRq>", {Role.FOUND})],
+        [("<BillQueryRq><TxnID>1-1</TxnID></BillQueryRq>", {QueryRole.FOUND})],
     ),
     (
         "<TxnVoidRq><TxnVoidType>Check</TxnVoidType><TxnID>1-1</TxnID></TxnVoidRq>",
-        [("<CheckQueryRq><TxnID>1-1</TxnID></CheckQueryRq>", {Role.FOUND})],
+        [("<CheckQueryRq><TxnID>1-1</TxnID></CheckQueryRq>", {QueryRole.FOUND})],
     ),
     (
         (
             "<ListMergeRq><ListMergeType>Vendor</ListMergeType><MergeFrom><ListID>8-1</ListID></MergeFrom>"
             "<MergeTo><ListID>8-2</ListID></MergeTo></ListMergeRq>"
         ),
-        [("<VendorQueryRq><ListID>8-1</ListID></VendorQueryRq>", {Role.FOUND})],
+        [("<VendorQueryRq><ListID>8-1</ListID></VendorQueryRq>", {QueryRole.FOUND})],
     ),
     ("<BillModRq><BillMod><EditSequence>5</EditSequence></BillMod></BillModRq>", []),
     ("<TxnDelRq><TxnDelType>Nothing</TxnDelType><TxnID>1-1</TxnID></TxnDelRq>", []),
@@ -183,7 +183,7 @@ TABLE: tuple[tuple[str, list[tuple[str, set[Role]]]], ...] = (
 
 
 @for_each(("body", "expected"), TABLE)
-def test_the_queries_follow_from_the_write(body: str, expected: list[tuple[str, set[Role]]]) -> None:
+def test_the_queries_follow_from_the_write(body: str, expected: list[tuple[str, set[QueryRole]]]) -> None:
     assert queries(body) == expected
 
 
