@@ -37,12 +37,16 @@ export class Books {
     return answer.is;
   }
 
-  /** Begin with the books of a new company, and return a client of them whose clock only pauses move. */
-  async open() {
+  /**
+   * Begin with the books of a new company, and return a client of them whose clock only pauses move. `before` is done
+   * before each call of the client.
+   */
+  async open(before = () => {}) {
     await this.do("start");
     let [number, now] = [0, 0];
     return new Client("https://queue.example/", "sk_test", "11111111-1111-4111-8111-111111111111", {
       fetch: async (url, { method, headers, body }) => {
+        before();
         const path = url.slice("https://queue.example".length);
         const answer = await this.do("call", { method, path, headers, body: body ?? null });
         if (answer.lost) throw new TypeError("fetch failed");
