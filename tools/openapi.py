@@ -154,6 +154,7 @@ def document(
     # An event that is too large for an answer is brief.
     components[RequestEventView.__name__]["required"] = components[BriefEventView.__name__]["required"]
     components = _tagged_unions(components)
+    components["WebhookEvent"] = _any_webhook(components)
     whole = {
         "openapi": "3.1.0",
         "info": {
@@ -210,17 +211,27 @@ def _tagged_unions(schemas: Mapping[str, dict[str, Any]]) -> dict[str, dict[str,
     replaced = {shape for union in unions.values() for shape in union}
     result = {name: schema for name, schema in schemas.items() if name not in replaced}
     for name, union in unions.items():
-        mapping = {}
-        for shape in union:
-            for event_type in _types_of(schemas[shape]):
-                result[_class_of(event_type)] = _of_type(schemas[shape], event_type)
-                mapping[event_type] = REFERENCE.format(model=_class_of(event_type))
-        result[name] = {
-            "description": schemas[name]["description"],
-            "oneOf": [{"$ref": reference} for reference in mapping.values()],
-            "discriminator": {"propertyName": "type", "mapping": mapping},
-        }
+        by_type = {event_type: shape for shape in union for event_type in _types_of(schemas[shape])}
+        result |= {_class_of(event_type): _of_type(schemas[shape], event_type) for event_type, shape in by_type.items()}
+        result[name] = _tagged(schemas[name]["description"], {one: _class_of(one) for one in by_type})
     return result
+
+
+def _tagged(description: str, names: Mapping[str, str]) -> dict[str, Any]:
+    """Return the union of schemas, whose names are given by the `type` of their objects."""
+    references = {event_type: REFERENCE.format(model=name) for event_type, name in names.items()}
+    return {
+        "description": description,
+        "oneOf": [{"$ref": reference} for reference in dict.fromkeys(references.values())],
+        "discriminator": {"propertyName": "type", "mapping": references},
+    }
+
+
+def _any_webhook(schemas: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the union of the bodies of all webhooks, for a receiver, which gets any of them."""
+    bodies = [*(f"{name.title()}Event" for name in EVENTS_OF_REQUESTS), ConnectionWebhookEventView.__name__]
+    names = {event_type: name for name in bodies for event_type in _types_of(schemas[name])}
+    return _tagged("The body of a webhook. Its `type` tells which members it has", names)
 
 
 def _shapes(schema: Mapping[str, Any], schemas: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -177,11 +177,14 @@ def _with_tagged_unions(converted: Mapping[str, Schema], schemas: Mapping[str, S
     for name, union in schemas.items():
         if "discriminator" not in union:
             continue
-        types = {path.removeprefix(SCHEMAS): value for value, path in union["discriminator"]["mapping"].items()}
-        for part, value in types.items():
-            result[part] = _with_type(converted[part], {"type": "string", "enum": [value]})
-        known = "|".join(map(re.escape, types.values()))
-        others = _common([converted[part] for part in types])
+        mapping: Mapping[str, str] = union["discriminator"]["mapping"]
+        parts = {
+            path.removeprefix(SCHEMAS): [one for one in mapping if mapping[one] == path] for path in mapping.values()
+        }
+        for part, types in parts.items():
+            result[part] = _with_type(converted[part], {"type": "string", "enum": types})
+        known = "|".join(map(re.escape, mapping))
+        others = _common([converted[part] for part in parts])
         other = f"Other{name.removeprefix('Feed')}"
         result[other] = _with_type(others, {"type": "string", "pattern": f"^(?!({known})$)"}) | {
             "description": "An event whose type a later version has added. Ignore it"
@@ -195,10 +198,13 @@ def _with_type(schema: Schema, of_type: Schema) -> Schema:
 
 
 def _common(objects: Sequence[Schema]) -> Schema:
-    """Return one object with the members that all of several objects require and describe with the same type."""
+    """Return one object with the members that all of several objects require and that have the same type in all.
+
+    A member has a description if they agree on it.
+    """
     *others, last = objects
     common = {
-        name: member
+        name: member if all(each["properties"][name] == member for each in others) else _type(member)
         for name, member in last["properties"].items()
         if all(name in each["required"] and _type(each["properties"][name]) == _type(member) for each in others)
     }
@@ -277,7 +283,8 @@ def _with_used_schemas(document: dict[str, Any]) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     rest = {name: part for name, part in document["components"].items() if name != "schemas"}
     found: set[str] = set()
-    names = set(references([document["paths"], rest]))
+    unions = [{"$ref": SCHEMAS + name} for name, schema in schemas.items() if "discriminator" in schema]
+    names = set(references([document["paths"], rest, unions]))
     while names - found:
         found |= names
         names = set(references([schemas[name] for name in found]))

@@ -26,6 +26,7 @@ import pytest
 
 from tests.examples import guide
 from tests.examples.guide import ROOT
+from tools.openapi_examples import EXAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +73,14 @@ ADDED_EVENT = {
     "cursor": "1",
     "connection_id": "0b7e6a5c-5f9c-4a51-9d5e-5d6a4f1b2c3d",
 }
+
+ADDED_WEBHOOK = ADDED_EVENT | {"id": ADDED_EVENT["connection_id"]}
+READ_WEBHOOKS = """
+import json, sys
+from queue30 import WebhookEvent
+for body in json.loads(sys.argv[1]):
+    print(type(WebhookEvent.from_json(json.dumps(body)).actual_instance).__name__)
+"""
 
 PHP_LIBRARIES = Path("/usr/share/php/GuzzleHttp/autoload.php")
 PHP_LOADER = """<?php
@@ -172,6 +181,24 @@ def test_a_python_client_queues_waits_and_reads_events(run: Run, clients: Path) 
     folder = clients / ".py"
 
     check_program([sys.executable, "first_call_30.py"], run, folder, PAGE, PYTHONPATH="client")
+
+
+def test_a_python_client_reads_a_webhook_as_the_class_of_its_type(clients: Path) -> None:
+    union = json.loads(DOCUMENT.read_bytes())["components"]["schemas"]["WebhookEvent"]
+    names = {event_type: path.rpartition("/")[2] for event_type, path in union["discriminator"]["mapping"].items()}
+    bodies = [
+        with_additions(example) | {"type": event_type}
+        for event_type, name in names.items()
+        for example in EXAMPLES[name].values()
+    ]
+
+    output = command_line(
+        [sys.executable, "-c", READ_WEBHOOKS, json.dumps([*bodies, ADDED_WEBHOOK])],
+        clients / ".py",
+        PYTHONPATH="client",
+    )
+
+    assert output.split() == [*(names[body["type"]] for body in bodies), "OtherWebhookEvent"]
 
 
 @pytest.mark.skipif(not (shutil.which("php") and PHP_LIBRARIES.exists()), reason="needs PHP and Guzzle")

@@ -21,8 +21,9 @@ PYRIGHT = SOURCES.parents[2] / ".tools" / "clients" / "node_modules" / "pyright"
 RIGHT = """\
 from datetime import date, datetime
 from decimal import Decimal
+from typing import Literal
 
-from qbxml_queue import AsyncClient, Client, FileCursor, StillWaiting, line as new_line
+from qbxml_queue import AsyncClient, Client, FileCursor, StillWaiting, line as new_line, verify
 from qbxml_queue.schema.records import QueuedRequest
 from qbxml_queue.schema.requests import InvoiceAddRequest, InvoiceLineAdd
 from qbxml_queue.schema.responses import CustomerRet
@@ -69,6 +70,16 @@ def order(books: Client) -> Decimal | None:
             pages: int = event["pages"]
             print(pages)
     return invoice.result["InvoiceRet"].get("BalanceRemaining")
+
+
+def receive(secret: str, headers: dict[str, str], body: bytes) -> str | None:
+    event = verify(secret, headers, body)
+    if event["type"] == "connection.stalled":
+        return event["occurred_at"]
+    if event["type"] == "queued_request.completed":
+        state: Literal["completed"] = event["state"]
+        return state if event["result"] else event["label"]
+    return event["error"]["code"] if event["type"] == "queued_request.failed" and event["error"] else event["id"]
 
 
 async def names(books: AsyncClient) -> list[str]:
@@ -179,10 +190,11 @@ WRONG = {
     "the result of an entry": 'books.batch().add({"CustomerQueryRq": {}}).result["VendorRet"]',
     "an event of another type": 'print([one["pages"] for one in books.api.list_events()["data"] if one["type"] == '
     '"connection.stalled"])',
+    "a member that not all webhooks have": 'print(verify("", {}, b"")["occurred_at"])',
     "an option": 'books.execute({"CustomerQueryRq": {}}, idempotencykey="1")',
 }
 
-PRELUDE = "from qbxml_queue import Client, line\n\n\ndef use(books: Client) -> None:\n    "
+PRELUDE = "from qbxml_queue import Client, line, verify\n\n\ndef use(books: Client) -> None:\n    "
 
 ANNOTATED = """\
 from qbxml_queue.schema.requests import CustomerAddRequest

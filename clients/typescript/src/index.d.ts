@@ -18,16 +18,7 @@ import type {
   RejectOptions,
 } from "./calls.cjs";
 import type { Api } from "./schema/api.cjs";
-import type {
-  CompletedEvent,
-  ConnectionWebhookEvent,
-  Decisions,
-  DiscardedEvent,
-  FailedEvent,
-  Feed,
-  QueuedRequest,
-  ResolvedEvent,
-} from "./schema/records.cjs";
+import type { Decisions, Feed, QueuedRequest, WebhookEvent } from "./schema/records.cjs";
 import type { Reports } from "./schema/reports.cjs";
 import type { IterableName, Requests } from "./schema/requests.cjs";
 import type { Resources, ResourcesInBatch } from "./schema/resources.cjs";
@@ -224,13 +215,14 @@ export class Conflict extends QbxmlQueueError {
 }
 
 export type FeedEvent = Feed["data"][number];
-export type Event = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent;
+export type Event = WebhookEvent;
 
 /**
  * Return the event of a webhook that the service signed. Throws InvalidSignature for everything else.
  *
  * `secret` is the webhook secret of the app (`whsec_…`), `body` the raw bytes or text of the call. The names of the
- * headers may have any case. `now` is in Unix seconds. `type` tells the events of requests from those of connections.
+ * headers may have any case. `now` is in Unix seconds. `type` tells which members the event has. Ignore a
+ * type that you do not know, such as `webhook.test`.
  */
 export function verify(
   secret: string,

@@ -120,6 +120,7 @@ export async function receive(headers: Headers, body: Uint8Array): Promise<strin
   try {
     const event = await verify("whsec_", headers, body);
     if (event.type === "connection.stalled") return event.occurred_at;
+    if (event.type === "queued_request.completed") return event.result ? event.state satisfies "completed" : "";
     return event.type === "queued_request.failed" ? event.error?.code ?? "" : event.id;
   } catch (error) {
     return error instanceof StillWaiting ? error.record.id : "";
@@ -141,6 +142,7 @@ const WRONG = {
   "a request of a batch": 'books.batch().add({ CustomrAddRq: { CustomerAdd: { Name: "Ada" } } })',
   "the result of an entry": "books.batch().add({ CustomerQueryRq: {} }).result.VendorRet",
   "an option": 'books.execute({ CustomerQueryRq: {} }, { idempotencykey: "1" })',
+  "a member that not all webhooks have": '(await verify("", {}, "")).occurred_at',
 };
 
 /** Wrong calls of resources and of routes, and the one message for each. */
@@ -214,7 +216,7 @@ const compile = (folder, ...files) =>
 
 const wrong = Object.values(WRONG).map((line, index) => [
   `wrong_${index}.ts`,
-  `import type { Client } from "qbxml-queue";\nexport const use = async (books: Client) => {\n  ${line};\n};\n`,
+  `import { type Client, verify } from "qbxml-queue";\nexport const use = async (books: Client) => {\n  ${line};\n};\n`,
 ]);
 const calls = Object.keys(CALLS);
 const CALLING = `import type { Client } from "qbxml-queue";

@@ -130,7 +130,10 @@ def test_every_reference_leads_somewhere() -> None:
     text = rendered(document)
     for kind in ("schemas", "responses", "examples"):
         names = {part.partition('"')[0] for part in text.split(f"#/components/{kind}/")[1:]}
-        assert names == set(document["components"][kind])
+        # A receiver reads the body of any webhook with this union. Each webhook refers to its own part of it.
+        unions = {"WebhookEvent"} if kind == "schemas" else set()
+        assert names | unions == set(document["components"][kind])
+        assert names & unions == set()
 
 
 def test_every_schema_has_keywords_of_json_schema_only() -> None:
@@ -158,7 +161,9 @@ def test_no_reference_leads_to_itself_without_an_object_between() -> None:
     """Generators of clients do not support it."""
     schemas = whole_document()["components"]["schemas"]
 
-    assert [name for name, schema in schemas.items() if "type" not in schema and name in json.dumps(schema)] == []
+    assert [
+        name for name, schema in schemas.items() if "type" not in schema and f'/{name}"' in json.dumps(schema)
+    ] == []
 
 
 def test_every_error_has_a_status() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from jsonschema import Draft4Validator, Draft202012Validator
 
+from domain.webhooks.trial import TRIAL_TYPE
 from tests.support.cases import for_each
 from tests.support.openapi import accepts_30, whole_document, whole_document_30
 from tools.openapi import TARGET_30, rendered
@@ -21,18 +22,24 @@ if TYPE_CHECKING:
 
     Place = tuple[str, ...]
 
-MAPPING: dict[str, str] = whole_document()["components"]["schemas"]["FeedEvent"]["discriminator"]["mapping"]
+UNIONS = {
+    name: {event_type: path.rpartition("/")[2] for event_type, path in schema["discriminator"]["mapping"].items()}
+    for name, schema in whole_document()["components"]["schemas"].items()
+    if "discriminator" in schema
+}
+"""The names of the schemas of events in each union, by the types of the events."""
+
 DELETED = "connection.deleted"
+ID = "0b7e6a5c-5f9c-4a51-9d5e-5d6a4f1b2c3d"
 SCHEMA_OF_DOCUMENTS = Path(__file__).parents[2] / "support" / "openapi_30_schema.json"
 LACKING = {"anyOf", "not", "const", "propertyNames", "patternProperties", "prefixItems", "webhooks"}
 """Keywords that 3.0 does not have, or that generators cannot read."""
 
 ENDS = ("CompletedEvent", "DiscardedEvent", "FailedEvent", "ResolvedEvent")
 WITH_RESPONSES = ("QueuedRequest", *ENDS, *(f"QueuedRequest{name}" for name in ENDS))
-EVENTS = {path.rpartition("/")[2]: name for name, path in MAPPING.items()}
+EVENTS = {name: event_type for event_type, name in UNIONS["FeedEvent"].items()}
 """The types of the events of the feed, by the names of their schemas."""
 
-EVENTS_BY_TYPE = {event_type: name for name, event_type in EVENTS.items()}
 ANY_VALUE = {
     *((name, "result") for name in WITH_RESPONSES),
     *((name, "response_json", "[]", "{}") for name in WITH_RESPONSES),
@@ -72,7 +79,7 @@ def test_the_document_has_only_what_generators_can_read() -> None:
 def test_every_reference_leads_to_a_schema_and_to_every_schema() -> None:
     schemas = whole_document_30()["components"]["schemas"]
 
-    assert set(references(whole_document_30())) == set(schemas)
+    assert {*references(whole_document_30()), "WebhookEvent"} == set(schemas)
 
 
 def test_no_name_is_that_of_a_function_for_another_one() -> None:
@@ -156,24 +163,42 @@ def test_a_client_goes_on_after_an_additive_change() -> None:
     assert [
         name for name, part in sent.items() if "properties" in part and part["additionalProperties"] is not True
     ] == []
-    assert {name for name, part in sent.items() if "enum" in dict(_members_of(_without_examples(part)))} == CLOSED | {
-        *EVENTS
-    }
+    closed = {name for name, part in sent.items() if "enum" in dict(_members_of(_without_examples(part)))}
+    assert closed == CLOSED.union(*(union.values() for union in UNIONS.values()))
     assert [name for name in bodies & set(schemas) if schemas[name]["additionalProperties"] is not False] == []
 
 
-@for_each("event_type", sorted(MAPPING))
-def test_an_event_has_the_schema_of_its_type_and_no_other(event_type: str) -> None:
+@for_each("case", [(union, event_type) for union, types in UNIONS.items() for event_type in types])
+def test_an_event_has_the_schema_of_its_type_and_no_other(case: tuple[str, str]) -> None:
     """The document in 3.1 knows no other type. That in 3.0 reads it as `OtherEvent`, so that clients can ignore it."""
-    event = _event_of(MAPPING[event_type])
+    union, event_type = case
+    names = set(UNIONS[union].values())
+    event = _event_of(UNIONS[union][event_type]) | {"type": event_type}
     later = event | {"type": f"{event_type}_later"}
 
     for accepts in (accepts_30, _accepts):
-        assert [name for name in EVENTS if accepts(name, event)] == [EVENTS_BY_TYPE[event_type]]
-        assert accepts("FeedEvent", event)
-    assert not _accepts("FeedEvent", later)
-    assert accepts_30("FeedEvent", later)
-    assert [name for name in EVENTS if accepts_30(name, later)] == []
+        assert [name for name in names if accepts(name, event)] == [UNIONS[union][event_type]]
+        assert accepts(union, event)
+    assert not _accepts(union, later)
+    assert accepts_30(union, later)
+    assert [name for name in names if accepts_30(name, later)] == []
+
+
+def test_the_union_of_webhooks_has_what_each_webhook_delivers() -> None:
+    webhooks = whole_document()["webhooks"]
+    bodies = {name: webhook["post"]["requestBody"]["content"]["application/json"] for name, webhook in webhooks.items()}
+
+    assert UNIONS["WebhookEvent"] == {name: body["schema"]["$ref"].rpartition("/")[2] for name, body in bodies.items()}
+
+
+def test_a_client_reads_a_test_event_as_one_to_ignore() -> None:
+    """It is the least that an event can have (`domain.webhooks.trial`)."""
+    event = {"type": TRIAL_TYPE, "timestamp": "2026-03-14T12:00:00.000000Z"} | dict.fromkeys(
+        ("id", "connection_id"), ID
+    )
+
+    assert accepts_30("WebhookEvent", event)
+    assert accepts_30("OtherWebhookEvent", event)
 
 
 class _Members:

@@ -16,15 +16,9 @@ from qbxml_queue.results import read_result
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qbxml_queue.schema.records import (
-        CompletedEvent,
-        ConnectionWebhookEvent,
-        DiscardedEvent,
-        FailedEvent,
-        ResolvedEvent,
-    )
+    from qbxml_queue.schema.records import WebhookEvent
 
-    Event: TypeAlias = CompletedEvent | FailedEvent | DiscardedEvent | ResolvedEvent | ConnectionWebhookEvent
+    Event: TypeAlias = WebhookEvent
 else:
     Event = dict[str, Any]  # The TypedDicts take long to create, and only type checkers read them.
 
@@ -40,7 +34,7 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float |
 
     `secret` is the webhook secret of the app (`whsec_…`), `body` the raw bytes of the call. The names of the headers
     may have any case. An event can arrive twice: the header `webhook-id` is the same. `result` has the types of
-    `execute`. `type` tells the events of requests from those of connections.
+    `execute`. `type` tells which members the event has. Ignore a type that you do not know, such as `webhook.test`.
     """
     key = key_of(secret)
     fields = {name.lower(): value for name, value in headers.items()}
