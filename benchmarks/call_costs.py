@@ -200,6 +200,15 @@ class Bench:
 
         progress = partial(onboard_customer.handler, poll, None)
         yield "a poll of the onboarding page", {**self._attempt(progress), "http_calls": 1.0}
+        yield "the last use of a key, once in an hour", self._last_use()
+
+    def _last_use(self) -> Counted:
+        """Return what the first call of a key in an hour uses besides what other calls use."""
+        usual = self._used("GET", "/api_key", None, 1)
+        self._deployment.clock.advance(hours=1)
+        first = self._used("GET", "/api_key", None, 1)
+        calls, reads, writes = (used - other for used, other in zip(first, usual, strict=True))
+        return {"http_calls": 0.0, "calls": calls, "reads": reads, "writes": writes}
 
     def _attempt(self, attempt: Callable[[], object], **used: float) -> Counted:
         """Return what an attempt uses, or another call outside of `api`, besides its functions and messages."""

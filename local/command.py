@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str | None, str]] = {
     "set-contact": ("app_id", "change the name, logo, phone and email that customers see on the onboarding page"),
     "set-environment": ("app_id", "say whether an app works on production or test data; the console shows it"),
     "create-key": ("app_id", "create another API key; shows it once"),
-    "list-keys": ("app_id", "list the API keys of an app"),
+    "list-keys": ("app_id", "list the API keys of an app, with the hour of their last use"),
     "rename-key": ("key_hash", "give an API key another name, by the hash that list-keys shows"),
     "revoke-key": ("key_hash", "revoke an API key by the hash that list-keys shows"),
     "audit-log": ("app_id", "show who did what, also for a deleted app"),
@@ -159,6 +159,9 @@ def _parser() -> argparse.ArgumentParser:
                 "--rotates", default=argparse.SUPPRESS, metavar="KEY_HASH", help="a key that it takes the place of"
             )
             command.add_argument("--name", default=argparse.SUPPRESS, help="what uses the key")
+            command.add_argument(
+                "--expires-at", default=argparse.SUPPRESS, metavar="TIME", help="when it ends: 2027-01-31T00:00:00Z"
+            )
         if name == "set-environment":
             command.add_argument("environment", help="production or test")
         if name == "rename-key":

@@ -59,7 +59,7 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
         "Read the message. It names the state and, if there is one, the parameter that allows the call.",
     ),
     errors.Unauthorized: (
-        "The API key is missing, malformed, unknown or revoked, or was sent with a password.",
+        "The API key is missing, malformed, unknown, expired or revoked, or was sent with a password.",
         (
             'Send the key as the user name, with an empty password: `curl -u "$API_KEY:"`. After a restart of'
             " `make run`, load `.local/env` again. Otherwise ask the operator for a"

@@ -110,7 +110,7 @@ class InvalidState(ServiceError, code="invalid_state"):
 
 
 class Unauthorized(ServiceError, code="unauthorized"):
-    """The credential is missing, malformed, unknown or revoked."""
+    """The credential is missing, malformed, unknown, expired or revoked."""
 
 
 class Forbidden(ServiceError, code="forbidden"):

@@ -6,12 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from domain.errors import Unauthorized
-from domain.records.app import api_key_hash
+from domain.records.app import ApiKey, api_key_hash
+from domain.timestamps import timestamp
 from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
-end_init(lambda services: services.store)
+end_init(lambda services: services.key_uses)
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -25,9 +26,12 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         raise _refused("unknown", key_hash=key_hash)
     if key.revoked_at:
         raise _refused("revoked", key_hash=key_hash, app_id=key.app_id)
+    if key.expires_at and key.expires_at <= timestamp(services().clock()):
+        raise _refused("expired", key_hash=key_hash, app_id=key.app_id)
     app = services().store.app(key.app_id)
     if app is None:  # it was deleted
         raise _refused("unknown", key_hash=key_hash, app_id=key.app_id)
+    _note_use(key)
     # The whole stage, not only this method: API Gateway caches the policy for the key's other calls.
     api, stage, *_ = event["methodArn"].split("/")
     return {
@@ -46,6 +50,14 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
             **asdict(app.limits),
         },
     }
+
+
+def _note_use(key: ApiKey) -> None:
+    """Note the hour of the call. A failure is only logged: the key is valid all the same."""
+    try:
+        services().key_uses.note(key)
+    except Exception as error:  # noqa: BLE001 - whatever fails, it concerns no call
+        logger.always(logging.WARNING, "api_key.use_not_noted", key_id=key.id, app_id=key.app_id, reason=str(error))
 
 
 def _refused(reason: str, **facts: str) -> Unauthorized:

@@ -139,32 +139,39 @@ def set_environment(*, app_id: str, environment: str) -> dict[str, Any]:
 
 
 def create_key(
-    *, app_id: str, scope: str = Scope.FULL.value, rotates: str | None = None, name: str | None = None
+    *,
+    app_id: str,
+    scope: str = Scope.FULL.value,
+    rotates: str | None = None,
+    name: str | None = None,
+    expires_at: str | None = None,
 ) -> dict[str, Any]:
     """Create an API key with a scope. The key itself is returned only this once.
 
     `rotates` is the hash of a key of the app that it takes the place of. Neither can approve what the other queues.
-    `name` says what uses the key. By default, it is that of the key that it rotates.
+    `name` says what uses the key. By default, it is that of the key that it rotates. `expires_at` is when it ends.
     """
     if scope not in set(Scope):
         raise InvalidRequest.of("scope", f"must be one of {', '.join(Scope)}")
-    new = services().administration.create_key(app_id, Scope(scope), rotates=rotates, name=name)
-    return _key(new.key) | {"api_key": new.text}
+    new = services().administration.create_key(app_id, Scope(scope), rotates=rotates, name=name, expires_at=expires_at)
+    return _key(new.key, None) | {"api_key": new.text}
 
 
 def list_keys(*, app_id: str) -> dict[str, Any]:
-    """List an app's keys, each with its name, its hash and its first characters."""
-    return {"keys": [_key(key) for key in services().administration.keys(app_id)]}
+    """List an app's keys, each with its name, its hash, its first characters and the hour of its last use."""
+    keys = services().administration.keys(app_id)
+    last_uses = services().store.last_uses(app_id)
+    return {"keys": [_key(key, last_uses.get(key.id)) for key in keys]}
 
 
 def rename_key(*, key_hash: str, name: str) -> dict[str, Any]:
     """Give a key another name. Entries of the audit log and requests that have the former one keep it."""
-    return _key(services().administration.rename_key(key_hash, name))
+    return _changed_key(services().administration.rename_key(key_hash, name))
 
 
 def revoke_key(*, key_hash: str) -> dict[str, Any]:
     """Revoke a key by its hash. API Gateway may accept it until its cached credentials expire."""
-    return _key(services().administration.revoke_key(key_hash))
+    return _changed_key(services().administration.revoke_key(key_hash))
 
 
 def audit_log(*, app_id: str, before: str | None = None) -> dict[str, Any]:
@@ -313,7 +320,11 @@ def _app(app: App) -> dict[str, Any]:
     }
 
 
-def _key(key: ApiKey) -> dict[str, Any]:
+def _changed_key(key: ApiKey) -> dict[str, Any]:
+    return _key(key, services().store.last_use(key.app_id, key.id))
+
+
+def _key(key: ApiKey, last_used_at: str | None) -> dict[str, Any]:
     return {
         "key_hash": key.hash,
         "key_id": key.id,
@@ -323,5 +334,7 @@ def _key(key: ApiKey) -> dict[str, Any]:
         "scope": key.scope.value,
         "label": key.label,
         "inserted_at": key.inserted_at,
+        "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
+        "last_used_at": last_used_at,
     }

@@ -169,6 +169,27 @@ def test_a_removed_app_leaves_no_counter_and_no_other_app_loses_one(store: AnySt
     assert store.add_usage(OTHER_APP_ID, "waiting", 1) == Usage(11)
 
 
+def test_the_latest_of_the_last_uses_of_a_key_stays_until_the_app_is_removed(store: AnyStore) -> None:
+    earlier, later = timestamp(NOON), timestamp(LATER)
+    for app_id, key_id, hour in (
+        (APP_ID, "key_1", later),
+        (APP_ID, "key_1", earlier),
+        (APP_ID, "key_2", earlier),
+        (OTHER_APP_ID, "key_1", earlier),
+    ):
+        store.set_last_use(app_id, key_id, hour, expires_at=2000)
+    store.add_usage(APP_ID, "waiting", 10)
+    store.add_usage(APP_ID, "creates#1", 10)
+
+    assert store.last_uses(APP_ID) == {"key_1": later, "key_2": earlier}
+    assert [store.last_use(APP_ID, key_id) for key_id in ("key_1", "key_2", "key_3")] == [later, earlier, None]
+
+    store.remove_app(APP_ID)
+
+    assert store.last_uses(APP_ID) == {}
+    assert store.last_uses(OTHER_APP_ID) == {"key_1": earlier}
+
+
 def test_a_removed_app_leaves_no_key_and_no_other_app_loses_one(store: AnyStore) -> None:
     for app_id in (APP_ID, OTHER_APP_ID):
         store.commit(Put(None, App(app_id, "Shop", timestamp(NOON), ("whsec_a",))))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb.records import TOMBSTONE_DAYS
 from domain import labels, send_by
-from domain.apps import administration, contacts, quotas
+from domain.apps import administration, contacts, key_uses, quotas
 from domain.batches import dependencies
 from domain.connections import onboarding, simulators, turns
 from domain.connections import service as connections
@@ -225,6 +225,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     ],
     "`webhook_url`": [f"{webhooks.MAX_URL_LENGTH:,} characters"],
     "valid webhook secrets of an app": [str(administration.MAX_ACTIVE_SECRETS)],
+    "API key with an expiry": [f"{administration.MAX_KEY_LIFETIME.days // 365} years"],
     "time of an attempt": [
         seconds(webhooks.ATTEMPT_TIMEOUT_SECONDS),
         f"{webhooks.FIRST_ATTEMPT_TIMEOUT_SECONDS:g} second",
@@ -247,6 +248,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "events in the feed": [f"{log.KEPT.days} days"],
     "statistics": [f"{KEPT_DAYS} days"],
     "audit log": [f"{audit.KEPT.days} days"],
+    "last use of an API key": [f"{key_uses.LIFETIME.days} days"],
     "log lines": [f"{parameter('LogRetentionDays')} days"],
     "`creates_per_second`": [str(APP.creates_per_second)],
     "`waiting`": [f"{APP.waiting:,}", f"{quotas.RECOUNT_SECONDS} seconds"],
@@ -297,6 +299,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("handlers.list_events.MAX_DATA_BYTES", "domain.listing.page_range.MAX_PARALLEL_READS"),
         *("domain.listing.page_range.MIN_PART_RECORDS", "domain.listing.connection_counts.MAX_PARALLEL_CONNECTIONS"),
         *("domain.apps.quotas.MAX_PARALLEL_COUNTS", "domain.apps.quotas.MAX_CACHED_PORTIONS"),
+        "domain.apps.key_uses.MAX_REMEMBERED",
         *("domain.connections.cache.MAX_AGE", "domain.connections.cache.MAX_CACHED_CONNECTIONS"),
         *("domain.webhooks.defaults.MAX_PARALLEL_ATTEMPTS", "domain.webhooks.defaults.MAX_PARALLEL_READS"),
         *("domain.webhooks.defaults.MAX_REMEMBERED_HOSTS", "domain.webhooks.defaults.MAX_REMEMBERED_APPS"),

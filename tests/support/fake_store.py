@@ -180,6 +180,7 @@ class FakeStore:
         self.counts: Counter[CountKey] = Counter()
         self.statistics: dict[Day, Counter[Slot]] = {}
         self.usages: dict[tuple[str, str], Usage] = {}
+        self.key_uses: dict[tuple[str, str], str] = {}
         self.events: dict[tuple[str, int], EventGroup] = {}
         self.log_beginnings: dict[str, int] = {}
         self.audit_log: dict[tuple[str, str], AuditEntry] = {}
@@ -618,6 +619,7 @@ class FakeStore:
     def remove_app(self, app_id: str) -> None:
         """Remove an app after its API keys, its counters and its log of events."""
         self.usages = {key: usage for key, usage in self.usages.items() if key[0] != app_id}
+        self.key_uses = {key: hour for key, hour in self.key_uses.items() if key[0] != app_id}
         self.events = {key: group for key, group in self.events.items() if group.app_id != app_id}
         self.log_beginnings.pop(app_id, None)
         for key in self.api_keys_of(app_id):
@@ -689,6 +691,21 @@ class FakeStore:
     def set_usage(self, app_id: str, counter: str, usage: Usage) -> None:
         """Replace a counter."""
         self.usages[app_id, counter] = usage
+
+    # --- Last uses of API keys
+
+    def last_use(self, app_id: str, key_id: str) -> str | None:
+        """Return the last use of a key."""
+        return self.key_uses.get((app_id, key_id))
+
+    def last_uses(self, app_id: str) -> Mapping[str, str]:
+        """Return the last uses of the keys of an app."""
+        return {key_id: hour for (owner, key_id), hour in self.key_uses.items() if owner == app_id}
+
+    def set_last_use(self, app_id: str, key_id: str, hour: str, expires_at: int) -> None:  # noqa: ARG002
+        """Store a use. It stays after it has expired."""
+        with self._lock:
+            self.key_uses[app_id, key_id] = max(hour, self.key_uses.get((app_id, key_id), hour))
 
     # --- Canaries
 

@@ -101,6 +101,8 @@ class DynamoDBStore:
         usages = Usages(dynamodb, deletes)
         self.add_usage = usages.add_usage
         self.set_usage = usages.set_usage
+        self.last_use, self.last_uses = usages.last_use, usages.last_uses
+        self.set_last_use = usages.set_last_use
         self.take_lease, self.release_lease = usages.take_lease, usages.release_lease
 
         canaries = CanaryItems(dynamodb)

@@ -1,4 +1,4 @@
-"""The table of usages: counters of the calls of apps and of the sessions that begin, and leases of waiting calls."""
+"""The table of usages: counters of calls and of sessions that begin, leases of waiting calls, last uses of API keys."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.client import key_query
+from adapters.dynamodb.client import key_query, unless_overtaken
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.transactions import LOST_ANSWERS, CallOutcome, outcome_of
 from domain.errors import Conflict
 from domain.storage.ports import Usage
+from domain.timestamps import AFTER_ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
@@ -31,6 +32,11 @@ WAITING_CALLS = "waiting_calls"
 """The partition of the leases, which belong to no app. Most are of waiting calls."""
 
 HOLDER = "holder"
+
+USED = "used#"
+"""Begins the keys of the last uses of an app's API keys. The id of the key follows."""
+
+HOUR = "hour"
 
 USAGES = Codec(Usage)
 
@@ -95,6 +101,28 @@ class Usages:
             if outcome_of(error) is CallOutcome.CANCELLED:
                 raise Conflict(change, None) from None
 
+    def last_use(self, app_id: str, key_id: str) -> str | None:
+        """Return the last use of an API key with one read."""
+        item = self._dynamodb.get(self._dynamodb.tables.usages, usage_key(app_id, USED + key_id))
+        return item[HOUR]["S"] if item else None
+
+    def last_uses(self, app_id: str) -> Mapping[str, str]:
+        """Return the last uses of an app's API keys with one query."""
+        between = (COUNTER, USED, USED + AFTER_ALL)
+        query = key_query(self._dynamodb.tables.usages, {keys.APP_ID: app_id}, between=between, consistent=True)
+        return {item[COUNTER]["S"].removeprefix(USED): item[HOUR]["S"] for item in self._dynamodb.query(query)}
+
+    def set_last_use(self, app_id: str, key_id: str, hour: str, expires_at: int) -> None:
+        """Store the last use of an API key with one call."""
+        with unless_overtaken():
+            self._dynamodb.client.put_item(
+                TableName=self._dynamodb.tables.usages,
+                Item=usage_key(app_id, USED + key_id) | {HOUR: {"S": hour}} | keys.expiry(expires_at),
+                ConditionExpression="attribute_not_exists(#hour) OR #hour < :hour",
+                ExpressionAttributeNames={"#hour": HOUR},
+                ExpressionAttributeValues={":hour": {"S": hour}},
+            )
+
     def take_lease(self, lease: Lease, now: int) -> bool:
         """Store a lease with one call. DynamoDB also removes it some time after it has expired."""
         return self._succeeds(
@@ -126,7 +154,7 @@ class Usages:
         return True
 
     def remove_usages(self, app_id: str) -> None:
-        """Delete the counters of an app in batches. Raises TooManyRequests."""
+        """Delete the counters of an app and the uses of its keys in batches. Raises TooManyRequests."""
         table = self._dynamodb.tables.usages
         query = key_query(table, {keys.APP_ID: app_id}, attributes=(keys.APP_ID, COUNTER), consistent=True)
         self._deletes.delete(table, self._dynamodb.query(query))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from domain.apps.contacts import changed_contact
@@ -17,7 +18,7 @@ from domain.records.audit import OPERATOR, Action, Actor, Subject, audit_entry
 from domain.records.ownership import not_found
 from domain.storage.changes import Put, RemoveApp
 from domain.storage.retry import commit_with_retry
-from domain.timestamps import timestamp
+from domain.timestamps import timestamp, timestamp_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,9 @@ KEY_BYTES = 32
 LABEL_LENGTH = 11
 """The number of characters of a key that stay readable. The prefix and 8 more characters identify a key.
 208 bits stay secret."""
+
+MAX_KEY_LIFETIME = timedelta(days=3653)
+"""Ten years."""
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - the prefix that Standard Webhooks defines
 SECRET_BYTES = 32
@@ -120,23 +124,35 @@ class Administration:
         return self._change(app_id, Action.ENVIRONMENT_CHANGED, lambda app: replace(app, environment=environment))
 
     def create_key(
-        self, app_id: str, scope: Scope = Scope.FULL, *, rotates: str | None = None, name: str | None = None
+        self,
+        app_id: str,
+        scope: Scope = Scope.FULL,
+        *,
+        rotates: str | None = None,
+        name: str | None = None,
+        expires_at: str | None = None,
     ) -> NewKey:
         """Store a new API key of an app. It is one actor with the key that it `rotates`, which has this hash.
 
-        Without a `name`, it has that of the key that it rotates. Raises InvalidRequest for a name that is not a line of
-        text.
+        Without a `name`, it has that of the key that it rotates. From `expires_at` on (a time with a zone), it is
+        refused. Raises InvalidRequest for a name that is not a line of text, and for a time that is past or more than
+        ten years away.
         """
         self.app(app_id)
         former = self._store.api_key(rotates) if rotates else None
         if rotates and (former is None or former.app_id != app_id):
             raise not_found("API key")
         text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
-        first_key_id = former.family if former else None
-        name = _checked_name(name) or (former.name if former else None)
-        now = timestamp(self._clock())
-        label = text[:LABEL_LENGTH]
-        key = ApiKey(api_key_hash(text), app_id, scope, label, now, first_key_id=first_key_id, name=name)
+        key = ApiKey(
+            api_key_hash(text),
+            app_id,
+            scope,
+            text[:LABEL_LENGTH],
+            self._now(),
+            first_key_id=former.family if former else None,
+            name=_checked_name(name) or (former.name if former else None),
+            expires_at=self._checked_expiry(expires_at),
+        )
         self._store.commit(Put(None, key), self._key_entry(Action.API_KEY_CREATED, key))
         return NewKey(key, text)
 
@@ -230,6 +246,18 @@ class Administration:
     def _key_entry(self, action: Action, key: ApiKey) -> Put[AuditEntry]:
         subject = Subject(key.app_id, key.id, key.revision)
         return Put(None, audit_entry(action, OPERATOR, subject, self._now(), credential_id=key.id, name=key.name))
+
+    def _checked_expiry(self, text: str | None) -> str | None:
+        """Return the time from which on a key is refused, as a timestamp. Raises InvalidRequest."""
+        if text is None:
+            return None
+        try:
+            expires_at = timestamp_from(text)
+        except ValueError as error:
+            raise InvalidRequest.of("expires_at", str(error)) from None
+        if not self._now() < expires_at <= timestamp(self._clock() + MAX_KEY_LIFETIME):
+            raise InvalidRequest.of("expires_at", "must be in the future, and at most 10 years from now")
+        return expires_at
 
     def _now(self) -> str:
         return timestamp(self._clock())

@@ -80,7 +80,8 @@ class ApiKey:
 
     `name` is the operator's name for it, which tells what uses the key, or None.
 
-    `first_key_id` is the public id of the first key, if this one was rotated from it.
+    `first_key_id` is the public id of the first key, if this one was rotated from it. From `expires_at` on, the key is
+    refused.
     """
 
     hash: str
@@ -91,6 +92,7 @@ class ApiKey:
     revoked_at: str | None = None
     first_key_id: str | None = None
     name: str | None = None
+    expires_at: str | None = None
     revision: int = 1
 
     @property

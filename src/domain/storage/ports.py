@@ -460,8 +460,24 @@ class QuotaStore(OwnerReads, RequestReads, CountReads, UsageCounters, Protocol):
     """What quotas need."""
 
 
-class AppStore(Committing, OwnerReads, CountReads, Protocol):
+class KeyUseStore(Protocol):
+    """What the last uses of API keys need."""
+
+    def last_use(self, app_id: str, key_id: str) -> str | None:
+        """Return the last use of an API key, as `set_last_use` stored it."""
+
+    def set_last_use(self, app_id: str, key_id: str, hour: str, expires_at: int) -> None:
+        """Store the hour (a timestamp) of the last use of an API key, unless a later one is stored.
+
+        It can be removed from `expires_at` (Unix) on.
+        """
+
+
+class AppStore(Committing, OwnerReads, CountReads, KeyUseStore, Protocol):
     """What the operator needs."""
+
+    def last_uses(self, app_id: str) -> Mapping[str, str]:
+        """Return the last use of each API key of an app that has one, by the public id of the key."""
 
     def apps_by_age(self) -> Sequence[App]:
         """Return every app, oldest first. Reads an index."""
@@ -473,7 +489,7 @@ class AppStore(Committing, OwnerReads, CountReads, Protocol):
         """Return an app's keys, oldest first."""
 
     def remove_app(self, app_id: str) -> None:
-        """Remove the log of events, the counters, the API keys and then the app, as far as they exist.
+        """Remove the log of events, the counters, the API keys with their uses and then the app, as far as they exist.
 
         May be interrupted and repeated. The audit log stays until it expires.
         """

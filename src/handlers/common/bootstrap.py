@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from domain.apps.administration import Administration
+    from domain.apps.key_uses import KeyUses
     from domain.apps.quotas import Quotas
     from domain.connections.onboarding import Onboarding
     from domain.connections.service import ConnectionService
@@ -239,6 +240,13 @@ class Services:
         from domain.apps.quotas import Quotas
 
         return Quotas(self.store, self.clock, self.chance)
+
+    @cached_property
+    def key_uses(self) -> KeyUses:
+        """The last uses of the API keys."""
+        from domain.apps.key_uses import KeyUses
+
+        return KeyUses(self.store, self.clock)
 
     @cached_property
     def connections(self) -> ConnectionService:
