@@ -1,13 +1,14 @@
 // The shell: sign-in, navigation, and the view that belongs to the address.
 import { Component, html, render, useEffect, useRef, useState } from "./vendor/preact.js";
-import { session, signOut } from "./lib/api.js";
+import { Account, NoApp, Place } from "./lib/account.js";
 import { useApprovals } from "./lib/approval_count.js";
 import { AsOf, StaleNotice } from "./lib/freshness.js";
 import { Keyboard } from "./lib/keyboard.js";
 import { focusHeading, keepScrollPositions } from "./lib/place.js";
 import { followLinks, ID, ROOT, url, useRoute } from "./lib/router.js";
+import { mustStart, session, start } from "./lib/session.js";
 import { count } from "./lib/text.js";
-import { Brand, Button, Icon, Note, Toasts } from "./lib/ui.js";
+import { Brand, Button, Icon, Note, Problem, Toasts } from "./lib/ui.js";
 import Connection from "./views/connection.js";
 import Connections from "./views/connections.js";
 import Request from "./views/request.js";
@@ -17,12 +18,13 @@ const isId = (text) => new RegExp(`^${ID}$`).test(text);
 
 /**
  * Addresses and their views. The views that people open first load with this module, the others when they are needed.
- * Views without `open` need an API key, and those with `changes` one that is not read-only. `ids` are the parameters of
- * the address that are ids: a view is not shown with a parameter that has another form.
+ * Views without `open` need a reader who has signed in, and those with `needs` one who may do that. `ids` are the
+ * parameters of the address that are ids: a view is not shown with a parameter that has another form.
  */
 const VIEWS = [
+  { pattern: /^\/sign_in$/, isSignIn: true },
   { pattern: /^\/$/, view: Connections },
-  { pattern: /^\/connections\/new$/, changes: true, load: () => import("./views/new_connection.js") },
+  { pattern: /^\/connections\/new$/, needs: "create_connection", load: () => import("./views/new_connection.js") },
   { pattern: new RegExp(`^/connections/${ID}$`), view: Connection },
   { pattern: new RegExp(`^/connections/${ID}/(settings)$`), load: () => import("./views/connection_settings.js") },
   { pattern: /^\/approvals$/, ids: ["connection"], load: () => import("./views/approvals.js") },
@@ -38,35 +40,60 @@ const VIEWS = [
   { pattern: /^\/docs$/, load: () => import("./views/api_reference.js"), open: true },
 ];
 
+/** Returns `{isStarting, reason, error}`, and functions that show who has signed in, and find it out again. */
 function useSession() {
-  const [state, setState] = useState({ key: session.key });
-  useEffect(() => session.onSignOut((reason) => setState({ key: null, reason })), []);
-  return [state, () => setState({ key: session.key })];
+  const [state, setState] = useState({ isStarting: mustStart() });
+  const begin = () => {
+    setState({ isStarting: true });
+    // Whoever was signed out meanwhile sees the reason.
+    start().then(
+      () => setState(({ reason }) => ({ reason })),
+      (error) => setState({ error }),
+    );
+  };
+  useEffect(() => {
+    const ends = [
+      session.onSignOut((reason) => setState({ reason })),
+      session.onChange(() => setState((former) => ({ ...former }))),
+    ];
+    if (state.isStarting) begin();
+    return () => ends.forEach((end) => end());
+  }, []);
+  return [state, () => setState({}), begin];
 }
 
 function App() {
   const route = useRoute();
-  const [{ key, reason }, signedIn] = useSession();
+  const [{ isStarting, reason, error }, signedIn, retry] = useSession();
+  const isSignedIn = Boolean(session.about);
   const found = VIEWS.find(({ pattern }) => pattern.test(route.path));
   const page = found?.ids?.every((name) => !route.query[name] || isId(route.query[name])) === false ? undefined : found;
-  const open = page?.open && !key;
-  useEffect(() => document.body.classList.toggle("signed-in", Boolean(key)), [key]);
+  useEffect(() => document.body.classList.toggle("signed-in", isSignedIn), [isSignedIn]);
   const isFirst = useRef(true);
   useEffect(() => {
     if (!isFirst.current) focusHeading();
     isFirst.current = false;
-  }, [route.path, key]);
-  if (!page) return html`<${Shell} path=${route.path} open=${!key}><${NotFound} /><//>`;
-  if (key && page.changes && !session.canChange) return html`<${Shell} path=${route.path}><${ReadOnly} /><//>`;
-  if (!key && !open)
+  }, [route.path, isSignedIn]);
+  if (isStarting) return html`<p class="boot" role="status">Loading…</p>`;
+  const open = page?.open && !isSignedIn;
+  if (!page) return html`<${Shell} path=${route.path} open=${!isSignedIn}><${NotFound} /><//>`;
+  if (page.isSignIn || (!isSignedIn && !open && !session.person && !error))
     return html`
-      <${SignIn} reason=${reason} done=${signedIn} />
+      <${SignIn} reason=${reason} problem=${page.isSignIn && route.query.problem} done=${signedIn} />
       <${Toasts} />
     `;
   return html`
-    <${Shell} path=${route.path} open=${open}>
+    <${Shell} path=${route.path} open=${!isSignedIn && !session.person}>
       <${Boundary} key=${route.path}>
-        <${View} page=${page} parts=${route.path.match(page.pattern).slice(1)} query=${route.query} />
+        ${
+          error && !open
+            ? html`<div class="page"><${Problem} error=${error} retry=${retry} what="Signing in failed." /></div>`
+            : !isSignedIn && !open
+              ? html`<${NoApp} />`
+              : page.needs && !session.may(page.needs)
+                ? html`<${Refused} />`
+                : html`<${View} page=${page} parts=${route.path.match(page.pattern).slice(1)} query=${route.query} />`
+        }
       <//>
     <//>
     <${Toasts} />
@@ -145,9 +172,6 @@ function ThemeButton() {
   `;
 }
 
-/** What the key can do, if not everything. */
-const KEYS = { read_only: " (read-only key)", propose: " (key that proposes)", approve: " (key that approves)" };
-
 /** The number of writes that wait for approval. */
 function Waiting() {
   const known = useApprovals();
@@ -174,6 +198,7 @@ function Shell({ path, open, children }) {
     <div class="shell">
       <header class="side ${menu ? "open" : ""}">
         <${Brand} href=${url("/")} />
+        <${Place} />
         <${Button}
           kind="icon menu-button"
           icon="menu"
@@ -192,7 +217,7 @@ function Shell({ path, open, children }) {
               path.startsWith("/queued_requests"),
           )}
           ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
-          ${session.canChange && link(url("/compose"), "pen", "Compose", path === "/compose")}
+          ${session.may("queue") && link(url("/compose"), "pen", "Compose", path === "/compose")}
           ${!open && link(url("/approvals"), "stamp", "Approvals", path === "/approvals", html`<${Waiting} />`)}
           ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}
           ${!open && link(url("/contact"), "phone", "Your contact", path === "/contact")}
@@ -203,16 +228,7 @@ function Shell({ path, open, children }) {
         <nav class="nav bottom" aria-label="Session">
           <${Keyboard} />
           <${ThemeButton} />
-          ${
-            open
-              ? link(url("/"), "out", "Sign in")
-              : html`
-                <button type="button" onClick=${() => signOut()}>
-                  <${Icon} name="out" />
-                  Sign out${KEYS[session.scope] ?? ""}
-                </button>
-              `
-          }
+          ${open ? link(url("/"), "out", "Sign in") : html`<${Account} />`}
         </nav>
       </header>
       <main class="main" id="content" tabindex="-1">${children}</main>
@@ -221,13 +237,13 @@ function Shell({ path, open, children }) {
   `;
 }
 
-const ReadOnly = () => html`
+const Refused = () => html`
   <div class="page">
     <div class="card">
       <div class="empty">
         <${Icon} name="info" />
-        <h1>A read-only key cannot do this</h1>
-        <p>Sign in with a full API key to create or change something.</p>
+        <h1>You cannot do this</h1>
+        <p>${session.refusal}</p>
         <div class="row"><a class="button primary" href=${url("/")}>Go to the connections</a></div>
       </div>
     </div>

@@ -738,7 +738,7 @@ def open_view(browser: Browser, run: Run, facts: Mapping[str, str], name: str, s
     )
     page = context.new_page()
     if view.scope:
-        seed_session(page, run.credentials["api_key"], view.scope)
+        seed_session(page, run.credentials["app_id"], run.credentials["api_key"], view.scope)
     view.before(page)
     page.goto(run.credentials["base_url"] + view.address.format(**facts))
     page.wait_for_timeout(SETTLE_MILLISECONDS)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
 
+from domain.records.app import Scope
+from domain.records.permissions import PERMISSIONS
 from simulator.faults import Fault
 from simulator.runs.scheduler import Simulator
 
@@ -50,7 +53,7 @@ class Console:
 
     def keep_signed_in(self) -> None:
         """Store a key in the session storage of every page that is opened from now on."""
-        seed_session(self.page, self.service.api_key)
+        seed_session(self.page, self.service.app_id, self.service.api_key)
 
     def button(self, name: str, *, exact: bool = False) -> Locator:
         """Return the button with this name."""
@@ -73,11 +76,21 @@ class Console:
         expect(self.page.get_by_role("heading", name=text).first).to_be_visible()
 
 
-def seed_session(page: Page, api_key: str, scope: str = "full") -> None:
-    """Store a key in the session storage of every page that the window opens from now on."""
+def seed_session(page: Page, app_id: str, api_key: str, scope: str = "full") -> None:
+    """Sign in with a key in every page that the window opens from now on, as if it had a scope."""
+    about = {
+        "app_id": app_id,
+        "scope": scope,
+        "key_id": None,
+        "name": None,
+        "person_id": None,
+        "role": None,
+        "permissions": sorted(PERMISSIONS[Scope(scope)]),
+        "environment": "production",
+    }
     page.add_init_script(
         f"sessionStorage.setItem('qbxml-queue.key', '{api_key}');"
-        f"sessionStorage.setItem('qbxml-queue.scope', '{scope}');"
+        f"sessionStorage.setItem('qbxml-queue.about', '{json.dumps(about)}');"
     )
 
 

@@ -129,7 +129,7 @@ def facts(service: Service) -> dict[str, str]:
 def test_a_view_is_accessible_and_fits_every_window(console: Console, facts: dict[str, str], name: str) -> None:
     view = VIEWS[name]
     if view.scope:
-        seed_session(console.page, console.service.api_key, view.scope)
+        seed_session(console.page, console.service.app_id, console.service.api_key, view.scope)
     view.before(console.page)
     console.page.emulate_media(**USUAL)
     console.open(view.address.format(**facts))

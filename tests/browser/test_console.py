@@ -777,7 +777,7 @@ def test_the_api_reference_offers_queries_with_post_because_a_browser_queues_not
 
 
 def test_the_api_reference_offers_a_read_only_key_the_calls_that_it_may_make(console: Console) -> None:
-    seed_session(console.page, console.service.api_key, "read_only")
+    seed_session(console.page, console.service.app_id, console.service.api_key, "read_only")
     console.open("/docs")
     console.sees("It is read-only: you cannot try calls that queue or change something.")
 

@@ -235,7 +235,7 @@ def test_a_sample_for_a_read_only_key_never_posts_to_another_address_than_the_hi
     connection = console.service.connection()
     queued = connection.queue({"request_json": {"CustomerQueryRq": {}}, "webhook_url": OWN_HOOK})
     key = console.service.operate("create_key", app_id=console.service.app_id, scope="read_only")["api_key"]
-    seed_session(console.page, key, scope="read_only")
+    seed_session(console.page, console.service.app_id, key, scope="read_only")
     record = {**queued, "webhook_url": "http://127.0.0.1:9"}
 
     (copy,) = library(console, COPIES, [record])

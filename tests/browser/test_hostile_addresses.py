@@ -53,19 +53,20 @@ VIEWS = (
     View("/connections/{connection}/settings", (CONNECTION,)),
     View(
         "/approvals",
-        ("connections", CONNECTION, LIST, LIST_OF_ANY, "api_key"),
+        ("connections", CONNECTION, LIST, LIST_OF_ANY),
         (("connection", "{connection}"),),
     ),
+    View("/sign_in", (), (("problem", "expired"),)),
     View("/search", ("connections", LIST_OF_ANY)),
     View("/overview", ("statistics", "connections")),
     View("/connections/{connection}/overview", (CONNECTION, f"{CONNECTION}/statistics")),
-    View("/connections/{connection}/audit_log", (CONNECTION, f"{CONNECTION}/audit_log", "api_key", "connections")),
+    View("/connections/{connection}/audit_log", (CONNECTION, f"{CONNECTION}/audit_log", "connections")),
     View("/contact", ("contact",)),
-    View("/audit_log", ("audit_log", "api_key", "connections", ANY)),
+    View("/audit_log", ("audit_log", "connections", ANY)),
     View("/queued_requests/{request}", ("queued_requests/{request}", CONNECTION, LIST)),
     View(
         "/compose",
-        ("connections", CONNECTION, LIST, "queued_requests/{request}", "api_key"),
+        ("connections", CONNECTION, LIST, "queued_requests/{request}"),
         (("connection", "{connection}"), ("type", "CustomerQueryRq"), ("from", "{request}")),
     ),
     View("/qbxml"),
@@ -175,7 +176,7 @@ def unexpected_calls(
             found.append(f"{request.method} {request.url} at {request.frame.page.url}")
 
     for page in pages:
-        seed_session(page, service.api_key)
+        seed_session(page, service.app_id, service.api_key)
         page.on("request", note)
     for begin in range(0, len(addresses), AT_ONCE):
         opened = list(zip(pages, addresses[begin:], strict=False))

@@ -147,5 +147,6 @@ def test_a_read_only_key_is_told_that_it_cannot_create_a_connection(console: Con
 
     console.sign_in("/app/connections/new", key=key)
 
-    console.sees_heading("A read-only key cannot do this")
+    console.sees_heading("You cannot do this")
+    console.sees("This key is read-only.")
     assert console.button("Create connection").count() == 0

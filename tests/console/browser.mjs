@@ -31,5 +31,8 @@ Object.assign(globalThis, {
   location: new URL("http://localhost/app"),
   addEventListener: window.addEventListener.bind(window),
   dispatchEvent: window.dispatchEvent.bind(window),
-  document: Object.assign(new EventTarget(), { visibilityState: "visible" }),
+  document: Object.assign(new EventTarget(), {
+    visibilityState: "visible",
+    querySelector: () => ({ getAttribute: () => "on" }), // people can sign in
+  }),
 });

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { ACTIONS, possible } from "../../src/console/lib/bulk_actions.js";
 import { added, meantBy, patiently } from "../../src/console/lib/bulk_run.js";
 import { STATES, WEBHOOK_FILTERS } from "../../src/console/lib/text.js";
-import { times } from "./support.mjs";
+import { signInWith, times } from "./support.mjs";
 
 const NONE = { request_name: " ", label_prefix: "", since: "", tooPending: false };
 const meant = (facts, patient) =>
@@ -51,6 +51,7 @@ test("without a condition, a filter means every request, and never an empty filt
 });
 
 test("an action is offered for exactly the filters that leave requests for it", () => {
+  signInWith("read", "operate");
   for (const state of [undefined, ...Object.keys(STATES)])
     for (const webhook of [undefined, ...Object.keys(WEBHOOK_FILTERS)]) {
       const expected = Object.keys(ACTIONS).filter((name) => {
@@ -60,6 +61,9 @@ test("an action is offered for exactly the filters that leave requests for it", 
       assert.deepEqual(possible({ state, webhook_state: webhook }), expected);
     }
   assert.deepEqual(possible({ state: "sent" }), []);
+
+  signInWith("read", "propose", "queue", "decide");
+  assert.deepEqual(possible({}), []);
 });
 
 test("a call waits for a limit of the app, and only for that", async () => {

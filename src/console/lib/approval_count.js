@@ -1,7 +1,7 @@
 // How many writes wait for approval, for the navigation. It makes no call of its own: the number is the one that a view
 // has read last.
 import { useEffect, useState } from "../vendor/preact.js";
-import { session } from "./api.js";
+import { session } from "./session.js";
 
 /** @type {{number: number, isAll: boolean} | null} `isAll`: it includes every connection. */
 let known = null;

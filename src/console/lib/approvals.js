@@ -1,6 +1,7 @@
 // The writes that wait for approval: a bounded number of calls reads them, and others decide about them.
-import { ApiError, call } from "./api.js";
+import { call } from "./api.js";
 import { patiently } from "./bulk_run.js";
+import { ApiError } from "./http.js";
 import { explain } from "./ui.js";
 import { withLater } from "./write_fields.js";
 import { fromXml } from "./xml.js";

@@ -1,5 +1,4 @@
 // A request as a call of the API in curl, Python and JavaScript, in the short form that the documents teach.
-import { session } from "./api.js";
 import { contentOf } from "./queue_again.js";
 import { fitsInJson, shortForm } from "./request_json.js";
 import { ROOT } from "./router.js";
@@ -13,9 +12,8 @@ function bodyOf(record) {
   const { version, request } = record.request_json;
   const { request_id: label, ...others } = request.attributes ?? {};
   const tree = { ...request, attributes: label === record.id ? others : request.attributes };
-  // A read-only key sees only the origin of the URL. The service refuses this text, so no other address gets the
-  // webhook.
-  const shown = webhook && !session.canChange ? `${webhook}/…` : webhook;
+  // A reader may see only the origin of the URL. The service refuses this text, so no other address gets the webhook.
+  const shown = webhook === undefined && record.webhook_url ? `${record.webhook_url}/…` : webhook;
   return {
     ...(fitsInJson(xml) ? { request_json: shortForm(tree, version) } : { request_xml: xml }),
     webhook_url: shown,

@@ -1,8 +1,9 @@
 // Drafts of requests. They have the names and amounts of customers, so they are kept where the API key is: in the
-// session storage of the tab, which no other tab and no other person's session can read. Signing out clears them; an
-// expired key does not.
+// session storage of the tab, which no other tab and no other person's session can read. Signing out clears them; a key
+// or a sign-in that has expired does not.
 
 const PREFIX = "qbxml-queue.draft.";
+const OWNER = "qbxml-queue.owner-of-drafts";
 /** Drafts of an older version of the console are not read. */
 const FORMAT = 1;
 const MAX_DRAFTS = 20;
@@ -89,10 +90,26 @@ export function draftsOf(app) {
 export const hasDrafts = () => keys().length > 0;
 
 /**
+ * Removes the drafts that somebody who has signed in must not see: those of another person, and unless the person is
+ * the same, those of other apps. With an API key, there is no person.
+ *
+ * @param {string} app
+ * @param {string} [person]
+ */
+export function claimDrafts(app, person = "") {
+  const owner = sessionStorage.getItem(OWNER) ?? "";
+  if (owner && person && owner !== person) clearDrafts();
+  else if (!person || owner !== person) clearDrafts(app);
+  if (person) sessionStorage.setItem(OWNER, person);
+  else sessionStorage.removeItem(OWNER);
+}
+
+/**
  * Removes the drafts of all apps, or of all but one.
  *
  * @param {string} [app]
  */
 export function clearDrafts(app) {
   for (const key of keys()) if (!app || !key.startsWith(`${PREFIX}${app}.`)) sessionStorage.removeItem(key);
+  if (!app) sessionStorage.removeItem(OWNER);
 }

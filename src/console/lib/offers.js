@@ -1,8 +1,9 @@
 // Names to offer in forms: customers, items and open invoices of earlier responses of a connection. They are read with
 // the calls of the API that the lists use, and kept in the memory of the tab.
 
-import { call, session } from "./api.js";
+import { call } from "./api.js";
 import { moneyText, decimal, cents } from "./money.js";
+import { session } from "./session.js";
 import { withoutControls } from "./text.js";
 
 /**

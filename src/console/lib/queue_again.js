@@ -1,6 +1,7 @@
 // Queueing a request again: as a copy, or edited in Compose.
 import { call } from "./api.js";
 import { url } from "./router.js";
+import { session } from "./session.js";
 import { declarations } from "./versions.js";
 
 /** The service takes a `send_by` that is a minute ahead, in milliseconds, with a reserve for the call. */
@@ -22,14 +23,17 @@ export const isReplaced = (record) => ["error", "discarded"].includes(record.sta
 
 /**
  * Returns a record as the body of a new request, with the version of QBXML and the webhook URL of the record; null
- * means no webhook. A generated requestID is left out: it is the ID of the record. So is a time that has passed.
+ * means no webhook. A reader who sees only the origin of the URL, or may not give one, leaves it out: then the webhook
+ * goes to the URL of the connection. A generated requestID is left out: it is the ID of the record. So is a time that
+ * has passed.
  */
 export function contentOf(record) {
   const { id, request_xml: xml, webhook_url, label, metadata, send_by, priority, if_exists } = record;
+  const isKnown = session.may(webhook_url ? "see_webhook_urls" : "give_webhook_url");
   const isAhead = send_by && Date.parse(send_by) > Date.now() + MIN_AHEAD;
   return {
     request_xml: declarations(record.request_json.version) + xml.replace(` requestID="${id}"`, ""),
-    webhook_url,
+    ...(isKnown ? { webhook_url } : {}),
     ...(label ? { label } : {}),
     ...(metadata && Object.keys(metadata).length ? { metadata } : {}),
     ...(isAhead ? { send_by } : {}),
@@ -84,6 +88,17 @@ async function queuedToContinue(record, { body, ...options }) {
  * @param {any} record
  */
 export const forced = (record) => (isUnsettled(record) ? { force: true } : {});
+
+/**
+ * Returns the name of the call with which `queueAgain` queues a record, for its permissions.
+ *
+ * @param {any} record
+ */
+export function againAction(record) {
+  if (!isReplaced(record)) return "queue";
+  if (isUnsettled(record)) return "force";
+  return record.batch_id ? "continue_batch" : "queue_again";
+}
 
 /**
  * Queues a copy of a record and returns the new record. With the same `key`, it is queued once. All people together

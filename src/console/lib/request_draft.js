@@ -3,6 +3,7 @@
 import { openedTree, replaced, rootOf, withoutUnused } from "./form_tree.js";
 import { contentOf } from "./queue_again.js";
 import { fitsInJson, fromJson, shortForm, toJson } from "./request_json.js";
+import { session } from "./session.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
 import { formTree, hasBlanks, pruned } from "./trees.js";
 import { firstVersion } from "./versions.js";
@@ -55,7 +56,7 @@ export function beginning(type, source, supported) {
   const [[mode]] = modesOf(type.name);
   const draft = { mode, version: firstVersion(supported), text: "", webhook: "" };
   if (!source) return { ...draft, tree: dated(type, inForm(type, mode, formTree(type))) };
-  const { request_xml: xml, webhook_url: webhook, ...rest } = contentOf(source);
+  const { request_xml: xml, webhook_url: webhook = "", ...rest } = contentOf(source);
   const { tree, version } = fromXml(xml);
   const copy = { ...draft, ...rest, tree, version, webhook };
   // A form leaves out empty elements, which clear fields in a change, and attributes of the message set.
@@ -188,7 +189,7 @@ export function sampleBodyOf(draft, { tree, version }, assumed) {
 function settingsOf({ webhook, label, metadata, send_by, priority, if_exists }) {
   const url = webhook?.trim() ?? null;
   return {
-    ...(url === "" ? {} : { webhook_url: url }),
+    ...(url === "" || !session.may("give_webhook_url") ? {} : { webhook_url: url }),
     ...(label ? { label } : {}),
     ...(metadata ? { metadata } : {}),
     ...(send_by ? { send_by } : {}),

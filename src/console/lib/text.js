@@ -32,6 +32,7 @@ const minuteTime = lazy(
       timeZoneName: "short",
     }),
 );
+const onlyDay = lazy(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" }));
 const timeOfDay = lazy(
   () => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }),
 );
@@ -62,6 +63,13 @@ export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value
  * @param {string | number} moment
  */
 export const fullTime = (moment) => dateTime().format(new Date(moment));
+
+/**
+ * Returns the day of a moment, with its year: "Nov 22, 2027".
+ *
+ * @param {string} iso
+ */
+export const day = (iso) => onlyDay().format(new Date(iso));
 
 /**
  * Returns a moment of this year for narrow columns: "Nov 22, 2:02 PM EST".

@@ -1,6 +1,7 @@
 // Components that every view uses.
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { ApiError, session } from "./api.js";
+import { ApiError } from "./http.js";
+import { session } from "./session.js";
 import { ago, agoShort, fullTime, plural, STATES, WEBHOOK_STATES, withoutControls } from "./text.js";
 
 const PATHS = {
@@ -28,6 +29,11 @@ const PATHS = {
   play: "M7 4l13 8-13 8z",
   phone: "M6 3h4l2 5-2.5 1.5a11 11 0 0 0 5 5L16 12l5 2v4a2 2 0 0 1-2 2A16 16 0 0 1 4 5a2 2 0 0 1 2-2z",
   history: "M4 4v5h5M4.6 9A8 8 0 1 1 4 13M12 8v5l3 2",
+  person: "M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 20a8 8 0 0 1 16 0",
+  people:
+    "M9 5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM2.5 19a6.5 6.5 0 0 1 13 0M16 5.3a3.5 3.5 0 0 1 0 6.4M18 14a6.5 6.5 0 0 1 3.5 5",
+  key: "M8 11a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM11.2 12.3L20 3.5M16 7.5l3 3",
+  more: "M8 10l4-4 4 4M8 14l4 4 4-4",
   external: "M14 4h6v6M20 4l-9 9M18 14v6H4V6h6",
 };
 
@@ -153,7 +159,7 @@ export function Problem({ error, retry, what = "This could not be loaded." }) {
 export function explain(error) {
   if (!(error instanceof ApiError)) return "Something in the console went wrong. Reload the page.";
   if (error.status === 0) return `${error.message} Check your network, then try again.`;
-  if (error.code === "forbidden" && session.scope === "read_only")
+  if (error.code === "forbidden" && session.about?.scope === "read_only")
     return "This API key is read-only. Sign in with a full key to change things.";
   if (error.retryAfter > 1) return `${error.message} Try again in ${plural(error.retryAfter, "second")}.`;
   const problems = error.details?.problems;

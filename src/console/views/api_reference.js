@@ -1,8 +1,9 @@
 // The API reference at /docs: Swagger UI with this service's own OpenAPI document. A signed-in reader can try calls.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { session } from "../lib/api.js";
 import { Dialog } from "../lib/dialogs.js";
+import { basic } from "../lib/http.js";
 import { ROOT } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { Button, Note, useTitle } from "../lib/ui.js";
 
 const file = (path) => new URL(`../${path}`, import.meta.url).href;
@@ -42,7 +43,7 @@ const Nothing = () => () => null;
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
-/** Whether an operation queues or changes something: the document has 403 for what a read-only key may not call. */
+/** Whether an operation queues or changes something: the document has 403 for what not everybody may call. */
 const isChange = (operation) => Boolean(operation.responses[403]);
 
 /**
@@ -81,20 +82,20 @@ async function show(element, confirm) {
   const specification = await (await fetch(`${ROOT}/openapi.json`, { credentials: "omit" })).json();
   specification.servers = [{ url: location.origin + ROOT }];
   withoutOptionalExamples(specification);
-  const { key } = session;
+  const isSignedIn = Boolean(session.about);
   const isRead = readsOf(specification);
   const mayTry = (path, method) => {
     const operation = specification.paths[path][method];
-    return mayCall(operation, method) && (!key || session.canChange || !isChange(operation));
+    return mayCall(operation, method) && (!isSignedIn || !isChange(operation) || session.may("change_something"));
   };
-  const signedIn = key ? { AuthorizeBtnContainer: Nothing, authorizeOperationBtn: Nothing } : {};
+  const signedIn = isSignedIn ? { AuthorizeBtnContainer: Nothing, authorizeOperationBtn: Nothing } : {};
   // The browser neither adds a key that it has stored, nor asks for a user name when the key is wrong.
   const withoutCredentials = (request) => ({ ...request, credentials: "omit" });
   const authorized = async (request) => {
     if (!isRead(request) && !(await confirm(request))) throw new Error("The call was not sent.");
     return {
       ...withoutCredentials(request),
-      headers: { ...request.headers, Authorization: `Basic ${btoa(`${key}:`)}` },
+      headers: { ...request.headers, Authorization: basic(await session.credential()) },
     };
   };
   globalThis.SwaggerUIBundle({
@@ -107,8 +108,8 @@ async function show(element, confirm) {
     // Without this, the document would be sent to a validator on the internet.
     validatorUrl: null,
     persistAuthorization: false,
-    showMutatedRequest: !key,
-    requestInterceptor: key ? authorized : withoutCredentials,
+    showMutatedRequest: !isSignedIn,
+    requestInterceptor: isSignedIn ? authorized : withoutCredentials,
     plugins: [
       () => ({
         wrapComponents: { DeepLink: PlainText, ServersContainer: Nothing, ...signedIn },
@@ -121,9 +122,11 @@ async function show(element, confirm) {
 }
 
 function note() {
-  if (!session.key) return "Sign in to try calls without entering your key again.";
-  const which = "Calls use the API key with which you signed in.";
-  return session.canChange ? which : `${which} It is read-only: you cannot try calls that queue or change something.`;
+  if (!session.about) return "Sign in to try calls without entering your key again.";
+  const which = session.person ? "Calls are made in your name." : "Calls use the API key with which you signed in.";
+  if (session.may("change_something")) return which;
+  const who = session.person ? "Your role" : "It";
+  return `${which} ${who} is read-only: you cannot try calls that queue or change something.`;
 }
 
 export default function ApiReference() {
@@ -175,8 +178,8 @@ export default function ApiReference() {
           >
             <p><code class="break">${asking.request.method} ${new URL(asking.request.url).pathname}</code></p>
             <p class="muted">
-              It is sent to this service with your API key. It can change your connections, and a request that it
-              queues reaches QuickBooks.
+              It is sent to this service ${session.person ? "in your name" : "with your API key"}. It can change your
+              connections, and a request that it queues reaches QuickBooks.
             </p>
           <//>
         `

@@ -1,9 +1,10 @@
 // What a change or a deletion finds in the books. A query reads it only when the reader asks.
 import { html, useState } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { call, useLoad } from "../lib/api.js";
 import { objectQuery } from "../lib/object_query.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { ENDED, withLocalTimes } from "../lib/text.js";
 import { Ago, Button, explain, Foreign, Note } from "../lib/ui.js";
 import { differenceOf, objectOf, objectTable, tableOf } from "../lib/write_fields.js";
@@ -31,7 +32,8 @@ export function InTheBooks({ record, tree, content }) {
   };
   const object = answer?.response_json ? objectOf(resultsOf(answer.response_json)) : null;
   const button = (label) =>
-    session.canChange && html`<${Button} kind="small" icon="search" busy=${asked.isBusy} onClick=${ask}>${label}<//>`;
+    session.may("queue") &&
+    html`<${Button} kind="small" icon="search" busy=${asked.isBusy} onClick=${ask}>${label}<//>`;
   if (object) {
     return html`
       <${ChangeTable}
@@ -66,9 +68,9 @@ export function InTheBooks({ record, tree, content }) {
             ${button(isChange ? "Compare with the books" : "Show what is in the books")}
             <span>
               ${
-                session.canChange
+                session.may("queue")
                   ? "Queues a query, which changes nothing."
-                  : "A full API key can compare it with the books."
+                  : "Whoever may queue requests can compare it with the books."
               }
             </span>
           `
@@ -98,7 +100,10 @@ async function queueQuery(record, tree) {
   if (!request) throw new NoQuery("No query can read an object of this type.");
   // In another version, the object would lack fields.
   const { data } = await call("GET", ["queued_requests", record.id]);
-  const body = { request_json: { version: data.request_json?.version, ...request }, webhook_url: null };
+  const body = {
+    request_json: { version: data.request_json?.version, ...request },
+    ...(session.may("give_webhook_url") ? { webhook_url: null } : {}),
+  };
   return (await call("POST", ["connections", record.connection_id, "queued_requests"], { body })).data.id;
 }
 

@@ -3,6 +3,7 @@ import { html, useState } from "../vendor/preact.js";
 import { readRecord, refusalOf } from "../lib/approvals.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { fullTime, requestTitle, shortTime } from "../lib/text.js";
 import { Ago, Button, Foreign, Note } from "../lib/ui.js";
 import { contentOf, tableOf } from "../lib/write_fields.js";
@@ -103,7 +104,7 @@ export function Write({ item, isOwn, mayDecide, isSelected, select, approve, rej
 
 /** Who queued it, when, and until when somebody has to decide. */
 function About({ record, isOwn }) {
-  const { approval, label, batch_position: position, send_by: end, depends_on: awaited } = record;
+  const { label, batch_position: position, send_by: end, depends_on: awaited } = record;
   const isSoon = end && Date.parse(end) - Date.now() < SOON_MILLISECONDS;
   return html`
     <p class="about muted small">
@@ -111,8 +112,12 @@ function About({ record, isOwn }) {
       <span>
         ${
           isOwn
-            ? html`<span class="tag">with your key: another key has to decide</span>`
-            : html`by <code>${approval.queued_by ?? "an unknown key"}</code>`
+            ? html`
+              <span class="tag">
+                ${session.person ? "by you: somebody else has to decide" : "with your key: another key has to decide"}
+              </span>
+            `
+            : html`by <${QueuedBy} record=${record} />`
         }
       </span>
       ${label && html`<span class="tag"><${Foreign} text=${label} /></span>`}
@@ -128,6 +133,12 @@ function About({ record, isOwn }) {
       }
     </p>
   `;
+}
+
+/** The name of whoever queued a write, or an id. */
+function QueuedBy({ record: { approval, queued_by: author } }) {
+  if (author?.name && author.id === approval.queued_by) return html`<${Foreign} text=${author.name} />`;
+  return html`<code>${approval.queued_by ?? "an unknown key"}</code>`;
 }
 
 function Content({ record, tree }) {

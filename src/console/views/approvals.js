@@ -1,10 +1,11 @@
 // The writes that wait for approval, as a queue: what each one does, and the decision.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { useLoad } from "../lib/api.js";
 import { noteApprovals } from "../lib/approval_count.js";
 import { batchesOf, changed, decide, itemOf, merged, readQueue, refused } from "../lib/approvals.js";
 import { focusedRow, useKeys } from "../lib/keyboard.js";
 import { url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { count, plural } from "../lib/text.js";
 import { Button, Empty, explain, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { Batch } from "./approval_batch.js";
@@ -18,15 +19,15 @@ const REFRESH_MILLISECONDS = 60_000;
 export default function Approvals({ query: { connection } }) {
   useTitle("Approvals");
   const load = useLoad((signal) => readQueue(connection, signal), [connection], { refresh: REFRESH_MILLISECONDS });
-  const own = useLoad((signal) => call("GET", ["api_key"], { signal }), []).data?.data.key_id;
+  const own = session.actorId;
   const queue = useQueue(load.data, connection);
   const [dialog, setDialog] = useState(null);
   const [selected, select] = useState(/** @type {string[]} */ ([]));
   const groups = queue.shown?.groups ?? [];
   const items = groups.flatMap((group) => batchesOf(group.items).flatMap((part) => part.items));
-  /** What is not shown, or was queued with this key, cannot be approved here. */
+  /** What is not shown, or was queued by this reader, cannot be approved here. */
   const mayDecide = ({ record, tree, newer }) =>
-    session.canDecide && tree && !newer && (!own || record.approval.queued_by !== own);
+    session.may("decide") && tree && !newer && (!own || record.approval.queued_by !== own);
   const chosen = items.filter((item) => selected.includes(item.record.id) && mayDecide(item));
   const set = (ids, isSelected) =>
     select((former) => [...former.filter((id) => !ids.includes(id)), ...(isSelected ? ids : [])]);
@@ -50,7 +51,7 @@ export default function Approvals({ query: { connection } }) {
   const ask = (approves, meant) => meant.length > 0 && setDialog({ approves, items: meant });
   const focused = () => items.filter((item) => item.record.id === focusedRow()?.dataset.id && mayDecide(item));
   useKeys(
-    session.canDecide
+    session.may("decide")
       ? [
           ["x", "Select the row", () => focused().forEach(({ record: { id } }) => set([id], !selected.includes(id)))],
           ["a", "Approve the selected rows, or this one", () => ask(true, chosen.length ? chosen : focused())],
@@ -92,12 +93,12 @@ export default function Approvals({ query: { connection } }) {
         load.error &&
         html`<${Problem} error=${load.error} retry=${load.reload} what="The writes could not be loaded." />`
       }
-      ${!session.canDecide && items.length > 0 && html`<${CannotDecide} />`}
+      ${!session.may("decide") && items.length > 0 && html`<${CannotDecide} />`}
       ${!queue.shown && !load.error && html`<${SkeletonCard} lines=${6} />`}
       ${queue.shown && groups.length === 0 && html`<${Nothing} queue=${queue.shown} />`}
       ${
         items.length > 0 &&
-        session.canDecide &&
+        session.may("decide") &&
         html`<${Bar} items=${items.filter(mayDecide)} chosen=${chosen} set=${set} ask=${ask} />`
       }
       ${groups.map(
@@ -243,8 +244,17 @@ function Bar({ items, chosen, set, ask }) {
 }
 
 const CannotDecide = () => html`
-  <${Note} title="Your API key may look, but not decide">
-    <p>Sign in with a full key or one with the scope <code>approve</code>, other than the key that queued the write.</p>
+  <${Note} title="You may look, but not decide">
+    <p>
+      ${
+        session.person
+          ? session.refusal
+          : html`
+            Sign in with a full key or one with the scope <code>approve</code>, other than the key that queued the
+            write.
+          `
+      }
+    </p>
   <//>
 `;
 

@@ -3,6 +3,7 @@ import { html, useRef, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { AuditLogCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { fullTime, plural } from "../lib/text.js";
 import { RangeBar, RangeSelect } from "../lib/time_range.js";
 import { Button, Empty, explain, Problem, SkeletonRows, toast, useTitle } from "../lib/ui.js";
@@ -59,7 +60,7 @@ function Entries({ id, query }) {
     [id, action, from, to],
     { showsAge: true },
   );
-  const own = useLoad((signal) => call("GET", ["api_key"], { signal }), []).data?.data.key_id;
+  const own = session.actorId;
   const [added, setAdded] = useState({});
   const [busy, setBusy] = useState(false);
   // Older entries belong to the newest ones that were shown when they were loaded, and to no others.

@@ -107,14 +107,25 @@ function ConnectionName({ entry: { connection_id: id, name }, names }) {
   return html`<a class="break" href=${url(`/connections/${id}/audit_log`)}><${Foreign} text=${names[id]} /></a>`;
 }
 
+/** Whoever did it. Only the id of a person is kept in an entry, so the name is gone after the person was forgotten. */
 function Actor({ actor, own }) {
-  if (actor.type === "operator") return "Operator";
-  const type = { api_key: "API key", onboarding_link: "Onboarding link" }[actor.type] ?? words(actor.type);
+  const { type, id, name } = actor;
+  if (type === "operator") return "Operator";
+  if (type === "person") {
+    return html`
+      <div class="break">
+        ${name ? html`<${Foreign} text=${name} />` : html`<span class="muted">A former member</span>`}
+        ${id && id === own ? html` <span class="tag">you</span>` : ""}
+      </div>
+    `;
+  }
   return html`
     <div class="break">
-      ${actor.name ? html`<${Foreign} text=${actor.name} />` : type}
-      ${actor.id && actor.id === own ? html` <span class="tag">this key</span>` : ""}
+      ${name ? html`<${Foreign} text=${name} />` : (ACTORS[type] ?? words(type))}
+      ${id && id === own ? html` <span class="tag">this key</span>` : ""}
     </div>
-    ${actor.id && html`<div class="muted small nowrap"><code>${actor.id}</code></div>`}
+    ${id && html`<div class="muted small nowrap"><code>${id}</code></div>`}
   `;
 }
+
+const ACTORS = { api_key: "API key", onboarding_link: "Onboarding link" };

@@ -1,10 +1,11 @@
 // Compose a request: pick a type, fill in a form made from the schema or edit XML or JSON, see the other form, queue
 // it.
 import { html, useRef, useState } from "../vendor/preact.js";
-import { appOfKey, call, useLoad } from "../lib/api.js";
+import { call, useLoad } from "../lib/api.js";
 import { draftKey, moveDraft } from "../lib/drafts.js";
 import { navigate, url } from "../lib/router.js";
 import { requestNames } from "../lib/schema.js";
+import { session } from "../lib/session.js";
 import { Field, Note, Problem, SkeletonCard, useTitle } from "../lib/ui.js";
 import { Work } from "./compose_draft.js";
 import { connectionsWith, Drafts, nameOf, PickType, TypePicker } from "./compose_start.js";
@@ -12,7 +13,7 @@ import { connectionsWith, Drafts, nameOf, PickType, TypePicker } from "./compose
 export default function Compose({ query }) {
   useTitle("Compose");
   const names = useLoad(requestNames, []);
-  const app = useLoad(appOfKey, []);
+  const app = session.about?.app_id;
   const connections = useLoad((signal) => connectionsWith(query.connection, signal), []);
   const source = useLoad(
     async (signal) => (query.from ? (await call("GET", ["queued_requests", query.from], { signal })).data : null),
@@ -26,7 +27,7 @@ export default function Compose({ query }) {
   const target = list
     ? list.find(({ id }) => id === connection)
     : connections.error && connection && { id: connection };
-  const place = (of) => draftKey(app.data, of);
+  const place = (of) => draftKey(app, of);
   const change = (changes) => {
     const next = { ...query, connection, ...changes };
     if (changes.type) delete next.from;
@@ -38,7 +39,7 @@ export default function Compose({ query }) {
     setUnchosen(true);
     picker.current?.querySelector("select").focus();
   };
-  const ready = app.data && (list || connections.error) && !source.loading;
+  const ready = (list || connections.error) && !source.loading;
   return html`
     <div class="page wide">
       <div class="page-head">
@@ -57,7 +58,6 @@ export default function Compose({ query }) {
           />
         `
       }
-      ${app.error && html`<${Problem} error=${app.error} retry=${app.reload} />`}
       <section class="card" aria-label="Target" ref=${picker}>
         <div class="body columns">
           <${Field} label="Connection" problem=${unchosen && "Choose the company file that the request is for."}>
@@ -108,7 +108,7 @@ export default function Compose({ query }) {
       ${
         !query.type
           ? html`
-            <${Drafts} app=${app.data} connections=${list} />
+            <${Drafts} app=${app} connections=${list} />
             <${PickType} names=${names.data} pick=${(type) => change({ type })} />
           `
           : names.data && !names.data.includes(query.type)
@@ -118,7 +118,7 @@ export default function Compose({ query }) {
               <//>
             `
             : !ready
-              ? !source.error && !app.error && html`<${SkeletonCard} lines=${8} />`
+              ? !source.error && html`<${SkeletonCard} lines=${8} />`
               : html`
                 <${Work}
                   key=${place({ ...query, connection })}

@@ -1,9 +1,10 @@
 // The draft of a request: the form, its check, and queueing.
 import { html, useMemo, useRef, useState } from "../vendor/preact.js";
-import { session, useLoad } from "../lib/api.js";
+import { useLoad } from "../lib/api.js";
 import { readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
 import { newKey, queueDraft } from "../lib/queue_again.js";
+import { session } from "../lib/session.js";
 import {
   beginning,
   bodyOf,
@@ -162,7 +163,7 @@ function Draft({ type, place, target, askForTarget, source }) {
     } catch (problem) {
       const isDefinite = problem instanceof SyntaxError || (problem.status >= 400 && problem.status < 500);
       // After somebody signed out, nothing is kept.
-      if (isDefinite && (session.key || problem.status === 401)) keep({ ...draft, idempotencyKey: null });
+      if (isDefinite && (session.about || problem.status === 401)) keep({ ...draft, idempotencyKey: null });
       const found =
         problem instanceof SyntaxError
           ? [{ field: "body", message: `The JSON is broken: ${problem.message}.` }]

@@ -1,8 +1,8 @@
 // The card that queues a draft: what is wrong with it, its webhook, and the button.
 import { html } from "../vendor/preact.js";
-import { session } from "../lib/api.js";
 import { localTime } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { plural } from "../lib/text.js";
 import { Check, explain, Field, Note } from "../lib/ui.js";
 
@@ -48,28 +48,33 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
             `
           }
         </div>
-        <${Field}
-          label="Webhook URL (optional)"
-          help=${webhook !== null && "If it is empty, the webhook URL of the connection is used."}
-        >
-          ${(control) => html`
-            <input
-              ...${control}
-              value=${webhook ?? ""}
-              disabled=${webhook === null}
-              inputmode="url"
-              maxlength="2048"
-              placeholder=${webhook === null ? undefined : "https://example.com/webhooks/quickbooks"}
-              onInput=${(event) => edit({ webhook: event.target.value })}
-            />
-          `}
-        <//>
-        <${Check}
-          checked=${webhook === null}
-          onChange=${(event) => edit({ webhook: event.target.checked ? null : "" })}
-        >
-          Send no webhook
-        <//>
+        ${
+          session.may("give_webhook_url") &&
+          html`
+            <${Field}
+              label="Webhook URL (optional)"
+              help=${webhook !== null && "If it is empty, the webhook URL of the connection is used."}
+            >
+              ${(control) => html`
+                <input
+                  ...${control}
+                  value=${webhook ?? ""}
+                  disabled=${webhook === null}
+                  inputmode="url"
+                  maxlength="2048"
+                  placeholder=${webhook === null ? undefined : "https://example.com/webhooks/quickbooks"}
+                  onInput=${(event) => edit({ webhook: event.target.value })}
+                />
+              `}
+            <//>
+            <${Check}
+              checked=${webhook === null}
+              onChange=${(event) => edit({ webhook: event.target.checked ? null : "" })}
+            >
+              Send no webhook
+            <//>
+          `
+        }
         <${Field}
           label="Send by (optional)"
           help="If it is not sent before this time, it ends in an error and QuickBooks never gets it."
@@ -107,7 +112,7 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
             <//>
           `
         }
-        ${session.canChange ? button : html`<span class="muted">A read-only key cannot queue requests.</span>`}
+        ${session.may("queue") ? button : html`<span class="muted">${session.refusal}</span>`}
         <div class="row between">
           <a href=${url(`/qbxml/${type.name}`)}>${type.name} in the reference</a>
           ${

@@ -1,9 +1,10 @@
 // One connection: its requests, with filters and search.
 import { html, useRef } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
-import { possible } from "../lib/bulk_actions.js";
+import { call, useLoad } from "../lib/api.js";
+import { hasBulkActions, possible } from "../lib/bulk_actions.js";
 import { RequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { STATES, webhookConditions } from "../lib/text.js";
 import { RangeBar, rangeConditions, rangeOf, RangeSelect } from "../lib/time_range.js";
 import { Button, Empty, explain, Pager, Problem, Segmented } from "../lib/ui.js";
@@ -104,11 +105,7 @@ function Requests({ id, query, held }) {
         <${RangeSelect} from=${from} to=${to} range=${range} time=${time} change=${change} />
         ${filtered && html`<${Button} kind="ghost" icon="close" onClick=${() => change(NO_FILTERS)}>Clear<//>`}
         <div class="row tools">
-          ${
-            session.canChange &&
-            possible(query).length > 0 &&
-            html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`
-          }
+          ${possible(query).length > 0 && html`<${ManyAtOnce} id=${id} query=${query} done=${list.reload} />`}
           ${
             requests?.length > 0 &&
             html`<${RequestsCsv} connectionId=${id} total=${list.data.total} query=${conditions} />`
@@ -141,7 +138,7 @@ function Requests({ id, query, held }) {
       ${list.data?.awaiting_approval > 0 && html`<${ToApprove} id=${id} number=${list.data.awaiting_approval} />`}
       ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}
       ${
-        session.canChange &&
+        hasBulkActions() &&
         html`
           <${ManyBar}
             id=${id}
@@ -230,7 +227,7 @@ function Nothing({ id, filtered, page, change }) {
     <${Empty}
       title="Nothing is queued"
       actions=${
-        session.canChange &&
+        session.may("queue") &&
         html`
           <a class="button primary" href=${url("/compose", { connection: id, type: "CompanyQueryRq" })}>
             Ask QuickBooks for the company's data
@@ -239,7 +236,7 @@ function Nothing({ id, filtered, page, change }) {
       }
     >
       ${
-        session.canChange
+        session.may("queue")
           ? "Here is a first request: it reads the company's name and address and changes nothing."
           : "Requests appear here when somebody queues them with a full API key."
       }

@@ -1,8 +1,9 @@
 // The frame that every tab of a connection shows: its name, its health, and the tabs.
 import { html } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { health, hintOf, withLocalTimes } from "../lib/text.js";
 import { Ago, Badge, Empty, Foreign, Icon, Note, Problem, Skeleton, TestRibbon, toast, useTitle } from "../lib/ui.js";
 
@@ -105,7 +106,6 @@ export function ConnectionFrame({ id, tab, children }) {
 }
 
 function HeadActions({ connection, load }) {
-  if (!session.canChange) return null;
   const change = (name, said) => async () => {
     load.reload({ data: await call("POST", ["connections", connection.id, name]) });
     toast(said);
@@ -114,7 +114,8 @@ function HeadActions({ connection, load }) {
   return html`
     <div class="row">
       ${
-        canResume
+        session.may(canResume ? "resume" : "pause") &&
+        (canResume
           ? html`
             <${ActionButton}
               label="Resume"
@@ -130,12 +131,17 @@ function HeadActions({ connection, load }) {
               explanation="The service still accepts requests, and they wait. QuickBooks finishes the request that it is working on."
               action=${change("pause", "The connection is paused.")}
             />
-          `
+          `)
       }
-      <a class="button primary" href=${url("/compose", { connection: connection.id })}>
-        <${Icon} name="plus" />
-        New request
-      </a>
+      ${
+        session.may("queue") &&
+        html`
+          <a class="button primary" href=${url("/compose", { connection: connection.id })}>
+            <${Icon} name="plus" />
+            New request
+          </a>
+        `
+      }
     </div>
   `;
 }
@@ -171,7 +177,7 @@ function Health({ connection, load }) {
 /** A button that accepts the path at which the company file was found, if nobody has accepted it yet. */
 function AcceptPath({ connection, load }) {
   const { last_error: error } = connection;
-  if (error?.code !== "company_file_moved" || !session.canChange) return null;
+  if (error?.code !== "company_file_moved" || !session.may("accept_company_file")) return null;
   const accept = async () => {
     load.reload({ data: await call("POST", ["connections", connection.id, "accept_company_file"]) });
     toast("The path is accepted.");

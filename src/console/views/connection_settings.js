@@ -1,9 +1,10 @@
 // The settings of a connection, its Web Connector, and the actions that cannot be undone.
 import { html, useState } from "../vendor/preact.js";
-import { call, session } from "../lib/api.js";
+import { call } from "../lib/api.js";
 import { CopyButton, CopyIcon } from "../lib/copying.js";
 import { ActionButton, Dialog } from "../lib/dialogs.js";
 import { navigate, url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { fullTime } from "../lib/text.js";
 import { Ago, Button, Foreign, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
@@ -33,7 +34,7 @@ function Settings({ connection, load }) {
       <div class="stack">
         ${!connection.simulated && html`<${WebConnector} connection=${connection} load=${load} />`}
         <${Facts} connection=${connection} />
-        ${session.canChange && html`<${Danger} connection=${connection} load=${load} />`}
+        ${session.may("delete_connection") && html`<${Danger} connection=${connection} load=${load} />`}
       </div>
     </div>
   `;
@@ -65,7 +66,7 @@ function WebConnector({ connection }) {
         <div class="row">
           <${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
           ${
-            session.canChange &&
+            session.may("set_password") &&
             html`
               <${ActionButton}
                 label="New password"
@@ -76,7 +77,7 @@ function WebConnector({ connection }) {
             `
           }
         </div>
-        ${session.canChange && html`<${Onboarding} connection=${connection} />`}
+        ${session.may("create_onboarding_link") && html`<${Onboarding} connection=${connection} />`}
         ${
           password &&
           html`

@@ -1,9 +1,10 @@
 // The list of connections: health, last contact, and the numbers of waiting and failed requests.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { call, useLoad } from "../lib/api.js";
 import { noteConnections } from "../lib/approval_count.js";
 import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { count, health, plural, waiting, withLocalTimes } from "../lib/text.js";
 import { Ago, Badge, Button, Empty, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
 
@@ -115,7 +116,7 @@ export default function Connections({ query }) {
         <div class="row">
           ${connections?.length > 0 && html`<${ConnectionsCsv} rows=${rows} />`}
           ${
-            session.canChange &&
+            session.may("create_connection") &&
             html`
               <a class="button primary" href=${url("/connections/new")}>
                 <${Icon} name="plus" />
@@ -224,7 +225,10 @@ const None = () => html`
   <${Empty}
     icon="plug"
     title="Connect your first company file"
-    actions=${session.canChange && html`<a class="button primary" href=${url("/connections/new")}>New connection</a>`}
+    actions=${
+      session.may("create_connection") &&
+      html`<a class="button primary" href=${url("/connections/new")}>New connection</a>`
+    }
   >
     A connection joins this service to QuickBooks Desktop on a Windows machine. Setting one up takes about five
     minutes.

@@ -1,6 +1,7 @@
 // The contact of the app on the onboarding page: a form and a preview.
 import { html, useState } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { call, useLoad } from "../lib/api.js";
+import { session } from "../lib/session.js";
 import { Button, explain, Field, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 
 const FIELDS = ["name", "logo_url", "phone", "email"];
@@ -71,7 +72,7 @@ function Contact({ stored, saved }) {
   const bind = (name) => ({
     value: values[name],
     onInput: (event) => setValues({ ...values, [name]: event.target.value }),
-    readOnly: !session.canChange,
+    readOnly: !session.may("change_contact"),
   });
   return html`
     <div class="columns">
@@ -128,7 +129,7 @@ function Contact({ stored, saved }) {
           <//>
           ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
           ${
-            session.canChange
+            session.may("change_contact")
               ? html`
                 <div class="row end">
                   <${Button}
@@ -144,7 +145,7 @@ function Contact({ stored, saved }) {
                 </div>
               `
               : html`
-                <p class="muted small">This key is read-only. Sign in with a full API key to change the contact.</p>
+                <p class="muted small">${session.refusal}</p>
               `
           }
         </div>

@@ -1,6 +1,7 @@
 // The form of the settings that the API changes in one call.
 import { html, useState } from "../vendor/preact.js";
-import { call, session } from "../lib/api.js";
+import { call } from "../lib/api.js";
+import { session } from "../lib/session.js";
 import { Button, Check, explain, Field, Note, toast } from "../lib/ui.js";
 
 const ZONES = Intl.supportedValuesOf?.("timeZone") ?? ["UTC"];
@@ -41,10 +42,11 @@ export function General({ connection, load }) {
   const [problems, setProblems] = useState({});
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
+  const isFixed = !session.may("change_connection");
   const changed = JSON.stringify(values) !== JSON.stringify(initial);
   const set = (name) => (event) =>
     setValues({ ...values, [name]: event.target.type === "checkbox" ? event.target.checked : event.target.value });
-  const bind = (name) => ({ value: values[name], onInput: set(name), disabled: !session.canChange });
+  const bind = (name) => ({ value: values[name], onInput: set(name), disabled: isFixed });
   const submit = async (event) => {
     event.preventDefault();
     const wrong = Object.entries(WHOLE_NUMBERS).filter(
@@ -119,7 +121,7 @@ export function General({ connection, load }) {
           `
         }
         <div class="field">
-          <${Check} checked=${values.approval} onChange=${set("approval")} disabled=${!session.canChange}>
+          <${Check} checked=${values.approval} onChange=${set("approval")} disabled=${isFixed}>
             Writes need approval
           <//>
           <p class="help">
@@ -147,11 +149,11 @@ export function General({ connection, load }) {
         >
           ${(control) => html`<input ...${control} ...${bind("read_batch_size")} inputmode="numeric" />`}
         <//>
-        <${Check} checked=${values.settle} onChange=${set("settle")} disabled=${!session.canChange}>
+        <${Check} checked=${values.settle} onChange=${set("settle")} disabled=${isFixed}>
           Ask QuickBooks about writes whose outcome is unknown
         <//>
         <div class="stack tight">
-          <${Check} checked=${values.limited} onChange=${set("limited")} disabled=${!session.canChange}>
+          <${Check} checked=${values.limited} onChange=${set("limited")} disabled=${isFixed}>
             Send only in a daily sync window
           <//>
           ${
@@ -185,7 +187,7 @@ export function General({ connection, load }) {
         </div>
         ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
         ${
-          session.canChange &&
+          session.may("change_connection") &&
           html`
             <div class="row end">
               <${Button} disabled=${!changed || busy} onClick=${() => setValues(initial)}>Reset<//>
@@ -206,7 +208,7 @@ function WebhookEvents({ events, change }) {
     <${Check}
       checked=${all || events.includes(type)}
       onChange=${toggle(type)}
-      disabled=${locked || !session.canChange}
+      disabled=${locked || !session.may("change_connection")}
     >
       ${name}
     <//>

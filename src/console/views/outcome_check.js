@@ -1,11 +1,12 @@
 // The check of a write whose outcome is unknown: the service asks QuickBooks about it, then a person decides.
 import { html, useState } from "../vendor/preact.js";
-import { call, session, useLoad } from "../lib/api.js";
+import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
-import { continueWithout, editAddress, queueAgain } from "../lib/queue_again.js";
+import { againAction, continueWithout, editAddress, queueAgain } from "../lib/queue_again.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { withLocalTimes } from "../lib/text.js";
 import { Ago, Foreign, Icon, Note, Problem, Skeleton, StateBadge, toast } from "../lib/ui.js";
 
@@ -63,7 +64,7 @@ export default function OutcomeCheck({ record, connection }) {
   const results = answer && check?.response_json ? resultsOf(check.response_json) : [];
   const books = connection ? html`<${Foreign} text=${connection.name ?? "this company file"} />` : "the company file";
   const ask = (label, kind) =>
-    session.canChange &&
+    session.may("settle") &&
     answer !== "yes" &&
     answer !== "no" &&
     html`<${ActionButton} kind=${kind} icon="search" label=${label} action=${start} />`;
@@ -154,7 +155,6 @@ const RISKS = {
 
 /** The actions after the check, or without it. */
 function Decision({ record, executed, children }) {
-  if (!session.canChange) return null;
   const again = async () => {
     const { id } = await queueAgain(record);
     toast("The copy is queued.");
@@ -172,6 +172,7 @@ function Decision({ record, executed, children }) {
       ${
         executed === "yes" &&
         record.batch_id &&
+        session.may("continue_batch") &&
         html`
           <${ActionButton}
             icon="play"
@@ -184,18 +185,24 @@ function Decision({ record, executed, children }) {
           />
         `
       }
-      <${ActionButton}
-        icon="copy"
-        kind=${isSafe ? "primary" : executed === "unchecked" ? "ghost" : ""}
-        danger=${executed === "yes"}
-        question="Queue a copy of this request?"
-        confirm="Queue a copy"
-        label=${{ yes: "Queue again anyway", unchecked: "I have looked myself" }[executed] ?? "Queue again"}
-        explanation=${RISKS[executed]}
-        action=${again}
-      />
+      ${
+        session.may(againAction(record)) &&
+        html`
+          <${ActionButton}
+            icon="copy"
+            kind=${isSafe ? "primary" : executed === "unchecked" ? "ghost" : ""}
+            danger=${executed === "yes"}
+            question="Queue a copy of this request?"
+            confirm="Queue a copy"
+            label=${{ yes: "Queue again anyway", unchecked: "I have looked myself" }[executed] ?? "Queue again"}
+            explanation=${RISKS[executed]}
+            action=${again}
+          />
+        `
+      }
       ${
         executed !== "unchecked" &&
+        session.may("queue") &&
         html`
           <a class="button" href=${editAddress(record)}>
             <${Icon} name="pen" />

@@ -1,8 +1,9 @@
 // The connections of the overview as a table, and the webhook about a silent machine.
 import { html, useState } from "../vendor/preact.js";
-import { call, session } from "../lib/api.js";
+import { call } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { count, health, plural, withLocalTimes } from "../lib/text.js";
 import { Ago, Badge, Empty, Foreign, Icon, Pager, toast } from "../lib/ui.js";
 
@@ -45,7 +46,7 @@ export function Alerts({ connection, reload }) {
           }
         </p>
         ${
-          session.canChange &&
+          session.may("change_connection") &&
           html`
             <div class="row">
               ${

@@ -1,11 +1,12 @@
 // The reference of one request type: its elements, its response and its statuses.
 import { html, useMemo, useState } from "../vendor/preact.js";
-import { session, useLoad } from "../lib/api.js";
+import { useLoad } from "../lib/api.js";
 import { Code } from "../lib/copying.js";
 import { answersTo, editionsText, sampleTree } from "../lib/reference_data.js";
 import { shortForm } from "../lib/request_json.js";
 import { url } from "../lib/router.js";
 import { BASES, requestType, responseFacts } from "../lib/schema.js";
+import { session } from "../lib/session.js";
 import { requestTitle } from "../lib/text.js";
 import { Problem, Segmented, Skeleton, SkeletonCard } from "../lib/ui.js";
 import { toXml } from "../lib/xml.js";
@@ -38,7 +39,7 @@ export function Type({ name, response, field, about }) {
         </p>
         <p class="lead">${about.messages[name]}</p>
       </div>
-      ${session.canChange && html`<a class="button primary" href=${url("/compose", { type: name })}>Compose</a>`}
+      ${session.may("queue") && html`<a class="button primary" href=${url("/compose", { type: name })}>Compose</a>`}
     </div>
     <nav class="tabs" aria-label="Request and response">
       <a href=${url(`/qbxml/${name}`)} aria-current=${response ? undefined : "page"}>Request</a>

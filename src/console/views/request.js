@@ -1,8 +1,9 @@
 // One queued request: its timeline, results, request and response, webhook, and actions.
 import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
-import { ApiError, call, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
+import { call, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
 import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
+import { ApiError } from "../lib/http.js";
 import { isUnsettled } from "../lib/queue_again.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";

@@ -1,9 +1,10 @@
 // What a reader can do with a request.
 import { html, useState } from "../vendor/preact.js";
-import { call, session } from "../lib/api.js";
+import { call } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
-import { editAddress, isReplaced, isUnsent, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
+import { againAction, editAddress, isReplaced, isUnsent, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
 import { navigate, url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { ENDED, isRead } from "../lib/text.js";
 import { Button, Icon, toast } from "../lib/ui.js";
 
@@ -17,7 +18,6 @@ function goToCheck() {
 export function Actions({ record, load }) {
   // Pressing the button again after a lost answer queues the same copy.
   const [key] = useState(newKey);
-  if (!session.canChange) return null;
   const path = ["queued_requests", record.id];
   const act = (name, said) => async () => {
     load.reload({ data: await call("POST", [...path, name]) });
@@ -34,6 +34,9 @@ export function Actions({ record, load }) {
     navigate(url(`/connections/${record.connection_id}`));
   };
   const continues = isReplaced(record) && record.batch_id;
+  // The service itself copies the URL of a request that failed.
+  const isOther = !isReplaced(record) && record.webhook_url && !session.may("see_webhook_urls");
+  const webhook = isOther ? " Its webhook goes to the webhook URL of the connection." : "";
   const isDone = !isRead(record.request_name) && record.state === "response_received";
   // How the request can be queued again, or where that was done.
   const queueingAgain = () => {
@@ -47,10 +50,12 @@ export function Actions({ record, load }) {
           Open the request that failed
         </a>
       `;
-    if (isUnsettled(record)) return html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`;
+    const mayQueue = session.may(againAction(record));
+    if (isUnsettled(record)) return mayQueue && html`<${Button} icon="copy" onClick=${goToCheck}>Queue again…<//>`;
     return html`
       ${
         isReplaced(record) &&
+        session.may("queue") &&
         html`
           <a class="button" href=${editAddress(record)}>
             <${Icon} name="pen" />
@@ -58,26 +63,32 @@ export function Actions({ record, load }) {
           </a>
         `
       }
-      <${ActionButton}
-        label=${continues ? "Continue" : "Queue again"}
-        icon="copy"
-        question=${continues ? "Continue the batch?" : "Queue a copy of this request?"}
-        confirm=${continues ? "Continue the batch" : "Queue a copy"}
-        explanation=${
-          continues
-            ? "This request is queued again as it is, and with it the requests that were not sent because of it."
-            : isDone
-              ? "QuickBooks has executed this request. A copy makes a second entry in the books."
-              : "A new request with the same content is put at the end of the queue."
-        }
-        action=${again}
-      />
+      ${
+        mayQueue &&
+        html`
+          <${ActionButton}
+            label=${continues ? "Continue" : "Queue again"}
+            icon="copy"
+            question=${continues ? "Continue the batch?" : "Queue a copy of this request?"}
+            confirm=${continues ? "Continue the batch" : "Queue a copy"}
+            explanation=${
+              continues
+                ? "This request is queued again as it is, and with it the requests that were not sent because of it."
+                : isDone
+                  ? `QuickBooks has executed this request. A copy makes a second entry in the books.${webhook}`
+                  : `A new request with the same content is put at the end of the queue.${webhook}`
+            }
+            action=${again}
+          />
+        `
+      }
     `;
   };
   return html`
     <div class="row">
       ${
         ["waiting", "retryable"].includes(record.state) &&
+        session.may("discard") &&
         html`
           <${ActionButton}
             label="Discard"
@@ -91,6 +102,7 @@ export function Actions({ record, load }) {
       ${
         ENDED.has(record.state) &&
         record.webhook_url &&
+        session.may("redeliver") &&
         html`
           <${ActionButton}
             label="Redeliver webhook"
@@ -102,6 +114,7 @@ export function Actions({ record, load }) {
       ${queueingAgain()}
       ${
         ENDED.has(record.state) &&
+        session.may("delete_request") &&
         html`
           <${ActionButton}
             label="Delete"

@@ -1,6 +1,6 @@
 // The parts of a connection's list of requests: rows, those that are selected, and what a search covers.
 import { html, useState } from "../vendor/preact.js";
-import { session } from "../lib/api.js";
+import { hasBulkActions } from "../lib/bulk_actions.js";
 import { navigate, url } from "../lib/router.js";
 import {
   duration,
@@ -59,7 +59,7 @@ export function RequestTable({ requests, rows, selection, order, change, phrase,
         <thead>
           <tr>
             ${
-              session.canChange &&
+              hasBulkActions() &&
               html`
                 <th scope="col" class="pick">
                   <${Pick}
@@ -95,15 +95,12 @@ export function RequestTable({ requests, rows, selection, order, change, phrase,
                       shared=${shared}
                       showsSent=${showsSent}
                       isSelected=${selection.has(one.id)}
-                      select=${session.canChange && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))}
+                      select=${hasBulkActions() && ((isSelected) => selection.set([one.id], isSelected, idsOnPage))}
                     />
                   `,
                 )
               : html`
-                <${SkeletonRows}
-                  rows=${rows}
-                  columns=${(session.canChange ? 8 : 7) + Number(showsSent)}
-                />
+                <${SkeletonRows} rows=${rows} columns=${(hasBulkActions() ? 8 : 7) + Number(showsSent)} />
               `
           }
         </tbody>

@@ -127,7 +127,7 @@ class Endpoint:
         )
         self.resolver.exception_handler(Exception)(self._error_response)
         self._function = function
-        self._needs = frozenset(needs)
+        self.needs = frozenset(needs)
         self._queues = queues
         self._is_limited = is_read
         self._is_read = is_read and not queues
@@ -188,11 +188,11 @@ class Endpoint:
 
         A convenience query with GET queues a request. Every caller may make a `POST` that only reads.
         """
-        return bool(self._needs) and (method != "GET" or self._queues)
+        return bool(self.needs) and (method != "GET" or self._queues)
 
     def _errors(self, method: str, path: str) -> Iterator[type[ServiceError]]:
         yield from (InvalidRequest, Unauthorized, TooManyRequests, Unavailable)
-        if self._needs:
+        if self.needs:
             yield Forbidden
         if self._changes(method):
             yield BrowserRefused
@@ -238,7 +238,7 @@ class Endpoint:
         call = request_checks.call_of(event)
         if self._changes(event["httpMethod"]):
             request_checks.require_no_forgery(event)
-        request_checks.require_permission(call, self._needs)
+        request_checks.require_permission(call, self.needs)
         request_checks.require_ids(event)
         if self.query is None:
             request_checks.require_known_parameters(event, self._places)
