@@ -47,7 +47,7 @@ class Books:
     """A service for one company. `before` is called before each request is executed, with its name.
 
     `faults` are consumed by the calls, in order: None for a call that works, an exception that comes after the service
-    has executed the call, or the status with which it refuses the call.
+    has executed the call (a ConnectError before it), or the status with which it refuses the call.
     """
 
     company: Company
@@ -64,6 +64,8 @@ class Books:
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         fault = self.faults.pop(0) if self.faults else None
+        if isinstance(fault, httpx.ConnectError):
+            raise fault
         if isinstance(fault, int):
             return httpx.Response(fault, json={"error": {"code": "refused", "message": "No."}})
         answer = self._answer(request)

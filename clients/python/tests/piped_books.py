@@ -44,8 +44,10 @@ class Pipe:
         self.made = 0
 
     def call(self, method: str, path: str, headers: dict[str, str], body: str | None) -> dict[str, Any]:
-        """Make a call. A fault is a call that is refused, or one whose answer is lost."""
+        """Make a call. A fault is a call that is refused, one that is not sent, or one whose answer is lost."""
         fault = self.faults.pop(0) if self.faults else ""
+        if fault == "unsent":
+            return {"unsent": True}
         if fault == "busy":
             return {"status": 429, "body": '{"error": {"code": "too_many_requests", "message": "No."}}'}
         answer = self.books(httpx.Request(method, f"{BASE_URL}{path}", headers=headers, content=body))
@@ -77,6 +79,10 @@ class Pipe:
         """Define a custom field."""
         content = {"OwnerID": "0", "DataExtName": name, "DataExtType": "STR255TYPE", "AssignToObject": objects}
         self.ask({"DataExtDefAddRq": {"DataExtDefAdd": content}})
+
+    def forget_keys(self) -> None:
+        """Forget the idempotency keys, as the service does after a day."""
+        self.books.keys.clear()
 
     def discard_last(self) -> None:
         """Discard the last request that waits, and open QuickBooks for the others."""

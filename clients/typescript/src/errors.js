@@ -42,6 +42,19 @@ export class ReadOnlyKey extends ApiError {
   }
 }
 
+export class AnswerLost extends QbxmlQueueError {
+  /** @param {string} key */
+  constructor(key) {
+    super(
+      "The answer to this call was lost over 23 hours ago, and the service forgets its idempotency key " +
+        `${shown(key)} after 24 hours. The service may have queued the request, so the client does not make the call ` +
+        "again. Look in QuickBooks and in the list of requests. If nothing was written, make the call with a new " +
+        "idempotencyKey.",
+    );
+    this.key = key;
+  }
+}
+
 export class InvalidSignature extends QbxmlQueueError {}
 
 export class StillWaiting extends QbxmlQueueError {

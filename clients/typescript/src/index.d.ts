@@ -151,6 +151,15 @@ export class ApiError extends QbxmlQueueError {
 /** The API key may only read, so the client did not make the call. */
 export class ReadOnlyKey extends ApiError {}
 
+/**
+ * The call was made before, its answer was lost, and the service may have forgotten its idempotency key since. The client
+ * did not make the call: it might be a second write.
+ */
+export class AnswerLost extends QbxmlQueueError {
+  /** The idempotency key. */
+  readonly key: string;
+}
+
 /** The webhook is not an event that was signed with the secret within the last five minutes. */
 export class InvalidSignature extends QbxmlQueueError {}
 

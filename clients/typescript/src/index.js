@@ -2,6 +2,7 @@
 import { routesOf } from "./api.js";
 import { Batch, bodyOf } from "./batches.js";
 import { ApiError, InvalidSignature, ReadOnlyKey, StillWaiting } from "./errors.js";
+import { Unanswered, mayHaveArrived } from "./keys.js";
 import { PAGE_SIZE, WAIT_SECONDS, checkOptions, checkedSeconds, segment } from "./options.js";
 import { canBePaged } from "./queries.js";
 import { reportsOf } from "./reports.js";
@@ -13,6 +14,7 @@ import { SECRET } from "./secrets.js";
 
 export {
   Ambiguous,
+  AnswerLost,
   ApiError,
   Conflict,
   CustomFieldsNotWritten,
@@ -78,6 +80,7 @@ export class Client {
   #clock;
   #newKey;
   #chance;
+  #unanswered;
   /** @type {string | undefined} */
   #scope;
 
@@ -110,6 +113,7 @@ export class Client {
     this.#clock = environment.clock ?? (() => performance.now() / 1000);
     this.#newKey = environment.newKey ?? (() => crypto.randomUUID());
     this.#chance = environment.chance ?? Math.random;
+    this.#unanswered = new Unanswered(this.#clock);
   }
 
   /** @returns {Service} */
@@ -399,13 +403,57 @@ export class Client {
   }
 
   /**
+   * Make a call. Throws ApiError, what `fetch` throws, and AnswerLost for a call whose key the service may have
+   * forgotten.
+   *
    * A call that the service did not execute (429) is repeated. One that it may have executed (5xx, a lost connection)
    * is repeated if that is safe: a GET, a DELETE, a POST with an Idempotency-Key, or one that takes effect once.
    * @param {string} method @param {string} path @param {CallOptions} options @param {number} seconds
    * @param {boolean} [takesEffectOnce]
    * @returns {Promise<unknown>}
    */
-  async #send(method, path, { parameters = {}, body, idempotencyKey }, seconds, takesEffectOnce = false) {
+  async #send(method, path, options, seconds, takesEffectOnce = false) {
+    const [url, init] = this.#request(method, path, options);
+    const { idempotencyKey } = options;
+    const isRepeatable = takesEffectOnce || method === "GET" || method === "DELETE" || idempotencyKey !== undefined;
+    this.#unanswered.check(path, idempotencyKey);
+    for (let attempt = 1; ; attempt++) {
+      const began = this.#unanswered.now();
+      const isLast = attempt === MAX_ATTEMPTS;
+      let delay = FIRST_DELAY_SECONDS * 2 ** (attempt - 1) * (0.5 + this.#chance());
+      let response;
+      let text = "";
+      try {
+        const signal = AbortSignal.timeout(seconds * 1000);
+        response = await this.#fetch(url, { ...init, signal });
+        text = await response.text();
+      } catch (error) {
+        if (mayHaveArrived(error)) this.#unanswered.add(path, idempotencyKey, began);
+        if (isLast || !isRepeatable) throw error;
+        response = undefined;
+      }
+      if (response?.ok) {
+        this.#unanswered.add(path, idempotencyKey, began);
+        const answer = text ? JSON.parse(text) : undefined;
+        this.#unanswered.remove(path, idempotencyKey);
+        return answer;
+      }
+      if (response) {
+        delay = Math.max(delay, Number(response.headers.get("retry-after")) || 0);
+        const wasExecuted = response.status >= 500;
+        if (wasExecuted) this.#unanswered.add(path, idempotencyKey, began);
+        const isSafe = response.status === 429 || (wasExecuted && isRepeatable);
+        if (isLast || !isSafe || delay > MAX_DELAY_SECONDS) throw errorOf(response.status, text);
+      }
+      await this.#sleep(delay);
+    }
+  }
+
+  /**
+   * Return the URL of a call and what `fetch` needs. Throws TypeError for a path that could lead to another call.
+   * @param {string} method @param {string} path @param {CallOptions} options @returns {[string, RequestInit]}
+   */
+  #request(method, path, { parameters = {}, body, idempotencyKey }) {
     if (!PATH.test(path)) {
       throw new TypeError(
         `${JSON.stringify(path)} is not a path of the API, such as /api/v1/contact. Pass parameters apart.`,
@@ -415,35 +463,14 @@ export class Client {
       [value].flat().map((one) => [name, String(one)]),
     );
     const query = new URLSearchParams(given).toString();
-    const url = `${this.#base}${path}${query ? `?${query}` : ""}`;
     /** @type {Record<string, string>} */
     const headers = { Authorization: this.#authorization, Accept: "application/json", "User-Agent": USER_AGENT };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
-    const isRepeatable = takesEffectOnce || method === "GET" || method === "DELETE" || idempotencyKey !== undefined;
     const content = body === undefined ? undefined : JSON.stringify(body);
-    for (let attempt = 1; ; attempt++) {
-      const isLast = attempt === MAX_ATTEMPTS;
-      let delay = FIRST_DELAY_SECONDS * 2 ** (attempt - 1) * (0.5 + this.#chance());
-      let response;
-      let text = "";
-      try {
-        const signal = AbortSignal.timeout(seconds * 1000);
-        // The API does not redirect, and another host must not get the request.
-        response = await this.#fetch(url, { method, headers, body: content, signal, redirect: "manual" });
-        text = await response.text();
-      } catch (error) {
-        if (isLast || !isRepeatable) throw error;
-      }
-      if (response) {
-        if (response.ok) return text ? JSON.parse(text) : undefined;
-        delay = Math.max(delay, Number(response.headers.get("retry-after")) || 0);
-        const wasExecuted = response.status >= 500;
-        const isSafe = response.status === 429 || (wasExecuted && isRepeatable);
-        if (isLast || !isSafe || delay > MAX_DELAY_SECONDS) throw errorOf(response.status, text);
-      }
-      await this.#sleep(delay);
-    }
+    // The API does not redirect, and another host must not get the request.
+    const init = /** @type {any} */ ({ method, headers, body: content, redirect: "manual" });
+    return [`${this.#base}${path}${query ? `?${query}` : ""}`, init];
   }
 
   async #requireFullScope() {

@@ -38,18 +38,22 @@ export class Books {
   }
 
   /**
-   * Begin with the books of a new company, and return a client of them whose clock only pauses move. `before` is done
-   * before each call of the client.
+   * Begin with the books of a new company, and return a client of them. Only pauses and `pass` move its clock. `before`
+   * is done before each call of the client.
    */
   async open(before = () => {}) {
     await this.do("start");
     let [number, now] = [0, 0];
+    this.pass = (seconds) => {
+      now += seconds;
+    };
     return new Client("https://queue.example/", "sk_test", "11111111-1111-4111-8111-111111111111", {
       fetch: async (url, { method, headers, body }) => {
         before();
         const path = url.slice("https://queue.example".length);
         const answer = await this.do("call", { method, path, headers, body: body ?? null });
         if (answer.lost) throw new TypeError("fetch failed");
+        if (answer.unsent) throw new TypeError("fetch failed", { cause: { code: "ECONNREFUSED" } });
         return new Response(answer.body, { status: answer.status });
       },
       sleep: async (seconds) => {

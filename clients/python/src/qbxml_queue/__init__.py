@@ -6,6 +6,7 @@ from qbxml_queue.client import Batch, Client
 from qbxml_queue.cursors import Cursor, FileCursor
 from qbxml_queue.errors import (
     Ambiguous,
+    AnswerLost,
     ApiError,
     Change,
     Conflict,
@@ -30,6 +31,7 @@ from qbxml_queue.webhooks import Event, verify
 
 __all__ = [
     "Ambiguous",
+    "AnswerLost",
     "ApiError",
     "AsyncBatch",
     "AsyncClient",

@@ -40,6 +40,22 @@ class ReadOnlyKey(ApiError):
         super().__init__(403, "forbidden", "A read-only key cannot queue requests. Use a key with the scope full.")
 
 
+class AnswerLost(QbxmlQueueError):
+    """The call was made before, its answer was lost, and the service may have forgotten its idempotency key since.
+
+    The client did not make the call: it might be a second write. `key` is the idempotency key.
+    """
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__(
+            f"The answer to this call was lost over 23 hours ago, and the service forgets its idempotency key {key!r} "
+            "after 24 hours. The service may have queued the request, so the client does not make the call again. Look "
+            "in QuickBooks and in the list of requests. If nothing was written, make the call with a new "
+            "idempotency_key."
+        )
+
+
 class InvalidSignature(QbxmlQueueError):
     """The webhook is not an event that was signed with the secret within the last five minutes."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from qbxml_queue.errors import ApiError, ReadOnlyKey, StillWaiting
+from qbxml_queue.keys import Unanswered
 from qbxml_queue.options import IterateOptions, check_options
 from qbxml_queue.results import read_result, result_of
 from qbxml_queue.schema.facts import SINGLE
@@ -76,9 +77,14 @@ class Call:
             raise ValueError(f"{self.path!r} is not a path of the API, such as /api/v1/contact. Pass parameters apart.")
 
     @property
+    def key(self) -> str:
+        """The idempotency key, or an empty text."""
+        return self.headers.get("Idempotency-Key", "")
+
+    @property
     def is_repeatable(self) -> bool:
         """Whether the call may be made twice."""
-        return self.takes_effect_once or self.method in {"GET", "DELETE"} or "Idempotency-Key" in self.headers
+        return self.takes_effect_once or self.method in {"GET", "DELETE"} or bool(self.key)
 
 
 def segment(identifier: str) -> str:
@@ -105,31 +111,42 @@ class Protocol:
         self.clock = clock
         self.new_key = new_key
         self._chance = chance
+        self._unanswered = Unanswered(clock)
         self._scope: str | None = None
 
     def send(self, call: Call) -> Steps[Any]:
-        """Make a call and return the JSON of the response, or None. Raises ApiError, or httpx.TransportError.
+        """Make a call and return the JSON of the response, or None.
+
+        Raises ApiError, httpx.TransportError, and AnswerLost for a call whose key the service may have forgotten.
 
         A call that the service did not execute (429, no connection) is repeated. One that it may have executed (5xx, a
         lost connection) is repeated if that is safe: a GET, a DELETE, or a POST with an Idempotency-Key.
         """
         import httpx  # noqa: PLC0415 - see `Client`
 
+        self._unanswered.check(call)
         for attempt in range(1, MAX_ATTEMPTS + 1):
-            is_last = attempt == MAX_ATTEMPTS
+            is_last, began = attempt == MAX_ATTEMPTS, self._unanswered.now()
             delay = FIRST_DELAY_SECONDS * 2 ** (attempt - 1) * (0.5 + self._chance())
             try:
                 response = yield call
-            except (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError) as error:
+            except BaseException as error:  # also one that cancels the call
                 was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-                if is_last or (was_sent and not call.is_repeatable):
+                if was_sent:
+                    self._unanswered.add(call, began)
+                is_lost = isinstance(error, httpx.NetworkError | httpx.TimeoutException | httpx.RemoteProtocolError)
+                if is_last or not is_lost or (was_sent and not call.is_repeatable):
                     raise
             else:
                 assert response is not None  # noqa: S101 - a Call is answered by a response
-                if response.is_success:
-                    return response.json() if response.content else None
-                delay = max(delay, _retry_after(response))
                 was_executed = response.status_code >= _SERVER_ERROR
+                if response.is_success or was_executed:
+                    self._unanswered.add(call, began)
+                if response.is_success:
+                    answer = response.json() if response.content else None
+                    self._unanswered.remove(call)
+                    return answer
+                delay = max(delay, _retry_after(response))
                 is_temporary = was_executed or response.status_code == _TOO_MANY_REQUESTS
                 is_safe = call.is_repeatable or not was_executed
                 if is_last or not is_temporary or not is_safe or delay > MAX_DELAY_SECONDS:
