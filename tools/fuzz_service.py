@@ -108,7 +108,18 @@ PATHS = (
     ),
 )
 PARAMETERS = (
-    *("page", "page_size", "sort", "sort_direction", "search_phrase", "state", "webhook_state", "name", "from_name"),
+    *(
+        "page",
+        "page_size",
+        "sort",
+        "sort_direction",
+        "search_phrase",
+        "queued_by",
+        "state",
+        "webhook_state",
+        "name",
+        "from_name",
+    ),
     *("webhook_retrying", "webhook_failing", "awaiting_approval", "sent_since", "sent_before"),
     *(
         "max_returned",

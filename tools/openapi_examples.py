@@ -421,6 +421,7 @@ PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
     "query_id": [_REQUEST_ID],
     "batch_id": [_BATCH_ID],
     "search_phrase": ["Bluewater"],
+    "queued_by": ["key_3b1f0c9d5e7a2468"],
     "search": ["Bluewater"],
     "ref_number": ["INV-1042"],
     "order": ["newest"],

@@ -26,6 +26,7 @@ def handler(call: ApiCall, connection_id: str, parameters: ListParameters) -> Li
         parameters.sort,
         descending=parameters.sort_direction == "desc",
         search_phrase=parameters.search_phrase,
+        queued_by=parameters.queued_by,
         bodies=parameters.bodies,
     )
     searching = partial(services().quotas.searching, call.app_id, call.limits, MAX_SEARCH_SECONDS)

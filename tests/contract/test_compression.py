@@ -60,6 +60,6 @@ def test_a_search_text_that_an_older_release_stored_is_found_and_replaced(emulat
         ExpressionAttributeValues={":old": {"S": "an old text"}},
     )
 
-    assert emulated.search_matches(CONNECTION_ID, "old", ()) == {(record.inserted_at, record.id)}
+    assert emulated.search_matches(CONNECTION_ID, ("old",), ()) == {(record.inserted_at, record.id)}
     emulated.pack(CONNECTION_ID, record.inserted_at[:10], None)
-    assert emulated.search_matches(CONNECTION_ID, "old", ()) == {(record.inserted_at, record.id)}
+    assert emulated.search_matches(CONNECTION_ID, ("old",), ()) == {(record.inserted_at, record.id)}

@@ -151,10 +151,10 @@ def test_a_search_finds_the_texts_that_contain_its_phrase(store: AnyStore) -> No
     split_points = [day_of(record.inserted_at) for record in records[2::3]]
 
     for parts in ([], split_points, ["2026-03-15T06"]):
-        everything = store.search_matches(CONNECTION_ID, "text", parts)
+        everything = store.search_matches(CONNECTION_ID, ("text",), parts)
         assert sorted(everything) == [(record.inserted_at, record.id) for record in records]
-        assert len(store.search_matches(CONNECTION_ID, "text 1", parts)) == 3
-        assert not store.search_matches(CONNECTION_ID, "text 12", parts)
+        assert len(store.search_matches(CONNECTION_ID, ("text 1",), parts)) == 3
+        assert not store.search_matches(CONNECTION_ID, ("text 12",), parts)
 
 
 RANGES = (
@@ -201,7 +201,7 @@ def test_a_search_finds_only_texts_in_a_range_of_time(store: AnyStore, within: T
         add(store, record, search_text="text")
 
     for points in ((), ("2026-03-14T20", "2026-03-15", "2026-03-15T12"), ("2026-03-01", "2026-04-01")):
-        found = store.search_matches(CONNECTION_ID, "text", points, lambda: None, within)
+        found = store.search_matches(CONNECTION_ID, ("text",), points, lambda: None, within)
         assert sorted(found) == [(one.inserted_at, one.id) for one in records if one.inserted_at in within]
 
 
@@ -211,8 +211,8 @@ def test_a_response_replaces_the_search_text(store: AnyStore) -> None:
 
     store.commit(ChangeRequest(record, record.moved(State.DISCARDED, LATER), search_text="after"))
 
-    assert not store.search_matches(CONNECTION_ID, "before", [])
-    assert list(store.search_matches(CONNECTION_ID, "after", [])) == [(record.inserted_at, record.id)]
+    assert not store.search_matches(CONNECTION_ID, ("before",), [])
+    assert list(store.search_matches(CONNECTION_ID, ("after",), [])) == [(record.inserted_at, record.id)]
 
 
 def test_every_entry_of_an_index_can_be_read_in_parts(store: AnyStore) -> None:

@@ -94,7 +94,7 @@ def test_a_page_equals_that_of_a_brute_force_list(
     history = [replace(past, record=_renamed(past.record, new_ids)) for past in history]
     store.commit(Put(None, a_connection(id=connection_id)))
     for past in history:
-        store.commit(AddRequest(past.record, REQUEST_XML, past.text))
+        store.commit(AddRequest(past.record, REQUEST_XML, past.search_text, queued_by=past.queued_by))
     for _ in range(runs[0]):
         pack_days(packing, lambda: LATER, LATER + AN_HOUR)
     for past in history:

@@ -128,7 +128,7 @@ def test_packing_does_not_change_the_result_of_a_search(database: PackedTables, 
         needle = chance.choice(["alpha", "a", "gamma ray", "2026", "nowhere"])
         split_points = chance.choice([[], ["2026-03-15"], ["2026-03-14T13", "2026-03-16", "2026-03-17"]])
 
-        matches = database.store.search_matches(connection_id, needle, split_points)
+        matches = database.store.search_matches(connection_id, (needle,), split_points)
 
         assert sorted(matches) == sorted(
             (record.inserted_at, record.id) for record, text in alive.items() if needle in text
@@ -170,7 +170,7 @@ def test_the_text_of_a_removed_record_is_deleted(
         database.run()
 
     assert [item["part"]["S"] for item in database.payloads(record.connection_id)] == ["texts#"]
-    assert not database.store.search_matches(record.connection_id, "secret", [])
+    assert not database.store.search_matches(record.connection_id, ("secret",), [])
     (block,) = database.payloads(record.connection_id)
     assert len(block["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
 
@@ -190,12 +190,12 @@ def test_the_text_and_the_day_of_an_expired_record_are_deleted(
 
     assert days == [[day_of(expired_record.inserted_at)]] * 4
     assert database.store.day_counts(expired_record.connection_id) == []
-    assert not database.store.search_matches(expired_record.connection_id, "secret", [])
+    assert not database.store.search_matches(expired_record.connection_id, ("secret",), [])
     (block,) = database.payloads(expired_record.connection_id)
     assert len(block["data"]["B"]) < len(b"secret") + 8  # an empty text, compressed
-    assert [record_id for _, record_id in database.store.search_matches(other_record.connection_id, "other", [])] == [
-        other_record.id
-    ]
+    assert [
+        record_id for _, record_id in database.store.search_matches(other_record.connection_id, ("other",), [])
+    ] == [other_record.id]
 
 
 def test_packed_texts_are_in_few_items_and_no_longer_in_the_bodies(
@@ -242,7 +242,7 @@ def test_the_shares_pack_the_days_of_all_connections_however_many(
     assert not database.marked_days()
     for connection_id in connection_ids:
         assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["texts#"]
-        assert len(database.store.search_matches(connection_id, "alpha", [])) == 1
+        assert len(database.store.search_matches(connection_id, ("alpha",), [])) == 1
 
 
 def with_overflow_row(database: PackedTables, connection_id: str) -> None:
@@ -321,8 +321,10 @@ def test_a_run_that_another_one_overtakes_changes_nothing(
 
     for _ in range(4):
         database.run()
-    assert len(database.store.search_matches(first.connection_id, "alpha", [])) == 1
-    assert [record_id for _, record_id in database.store.search_matches(first.connection_id, "omega", [])] == [late.id]
+    assert len(database.store.search_matches(first.connection_id, ("alpha",), [])) == 1
+    assert [record_id for _, record_id in database.store.search_matches(first.connection_id, ("omega",), [])] == [
+        late.id
+    ]
     assert not database.marked_days()
 
 
@@ -343,7 +345,7 @@ def test_a_connection_with_packed_texts_is_removed_completely(
     assert database.payloads(connection.id) == []
     assert [database.store.request(record.id) for record in (*records[1:], late)] == [None] * 30
     assert isinstance(database.store.request(records[0].id), Tombstone)
-    assert not database.store.search_matches(connection.id, "alpha", [])
+    assert not database.store.search_matches(connection.id, ("alpha",), [])
 
 
 def test_a_block_is_not_stored_after_the_counts_of_its_connection_are_removed(database: PackedTables) -> None:
@@ -370,7 +372,7 @@ def test_a_body_with_chunks_stays_in_the_index_and_is_found(database: PackedTabl
         database.run()
 
     assert [item["part"]["S"] for item in database.payloads(connection_id)] == ["body"]
-    assert [record_id for _, record_id in database.store.search_matches(connection_id, "alpha", [])] == [record.id]
+    assert [record_id for _, record_id in database.store.search_matches(connection_id, ("alpha",), [])] == [record.id]
 
 
 def test_a_large_response_that_was_never_committed_hides_no_packed_text(
@@ -384,11 +386,11 @@ def test_a_large_response_that_was_never_committed_hides_no_packed_text(
     with pytest.raises(Conflict):
         database.store.commit(ChangeRequest(other, other.changed(TODAY), response_xml=large, search_text="beta"))
 
-    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, "alpha", [])] == [
+    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, ("alpha",), [])] == [
         record.id
     ]
     database.run()
-    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, "alpha", [])] == [
+    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, ("alpha",), [])] == [
         record.id
     ]
 
@@ -445,7 +447,7 @@ def test_a_search_can_be_stopped_before_each_database_call(database: PackedTable
     def count() -> None:
         calls.append(None)
 
-    database.store.search_matches(connection_id, "alpha", [], count)
+    database.store.search_matches(connection_id, ("alpha",), [], count)
     number_of_calls = len(calls)
 
     def end_the_last() -> None:
@@ -454,7 +456,7 @@ def test_a_search_can_be_stopped_before_each_database_call(database: PackedTable
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        database.store.search_matches(connection_id, "alpha", [], end_the_last)
+        database.store.search_matches(connection_id, ("alpha",), [], end_the_last)
     assert number_of_calls == 2
 
 
@@ -475,7 +477,7 @@ def test_a_body_that_gets_chunks_meanwhile_stays_in_the_index(database: PackedTa
 
     (body,) = (item for item in database.payloads(record.connection_id) if item["part"]["S"] == "body")
     assert "response_chunks" in body
-    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, "alpha", [])] == [
+    assert [record_id for _, record_id in database.store.search_matches(record.connection_id, ("alpha",), [])] == [
         record.id
     ]
 
@@ -491,4 +493,4 @@ def test_a_day_is_packed_in_steps(database: PackedTables) -> None:
         steps += 1
 
     assert steps == 2
-    assert len(database.store.search_matches(connection_id, "alpha", [])) == 20
+    assert len(database.store.search_matches(connection_id, ("alpha",), [])) == 20

@@ -131,7 +131,8 @@ class FakeBatch:
         number = len(records)
         requests, mods, responses = bodies[:number], bodies[number : 2 * number], bodies[2 * number :]
         changes = [item.field_changes if mod else () for item, mod in zip(items, mods, strict=True)]
-        return list(map(ListedRequest, records, requests, responses, references, mods, changes))
+        authors = [item.queued_by for item in items]
+        return list(map(ListedRequest, records, requests, responses, references, mods, changes, authors))
 
     def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
         """Return a record with its bodies, without a response that is too large."""
@@ -818,19 +819,19 @@ class FakeStore:
     def search_matches(
         self,
         connection_id: str,
-        phrase: str,
+        texts: tuple[str, ...],
         split_points: Sequence[str],  # noqa: ARG002 - texts in memory are read in one part
         check_deadline: Callable[[], None] = lambda: None,
         within: TimeRange = ANY_TIME,
     ) -> Collection[tuple[str, str]]:
-        """Return the records whose text contains the phrase."""
+        """Return the records whose text contains all texts."""
         check_deadline()
         entries = list(self.lag.entries("bodies", "search")) if self.lag else list(self.bodies.items())
         matches = [
             (record.inserted_at, request_id)
             for request_id, bodies in entries
             if bodies.connection_id == connection_id
-            and phrase in bodies.search_text
+            and all(text in bodies.search_text for text in texts)
             and isinstance(record := self.records.get(request_id), QueuedRequest)
             and record.inserted_at in within
         ]

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from domain.listing.query import ListQuery
 from domain.records.approval import Approval
+from domain.records.audit import Actor, ActorType
 from domain.records.batch import MAX_REQUESTS, ids_of_batch, new_batch_id
 from domain.records.request import QUEUED, Paging, QueuedRequest, State
+from domain.records.search_text import author_mark
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON, SequentialIds, a_record
-from tests.support.request_filters import LABELS, NAMES, QUERY_IDS, conditions, meets, of_history
+from tests.support.request_filters import LABELS, NAMES, NOBODY, QUERY_IDS, conditions, meets, of_history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,12 @@ WEBHOOKS = (
 )
 
 
+KEY_IDS = ("key_00000000000000a1", "key_0000000000000a10")
+PERSON_ID = "00000000-0000-0000-0000-0000000000a1"
+AUTHORS = (None, *(Actor(ActorType.API_KEY, key_id) for key_id in KEY_IDS), Actor(ActorType.PERSON, PERSON_ID, "a"))
+"""The digits of one id are in another one, so that only whole ids tell them apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class Past:
     """A record that was stored, its search text, and whether it was removed again."""
@@ -39,6 +47,12 @@ class Past:
     record: QueuedRequest
     text: str
     removed: bool = False
+    queued_by: Actor | None = None
+
+    @property
+    def search_text(self) -> str:
+        """The search text with the mark of who queued the request."""
+        return f"{author_mark(self.queued_by.id)}\n{self.text}" if self.queued_by and self.queued_by.id else self.text
 
 
 History: TypeAlias = list[Past]
@@ -80,7 +94,8 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
             request_name=chance.choice(NAMES),
             paging=Paging(page, chance.choice(QUERY_IDS)) if page > 1 else Paging(),
         )
-        history.append(Past(record, chance.choice(WORDS), chance.random() < 0.1))
+        queued_by = chance.choice(AUTHORS)
+        history.append(Past(record, chance.choice(WORDS), chance.random() < 0.1, queued_by))
     return history
 
 
@@ -97,6 +112,7 @@ queries = st.builds(
     sort=st.sampled_from(["inserted_at", "updated_at"]),
     descending=st.booleans(),
     search_phrase=st.none() | st.sampled_from(["alpha", "GAMMA", "nowhere", "a"]),
+    queued_by=st.none() | st.sampled_from([KEY_IDS[0], PERSON_ID, NOBODY]),
 )
 """Lists. `of_history` gives those with ids the ids of a history."""
 
@@ -129,7 +145,10 @@ def brute_force(history: History, query: ListQuery) -> tuple[list[QueuedRequest]
     fitting = [
         past.record
         for past in history
-        if not past.removed and meets(query.which, past.record) and (query.search_phrase or "").casefold() in past.text
+        if not past.removed
+        and meets(query.which, past.record)
+        and (query.search_phrase or "").casefold() in past.text
+        and query.queued_by in (None, past.queued_by and past.queued_by.id)
     ]
     fitting.sort(key=lambda record: (getattr(record, query.sort), record.id), reverse=query.descending)
     start = (query.page - 1) * query.page_size

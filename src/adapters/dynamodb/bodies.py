@@ -312,7 +312,8 @@ class StoredBatch:
         )
         mods = texts[number : 2 * number]
         changes = [bodies[record.id].field_changes if mod else () for record, mod in zip(records, mods, strict=True)]
-        return list(map(ListedRequest, records, request_texts, texts[2 * number :], references, mods, changes))
+        authors = [bodies[record.id].queued_by for record in records]
+        return list(map(ListedRequest, records, request_texts, texts[2 * number :], references, mods, changes, authors))
 
     def whole(self, record: QueuedRequest, *, max_response_bytes: int) -> StoredRequest | None:
         """Return a record of the batch with its bodies, as `RequestBatch` describes. Chunks take one more read."""

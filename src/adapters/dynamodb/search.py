@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query
 from adapters.dynamodb.compression import text_of
-from adapters.dynamodb.search_blocks import matches_in_block
+from adapters.dynamodb.search_blocks import has_all, matches_in_block
 from domain.timestamps import ANY_TIME, TimeRange
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ class SearchTexts:
     def search_matches(
         self,
         connection_id: str,
-        phrase: str,
+        texts: tuple[str, ...],
         split_points: Sequence[str],
         check_deadline: Callable[[], None] = lambda: None,
         within: TimeRange = ANY_TIME,
     ) -> Collection[RecordKey]:
-        """Return the records whose text contains `phrase`. The parts between the split points are read in parallel.
+        """Return the records whose text contains all `texts`. The parts between the split points are read in parallel.
 
         A range of time takes one call more, to find the search block in which it begins.
         """
@@ -66,7 +66,7 @@ class SearchTexts:
         in_index: dict[RecordKey, bool] = {}
         in_blocks: set[RecordKey] = set()
         first_block = self._block_at(connection_id, within.start) if within.start else keys.SEARCH_BLOCKS
-        search = partial(self._search_part, connection_id, phrase, check_deadline, {parts[0]: first_block})
+        search = partial(self._search_part, connection_id, texts, check_deadline, {parts[0]: first_block})
         with ThreadPoolExecutor(len(parts)) as readers:
             for index_part, block_part in readers.map(search, parts):
                 in_index |= index_part
@@ -77,7 +77,7 @@ class SearchTexts:
     def _search_part(
         self,
         connection_id: str,
-        phrase: str,
+        texts: tuple[str, ...],
         check_deadline: Callable[[], None],
         first_blocks: Mapping[tuple[str, str], str],
         part: tuple[str, str],
@@ -91,7 +91,7 @@ class SearchTexts:
             search_index_query(payloads, connection_id, first, last, ENTRY_ATTRIBUTES), check_deadline
         )
         in_index = {
-            record_key(entry): phrase in text_of(entry.get(keys.SEARCH_TEXT, {"S": ""}))
+            record_key(entry): has_all(text_of(entry.get(keys.SEARCH_TEXT, {"S": ""})), texts)
             for entry in entries
             if keys.SEARCH_TEXT in entry or is_removed(entry)
         }
@@ -102,7 +102,7 @@ class SearchTexts:
             between=(keys.PART, first_block, keys.search_block_part(last)),
         )
         blocks = self._dynamodb.query(query, check_deadline)
-        return in_index, [record for block in blocks for record in matches_in_block(block, phrase)]
+        return in_index, [record for block in blocks for record in matches_in_block(block, texts)]
 
     def _block_at(self, connection_id: str, moment: str) -> str:
         """Return the part of the last search block that begins before `moment`, which it may contain."""

@@ -72,10 +72,15 @@ def block_from_item(item: Item) -> SearchBlock:
     return SearchBlock(item[keys.PART]["S"], dict(_entries(_unpacked(item))), int(item[keys.VERSION]["N"]))
 
 
-def matches_in_block(item: Item, phrase: str) -> list[RecordKey]:
-    """Return the records of a block whose text contains the phrase. A single test rules out most blocks."""
+def has_all(text: str, texts: tuple[str, ...]) -> bool:
+    """Whether a search text contains all of these texts."""
+    return all(one in text for one in texts)
+
+
+def matches_in_block(item: Item, texts: tuple[str, ...]) -> list[RecordKey]:
+    """Return the records of a block whose text contains all of these. A test of the whole block rules out most."""
     unpacked = _unpacked(item)
-    return [record for record, text in _entries(unpacked) if phrase in text] if phrase in unpacked else []
+    return [record for record, text in _entries(unpacked) if has_all(text, texts)] if has_all(unpacked, texts) else []
 
 
 def _entries(unpacked: str) -> Iterator[tuple[RecordKey, str]]:

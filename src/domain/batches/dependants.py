@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.records.batch import MAX_REQUESTS, id_at, position_of
 from domain.records.request import ENDED, ErrorCode, State
-from domain.records.search_text import MAX_TEXT_BYTES
+from domain.records.search_text import with_lines
 from domain.records.session import RequestInFlight
 from domain.storage.changes import ChangeRequest, RemoveRequest
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
+    from domain.records.audit import Actor
     from domain.records.request import QueuedRequest
     from domain.storage.changes import Change
     from domain.storage.ports import RecordReads
@@ -98,6 +99,7 @@ class _Dependant:
     record: QueuedRequest
     request_xml: str | None
     references: tuple[qbxml.Reference, ...]
+    queued_by: Actor | None
 
 
 @dataclass
@@ -135,7 +137,9 @@ class _Dependants:
         self._known.update(dict.fromkeys(missing))
         listed = batch.with_bodies(list(batch.records), max_response_bytes=0, max_total_bytes=MAX_READ_BYTES)
         for item in listed:
-            self._known[item.record.id] = _Dependant(item.record, item.record, item.request_xml, item.references)
+            self._known[item.record.id] = _Dependant(
+                item.record, item.record, item.request_xml, item.references, item.queued_by
+            )
 
     def _change(self, dependant: _Dependant, end: _End) -> _End | None:
         """Release or end a dependant. Return its end if it ends."""
@@ -176,8 +180,7 @@ class _Dependants:
     def _failed(self, dependant: _Dependant, code: ErrorCode, message: str, details: dict[str, str]) -> _End:
         after = dependant.record.failed(self.now, code, message, details).as_change_of(dependant.before)
         self._known[after.id] = replace(dependant, record=after)
-        text = RequestInFlight(dependant.before, dependant.request_xml).search_text
-        lines = dict.fromkeys([code.casefold(), message.casefold(), *text.split("\n")])
-        search_text = "\n".join(lines)[:MAX_TEXT_BYTES] if text else None
+        stored = RequestInFlight(dependant.before, dependant.request_xml, queued_by=dependant.queued_by)
+        search_text = with_lines(stored.search_text, [code, message]) if stored.search_text else None
         self.changes[after.id] = ChangeRequest(dependant.before, after, search_text=search_text)
         return _End(after, code)

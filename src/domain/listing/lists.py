@@ -100,7 +100,7 @@ class Lists:
                 in_flight = self._in_flight(ids.result())
                 requests = sum(records_by_state(counts, ()).values())
                 is_read = query.reads_records or requests > MAX_UNCOUNTED_ENTRIES
-                is_costly = query.search_phrase or (is_read and query.which.keys is None)
+                is_costly = query.searched or (is_read and query.which.keys is None)
                 with searching() if is_costly else nullcontext():
                     items, total = self._search(query, days_within(counts, query), in_flight)
             else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from domain.listing.filters import Lookup, RequestFilter
+from domain.records.search_text import author_mark, normalized_phrase
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group
 
@@ -20,7 +21,7 @@ Sort: TypeAlias = Literal["inserted_at", "updated_at"]
 class ListQuery:
     """The parameters of a list. `page` counts from 1. `search_phrase` is a substring.
 
-    `bodies`: whether the items have their request and response XML.
+    `queued_by` is the id of an API key or of a person. `bodies`: whether the items have their request and response XML.
     """
 
     connection_id: str
@@ -30,6 +31,7 @@ class ListQuery:
     sort: Sort = "inserted_at"
     descending: bool = True
     search_phrase: str | None = None
+    queued_by: str | None = None
     bodies: bool = True
 
     @property
@@ -43,6 +45,12 @@ class ListQuery:
         return self.which.has(Lookup.COUNTS) or (self.sort != INSERTED and bool(self.within))
 
     @property
+    def searched(self) -> tuple[str, ...]:
+        """What the search texts of the requests contain: the mark of who queued them, and the phrase."""
+        mark = (author_mark(self.queued_by),) if self.queued_by else ()
+        return (*mark, normalized_phrase(self.search_phrase)) if self.search_phrase else mark
+
+    @property
     def reads_records(self) -> bool:
         """Whether records are selected by something that no index of this order has."""
         other = Lookup.UPDATED if self.sort == INSERTED else Lookup.INSERTED
@@ -51,13 +59,13 @@ class ListQuery:
     @property
     def is_search(self) -> bool:
         """Whether records are selected by something that is not in the counts."""
-        return bool(self.search_phrase) or self.reads_records or self.which.has(Lookup.GROUP)
+        return bool(self.searched) or self.reads_records or self.which.has(Lookup.GROUP)
 
     @property
     def group(self) -> Group | None:
         """The requests of a label if the list is exactly these, sorted by insertion."""
         which = self.which
-        is_whole = not (self.has_filter or self.search_phrase or which.query_id or self.reads_records)
+        is_whole = not (self.has_filter or self.searched or which.query_id or self.reads_records)
         return Group("label", which.label) if which.label and is_whole and self.sort == INSERTED else None
 
     def lists(self, record: QueuedRequest) -> bool:

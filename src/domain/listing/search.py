@@ -3,7 +3,7 @@
 The search texts and two indexes give the ids and insertion times of the hits. If there are too many hits to read their
 records, an index provides the values for the other filters and the order by `updated_at`. A list of all requests with a
 label, in the order of insertion, reads no hits but those of its page. For a filter that no index has, the records are
-read that the other filters leave.
+read that the other filters leave. Who queued a request is a mark in its search text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from domain.listing.query import ListQuery
 from domain.listing.sent import decided, is_decided_by_records
 from domain.qbxml.request.limits import MAX_WIRE_BYTES
 from domain.records.request import State
-from domain.records.search_text import normalized_phrase
 from domain.records.session import RequestInFlight
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group, IndexDays, IndexEntry
@@ -92,7 +91,7 @@ class Search:
         self._deadline = clock() + timedelta(seconds=MAX_SEARCH_SECONDS)
 
     def hits(self) -> Hits:
-        """Return (inserted_at, id) of the requests with the phrase, the label and the query.
+        """Return (inserted_at, id) of the requests with the phrase, the author, the label and the query.
 
         Other filters do not apply, except for a range of the time of insertion.
         """
@@ -102,12 +101,10 @@ class Search:
             selections.append(self._pages_of(query.which.query_id))
         if query.which.label:
             selections.append(self._entries_of(Group("label", query.which.label)))
-        if query.search_phrase and all(selections):
-            phrase = normalized_phrase(query.search_phrase)
-            points = self._points()
-            within = query.which.inserted
-            found = set(self._store.search_matches(query.connection_id, phrase, points, self._check_time, within))
-            selections.append(found - self._not_committed(found, phrase))
+        if query.searched and all(selections):
+            texts, points, within = query.searched, self._points(), query.which.inserted
+            found = set(self._store.search_matches(query.connection_id, texts, points, self._check_time, within))
+            selections.append(found - self._not_committed(found))
         hits = set.intersection(*map(set, selections))
         return {hit for hit in hits if hit[0] in query.which.inserted}
 
@@ -139,9 +136,9 @@ class Search:
         return in_order([*certain, *entries_of([*in_flight, *own], self._query)], self._query)
 
     def _selected(self) -> set[str] | None:
-        """Return the ids of the requests with the phrase, the group or the given ids, or None without these filters."""
+        """Return the ids of the requests with the phrase, the author, the group or the ids, or None without them."""
         which = self._query.which
-        if self._query.search_phrase or (which.has(Lookup.GROUP) and which.keys is None):
+        if self._query.searched or (which.has(Lookup.GROUP) and which.keys is None):
             return {id_ for _, id_ in self.hits() if which.keys is None or id_ in which.keys}
         return None if which.keys is None else set(which.keys)
 
@@ -219,11 +216,11 @@ class Search:
         unfiltered = ListQuery(self._query.connection_id)
         return split_points(matching_days(self._counts, unfiltered), self._min_part)
 
-    def _not_committed(self, hits: set[tuple[str, str]], phrase: str) -> set[tuple[str, str]]:
+    def _not_committed(self, hits: set[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return the hits in a response whose transaction has not been made, and may never be.
 
         The response and its search text are stored before the transaction (docs/decisions/0065). For such a request,
-        the request itself tells whether it contains the phrase.
+        the request itself tells whether it contains what is searched for.
         """
         sent = [record for record in self._in_flight if record.state is State.SENT]
         ids = [record.id for record in sent if (record.inserted_at, record.id) in hits]
@@ -232,8 +229,12 @@ class Search:
         batch = self._store.request_batch(ids)
         stray = [record for record in batch.records if batch.has_stray_response(record)]
         listed = batch.with_bodies(stray, max_response_bytes=0, max_total_bytes=MAX_WIRE_BYTES * len(ids))
-        texts = ((item.record, RequestInFlight(item.record, item.request_xml).search_text) for item in listed)
-        return {(record.inserted_at, record.id) for record, text in texts if phrase not in text}
+        stored = [RequestInFlight(item.record, item.request_xml, queued_by=item.queued_by) for item in listed]
+        return {
+            (one.record.inserted_at, one.record.id)
+            for one in stored
+            if not all(text in one.search_text for text in self._query.searched)
+        }
 
     def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:
         """Return the entries of the page, in order, and the number of hits that match the filters."""
@@ -278,14 +279,14 @@ class Search:
             return
         if self._query.reads_records:
             raise self._narrower(f"it would take more than {MAX_SEARCH_SECONDS} seconds")
-        if not self._query.search_phrase:
+        if not self._query.searched:
             raise InvalidRequest.of(
                 "label",
                 f"could not be combined with the other filters within {MAX_SEARCH_SECONDS} seconds. Leave out "
                 "state, webhook_state and sort=updated_at: a list by label alone is faster",
             )
         raise InvalidRequest.of(
-            "search_phrase",
+            "search_phrase" if self._query.search_phrase else "queued_by",
             f"could not be searched for in all requests of the connection within {MAX_SEARCH_SECONDS} seconds. "
             "Leave it out and filter by state and webhook_state, or try again tomorrow: requests of today take "
             "longest",

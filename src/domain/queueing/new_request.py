@@ -506,8 +506,9 @@ def added_request(
         record = record.awaiting_approval_again(inserted_at)
     request_xml = request.to_xml()
     qbxml.check_wire_size(request_xml)
-    search_text = searchable_text(record, new.request)
-    return AddRequest(record, request_xml, search_text, new.metadata, links.references, new.replaces, new.author.actor)
+    author = new.author.actor
+    search_text = searchable_text(record, new.request, queued_by=author)
+    return AddRequest(record, request_xml, search_text, new.metadata, links.references, new.replaces, author)
 
 
 def copy_of(stored: StoredRequest) -> NewRequest:

@@ -153,6 +153,10 @@ def audit_entry(
     )
 
 
+KEY_ID = f"key_[0-9a-f]{{{_ID_CHARACTERS}}}"
+"""The form of the public id of an API key, as a regular expression."""
+
+
 def public_id(prefix: str, stored_hash: str) -> str:
     """Return an id of a credential that may be shown: it leads neither to the credential nor to its stored hash."""
     return f"{prefix}_{hashlib.sha256(f'{prefix} {stored_hash}'.encode()).hexdigest()[:_ID_CHARACTERS]}"

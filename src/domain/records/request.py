@@ -752,7 +752,8 @@ class StoredRequest:
 class ListedRequest:
     """A record in a list. A body that does not fit into the list is None.
 
-    `modification_xml` and `field_changes` are those of a record that waits for approval.
+    `modification_xml` and `field_changes` are those of a record that waits for approval. `queued_by` is as in
+    `StoredRequest`.
     """
 
     record: QueuedRequest
@@ -761,6 +762,7 @@ class ListedRequest:
     references: tuple[Reference, ...] = ()
     modification_xml: str | None = None
     field_changes: tuple[FieldChange, ...] = ()
+    queued_by: Actor | None = None
 
     @property
     def lacks_modification(self) -> bool:

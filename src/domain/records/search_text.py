@@ -7,23 +7,51 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from domain.records.audit import Actor
     from domain.records.request import QueuedRequest
 
 MAX_TEXT_BYTES = 8 * 1024
 """Maximum length of a search text, in characters. A search reads the texts of all records of a connection."""
 
 
-def searchable_text(record: QueuedRequest, request: qbxml.Request, response_xml: str | None = None) -> str:
-    """Return the folded search text: id, subject, error, label, the request's values and the response's main values."""
+_AS_LETTERS = str.maketrans("0123456789abcdef", "ABCDEFGHIJKLMNOP")
+
+
+def author_mark(author_id: str) -> str:
+    """Return the mark in search texts of requests that this API key (`key_…`) or person (a UUID) has queued.
+
+    It has capital letters, so no folded phrase is a part of it. It begins and ends with another letter, so no mark is a
+    part of another one.
+    """
+    digits = author_id.rpartition("_")[2].replace("-", "")
+    return f"X{digits.translate(_AS_LETTERS)}X"
+
+
+def searchable_text(
+    record: QueuedRequest, request: qbxml.Request, response_xml: str | None = None, *, queued_by: Actor | None = None
+) -> str:
+    """Return the folded search text: id, subject, error, label, the request's values and the response's main values.
+
+    The mark of who queued it is the first line.
+    """
     error = f"{record.error.code}\n{record.error.message}\n" if record.error else ""
     label = f"{record.label}\n" if record.label else ""
     own = f"{record.id}\n{error}{label}".casefold()
+    mark = f"{author_mark(queued_by.id)}\n" if queued_by and queued_by.id else ""
     values = qbxml.search_text(request, response_xml).casefold()
     subject = (record.subject or "").casefold()
     # Most parts of a subject are values too. Only the others take space, such as the sum of the lines.
-    searched = values[: max(MAX_TEXT_BYTES - len(f"{subject}\n{own}"), 0)]
+    searched = values[: max(MAX_TEXT_BYTES - len(f"{mark}{subject}\n{own}"), 0)]
     derived = "".join(f"{part}\n" for part in subject.split(qbxml.BETWEEN_PARTS) if part not in searched)
-    return f"{derived}{own}{values}"[:MAX_TEXT_BYTES]
+    return f"{mark}{derived}{own}{values}"[:MAX_TEXT_BYTES]
+
+
+def with_lines(text: str, lines: Iterable[str]) -> str:
+    """Return a search text with more lines. They come after its first line, which may be the mark of its author."""
+    first, *rest = text.split("\n")
+    return "\n".join(dict.fromkeys([first, *(line.casefold() for line in lines), *rest]))[:MAX_TEXT_BYTES]
 
 
 def normalized_phrase(phrase: str) -> str:

@@ -79,7 +79,7 @@ class RequestInFlight:
         with suppress(Exception):
             if self.request_xml is not None:
                 request = qbxml.stored_request(self.request_xml, self.record.qbxml_version)
-                return searchable_text(self.record, request)
+                return searchable_text(self.record, request, queued_by=self.queued_by)
         return ""
 
 

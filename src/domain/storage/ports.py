@@ -401,12 +401,12 @@ class ListStore(ConnectionReads, RequestReads, RecordReads, EntryReads, StretchR
     def search_matches(
         self,
         connection_id: str,
-        phrase: str,
+        texts: tuple[str, ...],
         split_points: Sequence[str],
         check_deadline: Callable[[], None] = lambda: None,
         within: TimeRange = ANY_TIME,
     ) -> Collection[tuple[str, str]]:
-        """Return (inserted_at, id) of every record with `phrase` in its search text, in no particular order.
+        """Return (inserted_at, id) of every record with all `texts` in its search text, in no particular order.
 
         Only records that were inserted `within` a range of time are meant.
         """

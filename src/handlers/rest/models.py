@@ -13,7 +13,7 @@ from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_labe
 from domain.listing.filters import FILTERS, MAX_IDS, RANGES, Form, Lookup, RequestFilter
 from domain.queueing.selection import MAX_CURSOR_LENGTH
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
-from domain.records.audit import Action
+from domain.records.audit import KEY_ID, Action
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.event_types import ALL_EVENTS, WEBHOOK_EVENTS, checked_webhook_event
 from domain.records.request import State
@@ -121,6 +121,24 @@ def _uuid(text: str) -> str:
 
 
 Id = Annotated[str, AfterValidator(_uuid), WithJsonSchema({"type": "string", "pattern": _UUID_PATTERN})]
+
+
+_AUTHOR = re.compile(f"{KEY_ID}|{_UUID.pattern}")
+
+
+def _author(text: str) -> str:
+    """Refuse a text that is the id of neither an API key nor a person."""
+    if not _AUTHOR.fullmatch(text):
+        raise ValueError(
+            "must be the id of an API key (key_ and 16 hexadecimal digits) or of a person (a lower-case UUID), "
+            f"not {shortened(text, _MAX_QUOTED)!r}"
+        )
+    return text
+
+
+AuthorId = Annotated[
+    str, AfterValidator(_author), WithJsonSchema({"type": "string", "pattern": f"^({_AUTHOR.pattern})$"})
+]
 
 
 def _cursor_of_audit_log(text: str) -> str:
@@ -500,6 +518,10 @@ class ListParameters(PageParameters, _Filters):
         max_length=200,
         description="A part of an id, a name, a label, a text or a message. A search that takes longer than 20 seconds "
         "returns 400 `invalid_request`.",
+    )
+    queued_by: AuthorId | None = Field(
+        default=None,
+        description="Requests that this API key or person has queued: `queued_by.id` of their records. A search.",
     )
     bodies: bool = Field(
         default=True, description="False leaves `request_xml` and `response_xml` out of the items, which is faster."

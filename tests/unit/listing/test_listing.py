@@ -63,7 +63,7 @@ def store_with(history: History, store: FakeStore | None = None) -> FakeStore:
     store = store or FakeStore()
     store.commit(Put(None, a_connection()))
     for past in history:
-        store.commit(AddRequest(past.record, REQUEST_XML, past.text))
+        store.commit(AddRequest(past.record, REQUEST_XML, past.search_text, queued_by=past.queued_by))
         if past.removed:
             store.commit(RemoveRequest(past.record, timestamp(NOON)))
     return store

@@ -45,13 +45,13 @@ class SlowStore(FakeStore):
     def search_matches(
         self,
         connection_id: str,
-        phrase: str,
+        texts: tuple[str, ...],
         split_points: Sequence[str],
         check_deadline: Callable[[], None] = lambda: None,
         within: TimeRange = ANY_TIME,
     ) -> Collection[tuple[str, str]]:
         self._wait()
-        return super().search_matches(connection_id, phrase, split_points, check_deadline, within)
+        return super().search_matches(connection_id, texts, split_points, check_deadline, within)
 
     def all_index_entries(self, *arguments: Any, **keywords: Any) -> Iterable[IndexEntry]:
         self._wait()

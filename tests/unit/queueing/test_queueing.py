@@ -161,7 +161,7 @@ class TestQueue:
         stored_request = requests.queueing.queue(command(APP_ID, CONNECTION_ID, REQUEST)).stored
 
         for needle in ("customerqueryrq", stored_request.record.id):
-            assert requests.store.search_matches(CONNECTION_ID, needle, []) == [
+            assert requests.store.search_matches(CONNECTION_ID, (needle,), []) == [
                 (stored_request.record.inserted_at, stored_request.record.id)
             ]
 

@@ -17,7 +17,7 @@ from domain import qbxml
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, ErrorCode, State
-from domain.records.search_text import MAX_TEXT_BYTES
+from domain.records.search_text import with_lines
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.outcomes.attribution import (
     is_about,
@@ -89,8 +89,7 @@ class RequestUpdate:
             # The response must be stored even if an error of the service prevents a search in it.
             with suppress(Exception):
                 lines += qbxml.search_text(no_request, self.response_xml).split("\n")
-        lines = [line.casefold() for line in lines] + request_text.split("\n")
-        return "\n".join(dict.fromkeys(lines))[:MAX_TEXT_BYTES]
+        return with_lines(request_text, lines)
 
 
 @dataclass(frozen=True, slots=True)

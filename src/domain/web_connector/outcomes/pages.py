@@ -106,7 +106,8 @@ def next_page(
         subject=record.subject,
         simulated=record.simulated,
     )
-    return AddRequest(page, request.to_xml(), searchable_text(page, request), metadata, queued_by=queued_by)
+    search_text = searchable_text(page, request, queued_by=queued_by)
+    return AddRequest(page, request.to_xml(), search_text, metadata, queued_by=queued_by)
 
 
 def max_returned(request: qbxml.Request) -> int | None:
