@@ -5,7 +5,7 @@ import { call } from "../../src/console/lib/api.js";
 import { draftKey, draftsOf, writeDraft } from "../../src/console/lib/drafts.js";
 import { allows, CALLS } from "../../src/console/lib/permissions.js";
 import { ROOT } from "../../src/console/lib/router.js";
-import { endSession, noteLogin, session, signIn, signOut, start, wantedPage } from "../../src/console/lib/session.js";
+import { endSession, session, signIn, signOut, start, wantedPage } from "../../src/console/lib/session.js";
 
 const SHOP = { id: "shop", name: "Shop", environment: "production", role: "editor" };
 const TEST_SHOP = { id: "test-shop", name: "Shop, tests", environment: "test", role: "admin" };
@@ -25,17 +25,18 @@ globalThis.fetch = async (address, { method, headers, body, credentials }) => {
   service.asked.push([method, path, credential, body && JSON.parse(body)]);
   assert.equal(credentials, path.startsWith("/session") ? "same-origin" : "omit");
   if (!service.isReached) throw new TypeError("network");
-  if (path === "/session/end") return new Response(null, { status: 204 });
-  if (path === "/session") return service.isSignedIn ? json(200, { data: tokenFor(JSON.parse(body)) }) : unauthorized();
+  if (path === "/session/end") return service.isSignedIn ? new Response(null, { status: 204 }) : unauthorized();
+  if (path === "/session") return service.isSignedIn ? tokenFor(JSON.parse(body)) : unauthorized();
   if (service.refused.has(credential)) return unauthorized();
   if (path === "/api/v1/api_key") return json(200, { data: aboutOf(credential) });
   return json(200, { data: path });
 };
 
 function tokenFor({ app_id: wanted }) {
-  const app = service.apps.find(({ id }) => id === wanted) ?? service.apps[0] ?? null;
+  const app = service.apps.find(({ id }) => !wanted || id === wanted) ?? null;
+  if (wanted && !app) return json(403, { error: { code: "forbidden", message: "You do not belong to this app." } });
   const token = app && `st_${app.id}_${app.role}_${service.asked.length}`;
-  return { token, expires_in: 600, person: service.person, app, apps: service.apps };
+  return json(200, { data: { token, expires_in: 600, person: service.person, app, apps: service.apps } });
 }
 
 function aboutOf(credential) {
@@ -160,6 +161,14 @@ test("a sign-out that does not reach the service signs nobody out, and one that 
   assert.deepEqual(Object.keys(sessionStorage), []);
 });
 
+test("a sign-out of a session that has ended already signs out", async () => {
+  await start();
+  service.isSignedIn = false;
+  await endSession(false);
+
+  assert.equal(session.person, null);
+});
+
 test("the tab keeps its app when the page is loaded again", async () => {
   service.apps = [TEST_SHOP, SHOP];
   sessionStorage.setItem("qbxml-queue.app", "shop");
@@ -167,6 +176,14 @@ test("the tab keeps its app when the page is loaded again", async () => {
 
   assert.equal(session.person.app.id, "shop");
   assert.deepEqual(service.asked[0][3], { app_id: "shop" });
+});
+
+test("a page that is loaded after a membership has ended shows another app", async () => {
+  service.apps = [TEST_SHOP];
+  sessionStorage.setItem("qbxml-queue.app", "shop");
+  await start();
+
+  assert.equal(session.person.app.id, "test-shop");
 });
 
 test("a person without an app may do nothing", async () => {
@@ -182,13 +199,19 @@ test("an action that no table has is an error, so a control with a misspelt name
   assert.throws(() => allows(["manage"], "pauze"), TypeError);
 });
 
-test("the page that is wanted is below the console, and survives an attempt that failed", () => {
-  const wanted = [];
-  for (const path of ["/app/connections/1?state=error", "/docs", "/app/sign_in?problem=expired"]) {
-    globalThis.location = new URL(ROOT + path, "http://localhost");
-    wanted.push(wantedPage());
-    if (path.includes("?state")) noteLogin();
+test("the page that is wanted is below the console, and the address of a failed attempt names it", () => {
+  const failed = (to) => `/app/sign_in?${new URLSearchParams({ problem: "expired", to })}`;
+  for (const [address, wanted] of [
+    ["/app/connections/1?state=error", "/app/connections/1?state=error"],
+    ["/docs", "/app"],
+    ["/app/sign_in?problem=expired", "/app"],
+    [failed("/app?search=a"), "/app?search=a"],
+    [failed("//attacker.example/app"), "/app"],
+    [failed("https://attacker.example/app"), "/app"],
+    [failed("/apple"), "/app"],
+    [failed("/app/sign_in?problem=denied"), "/app"],
+  ]) {
+    globalThis.location = new URL(ROOT + address, "http://localhost");
+    assert.equal(wantedPage(), wanted, address);
   }
-
-  assert.deepEqual(wanted, ["/app/connections/1?state=error", "/app", "/app/connections/1?state=error"]);
 });

@@ -1,8 +1,8 @@
 // Who has signed in, and to what: the app, its environment and the role, and the menu of a person.
 import { html, useEffect, useRef } from "../vendor/preact.js";
 import { url } from "./router.js";
-import { endSession, session, signOut, switchApp } from "./session.js";
-import { Button, explain, Foreign, Icon, toast } from "./ui.js";
+import { endSession, loginAddress, session, signOut, switchApp } from "./session.js";
+import { explain, Foreign, Icon, toast } from "./ui.js";
 
 const ENVIRONMENTS = { production: "Production", test: "Test" };
 export const ROLES = {
@@ -16,6 +16,10 @@ export const ROLES = {
 const KEYS = { read_only: " (read-only key)", propose: " (key that proposes)", approve: " (key that approves)" };
 
 export const Environment = ({ name }) => html`<span class="environment ${name}">${ENVIRONMENTS[name] ?? name}</span>`;
+
+/** A person in a record or an entry, which keep the id alone: the name is gone after the person was forgotten. */
+export const PersonName = ({ name }) =>
+  name ? html`<${Foreign} text=${name} />` : html`<span class="muted">A former member</span>`;
 
 /** What the reader works on. A test environment also has a coloured edge at the top of the window. */
 export function Place() {
@@ -55,13 +59,13 @@ function PersonMenu({ person, app, apps }) {
   return html`
     <button type="button" popovertarget="account">
       <${Icon} name="person" />
-      <span class="grow ellipsis"><${Foreign} text=${person.name} /></span>
+      <span class="grow ellipsis"><${Foreign} text=${person.name ?? person.email ?? "You"} /></span>
       <${Icon} name="more" />
     </button>
     <div id="account" class="account" popover="auto" ref=${menu}>
       <div class="who">
-        <div class="strong break"><${Foreign} text=${person.name} /></div>
-        <div class="muted small break"><${Foreign} text=${person.email} /></div>
+        ${person.name && html`<div class="strong break"><${Foreign} text=${person.name} /></div>`}
+        ${person.email && html`<div class="muted small break"><${Foreign} text=${person.email} /></div>`}
       </div>
       ${
         apps.length > 1 &&
@@ -122,11 +126,11 @@ export function NoApp() {
           <${Icon} name="person" />
           <h1>You belong to no app</h1>
           <p>
-            You have signed in as <${Foreign} text=${person?.email ?? ""} />. Ask an admin of your app to invite this
-            email address, then reload this page.
+            You have signed in${person?.email && html` as <${Foreign} text=${person.email} />`}. Ask an admin of your
+            app to invite your email address, then sign in again.
           </p>
           <div class="row">
-            <${Button} kind="primary" icon="refresh" onClick=${() => location.reload()}>Reload<//>
+            <a class="button primary" href=${loginAddress()}>Sign in again</a>
           </div>
         </div>
       </div>

@@ -10,8 +10,6 @@ const KEY = "qbxml-queue.key";
 const ABOUT = "qbxml-queue.about";
 /** The app that this tab shows to a person, who may belong to several. */
 const APP = "qbxml-queue.app";
-/** The page from which a person went to sign in. */
-const WANTED = "qbxml-queue.wanted";
 
 /**
  * @typedef {object} About What `GET /api_key` says.
@@ -145,23 +143,29 @@ async function readAbout(key) {
 }
 
 /**
- * Gets a token for the app that this tab shows.
+ * Gets a token for the app that this tab shows. A person who no longer belongs to it gets one for another app only when
+ * the page is loaded: a call that was meant for one app must not reach another.
  *
  * @param {SignedIn | null} former
  * @returns {Promise<SignedIn>}
  */
 async function askForToken(former) {
   const asked = Date.now();
-  const wanted = former?.app?.id ?? sessionStorage.getItem(APP);
-  const { data } = await requestSession([], wanted ? { app_id: wanted } : {});
-  const { token: text, expires_in: seconds, person, app, apps } = data;
-  // A call that was meant for one app must not reach another.
+  const wanted = former ? former.app?.id : sessionStorage.getItem(APP);
+  let answer;
+  try {
+    answer = await requestSession([], wanted ? { app_id: wanted } : {});
+  } catch (error) {
+    if (error.code !== "forbidden" || !wanted) throw error;
+    if (former) throw new ApiError(401, "unauthorized", NO_MEMBER);
+    answer = await requestSession([], {});
+  }
+  const { token: text, expires_in: seconds, person, app, apps } = answer.data;
   if (former?.app && app?.id !== former.app.id) throw new ApiError(401, "unauthorized", NO_MEMBER);
   const isSame = former && JSON.stringify(app) === JSON.stringify(former.app);
   const about = isSame || !app ? (former?.about ?? null) : (await request(text, "GET", ["api_key"])).data;
   if (app && !former) {
     sessionStorage.setItem(APP, app.id);
-    sessionStorage.removeItem(WANTED);
     claimDrafts(app.id, person.id);
   }
   return { text, endsAt: asked + seconds * 1000, about, person, app, apps };
@@ -169,18 +173,21 @@ async function askForToken(former) {
 
 const NO_MEMBER = "You no longer belong to this app.";
 
-/** Returns the page that is shown after the sign-in: a path below `/app`, without the stage of the deployment. */
+/** A path below `/app`, also with parameters. */
+const PAGE = /^\/app(?:[/?]|$)/;
+
+/**
+ * Returns the page that is shown after the sign-in: a path below `/app`, without the stage of the deployment. The
+ * address of the sign-in names it, after an attempt that failed.
+ */
 export function wantedPage() {
-  const here = location.pathname.slice(ROOT.length) + location.search;
-  if (here.startsWith("/app/sign_in")) return sessionStorage.getItem(WANTED) ?? "/app";
-  return here.startsWith("/app") ? here : "/app";
+  const here = location.pathname.slice(ROOT.length);
+  const wanted = here === "/app/sign_in" ? new URLSearchParams(location.search).get("to") : here + location.search;
+  return wanted && PAGE.test(wanted) && !wanted.startsWith("/app/sign_in") ? wanted : "/app";
 }
 
 /** Returns the address that leads to the provider and back to the page that the reader wanted. */
 export const loginAddress = () => `${ROOT}/session/login?${new URLSearchParams({ to: wantedPage() })}`;
-
-/** Notes which page is wanted, for another attempt if this one fails. */
-export const noteLogin = () => sessionStorage.setItem(WANTED, wantedPage());
 
 /**
  * Sends a call with the key, or with a token that is renewed when that is needed.
@@ -218,7 +225,11 @@ export function switchApp(appId, address) {
  * @param {boolean} everywhere
  */
 export async function endSession(everywhere) {
-  await requestSession(["end"], { everywhere });
+  try {
+    await requestSession(["end"], { everywhere });
+  } catch (error) {
+    if (error.status !== 401) throw error; // The session has ended already.
+  }
   signOut();
 }
 
@@ -229,7 +240,7 @@ export async function endSession(everywhere) {
  * @param {string} [reason]
  */
 export function signOut(reason) {
-  for (const name of [KEY, ABOUT, WANTED]) sessionStorage.removeItem(name);
+  for (const name of [KEY, ABOUT]) sessionStorage.removeItem(name);
   token.forget();
   if (!reason) {
     sessionStorage.removeItem(APP);

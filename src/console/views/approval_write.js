@@ -1,5 +1,6 @@
 // A write that waits for approval: in words, as a table, and its buttons.
 import { html, useState } from "../vendor/preact.js";
+import { PersonName } from "../lib/account.js";
 import { readRecord, refusalOf } from "../lib/approvals.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
@@ -137,6 +138,7 @@ function About({ record, isOwn }) {
 
 /** The name of whoever queued a write, or an id. */
 function QueuedBy({ record: { approval, queued_by: author } }) {
+  if (author?.type === "person") return html`<${PersonName} name=${author.name} />`;
   if (author?.name && author.id === approval.queued_by) return html`<${Foreign} text=${author.name} />`;
   return html`<code>${approval.queued_by ?? "an unknown key"}</code>`;
 }

@@ -1,5 +1,6 @@
 // An entry of the audit log.
 import { html } from "../vendor/preact.js";
+import { PersonName } from "../lib/account.js";
 import { url } from "../lib/router.js";
 import { ago, count, fullTime } from "../lib/text.js";
 import { Foreign } from "../lib/ui.js";
@@ -107,14 +108,14 @@ function ConnectionName({ entry: { connection_id: id, name }, names }) {
   return html`<a class="break" href=${url(`/connections/${id}/audit_log`)}><${Foreign} text=${names[id]} /></a>`;
 }
 
-/** Whoever did it. Only the id of a person is kept in an entry, so the name is gone after the person was forgotten. */
+/** Whoever did it. */
 function Actor({ actor, own }) {
   const { type, id, name } = actor;
   if (type === "operator") return "Operator";
   if (type === "person") {
     return html`
       <div class="break">
-        ${name ? html`<${Foreign} text=${name} />` : html`<span class="muted">A former member</span>`}
+        <${PersonName} name=${name} />
         ${id && id === own ? html` <span class="tag">you</span>` : ""}
       </div>
     `;

@@ -1,7 +1,9 @@
 // The facts about a request: its ids, what it asked for, who approved it, and its webhook.
 import { html } from "../vendor/preact.js";
+import { PersonName } from "../lib/account.js";
 import { CopyIcon } from "../lib/copying.js";
 import { url } from "../lib/router.js";
+import { session } from "../lib/session.js";
 import { fullTime, plural, webhookState } from "../lib/text.js";
 import { Foreign, WebhookBadge } from "../lib/ui.js";
 
@@ -19,7 +21,8 @@ const IF_EXISTS = {
 function Decision({ approval: { decision, decided_by: by, decided_at: at, reason }, connection_id: connection }) {
   if (!decision) return html`<a href=${url("/approvals", { connection })}>Nobody has decided yet</a>`;
   return html`
-    ${decision === "approved" ? "Approved" : "Rejected"} ${fullTime(at)}${by && html` with <code>${by}</code>`}
+    ${decision === "approved" ? "Approved" : "Rejected"} ${fullTime(at)}
+    ${by && (by === session.person?.person.id ? " by you" : html` by <code>${by}</code>`)}
     ${reason && html`: <${Foreign} text=${reason} />`}
   `;
 }
@@ -81,8 +84,14 @@ export function Details({ record, label }) {
         html`
           <dt>Queued by</dt>
           <dd>
-            ${record.queued_by.name && html`<${Foreign} text=${record.queued_by.name} /> `}
-            <code>${record.queued_by.id}</code>
+            ${
+              record.queued_by.type === "person"
+                ? html`<${PersonName} name=${record.queued_by.name} />`
+                : html`
+                  ${record.queued_by.name && html`<${Foreign} text=${record.queued_by.name} /> `}
+                  <code>${record.queued_by.id}</code>
+                `
+            }
           </dd>
         `
       }

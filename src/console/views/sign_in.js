@@ -2,7 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { hasDrafts } from "../lib/drafts.js";
 import { navigate, ROOT, url } from "../lib/router.js";
-import { HAS_SIGN_IN, loginAddress, noteLogin, signIn, wantedPage } from "../lib/session.js";
+import { HAS_SIGN_IN, loginAddress, signIn, wantedPage } from "../lib/session.js";
 import { Brand, Button, explain, Field, Note, useTitle } from "../lib/ui.js";
 
 /** Why the service did not sign a person in (`/sign_in?problem=…`), and what to do. */
@@ -24,6 +24,7 @@ const PROBLEMS = {
     "The sign-in provider did not answer",
     "Try again in a few minutes. If it happens again, tell the operator of this service.",
   ],
+  try_again: ["The service is busy", "Try again in a moment."],
   invalid_login: [
     "This sign-in was not begun here",
     "It was begun in another browser, or its link is old. Sign in again in this window.",
@@ -72,11 +73,9 @@ export default function SignIn({ reason, problem, done }) {
         ${
           HAS_SIGN_IN
             ? html`
-              <a class="button primary" href=${loginAddress()} onClick=${noteLogin}>Sign in</a>
-              <details class="other-way">
-                <summary>Sign in with an API key</summary>
-                <${KeyForm} done=${signedIn}>Sign in with the key<//>
-              </details>
+              <a class="button primary" href=${loginAddress()}>Sign in</a>
+              <p class="or">or with an API key</p>
+              <${KeyForm} done=${signedIn}>Sign in with the key<//>
             `
             : html`<${KeyForm} done=${signedIn} isFirst=${true}>Sign in<//>`
         }
