@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import random
@@ -139,6 +140,38 @@ def test_a_line_has_its_item_and_the_custom_fields_of_the_item(shop: Any) -> Non
     assert [one["ItemRef"]["FullName"] for one in read] == ["Consulting", "Consulting"]
     assert (read[0]["Quantity"], read[1]["Desc"]) == (2, "Day")
     assert [row["DataExtValue"] for one in read for row in one.get("DataExtRet", ())] == ["Red"]
+
+
+@pytest.mark.parametrize("values", [{"Colour": "Red"}, {"Colour": "Red", "Route": "North"}, {"Colour": None}])
+def test_an_update_refuses_custom_fields_of_lines_with_the_requests_that_write_them(
+    shop: Any, books: Books, values: dict[str, str | None]
+) -> None:
+    shop.customers.create(Name="Ada Ltd")
+    lines = [line("Consulting", custom_fields={"Colour": "Blue"}), line("Consulting", custom_fields={"Colour": "Grey"})]
+    made = shop.invoices.create(CustomerRef="Ada Ltd", lines=lines)
+    changed = made["InvoiceLineRet"][1]["TxnLineID"]
+    written = len(books.records)
+
+    with pytest.raises(TypeError, match="cannot write custom fields of lines") as error:
+        shop.invoices.update(made["TxnID"], lines=[{"TxnLineID": changed, "Quantity": 2, "custom_fields": values}])
+    assert len(books.records) == written
+    shown = str(error.value).partition("execute() ")[2].removesuffix(".")
+    for request in ast.literal_eval(f"[{shown}]"):
+        shop.execute(request)
+
+    read = shop.invoices.get(made["TxnID"], custom_fields=True)["InvoiceLineRet"]
+    found = [{row["DataExtName"]: row["DataExtValue"] for row in one.get("DataExtRet", ())} for one in read]
+    assert found == [{"Colour": "Blue"}, {name: value for name, value in values.items() if value}]
+
+
+def test_a_line_that_an_update_adds_has_no_custom_fields_yet(shop: Any, books: Books) -> None:
+    for added in ({"custom_fields": {"Colour": "Red"}}, line(custom_fields={"Colour": "Red"})):
+        with pytest.raises(TypeError, match=r"'TxnLineID': '…'.*'…' is the TxnLineID of the new line"):
+            shop.invoices.update("1-2", lines=[{"TxnLineID": "-1", "ItemRef": "Consulting", **added}])
+    group = {"TxnLineID": "3-4", "InvoiceLineMod": [{"TxnLineID": "5-6", "custom_fields": {"Colour": "Red"}}]}
+    with pytest.raises(TypeError, match="'TxnLineID': '5-6'"):
+        shop.invoices.update("1-2", InvoiceLineGroupMod=[group])
+    assert books.records == {}
 
 
 def test_a_batch_writes_custom_fields_behind_their_object(shop: Any, books: Books) -> None:

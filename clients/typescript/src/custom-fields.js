@@ -6,6 +6,8 @@
 
 /** The OwnerID of the fields that users see. Private data of a program has a GUID. */
 const OWNER = "0";
+/** What a message has in place of an id that does not exist yet. */
+const NEW_LINE_ID = "…";
 
 /** @typedef {Record<string, string | null>} Values */
 
@@ -63,21 +65,47 @@ export function conflicts(wanted, before, now) {
 }
 
 /**
- * Return the request for each custom field of an object: one that sets the value, or one that deletes it.
+ * Return the request for each custom field of an object, or of a line: one that sets the value, or one that deletes it.
  *
  * QuickBooks does not clear a field with DataExtMod, and DataExtAdd fails for a field that was defined again.
- * @param {Kind} kind @param {unknown} id @param {Values} values @returns {Tree[]}
+ * @param {Kind} kind @param {unknown} id @param {Values} values @param {string} [lineId] @returns {Tree[]}
  */
-export function written(kind, id, values) {
+export function written(kind, id, values, lineId) {
   const type = kind.customFields;
   const place =
     kind.key === "ListID" ? { ListDataExtType: type, ListObjRef: { ListID: id } } : { TxnDataExtType: type, TxnID: id };
   return Object.entries(values).map(([name, value]) => {
-    const field = { OwnerID: OWNER, DataExtName: name, ...place };
+    const field = { OwnerID: OWNER, DataExtName: name, ...place, ...(lineId && { TxnLineID: lineId }) };
     return value === null
       ? { DataExtDelRq: { DataExtDel: field } }
       : { DataExtModRq: { DataExtMod: { ...field, DataExtValue: value } } };
   });
+}
+
+/**
+ * Throw TypeError for an update with custom fields of lines. It has the requests that write them.
+ * @param {Kind} kind @param {string} id @param {Tree} fields
+ */
+export function checkLines(kind, id, fields) {
+  const requests = writtenInLines(kind, id, fields).map((request) => JSON.stringify(request));
+  if (requests.length === 0) return;
+  const isNew = requests.some((request) => request.includes(NEW_LINE_ID));
+  const hint = isNew ? ` ${JSON.stringify(NEW_LINE_ID)} is the TxnLineID of the new line, which update returns.` : "";
+  const message = "update cannot write custom fields of lines. Leave them out, and execute";
+  throw new TypeError(`${message} ${requests.join(", ")}.${hint}`);
+}
+
+/** Return the request for each custom field of the lines in an update, and of those in groups. @param {Kind} kind @param {string} id @param {Tree} fields @returns {Tree[]} */
+function writtenInLines(kind, id, fields) {
+  const families = Object.keys(fields).filter((name) => /Line(Group)?Mod$/.test(name));
+  return families
+    .flatMap((name) => /** @type {Tree[]} */ (fields[name]))
+    .flatMap((line) => {
+      const { TxnLineID = "-1", customFields, ...others } = line;
+      const lineId = TxnLineID === "-1" ? NEW_LINE_ID : TxnLineID;
+      const values = checked(kind, "update", customFields);
+      return [...written(kind, id, values, lineId), ...writtenInLines(kind, id, others)];
+    });
 }
 
 /** Return the value of a custom field. QuickBooks does not distinguish case in names. @param {Tree} record @param {string} name */

@@ -1,5 +1,5 @@
 // Resources: the objects of QuickBooks by their names, such as `books.customers`. schema/resources.d.cts has them.
-import { asked, checked, conflicts, differing, withCustomFields, written } from "./custom-fields.js";
+import { asked, checkLines, checked, conflicts, differing, withCustomFields, written } from "./custom-fields.js";
 import {
   Ambiguous,
   ApiError,
@@ -426,6 +426,7 @@ function alteration(kind, id, given) {
   const line = kind.changedLines.find((one) => one === `${kind.name}LineMod`);
   const { customFields, ...others } = fieldsOf(kind, given);
   const { removeLines: removed = [], ...fields } = toJson(withLines(kind, others, line));
+  checkLines(kind, id, fields);
   return { id, fields, removed, customFields: checked(kind, "update", customFields) };
 }
 

@@ -5,6 +5,7 @@ QBXML calls them data extensions of the owner 0. They are read with the object a
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from qbxml_queue.errors import Change
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 OWNER = "0"
 """The OwnerID of the fields that users see. Private data of a program has a GUID."""
+
+NEW_LINE_ID = "…"
+"""What a message has in place of an id that does not exist yet."""
 
 
 def asked(filters: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,22 +65,48 @@ def conflicts(wanted: Mapping[str, str | None], before: Mapping[str, Any], now: 
             yield Change(f"custom_fields/{name}", old, new, value)
 
 
-def written(kind: Kind, identifier: Any, values: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
-    """Yield the request for each custom field of an object: one that sets the value, or one that deletes it.
+def written(
+    kind: Kind, identifier: Any, values: Mapping[str, str | None], line_id: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the request for each custom field of an object, or of its line. It sets the value, or deletes it.
 
     QuickBooks does not clear a field with DataExtMod, and DataExtAdd fails for a field that was defined again.
     """
-    place = (
+    place: dict[str, Any] = (
         {"ListDataExtType": kind.custom_fields, "ListObjRef": {"ListID": identifier}}
         if kind.key == "ListID"
         else {"TxnDataExtType": kind.custom_fields, "TxnID": identifier}
     )
+    if line_id is not None:
+        place["TxnLineID"] = line_id
     for name, value in values.items():
         field = {"OwnerID": OWNER, "DataExtName": name, **place}
         if value is None:
             yield {"DataExtDelRq": {"DataExtDel": field}}
         else:
             yield {"DataExtModRq": {"DataExtMod": {**field, "DataExtValue": value}}}
+
+
+def check_lines(kind: Kind, identifier: str, fields: Mapping[str, Any]) -> None:
+    """Raise TypeError for an update with custom fields of lines. It has the requests that write them."""
+    requests = [repr(request) for request in _written_in_lines(kind, identifier, fields)]
+    if not requests:
+        return
+    is_new = any(NEW_LINE_ID in request for request in requests)
+    hint = f" {NEW_LINE_ID!r} is the TxnLineID of the new line, which update() returns." if is_new else ""
+    message = "update() cannot write custom fields of lines. Leave them out, and execute()"
+    raise TypeError(f"{message} {', '.join(requests)}.{hint}")
+
+
+def _written_in_lines(kind: Kind, identifier: str, fields: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the request for each custom field of the lines in an update, and of those in groups."""
+    families = [lines for name, lines in fields.items() if name.endswith(("LineMod", "LineGroupMod"))]
+    for line in chain.from_iterable(families):
+        added = {one["DataExtName"]: one["DataExtValue"] for one in line.get("DataExt", ())}
+        line_id = line["TxnLineID"] if line.get("TxnLineID", "-1") != "-1" else NEW_LINE_ID
+        given = checked(kind, "update", line.get("custom_fields", {}) | added)
+        yield from written(kind, identifier, given, line_id)
+        yield from _written_in_lines(kind, identifier, line)
 
 
 def data_extensions(values: Mapping[str, str]) -> list[dict[str, str]]:

@@ -545,6 +545,7 @@ def alteration(kind: Kind, identifier: str, given: dict[str, Any]) -> tuple[Alte
     removed = list(options.pop("remove_lines", ()))
     line = f"{kind.name}LineMod"
     _rename_lines(fields, options, line if line in kind.changed_lines else None)
+    custom_fields.check_lines(kind, identifier, fields)
     return Alteration(identifier, fields, removed, wanted), options
 
 
