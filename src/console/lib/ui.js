@@ -52,7 +52,7 @@ export const Icon = ({ name }) => html`
 `;
 
 export const Brand = ({ href }) => html`
-  <a class="brand" href=${href}>
+  <a class="brand" href=${href} aria-label="qbxml-queue">
     <svg viewBox="0 0 32 32" aria-hidden="true">
       <rect width="32" height="32" rx="8" fill="#2f5fe0" />
       <path d="M9 10h14M9 16h10M9 22h6" stroke="#fff" stroke-width="3" stroke-linecap="round" />
