@@ -104,6 +104,10 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
             " call, send exactly the same."
         ),
     ),
+    errors.TooManyKeys: (
+        "The app has 200 active API keys, or an API key and its rotation are both active, or the key to rotate is not.",
+        "Revoke a key that is not used. In place of a key that is not active, create a new one.",
+    ),
     errors.ConnectionActive: (
         "A session of the Web Connector is live, so the connection cannot be deleted.",
         "Pause the connection, and delete it when the session has ended ([how](support.md#remove-a-connection)).",

@@ -71,7 +71,7 @@ DESCRIPTION = (
 SERVERS = [{"url": LOCAL_URL, "description": "The deployment that serves this document, or else `make run`"}]
 
 TAGS = {
-    "API keys": "The app and the scope of an API key.",
+    "API keys": "The caller and what the caller may do; the keys of the app, for people who are admins.",
     "Audit log": "Who did what, and when.",
     "Contact": "What customers see of the app on the onboarding page.",
     "Connections": "Company files, and the Web Connectors that reach them.",

@@ -11,12 +11,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
+from domain.apps.administration import NewKey
 from domain.errors import CursorExpired, InvalidRequest, QuotaExceeded
 from domain.events.feed import Cursor, FeedEvent
 from domain.listing.overview import ConnectionOverview, Overview
 from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
-from domain.records.app import Contact, Environment, Scope
+from domain.records.app import ApiKey, Contact, Environment, Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
 from domain.records.event import EventOutcome, LoggedEvent
@@ -37,6 +38,7 @@ from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, 
 from domain.storage.statistics import Series, Slot
 from domain.timestamps import timestamp
 from domain.webhooks.ports import PlannedEvent
+from handlers.views.api_keys import key_view, new_key_view
 from handlers.views.audit_log import audit_entry_view
 from handlers.views.connection_event import connection_event_body
 from handlers.views.connections import connection
@@ -206,6 +208,9 @@ def _audit_log() -> list[AuditEntryView]:
 
 
 _CONTACT = Contact("Bluewater Books", "https://bluewater.example/logo.png", "+1 555 010 0199", "help@bluewater.example")
+_KEY = ApiKey("ab" * 32, _CONNECTION.app_id, Scope.PROPOSE, "sk_Zm9vYmFy", timestamp(_NOON), name="Nightly sync")
+_KEY_VIEW = key_view(_KEY, timestamp(_NOON))
+_NEW_KEY_VIEW = new_key_view(NewKey(_KEY, "sk_Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6"))
 _AN_ACTOR = Actor(ActorType.API_KEY, "key_3b1f0c9d5e7a2468", "Nightly sync")
 _LINK_ID = "link_9c1d0b7e35a2f468"
 _ENDED = StoredRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)
@@ -253,6 +258,12 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
             }
         }
     },
+    "KeyResponse": {"key": {"data": _KEY_VIEW}},
+    "NewKeyResponse": {"key": {"data": _NEW_KEY_VIEW}},
+    "KeyList": {"keys": {"data": [_KEY_VIEW]}},
+    "NewApiKey": {"key": {"name": "Nightly sync", "scope": "propose"}},
+    "ChangedApiKey": {"key": {"name": "Daily sync"}},
+    "NewRotation": {"end": {"expires_at": "2027-01-31T00:00:00Z"}},
     "AuditLog": {"entries": {"data": _audit_log(), "next": None}},
     "ChangedContact": {"phone": {"phone": "+1 555 010 0199"}, "no_logo": {"logo_url": None}},
     "ContactResponse": {"contact": {"data": contact_view(_CONTACT)}},
@@ -410,6 +421,7 @@ _BATCH_ID = "00b3c224-1d0e-8c52-8f27-6a1f1f5d2c11"
 
 PATH_EXAMPLES: Mapping[str, str] = {
     "connection_id": _CONNECTION.id,
+    "key_id": _KEY.id,
     "request_id": _REQUEST_ID,
     "batch_id": _BATCH_ID,
 }
@@ -417,6 +429,7 @@ PATH_EXAMPLES: Mapping[str, str] = {
 
 PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
     "connection_id": [_CONNECTION.id],
+    "key_id": [_KEY.id],
     "request_id": ["order-1007"],
     "query_id": [_REQUEST_ID],
     "batch_id": [_BATCH_ID],

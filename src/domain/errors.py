@@ -109,6 +109,10 @@ class InvalidState(ServiceError, code="invalid_state"):
     """The state of the request does not allow this."""
 
 
+class TooManyKeys(ServiceError, code="too_many_keys"):
+    """The app, or the rotations of an API key, have as many active keys as they may have, or the key is not active."""
+
+
 class Unauthorized(ServiceError, code="unauthorized"):
     """The credential is missing, malformed, unknown, expired or revoked."""
 

@@ -26,7 +26,7 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
         raise _refused("unknown", key_hash=key_hash)
     if key.revoked_at:
         raise _refused("revoked", key_hash=key_hash, app_id=key.app_id)
-    if key.expires_at and key.expires_at <= timestamp(services().clock()):
+    if not key.is_active(timestamp(services().clock())):
         raise _refused("expired", key_hash=key_hash, app_id=key.app_id)
     app = services().store.app(key.app_id)
     if app is None:  # it was deleted

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb.records import TOMBSTONE_DAYS
 from domain import labels, send_by
-from domain.apps import administration, contacts, key_uses, quotas
+from domain.apps import administration, api_keys, contacts, key_uses, quotas
 from domain.batches import dependencies
 from domain.connections import onboarding, simulators, turns
 from domain.connections import service as connections
@@ -225,6 +225,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     ],
     "`webhook_url`": [f"{webhooks.MAX_URL_LENGTH:,} characters"],
     "valid webhook secrets of an app": [str(administration.MAX_ACTIVE_SECRETS)],
+    "active API keys of an app": [str(api_keys.MAX_ACTIVE_KEYS), str(api_keys.MAX_ACTIVE_OF_FAMILY)],
+    "keys in a list that were revoked": [str(api_keys.MAX_LISTED_INACTIVE)],
     "API key with an expiry": [f"{administration.MAX_KEY_LIFETIME.days // 365} years"],
     "time of an attempt": [
         seconds(webhooks.ATTEMPT_TIMEOUT_SECONDS),

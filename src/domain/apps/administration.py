@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, IdSource, SecretSource
     from domain.records.app import Environment
     from domain.records.audit import AuditEntry
+    from domain.storage.changes import Change
     from domain.storage.ports import AppStore
 
 KEY_PREFIX = "sk_"
@@ -131,17 +132,37 @@ class Administration:
         rotates: str | None = None,
         name: str | None = None,
         expires_at: str | None = None,
+        actor: Actor = OPERATOR,
+        check: Callable[[ApiKey], None] = lambda _: None,
     ) -> NewKey:
         """Store a new API key of an app. It is one actor with the key that it `rotates`, which has this hash.
 
         Without a `name`, it has that of the key that it rotates. From `expires_at` on (a time with a zone), it is
-        refused. Raises InvalidRequest for a name that is not a line of text, and for a time that is past or more than
-        ten years away.
+        refused. `check` gets the key that it rotates, and may raise. Of two rotations of a key at the same time, the
+        second one is checked again. Raises InvalidRequest for a name that is not a line of text, and for a time that is
+        past or more than ten years away.
         """
         self.app(app_id)
-        former = self._store.api_key(rotates) if rotates else None
-        if rotates and (former is None or former.app_id != app_id):
-            raise not_found("API key")
+
+        def attempt(_: Conflict | None) -> NewKey:
+            former = self._store.api_key(rotates) if rotates else None
+            if rotates and (former is None or former.app_id != app_id):
+                raise not_found("API key")
+            if former:
+                check(former)
+            new = self._new_key(app_id, scope, former, name, expires_at)
+            changes: list[Change] = [Put(None, new.key), self._key_entry(Action.API_KEY_CREATED, new.key, actor)]
+            if former:
+                linked = replace(former, rotated_to=new.key.hash, revision=former.revision + 1)
+                changes.append(Put(former, linked))
+            self._store.commit(*changes)
+            return new
+
+        return commit_with_retry(attempt, _CONTENDED)
+
+    def _new_key(
+        self, app_id: str, scope: Scope, former: ApiKey | None, name: str | None, expires_at: str | None
+    ) -> NewKey:
         text = KEY_PREFIX + base64.urlsafe_b64encode(self._secrets(KEY_BYTES)).decode().rstrip("=")
         key = ApiKey(
             api_key_hash(text),
@@ -153,7 +174,6 @@ class Administration:
             name=_checked_name(name) or (former.name if former else None),
             expires_at=self._checked_expiry(expires_at),
         )
-        self._store.commit(Put(None, key), self._key_entry(Action.API_KEY_CREATED, key))
         return NewKey(key, text)
 
     def keys(self, app_id: str) -> Sequence[ApiKey]:
@@ -161,16 +181,16 @@ class Administration:
         self.app(app_id)
         return self._store.api_keys_of(app_id)
 
-    def rename_key(self, key_hash: str, name: str) -> ApiKey:
+    def rename_key(self, key_hash: str, name: str, *, actor: Actor = OPERATOR) -> ApiKey:
         """Give the key with this hash another name. Raises InvalidRequest for a name that is not a line of text."""
         checked = _checked_name(name)
-        return self._change_key(key_hash, Action.API_KEY_RENAMED, lambda key: replace(key, name=checked))
+        return self._change_key(key_hash, Action.API_KEY_RENAMED, lambda key: replace(key, name=checked), actor)
 
-    def revoke_key(self, key_hash: str) -> ApiKey:
+    def revoke_key(self, key_hash: str, *, actor: Actor = OPERATOR) -> ApiKey:
         """Revoke the key with this hash. Revoking it again changes nothing."""
         now = timestamp(self._clock())
         return self._change_key(
-            key_hash, Action.API_KEY_REVOKED, lambda key: replace(key, revoked_at=key.revoked_at or now)
+            key_hash, Action.API_KEY_REVOKED, lambda key: replace(key, revoked_at=key.revoked_at or now), actor
         )
 
     def rotate_webhook_secret(self, app_id: str) -> str:
@@ -214,7 +234,7 @@ class Administration:
 
         return commit_with_retry(attempt, _CONTENDED)
 
-    def _change_key(self, key_hash: str, action: Action, change: Callable[[ApiKey], ApiKey]) -> ApiKey:
+    def _change_key(self, key_hash: str, action: Action, change: Callable[[ApiKey], ApiKey], actor: Actor) -> ApiKey:
         """Change an API key and return it. If nothing changes, store nothing."""
 
         def attempt(_: Conflict | None) -> ApiKey:
@@ -225,7 +245,7 @@ class Administration:
             if changed == before:
                 return before
             after = replace(changed, revision=before.revision + 1)
-            self._store.commit(Put(before, after), self._key_entry(action, after))
+            self._store.commit(Put(before, after), self._key_entry(action, after, actor))
             return after
 
         return commit_with_retry(attempt, _CONTENDED)
@@ -243,9 +263,9 @@ class Administration:
         subject = Subject(app.id, app.id, revision or app.revision)
         return Put(None, audit_entry(action, actor, subject, self._now(), settings=settings))
 
-    def _key_entry(self, action: Action, key: ApiKey) -> Put[AuditEntry]:
+    def _key_entry(self, action: Action, key: ApiKey, actor: Actor) -> Put[AuditEntry]:
         subject = Subject(key.app_id, key.id, key.revision)
-        return Put(None, audit_entry(action, OPERATOR, subject, self._now(), credential_id=key.id, name=key.name))
+        return Put(None, audit_entry(action, actor, subject, self._now(), credential_id=key.id, name=key.name))
 
     def _checked_expiry(self, text: str | None) -> str | None:
         """Return the time from which on a key is refused, as a timestamp. Raises InvalidRequest."""

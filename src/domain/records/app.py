@@ -81,7 +81,7 @@ class ApiKey:
     `name` is the operator's name for it, which tells what uses the key, or None.
 
     `first_key_id` is the public id of the first key, if this one was rotated from it. From `expires_at` on, the key is
-    refused.
+    refused. `rotated_to` is the hash of the key that was rotated from it last.
     """
 
     hash: str
@@ -93,7 +93,12 @@ class ApiKey:
     first_key_id: str | None = None
     name: str | None = None
     expires_at: str | None = None
+    rotated_to: str | None = None
     revision: int = 1
+
+    def is_active(self, now: str) -> bool:
+        """Whether the key is accepted at this time (a timestamp)."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     @property
     def family(self) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from domain.apps.administration import Administration
+    from domain.apps.api_keys import ApiKeys
     from domain.apps.key_uses import KeyUses
     from domain.apps.quotas import Quotas
     from domain.connections.onboarding import Onboarding
@@ -240,6 +241,13 @@ class Services:
         from domain.apps.quotas import Quotas
 
         return Quotas(self.store, self.clock, self.chance)
+
+    @cached_property
+    def api_keys(self) -> ApiKeys:
+        """What admins do with API keys."""
+        from domain.apps.api_keys import ApiKeys
+
+        return ApiKeys(self.store, self.clock, self.administration)
 
     @cached_property
     def key_uses(self) -> KeyUses:

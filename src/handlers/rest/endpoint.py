@@ -24,6 +24,7 @@ from domain.errors import (
     Unavailable,
     UnsupportedMediaType,
 )
+from domain.records.audit import KEY_ID
 from domain.records.permissions import Permission
 from handlers.common.bootstrap import end_init, services
 from handlers.common.http import without_body
@@ -43,6 +44,7 @@ CONNECTION = "/connections/{connection_id}"
 
 _PATH_PARAMETERS = {
     "connection_id": params.Path(description="The connection's id.", json_schema_extra={"format": "uuid"}),
+    "key_id": params.Path(description="The key's id.", json_schema_extra={"pattern": f"^{KEY_ID}$"}),
     "batch_id": params.Path(description="The batch's id.", json_schema_extra={"format": "uuid"}),
     "request_id": params.Path(description="The request's id.", json_schema_extra={"format": "uuid"}),
 }

@@ -34,6 +34,7 @@ STATUSES: Mapping[type[ServiceError], int] = {
     errors.HasDependants: 409,
     errors.IdempotencyKeyReused: 409,
     errors.ConnectionActive: 409,
+    errors.TooManyKeys: 409,
     errors.TestConnectionsOff: 409,
     errors.Gone: 410,
     errors.CursorExpired: 410,

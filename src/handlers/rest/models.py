@@ -13,6 +13,7 @@ from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_labe
 from domain.listing.filters import FILTERS, MAX_IDS, RANGES, Form, Lookup, RequestFilter
 from domain.queueing.selection import MAX_CURSOR_LENGTH
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
+from domain.records.app import Scope
 from domain.records.audit import KEY_ID, Action
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.event_types import ALL_EVENTS, WEBHOOK_EVENTS, checked_webhook_event
@@ -419,6 +420,29 @@ class ChangedContact(Body):
     def texts(self) -> dict[str, str]:
         """Return the fields in the body, and an empty text for null."""
         return {field: text or "" for field, text in self.model_dump(exclude_unset=True).items()}
+
+
+_EXPIRY = "From this time on, the key is refused. It must be in the future, and at most 10 years from now."
+
+
+class NewApiKey(Body):
+    """The name, the scope and the end of an API key."""
+
+    name: Label = Field(description="What uses the key.", examples=["Nightly sync"])
+    scope: Annotated[Scope, Field(strict=False)]
+    expires_at: Time | None = Field(default=None, description=_EXPIRY)
+
+
+class ChangedApiKey(Body):
+    """The other name of an API key."""
+
+    name: Label = Field(description="What uses the key.", examples=["Nightly sync"])
+
+
+class NewRotation(Body):
+    """The end of the API key that takes the place of another one."""
+
+    expires_at: Time | None = Field(default=None, description=_EXPIRY)
 
 
 class NewPassword(Body):

@@ -22,7 +22,7 @@ from domain.errors import (
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import AppLimits, Environment, Scope
 from domain.records.approval import UNKNOWN_AUTHOR, Author
-from domain.records.audit import Actor, ActorType
+from domain.records.audit import KEY_ID, Actor, ActorType
 from domain.records.permissions import PERMISSIONS, Access, Permission, Role
 from handlers.common.http import header
 from handlers.rest.places import Places
@@ -35,6 +35,7 @@ _MAX_QUOTED = 50
 """The maximum characters of a name that a message repeats."""
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_KEY_ID = re.compile(KEY_ID)
 _SECONDS = re.compile(r"[0-9]{1,2}")
 MAX_IDEMPOTENCY_KEY_CHARACTERS = 255
 _IDEMPOTENCY_KEY = re.compile(f"[!-~]{{1,{MAX_IDEMPOTENCY_KEY_CHARACTERS}}}")
@@ -139,9 +140,11 @@ def require_no_forgery(event: Event) -> None:
 
 
 def require_ids(event: Event) -> None:
-    """Raise NotFound if an id in the path is not a lower-case UUID."""
-    for value in (event.get("pathParameters") or {}).values():
-        if not _UUID.fullmatch(value):
+    """Raise NotFound if an id in the path has not the form of its kind."""
+    for name, value in (event.get("pathParameters") or {}).items():
+        if name == "key_id" and not _KEY_ID.fullmatch(value):
+            raise NotFound("No API key has this id. Ids of keys are key_ and 16 hexadecimal digits.")
+        if name != "key_id" and not _UUID.fullmatch(value):
             raise NotFound("No object has this id. Ids are lower-case UUIDs.")
 
 

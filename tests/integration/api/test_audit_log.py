@@ -48,6 +48,10 @@ AUDITED = {
     "discard_queued_request": Action.REQUEST_DISCARDED,
     "discard_queued_requests": Action.REQUESTS_DISCARDED,
     "onboard_customer": Action.PASSWORD_SET,
+    "create_api_key": Action.API_KEY_CREATED,
+    "rename_api_key": Action.API_KEY_RENAMED,
+    "revoke_api_key": Action.API_KEY_REVOKED,
+    "rotate_api_key": Action.API_KEY_CREATED,
     "pause_connection": Action.CONNECTION_PAUSED,
     "queue_request_again": Action.REQUEST_QUEUED_AGAIN,
     "queue_requests_again": Action.REQUESTS_QUEUED_AGAIN,
@@ -108,6 +112,7 @@ WRITING = sorted(
 """The functions whose role in the template allows to write, but for counters of quotas."""
 
 BY_KEY = Actor(ActorType.API_KEY, public_id("key", HASH))
+BY_ADMIN = Actor(ActorType.PERSON, "d0000000-0000-4000-8000-000000000001")
 BY_LINK = Actor(ActorType.ONBOARDING_LINK, link_id(LINK.token_hash))
 
 
@@ -202,10 +207,11 @@ def test_a_call_leaves_exactly_one_entry_or_none_if_it_is_not_audited(
         return
     assert [entry.action for entry in entries] == [AUDITED[function] for _ in range(function in AUDITED)]
     for entry in entries:
-        assert entry.actor == (BY_LINK if function == "onboard_customer" else BY_KEY)
+        is_of_key, is_of_app = "api_key" in function, "api_key" in function or function == "update_contact"
+        assert entry.actor == (BY_LINK if function == "onboard_customer" else BY_ADMIN if is_of_key else BY_KEY)
         assert entry.app_id == APP_ID
-        assert bool(entry.connection_id) == (function != "update_contact")
-        if function not in {"create_connection", "update_contact"}:
+        assert bool(entry.connection_id) != is_of_app
+        if function != "create_connection" and not is_of_app:
             assert entry.connection_id == CONNECTION_ID
         assert entry.completed_at
         assert bool(entry.counts) == (function in ON_MANY)
@@ -349,10 +355,12 @@ def test_an_entry_has_no_credential_and_no_content(make_recorder: Callable[[str]
         "app_id", "position", "at", "action", "actor_type", "actor_id", "connection_id", "request_id", "credential_id",
         "settings", "completed_at", "counts", "expires_at", "revision", "commit_id",
     }  # fmt: skip
-    assert stored.keys() <= allowed
+    assert stored.keys() <= allowed | ({"name"} if "api_key" in function else set())
     secrets = [KEY, KEY[:11], HASH, LINK.token_hash, "CustomerQueryRq", "https://"]
     if AUDITED[function] is Action.PASSWORD_SET:
         secrets.append(json.loads(result["body"])["data"]["password"])
+    if AUDITED[function] is Action.API_KEY_CREATED:
+        secrets.append(json.loads(result["body"])["data"]["key"])
     for secret in secrets:
         assert not any(secret in text for text in texts), secret
 
