@@ -143,6 +143,7 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
                 "scope": "full",
                 "key_id": samples.API_KEY_ID,
                 "key_family": samples.API_KEY_ID,
+                "environment": "production",
                 **asdict(AppLimits()),
             }
         case "operate":
