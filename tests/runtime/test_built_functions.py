@@ -92,6 +92,7 @@ def test_a_built_function_does_its_work_under_lambdas_runtime(
                 "scope": "full",
                 "key_id": samples.API_KEY_ID,
                 "key_family": samples.API_KEY_ID,
+                "environment": "production",
                 **asdict(AppLimits()),
             }, log
         case "operate":

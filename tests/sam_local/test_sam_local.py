@@ -90,6 +90,7 @@ def test_a_function_does_its_work_with_its_event(functions: Any, name: str) -> N
                 "scope": "full",
                 "key_id": samples.API_KEY_ID,
                 "key_family": samples.API_KEY_ID,
+                "environment": "production",
                 **asdict(AppLimits()),
             }
         case "operate":
