@@ -373,7 +373,7 @@ lint-openapi: $(TOOLS)/lint/.installed ## Lint docs/openapi.json with Redocly an
 
 .PHONY: lock
 lock: .venv/.installed ## Write the hashed requirements files from the .in files, and the lock files of tools/node
-	@for file in src/requirements requirements/{dev,run,api,check,clients,emulator,runtime,sam}; do echo "Locking $$file.in …" && \
+	@for file in src/requirements requirements/{sign_in,dev,run,api,check,clients,emulator,runtime,sam}; do echo "Locking $$file.in …" && \
 		env -u PIP_FIND_LINKS $(BIN)/$(LOCK) --output-file=$$file.txt $$file.in; done
 	@if command -v npm >/dev/null; then for folder in tools/node/*/; do echo "Locking $$folder …" && \
 		npm install --silent --package-lock-only --ignore-scripts --prefix "$$folder"; done; \

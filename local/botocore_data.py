@@ -30,6 +30,7 @@ OPERATIONS: Mapping[str, frozenset[str]] = {
         }
     ),
     "lambda": frozenset({"Invoke"}),
+    "secretsmanager": frozenset({"GetSecretValue"}),
     "sqs": frozenset({"SendMessage", "SendMessageBatch"}),
 }
 """The services and operations that the functions call. `tests/infrastructure/test_botocore_data.py` compares them with

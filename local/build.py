@@ -3,7 +3,9 @@
 Usage: `make build [RUNTIME=python3.13] [ARCHITECTURE=arm64]`. The target may differ from this machine: pip fetches
 wheels for it. The result is in `.aws-sam/build`: `code/`, the same as `code.zip`, and `template.yaml`, which names the
 zip file. Every function of the service shares this artifact. `simulator/` and `simulator.zip` are the same for the
-function of test connections, which has nothing of the service. `sam-local.yaml` is the template for `sam local`.
+function of test connections, which has nothing of the service. `sign_in/` and `sign_in.zip` are the service with the
+libraries that check the token of an identity provider, for the function of the sign-in. `sam-local.yaml` is the
+template for `sam local`.
 
 Lambda's code folder is read-only. Without bytecode in it, Python compiles every module at each cold start
 (docs/decisions/0028-the-project-builds-its-artifact.md).
@@ -36,10 +38,16 @@ if TYPE_CHECKING:
 FOLDER = ROOT / ".aws-sam" / "build"
 CODE = "code"
 ZIP = "code.zip"
+SIGN_IN = "sign_in"
+SIGN_IN_ZIP = "sign_in.zip"
 SIMULATOR = "simulator"
 SIMULATOR_ZIP = "simulator.zip"
 TEMPLATE = "template.yaml"
 SAM_LOCAL_TEMPLATE = "sam-local.yaml"
+
+REQUIREMENTS = ROOT / "src" / "requirements.txt"
+SIGN_IN_REQUIREMENTS = ROOT / "requirements" / "sign_in.txt"
+"""What the function of the sign-in has beside the packages of the others."""
 
 TASK_ROOT = "/var/task"
 """Lambda: the folder of a function's code. Tracebacks show it."""
@@ -136,6 +144,13 @@ def build(target: Target, output: Path) -> bool:
     )
     bytecode = compile_code(code, target.runtime)
     _zip(code, output / ZIP)
+    sign_in = output / SIGN_IN
+    shutil.copytree(code, sign_in, copy_function=os.link)
+    shutil.copytree(
+        _packages(target, output.parent / "sign_in_packages", SIGN_IN_REQUIREMENTS), sign_in, dirs_exist_ok=True
+    )
+    compile_code(sign_in, target.runtime)
+    _zip(sign_in, output / SIGN_IN_ZIP)
     simulator = output / SIMULATOR
     _copy_simulator(packages, simulator)
     compile_code(simulator, target.runtime)
@@ -190,9 +205,8 @@ def _parameters() -> Mapping[str, Any]:
     return parameters
 
 
-def _packages(target: Target, cache: Path) -> Path:
+def _packages(target: Target, cache: Path, requirements: Path = REQUIREMENTS) -> Path:
     """Return a folder with the dependencies for a target. Install them unless an earlier build did."""
-    requirements = ROOT / "src" / "requirements.txt"
     digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
     folder = cache / f"{target.runtime}-{target.architecture}-{digest}"
     if folder.exists():
@@ -264,7 +278,7 @@ def _files(folder: Path) -> Iterator[Path]:
 def _built_template(target: Target) -> str:
     """Return the template with the artifact in place of the source, and with this target as the only one allowed."""
     text = (ROOT / TEMPLATE).read_text(encoding="utf-8")
-    for source, artifact in (("src/", ZIP), (".", SIMULATOR_ZIP)):
+    for source, artifact in (("src/", ZIP), ("src", SIGN_IN_ZIP), (".", SIMULATOR_ZIP)):
         text, count = re.subn(rf"(?m)^( +CodeUri: ){re.escape(source)}$", rf"\g<1>{artifact}", text)
         if count != 1:
             raise BuildError(f"template.yaml names CodeUri: {source} {count} times; the build expects it once")
@@ -287,9 +301,9 @@ def _for_sam_local(template: str) -> str:
     text, count = re.subn(events, r"\1", template)
     if count != 1:
         raise BuildError("MethodNotAllowedFunction of template.yaml is not written as the build expects it")
-    return text.replace(f"CodeUri: {ZIP}", f"CodeUri: {CODE}").replace(
-        f"CodeUri: {SIMULATOR_ZIP}", f"CodeUri: {SIMULATOR}"
-    )
+    for artifact, folder in ((ZIP, CODE), (SIGN_IN_ZIP, SIGN_IN), (SIMULATOR_ZIP, SIMULATOR)):
+        text = text.replace(f"CodeUri: {artifact}\n", f"CodeUri: {folder}\n")
+    return text
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -23,26 +23,41 @@ from local.lambda_api import ACCESS_KEY_ID, Operator
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-COMMANDS: dict[str, tuple[str | None, str]] = {
+COMMANDS: dict[str, tuple[str, str]] = {
     "create-app": ("name", "create an app with an API key; shows the key and the webhook secret once"),
-    "list-apps": (None, "list all apps with their limits"),
+    "list-apps": ("", "list all apps with their limits"),
     "show-app": ("app_id", "show an app with its limits and API keys"),
     "delete-app": ("app_id", "delete an app without connections, with its API keys and webhook secrets"),
     "list-connections": ("app_id", "list the connections of an app"),
     "set-limits": ("app_id", "change the limits of an app"),
     "set-contact": ("app_id", "change the name, logo, phone and email that customers see on the onboarding page"),
-    "set-environment": ("app_id", "say whether an app works on production or test data; the console shows it"),
+    "set-environment": (
+        "app_id environment",
+        "say what an app works on; the console shows it",
+    ),
+    "invite": ("email role app", "invite an email address to an app; the person then signs in"),
+    "list-people": ("app", "list the members of an app, by its id or name, and its invitations"),
+    "remove-person": ("person_id app", "remove a person from an app"),
+    "forget-person": ("person_id", "delete all that is stored of a person"),
     "create-key": ("app_id", "create another API key; shows it once"),
     "list-keys": ("app_id", "list the API keys of an app, with the hour of their last use"),
-    "rename-key": ("key_hash", "give an API key another name, by the hash that list-keys shows"),
+    "rename-key": ("key_hash name", "give an API key another name, by the hash that list-keys shows"),
     "revoke-key": ("key_hash", "revoke an API key by the hash that list-keys shows"),
     "audit-log": ("app_id", "show who did what, also for a deleted app"),
     "rotate-webhook-secret": ("app_id", "add a new webhook secret; the old one signs too until it is retired"),
     "retire-old-webhook-secrets": ("app_id", "keep only the newest webhook secret"),
     "recount-connection": ("connection_id", "compare a connection's counts with its records; --mend corrects them"),
-    "overdue-webhooks": (None, "list webhooks whose attempt is an hour late; --send plans an attempt for each"),
+    "overdue-webhooks": ("", "list webhooks whose attempt is an hour late; --send plans an attempt for each"),
 }
+"""Each command with its arguments and its description."""
 
+ARGUMENTS = {
+    "app": "the id or the name of the app",
+    "environment": "production or test",
+    "name": "the name of the app, or what uses the key",
+    "role": "viewer, support, editor, approver or admin",
+}
+"""The meanings of arguments whose name does not say all."""
 
 LIMITS = (
     "creates-per-second",
@@ -146,10 +161,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stack", help="a deployed stack (default: the one that make run started here)")
     aws.add_options(parser)
     commands = parser.add_subparsers(dest="operation", required=True, metavar="COMMAND")
-    for name, (argument, description) in COMMANDS.items():
+    for name, (arguments, description) in COMMANDS.items():
         command = commands.add_parser(name, help=description, description=description)
-        if argument:
-            command.add_argument(argument)
+        for argument in arguments.split():
+            command.add_argument(argument, help=ARGUMENTS.get(argument))
         for option, meaning in SETTINGS.get(name, {}).items():
             command.add_argument(f"--{option}", default=argparse.SUPPRESS, help=meaning)
         if name == "create-key":
@@ -162,10 +177,6 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument(
                 "--expires-at", default=argparse.SUPPRESS, metavar="TIME", help="when it ends: 2027-01-31T00:00:00Z"
             )
-        if name == "set-environment":
-            command.add_argument("environment", help="production or test")
-        if name == "rename-key":
-            command.add_argument("name", help="what uses the key")
         if name == "audit-log":
             command.add_argument("--before", default=argparse.SUPPRESS, metavar="ID", help="continue behind this entry")
         if name == "recount-connection":

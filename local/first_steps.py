@@ -13,9 +13,11 @@ from local.command import invoke, local_client
 from local.private_files import write_private
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from local.lambda_api import Operator
+    from local.provider import LocalPerson
 
 CREDENTIALS_FILE = "credentials.json"
 QWC_FILE = "quickbooks.qwc"
@@ -51,6 +53,7 @@ class Credentials:
     operate_secret: str
     webhook_url: str | None = None
     books_url: str | None = None
+    provider_url: str | None = None
 
 
 def prepare(base_url: str, operator: Operator, folder: Path) -> Credentials:
@@ -79,6 +82,24 @@ def prepare(base_url: str, operator: Operator, folder: Path) -> Credentials:
         qwc_path=str(write_qwc(api, connection["id"], folder)),
         **_operate(operator),
     )
+
+
+def invite(people: Iterable[LocalPerson], app_id: str, operator: Operator) -> None:
+    """Invite people to an app. Those who are members stay members."""
+    client = local_client(operator)
+    for person in people:
+        event = {"operation": "invite", "email": person.email, "role": person.role, "app": app_id}
+        invoke(client, operator.function, event)
+
+
+def provider_of_last_run(folder: Path) -> str | None:
+    """Return the URL of the identity provider of an earlier run, or None."""
+    try:
+        kept = json.loads((folder / CREDENTIALS_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    url = kept.get("provider_url") if isinstance(kept, dict) else None
+    return url if isinstance(url, str) else None
 
 
 def of_this_run(credentials: Credentials, base_url: str, operator: Operator, folder: Path) -> Credentials:

@@ -30,7 +30,12 @@ TRANSACTED = {
 }
 """IAM: a transaction needs the permissions of its writes."""
 
-ERROR_CODES = {"dynamodb": "AccessDeniedException", "lambda": "AccessDeniedException", "sqs": "AccessDenied"}
+ERROR_CODES = {
+    "dynamodb": "AccessDeniedException",
+    "lambda": "AccessDeniedException",
+    "secretsmanager": "AccessDeniedException",
+    "sqs": "AccessDenied",
+}
 
 FIFO = ".fifo"
 """SQS: the end of the name of a FIFO queue."""
@@ -74,6 +79,8 @@ def permissions_for(service: str, operation: str, parameters: Mapping[str, Any])
             # IAM: the permission for one message includes batches.
             queue = parameters["QueueUrl"].rpartition("/")[2].removesuffix(FIFO)
             calls = [(operation.removesuffix("Batch"), queue)]
+        case "secretsmanager", "GetSecretValue":
+            return {("secretsmanager:GetSecretValue", parameters["SecretId"])}
         case "lambda", "Invoke":
             calls = [("InvokeFunction", parameters["FunctionName"])]
         case _:

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from local import first_steps, programs, stack, wait
+from local import first_steps, programs, provider, stack, wait
 from local.database import DatabaseUnusable
 from local.kept_credentials import COMPANY_FILE, DoNotFit, folder_of, of_earlier_run, put_aside
 from local.receiver import receiving
@@ -240,6 +240,8 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
     ready = threading.Event()
     folder = folder_of(options.state, options.dynamodb_endpoint) if options.dynamodb_endpoint else None
     with ExitStack() as things:
+        # Behind a tunnel, whoever has its URL could sign in.
+        provider_url = None if options.base_url else things.enter_context(_identity_provider(folder))
         with _port_of("PORT", options.port):
             service = things.enter_context(
                 stack.running(
@@ -251,13 +253,16 @@ def running(options: Options, terminal: Terminal) -> Iterator[Credentials]:
                     execution_seconds=options.execution_seconds,
                     log_level="INFO",
                     companies=folder / "companies" if folder else None,
+                    oidc_issuer=provider_url,
                     on_call=lambda *call: terminal.call(*call) if ready.is_set() else None,
                 )
             )
         logger = logging.getLogger(os.environ["POWERTOOLS_SERVICE_NAME"])
         logger.addFilter(terminal)
         things.callback(logger.removeFilter, terminal)
-        credentials = _credentials(service, options.state, folder)
+        credentials = replace(_credentials(service, options.state, folder), provider_url=provider_url)
+        if provider_url:
+            first_steps.invite(provider.PEOPLE, credentials.app_id, service.operator)
         if options.allow_loopback_webhooks:
             webhook_url = things.enter_context(_receiving(credentials, terminal))
             credentials = replace(credentials, webhook_url=webhook_url)
@@ -293,6 +298,21 @@ def _earlier_credentials(folder: Path, dynamodb: Any) -> Credentials | None:
         print(f"The credentials of the last run cannot be used: {reason}.", flush=True)
         print(f"Creating new ones. The old files are in {put_aside(folder)}/.", flush=True)
         return None
+
+
+@contextmanager
+def _identity_provider(folder: Path | None) -> Iterator[str]:
+    """Run an identity provider, at the URL of the last run if data are kept: people belong to one URL."""
+    former = first_steps.provider_of_last_run(folder) if folder else None
+    port = urlsplit(former or "").port or 0
+    with ExitStack() as running_provider:
+        try:
+            url = running_provider.enter_context(provider.identity_provider(port))
+        except OSError as error:
+            if not port or error.errno != errno.EADDRINUSE:
+                raise
+            url = running_provider.enter_context(provider.identity_provider())
+        yield url
 
 
 @contextmanager
@@ -397,7 +417,9 @@ def _greet(credentials: Credentials, options: Options) -> None:
     print(f"\nqbxml-queue is running at {credentials.base_url}. Press Ctrl-C to stop it.", flush=True)
     print(f"Credentials and the .qwc file are in {options.state}/.\n", flush=True)
     url = options.base_url or credentials.base_url
-    print(f"  Console    {url}/app    sign in with {credentials.api_key}")
+    people = "sign in as Ada, Sam or Vic, or" if credentials.provider_url else "sign in"
+    print(f"  Console    {url}/app    {people} with the API key")
+    print(f"  API key    {credentials.api_key}")
     print(f"  API docs   {url}/docs")
     if credentials.books_url:
         print(f"  Books      {credentials.books_url}/    the company of the simulated QuickBooks")

@@ -57,6 +57,7 @@ DATA_TABLES = (
     "ConnectionsTable",
     "AppsTable",
     "AuditLogTable",
+    "PeopleTable",
 )
 
 RFC_3339 = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")

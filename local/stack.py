@@ -29,6 +29,7 @@ from local.kept_state import DEFINITION, KeptState
 from local.lambda_api import Operator, lambda_api
 from local.permissions import FIFO
 from local.programs import ROOT
+from local.provider import CLIENT_ID
 from local.pumps import pumps_of
 from local.server import SECURITY_HEADERS, Server
 from local.template import PSEUDO_PARAMETERS, Template
@@ -91,6 +92,7 @@ def running(
     template_path: Path = ROOT / "template.yaml",
     parameters: Mapping[str, str] | None = None,
     companies: Path | None = None,
+    oidc_issuer: str | None = None,
 ) -> Iterator[Stack]:
     """Run the stack on loopback while the block runs; port 0 selects a free one.
 
@@ -99,7 +101,8 @@ def running(
     The environment of the process becomes that of the functions. If `ready` is given, `GET /qbwc`, the readiness
     check, returns 503 until it is set. `parameters` are further ones of the template. `on_call` is called after each
     HTTP call, with its duration in seconds. `companies` is the folder for those of test connections; without one, it
-    ends with the run. Raises OSError when the port is in use, and DatabaseUnusable.
+    ends with the run. People sign in at `oidc_issuer` (`local.provider`). Raises OSError when the port is in use, and
+    DatabaseUnusable.
     """
     with ExitStack() as stack:
         stack.callback(gc.set_threshold, *gc.get_threshold())
@@ -124,6 +127,7 @@ def running(
                 "WebhookConcurrency": WEBHOOK_CONCURRENCY,
                 "LogLevel": log_level,
                 "TestConnections": "on",
+                **(_sign_in(oidc_issuer) if oidc_issuer else {}),
                 **(parameters or {}),
             },
         )
@@ -203,6 +207,12 @@ def _observed(
         return response
 
     return observed
+
+
+def _sign_in(issuer: str) -> dict[str, str]:
+    """Return the template's parameters for an identity provider. Moto keeps the client secret."""
+    secret = boto3.client("secretsmanager").create_secret(Name="oidc", SecretString=secrets.token_urlsafe(32))
+    return {"OidcIssuer": issuer, "OidcClientId": CLIENT_ID, "OidcClientSecretArn": secret["ARN"]}
 
 
 def _create_queues(template: Template, sqs: Any) -> dict[str, str]:

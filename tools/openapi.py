@@ -74,6 +74,7 @@ TAGS = {
     "API keys": "The caller and what the caller may do; the keys of the app, for people who are admins.",
     "Audit log": "Who did what, and when.",
     "Contact": "What customers see of the app on the onboarding page.",
+    "People": "The people who sign in to the app. Only one who is an admin may make these calls, not an API key.",
     "Connections": "Company files, and the Web Connectors that reach them.",
     "Events": "What has ended, in one order, to be read by polling.",
     "Queries": "Queries that are built from URL parameters and queued.",

@@ -21,7 +21,7 @@ from domain.records.app import ApiKey, Contact, Environment, Scope
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry, begun_entry
 from domain.records.connection import Connection
 from domain.records.event import EventOutcome, LoggedEvent
-from domain.records.permissions import PERMISSIONS
+from domain.records.permissions import PERMISSIONS, Role
 from domain.records.request import (
     Attempts,
     ErrorCode,
@@ -242,7 +242,29 @@ _OVERVIEW = Overview(
 
 _REQUEST_ID = "0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"
 
+_MEMBER = {
+    "id": "5a3f9f0e-4d6b-4e0c-8a55-1c7de0b9a1f4",
+    "name": "Maria Weber",
+    "email": "maria@example.com",
+    "role": Role.SUPPORT,
+    "joined_at": timestamp(_NOON),
+    "last_signed_in_at": timestamp(_END),
+}
+_INVITATION = {
+    "id": "c8de2f31-70b5-4f4c-9d1a-2b6f1f3c9e07",
+    "email": "sam@example.com",
+    "role": Role.VIEWER,
+    "invited_at": timestamp(_NOON),
+    "invited_by": _MEMBER["id"],
+    "expires_at": timestamp(_NOON + timedelta(days=14)),
+}
+
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "People": {"people": {"data": [_MEMBER], "invitations": [_INVITATION]}},
+    "MemberResponse": {"member": {"data": _MEMBER}},
+    "InvitationResponse": {"invitation": {"data": _INVITATION}},
+    "NewInvitation": {"support": {"email": "sam@example.com", "role": Role.VIEWER}},
+    "ChangedMember": {"support": {"role": Role.SUPPORT}},
     "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
     "ApiKeyResponse": {
         "full": {
@@ -424,6 +446,8 @@ PATH_EXAMPLES: Mapping[str, str] = {
     "key_id": _KEY.id,
     "request_id": _REQUEST_ID,
     "batch_id": _BATCH_ID,
+    "invitation_id": _INVITATION["id"],
+    "person_id": _MEMBER["id"],
 }
 """Examples of the ids in paths."""
 

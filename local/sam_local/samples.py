@@ -11,17 +11,21 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from domain.connections.passwords import hash_password
+from domain.people.tokens import Cookie, secret_hash
 from domain.records.app import ApiKey, App, Scope, api_key_hash
 from domain.records.approval import Approval
 from domain.records.audit import public_id
 from domain.records.batch import new_batch_id
 from domain.records.connection import Connection, OnboardingLink
+from domain.records.permissions import Role
+from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn, identity_of
 from domain.records.request import QueuedRequest, RequestError, State
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
+    from domain.storage.changes import Change
     from domain.storage.ports import Database
 
 APP_ID = "a0000000-0000-4000-8000-000000000001"
@@ -69,8 +73,33 @@ MOVED_FILE = {
 FAR_FUTURE = 4_102_444_800
 """Until when the sample request waits for approval, in Unix seconds: the functions use the real clock."""
 
+ADMIN_ID = "d0000000-0000-4000-8000-000000000001"
+MEMBER_ID = "d0000000-0000-4000-8000-000000000002"
+INVITATION_ID = "d0000000-0000-4000-8000-000000000003"
+SESSION_COOKIE = f"{ADMIN_ID}.d0000000-0000-4000-8000-000000000004.{'ab' * 32}"
+"""The people of the events of sign-ins and members."""
+
 LINK_LIFETIME = timedelta(days=36_500)
 """Of the sample onboarding link: the functions use the real clock."""
+
+
+def people() -> list[Change]:
+    """Return the changes that store an admin who is signed in, a member and an invitation."""
+    now = timestamp(INSERTED_AT)
+    admin = Person(ADMIN_ID, identity_of("https://id.example.com", "ada"), now, now, "Ada Admin", "ada@example.com")
+    member = Person(MEMBER_ID, identity_of("https://id.example.com", "maria"), now, now, "Maria", "maria@example.com")
+    cookie = Cookie.of(SESSION_COOKIE)
+    if not cookie:
+        raise ValueError("SESSION_COOKIE is not a cookie")
+    sign_in = SignIn(ADMIN_ID, cookie.sign_in_id, secret_hash(cookie.secret), "0" * 64, now, now, FAR_FUTURE)
+    return [
+        *(Put(None, person) for person in (admin, member)),
+        *(Put(None, PersonIdentity(person.identity, person.id)) for person in (admin, member)),
+        Put(None, Membership(ADMIN_ID, APP_ID, Role.ADMIN, now)),
+        Put(None, Membership(MEMBER_ID, APP_ID, Role.SUPPORT, now)),
+        Put(None, sign_in),
+        Put(None, Invitation(INVITATION_ID, APP_ID, "sam@example.com", Role.VIEWER, now, FAR_FUTURE, ADMIN_ID)),
+    ]
 
 
 def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -> None:
@@ -110,6 +139,7 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         Put(None, ApiKey(api_key_hash(API_KEY), APP_ID, Scope.FULL, API_KEY[:11], now)),
         Put(None, connection),
     )
+    store.commit(*people())
     if event == "settle_queued_request":
         error = RequestError("outcome_unknown", "…")
         record = replace(record, request_name="ListDelRq", state=State.ERROR, error=error, sent_at=now)

@@ -20,7 +20,7 @@ def handler(call: ApiCall) -> Data[ApiKeyView]:
             "app_id": call.app_id,
             "scope": access if isinstance(access, Scope) else None,
             "key_id": None if is_person else call.actor.id,
-            "name": call.actor.name,
+            "name": call.name,
             "person_id": call.actor.id if is_person else None,
             "role": access if isinstance(access, Role) else None,
             "permissions": sorted(call.permissions),

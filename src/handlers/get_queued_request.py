@@ -5,6 +5,8 @@ from domain.queueing.waiting_calls import WaitFor
 from domain.web_connector.outcomes.sent_document import sent_document
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import DetailParameters
+from handlers.rest.people import names_of_people
+from handlers.views.audit_log import actor_view
 from handlers.views.requests import QueuedRequestView, batch_member, queued_request
 
 
@@ -19,6 +21,8 @@ def handler(
         waiting_calls.wait_to_get(call.app_id, request_id, connection_id, until, WaitFor(parameters.wait_for))
     stored, waiting = services().requests.detail(call.app_id, request_id, connection_id)
     view = queued_request(stored, waiting=waiting, with_result=parameters.include == "result")
+    if stored.queued_by:
+        view["queued_by"] = actor_view(stored.queued_by, names_of_people([stored.queued_by]))
     if successor_id := services().requests.successor_id(stored.record):
         view["replaced_by"] = successor_id
     if parameters.include == "sent_xml":

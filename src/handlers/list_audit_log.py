@@ -3,6 +3,7 @@
 from domain.errors import NotFound
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import AuditLogParameters
+from handlers.rest.people import names_of_people
 from handlers.views.audit_log import AuditLogView, audit_entry_view
 
 MAX_LOOKED_AT = 1_000
@@ -14,9 +15,9 @@ def handler(call: ApiCall, parameters: AuditLogParameters, connection_id: str | 
     """List who did what, newest first.
 
     The log of the app has the actions on all its connections, also on deleted ones, and those of the operator. An entry
-    is stored together with its change and kept for a year. It names the API key, the onboarding link or the operator,
-    and has no content of requests. Queueing requests and the sessions of Web Connectors are not actions. A record shows
-    who queued it.
+    is stored together with its change and kept for a year. It names the person, the API key, the onboarding link or the
+    operator, and has no content of requests. Queueing requests and the sessions of Web Connectors are not actions. A
+    record shows who queued it.
 
     With `action`, a call looks at up to 1,000 entries. `data` can then be empty although `next` is not null.
     """
@@ -34,4 +35,5 @@ def handler(call: ApiCall, parameters: AuditLogParameters, connection_id: str | 
     if len(entries) > limit:
         entries = entries[:limit]
         following = entries[-1].position
-    return {"data": [audit_entry_view(entry) for entry in entries], "next": following}
+    names = names_of_people([entry.actor for entry in entries])
+    return {"data": [audit_entry_view(entry, names) for entry in entries], "next": following}

@@ -16,9 +16,11 @@ from domain.errors import InvalidRequest, ServiceError
 from domain.maintenance import overdue_webhooks as overdue
 from domain.maintenance.recount import count_differences, mend_counts
 from domain.records.app import AppLimits, Environment, Scope
+from domain.records.permissions import Role
 from handlers.common.bootstrap import end_init, services
 from handlers.common.logs import ServiceLogger
 from handlers.views.audit_log import audit_entry_view
+from handlers.views.people import invitation_view, people_view
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,6 +140,33 @@ def set_environment(*, app_id: str, environment: str) -> dict[str, Any]:
     return _app(services().administration.set_environment(app_id, Environment(environment)))
 
 
+def invite(*, email: str, role: str, app: str) -> dict[str, Any]:
+    """Invite an email address to an app, which is named by its id or its name. The first admin is invited so."""
+    app_id = _app_named(app).id
+    if role not in set(Role):
+        raise InvalidRequest.of("role", f"must be one of {', '.join(Role)}")
+    return {"app_id": app_id, **invitation_view(services().members.invite(app_id, email, Role(role))[0])}
+
+
+def list_people(*, app: str) -> dict[str, Any]:
+    """List the members of an app and its invitations."""
+    members, invitations = services().members.members(_app_named(app).id)
+    return {**people_view(members, invitations)}
+
+
+def remove_person(*, person_id: str, app: str) -> dict[str, Any]:
+    """Remove a person from an app, also its only admin."""
+    app_id = _app_named(app).id
+    services().members.remove(app_id, person_id)
+    return {"app_id": app_id, "person_id": person_id, "removed": True}
+
+
+def forget_person(*, person_id: str) -> dict[str, Any]:
+    """Delete all that is stored of a person: name, email address, memberships, sign-ins and invitations."""
+    services().members.forget(person_id)
+    return {"person_id": person_id, "forgotten": True}
+
+
 def create_key(
     *,
     app_id: str,
@@ -245,6 +274,10 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
         set_limits,
         set_contact,
         set_environment,
+        invite,
+        list_people,
+        remove_person,
+        forget_person,
         create_key,
         list_keys,
         rename_key,
@@ -260,13 +293,13 @@ COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
 
 # A list of what is logged, not of what is not: a new argument may be a secret.
 LOGGED_ARGUMENTS = {
-    *("app_id", "connection_id", "key_hash", "rotates", "scope", "mend", "send"),
+    *("app_id", "connection_id", "key_hash", "person_id", "role", "rotates", "scope", "mend", "send"),
     *AppLimits.__dataclass_fields__,
 }
 """The arguments that are logged if they have the form of an id, a hash, a number or an option. No argument is a secret,
 but an operator can pass an API key by mistake."""
 
-_is_loggable = re.compile(rf"[0-9a-f-]{{1,64}}|{'|'.join(Scope)}|yes|no").fullmatch
+_is_loggable = re.compile(rf"[0-9a-f-]{{1,64}}|{'|'.join((*Scope, *Role))}|yes|no").fullmatch
 
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
@@ -301,6 +334,17 @@ def command_named(name: object, arguments: dict[str, Any]) -> Callable[..., dict
         if not isinstance(arguments.get(argument, ""), str):
             raise InvalidRequest.of(argument, "must be a string")
     return command
+
+
+def _app_named(text: str) -> App:
+    """Return the app with this id or, if only one has it, this name."""
+    apps = services().store.apps_by_age()
+    found = [app for app in apps if app.id == text] or [app for app in apps if app.name == text]
+    if len(found) > 1:
+        raise InvalidRequest.of("app", f"{len(found)} apps have this name. Give the id of one of them (list-apps)")
+    if not found:
+        raise InvalidRequest.of("app", "is neither the id nor the name of an app (list-apps)")
+    return found[0]
 
 
 def _limit(name: str, text: str) -> int:

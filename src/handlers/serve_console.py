@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from handlers.common.bootstrap import end_init
+from handlers.common.bootstrap import end_init, services
 from handlers.common.http import SECURITY_HEADERS, for_both_apis, header, public_url, response, without_body
 
 end_init()
@@ -118,6 +118,7 @@ def _page(event: dict[str, Any], name: str, below: str) -> dict[str, Any]:
     depth = (1 + below.count("/") if below else 0) + event["path"].endswith("/")
     html = (_CONSOLE / _PAGES[name]).read_text(encoding="utf-8")
     text = html.replace("{{assets}}", f"{'../' * depth}app/assets/{assets_version()}")
+    text = text.replace("{{sign_in}}", "on" if services().settings.oidc_issuer else "off")
     policy = {"docs": _POLICY_OF_DOCS, "onboarding": _POLICY_OF_ONBOARDING}.get(name, _POLICY + _TRUSTED_TYPES)
     return _file_response(event, text, ".html", _REVALIDATE, {"Content-Security-Policy": policy})
 

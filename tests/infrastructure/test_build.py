@@ -168,7 +168,7 @@ def test_the_built_template_names_the_zip_file_and_allows_no_other_target(tmp_pa
     build.build(OTHER, output)
 
     template = Template.load(output / build.TEMPLATE)
-    assert {function.code_uri for function in template.functions()} == {build.ZIP}
+    assert {function.code_uri for function in template.functions()} == {build.ZIP, build.SIGN_IN_ZIP}
     assert template.document["Parameters"]["PythonRuntime"]["AllowedValues"] == [OTHER.runtime]
     assert build.target_of(output) == OTHER
 
@@ -184,6 +184,7 @@ def test_the_template_for_sam_local_differs_in_the_code_and_in_the_methods_that_
     expected = copy.deepcopy(deployed.document)
     expected["Globals"]["Function"]["CodeUri"] = build.CODE
     expected["Resources"]["TestConnectionFunction"]["Properties"]["CodeUri"] = build.SIMULATOR
+    expected["Resources"]["SignInFunction"]["Properties"]["CodeUri"] = build.SIGN_IN
     del expected["Resources"]["MethodNotAllowedFunction"]["Properties"]["Events"]
     assert local.document == expected
 

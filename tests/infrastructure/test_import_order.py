@@ -25,6 +25,7 @@ DOMAIN = [
     "batches",
     "webhooks",
     "apps",
+    "people",
     "connections",
     "web_connector",
     "events",

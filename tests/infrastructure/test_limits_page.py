@@ -20,13 +20,14 @@ from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
 from domain.listing import filters, lists, overview, search
 from domain.maintenance import unsettled_writes
+from domain.people import members, sign_ins, tokens
 from domain.qbxml import references
 from domain.qbxml.codes.statuses import EDIT_SEQUENCE_OUT_OF_DATE
 from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
 from domain.queueing import continuation, many, new_request, waiting_calls, waiting_reason
-from domain.records import approval, audit, batch, lookup, request, session
+from domain.records import approval, audit, batch, lookup, person, request, session
 from domain.records.app import AppLimits
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.search_text import MAX_TEXT_BYTES
@@ -249,6 +250,11 @@ FIGURES: Mapping[str, Sequence[str]] = {
     ],
     "events in the feed": [f"{log.KEPT.days} days"],
     "statistics": [f"{KEPT_DAYS} days"],
+    "an invitation of a person": [f"{person.INVITED.days} days"],
+    "a sign-in of a person": [f"{person.IDLE.seconds // 3600} hours", f"{person.LASTS.days} days"],
+    "a session token": [f"{tokens.TOKEN_SECONDS} seconds"],
+    "members of an app and invitations": [str(members.MAX_MEMBERS)],
+    "browsers with which": [str(sign_ins.MAX_SIGN_INS)],
     "audit log": [f"{audit.KEPT.days} days"],
     "last use of an API key": [f"{key_uses.LIFETIME.days} days"],
     "log lines": [f"{parameter('LogRetentionDays')} days"],
@@ -347,6 +353,9 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
     "decides how a problem is worded": {
         *("domain.suggestions.MAX_COMPARED_CHARACTERS", "domain.suggestions.MIN_SIMILARITY"),
         "domain.qbxml.request.diagnosis.MIN_SIMILARITY_IN_NEWER",
+    },
+    "bounds what a sign-in takes": {
+        "domain.people.sign_ins.MAX_REDEEMED",
     },
     "is a limit of the operator's commands": {
         *("handlers.operate.MAX_LIMIT", "handlers.operate.MAX_LISTED_WEBHOOKS", "handlers.operate.MAX_LOOKING"),

@@ -80,7 +80,7 @@ def test_a_permitted_call_is_made(client: PermittedClient) -> None:
         ("get_item", {"TableName": "ConnectionsTable", "Key": KEY}, "GetItem", "ConnectionsTable"),
         ("put_item", {"TableName": "AppsTable", "Item": KEY}, "PutItem", "AppsTable"),
         ("query", {"TableName": "AppsTable", "IndexName": "keys_of_app"}, "Query", "AppsTable/index/keys_of_app"),
-        ("batch_get_item", {"RequestItems": {"AppsTable": {"Keys": [KEY]}}}, "BatchGetItem", "AppsTable"),
+        ("batch_get_item", {"RequestItems": {"UsagesTable": {"Keys": [KEY]}}}, "BatchGetItem", "UsagesTable"),
         (
             "transact_write_items",
             {"TransactItems": [{"ConditionCheck": {"TableName": "AppsTable", "Key": KEY}}]},

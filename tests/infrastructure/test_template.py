@@ -312,7 +312,7 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
 def test_a_key_of_the_operator_encrypts_every_table() -> None:
     tables = template_with({"TableKeyArn": KEY}).resources("AWS::DynamoDB::Table")
 
-    assert len(tables) == 11
+    assert len(tables) == 12
     for name, table in tables.items():
         expected = {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": KEY}
         assert table["SSESpecification"] == expected, name
@@ -401,7 +401,8 @@ def test_the_log_role_of_the_account_is_set_before_the_access_log_needs_it_and_s
 
 
 DATA_TABLES = {
-    f"{name}Table" for name in ("QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps", "AuditLog")
+    f"{name}Table"
+    for name in ("QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps", "AuditLog", "People")
 }
 
 

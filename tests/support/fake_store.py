@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from adapters.dynamodb.people import key_of
 from domain import qbxml
 from domain.errors import Conflict, NotFound
-from domain.records.app import App
+from domain.records.app import ApiKey, App
 from domain.records.audit import Action, Actor, AuditEntry
 from domain.records.connection import Connection
+from domain.records.person import Invitation, Membership, Person, SignedIn, SignIn
 from domain.records.request import (
     FIRST_LOW_PLACE,
     IN_FLIGHT,
@@ -40,6 +42,7 @@ from domain.storage.changes import (
     IdempotencyClaim,
     Put,
     RemoveApp,
+    RemovePersonal,
     RemoveRequest,
     RequireConnection,
 )
@@ -64,7 +67,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from domain.records.app import ApiKey
     from domain.records.event import EventGroup
     from domain.records.lookup import FieldChange
     from tests.support.index_lag import IndexLag
@@ -177,6 +179,7 @@ class FakeStore:
         self.sessions: dict[str, Session] = {}
         self.apps: dict[str, App] = {}
         self.api_keys: dict[str, ApiKey] = {}
+        self.personal: dict[tuple[str, str], Any] = {}
         self.claims: dict[tuple[str, str], IdempotencyClaim] = {}
         self.counts: Counter[CountKey] = Counter()
         self.statistics: dict[Day, Counter[Slot]] = {}
@@ -205,7 +208,7 @@ class FakeStore:
                 self._do(change)
                 self._note(change)
 
-    def _check(self, change: Change) -> None:  # noqa: C901 - one case for each change
+    def _check(self, change: Change) -> None:  # noqa: C901, PLR0912 - one case for each change
         """Raise Conflict if the condition of the change does not hold."""
         current: object | None
         match change:
@@ -231,6 +234,9 @@ class FakeStore:
                 current = None
                 limits = _counters(change).items()
                 holds = all(self.usages.get(counter, Usage(0)).total < limit for counter, limit in limits)
+            case RemovePersonal(before=before):
+                current = stored = self.personal.get(_personal_key(before))
+                holds = stored is not None and stored.revision == before.revision
             case RemoveApp(before=before):
                 current = self.apps.get(before.id)
                 holds = current is not None and current.revision == before.revision
@@ -248,7 +254,7 @@ class FakeStore:
         if not holds:
             raise Conflict(change, current)
 
-    def _do(self, change: Change) -> None:  # noqa: C901 - one case for each change
+    def _do(self, change: Change) -> None:  # noqa: C901, PLR0912 - one case for each change
         match change:
             case AddRequest(record=record):
                 self.records[record.id] = record
@@ -283,6 +289,8 @@ class FakeStore:
                 self.usages |= {counter: Usage(self.usages.get(counter, Usage(0)).total + 1) for counter in counters}
             case AppendEvents() | BeginLog():
                 self._append(change)
+            case RemovePersonal(before=before):
+                del self.personal[_personal_key(before)]
             case RemoveApp(before=before):
                 del self.apps[before.id]
             case Put(after=after):
@@ -308,8 +316,10 @@ class FakeStore:
                 return self.apps, key
             case AuditEntry():
                 return self.audit_log, (entity.app_id, entity.position)
-            case _:
+            case ApiKey():
                 return self.api_keys, entity.hash
+            case _:
+                return self.personal, _personal_key(entity)
 
     def expire(self, now: int) -> list[QueuedRequest]:
         """Remove and return only the records that expired before `now` (Unix seconds), as DynamoDB does."""
@@ -625,9 +635,49 @@ class FakeStore:
         self.log_beginnings.pop(app_id, None)
         for key in self.api_keys_of(app_id):
             del self.api_keys[key.hash]
+        for entity in (*self.members_of(app_id)[0], *self.members_of(app_id)[1]):
+            del self.personal[_personal_key(entity)]
         self.apps.pop(app_id, None)
 
     # --- Audit logs
+
+    # --- People
+
+    def person(self, person_id: str) -> Person | None:
+        return self._personal(Person, person_id).get("person")
+
+    def people(self, person_ids: Collection[str]) -> Sequence[Person]:
+        found = [self.person(person_id) for person_id in set(person_ids)]
+        return [person for person in found if person]
+
+    def person_of(self, identity: str) -> str | None:
+        found = self.personal.get((f"identity~{identity}", "identity"))
+        return found.person_id if found else None
+
+    def signed_in(self, person_id: str, sign_in_id: str, app_id: str | None) -> SignedIn | None:
+        person, sign_in = self.person(person_id), self.personal.get((person_id, f"sign_in~{sign_in_id}"))
+        membership = self.personal.get((person_id, f"member~{app_id}"))
+        return SignedIn(person, sign_in, membership, self.apps.get(app_id or "")) if person and sign_in else None
+
+    def sign_ins_of(self, person_id: str) -> Sequence[SignIn]:
+        return list(self._personal(SignIn, person_id).values())
+
+    def memberships_of(self, person_id: str) -> Sequence[Membership]:
+        return list(self._personal(Membership, person_id).values())
+
+    def members_of(self, app_id: str) -> tuple[Sequence[Membership], Sequence[Invitation]]:
+        of_app = [one for one in self.personal.values() if getattr(one, "app_id", None) == app_id]
+        return (
+            [one for one in of_app if isinstance(one, Membership)],
+            [one for one in of_app if isinstance(one, Invitation)],
+        )
+
+    def invitations_to(self, address: str) -> Sequence[Invitation]:
+        return list(self._personal(Invitation, f"invited~{address}").values())
+
+    def _personal(self, kind: type[Any], partition: str) -> dict[str, Any]:
+        found = {key: one for key, one in self.personal.items() if key[0] == partition and isinstance(one, kind)}
+        return {item: one for (_, item), one in sorted(found.items(), key=lambda pair: pair[0])}
 
     def audit_entries(
         self,
@@ -861,3 +911,9 @@ class FakeStore:
         with self._lock:
             self.counts.update(changes)
             self.counts = Counter({key: number for key, number in self.counts.items() if number})
+
+
+def _personal_key(entity: Any) -> tuple[str, str]:
+    """Return the key of an entity of people."""
+    key = key_of(entity)
+    return key["person"]["S"], key["item"]["S"]

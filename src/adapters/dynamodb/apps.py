@@ -11,7 +11,7 @@ from adapters.dynamodb.operations import Operation, put_entity
 from domain.records.app import ApiKey, App
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from adapters.dynamodb.events import Events
     from adapters.dynamodb.keys import Item
@@ -36,10 +36,13 @@ API_KEYS = Codec(ApiKey, renamed={"hash": keys.ID, "app_id": KEY_OF})
 class Apps:
     """Reads apps and API keys, and converts their changes into operations."""
 
-    def __init__(self, dynamodb: DynamoDB, events: Events, usages: Usages) -> None:
+    def __init__(
+        self, dynamodb: DynamoDB, events: Events, usages: Usages, remove_members: Callable[[str], None]
+    ) -> None:
         self._dynamodb = dynamodb
         self._events = events
         self._usages = usages
+        self._remove_members = remove_members
 
     def app(self, app_id: str) -> App | None:
         """Return an app with one read."""
@@ -67,9 +70,10 @@ class Apps:
         return [API_KEYS.entity(item) for item in self._dynamodb.query(query)]
 
     def remove_app(self, app_id: str) -> None:
-        """Delete the log of events of an app, its counters, its API keys and the app, with one call for each key."""
+        """Delete the log of events, the counters, the members, the API keys and the app, with one call for each key."""
         self._events.remove_log(app_id)
         self._usages.remove_usages(app_id)
+        self._remove_members(app_id)
         for item_id in [*(key.hash for key in self.api_keys_of(app_id)), app_id]:
             self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.apps, Key=keys.id_key(item_id))
 

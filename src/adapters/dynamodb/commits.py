@@ -11,6 +11,7 @@ from domain.errors import Conflict
 from domain.records.app import ApiKey, App
 from domain.records.audit import AuditEntry
 from domain.records.connection import Connection
+from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn
 from domain.records.session import Session
 from domain.storage.changes import (
     AddRequest,
@@ -23,6 +24,7 @@ from domain.storage.changes import (
     ForgetRequest,
     Put,
     RemoveApp,
+    RemovePersonal,
     RemoveRequest,
     RequireConnection,
 )
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.events import Events
     from adapters.dynamodb.idempotency_keys import IdempotencyKeys
     from adapters.dynamodb.operations import Operation
+    from adapters.dynamodb.people import People
     from adapters.dynamodb.request_changes import RequestChanges
     from adapters.dynamodb.responses import Responses, StoredResponse
     from adapters.dynamodb.sessions import Sessions
@@ -64,6 +67,7 @@ class Commits:
         idempotency_keys: IdempotencyKeys,
         events: Events,
         audit_log: AuditLog,
+        people: People,
     ) -> None:
         self._dynamodb = dynamodb
         self._transactions = transactions
@@ -78,6 +82,7 @@ class Commits:
             App: apps.put_app,
             ApiKey: apps.put_api_key,
             AuditEntry: audit_log.put,
+            **dict.fromkeys((Person, PersonIdentity, Membership, SignIn, Invitation), people.put),
         }
         self._operations_of: OperationsOf = {
             Put: lambda change: entities[type(change.after)](change),
@@ -89,6 +94,7 @@ class Commits:
             AppendEvents: events.append,
             BeginLog: events.begin,
             RemoveApp: apps.remove,
+            RemovePersonal: people.remove,
         }
 
     def commit(self, *changes: Change) -> None:

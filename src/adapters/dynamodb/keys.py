@@ -46,6 +46,7 @@ class TableNames:
     usages = _TableName()
     events = _TableName()
     audit_log = _TableName()
+    people = _TableName()
 
 
 ID = "id"

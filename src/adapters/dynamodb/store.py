@@ -19,6 +19,7 @@ from adapters.dynamodb.events import Events
 from adapters.dynamodb.idempotency_keys import IdempotencyKeys
 from adapters.dynamodb.listing import Listing, Skips
 from adapters.dynamodb.packing import MAX_PAGE_ROWS, MAX_STEP_TEXTS, Packing
+from adapters.dynamodb.people import People
 from adapters.dynamodb.queue import Queue
 from adapters.dynamodb.request_changes import RequestChanges
 from adapters.dynamodb.requests import Requests
@@ -109,7 +110,13 @@ class DynamoDBStore:
         self.canaries, self.send_canaries = canaries.canaries, canaries.send_canaries
         self.note_canary = canaries.note_canary
 
-        apps = Apps(dynamodb, events, usages)
+        people = People(dynamodb, deletes)
+        self.person, self.people, self.person_of = people.person, people.people, people.person_of
+        self.signed_in, self.sign_ins_of = people.signed_in, people.sign_ins_of
+        self.memberships_of, self.members_of = people.memberships_of, people.members_of
+        self.invitations_to = people.invitations_to
+
+        apps = Apps(dynamodb, events, usages, people.remove_members)
         self.app = apps.app
         self.app_ids = apps.app_ids
         self.apps_by_age = apps.apps_by_age
@@ -162,4 +169,5 @@ class DynamoDBStore:
             idempotency_keys=idempotency_keys,
             events=events,
             audit_log=audit_log,
+            people=people,
         ).commit

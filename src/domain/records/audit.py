@@ -24,9 +24,10 @@ class ActorType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who did something. `id` is the public id of the API key or the onboarding link. The operator has none.
+    """Who did something. `id` is the id of the person, or the public id of the API key or the onboarding link.
 
-    `name` is the name that the API key had at that time, or None without one.
+    The operator has none. `name` is the name that the API key had at that time, or None without one. The name of a
+    person is stored with the person only.
     """
 
     type: ActorType
@@ -66,6 +67,11 @@ class Action(StrEnum):
     API_KEY_CREATED = "api_key_created"
     API_KEY_RENAMED = "api_key_renamed"
     API_KEY_REVOKED = "api_key_revoked"
+    MEMBER_INVITED = "member_invited"
+    INVITATION_WITHDRAWN = "invitation_withdrawn"
+    MEMBER_JOINED = "member_joined"
+    MEMBER_CHANGED = "member_changed"
+    MEMBER_REMOVED = "member_removed"
     WEBHOOK_SECRET_ROTATED = "webhook_secret_rotated"  # noqa: S105 - the name of an action
     OLD_WEBHOOK_SECRETS_RETIRED = "old_webhook_secrets_retired"
 
@@ -74,10 +80,11 @@ class Action(StrEnum):
 class AuditEntry:
     """One action. `position` is the place in the log of the app, and the id of the entry.
 
-    `request_id` is the request that was changed. `credential_id` is the public id of the API key or the onboarding link
-    that was created, renamed or revoked. `settings` are the names of the settings that were changed. `name` is the name
-    of the connection that was deleted, because nothing else has it then, or of the API key that was created, renamed or
-    revoked.
+    `request_id` is the request that was changed. `credential_id` is the public id of the API key, the onboarding link
+    or the invitation that was created, renamed or revoked. `person_id` is the member who joined, was changed or was
+    removed, and `role` the role of the member or of the invitation. `settings` are the names of the settings that were
+    changed. `name` is the name of the connection that was deleted, because nothing else has it then, or of the API key
+    that was created, renamed or revoked.
 
     A call that changes many requests stores its entry before the first change. `completed_at` and `counts` are stored
     when it has ended. They are missing if the call ended early: then some of the requests may have been changed.
@@ -96,6 +103,8 @@ class AuditEntry:
     credential_id: str | None = None
     settings: tuple[str, ...] = ()
     name: str | None = None
+    person_id: str | None = None
+    role: str | None = None
     completed_at: str | None = None
     counts: dict[str, int] | None = None
     revision: int = 1
@@ -141,6 +150,8 @@ def audit_entry(
     credential_id: str | None = None,
     settings: tuple[str, ...] = (),
     name: str | None = None,
+    person_id: str | None = None,
+    role: str | None = None,
 ) -> AuditEntry:
     """Return the entry of an action that is one commit. It is stored in this commit."""
     return replace(
@@ -149,6 +160,8 @@ def audit_entry(
         credential_id=credential_id,
         settings=settings,
         name=name,
+        person_id=person_id,
+        role=role,
         completed_at=at,
     )
 

@@ -19,10 +19,23 @@ if TYPE_CHECKING:
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
     from domain.records.lookup import FieldChange
+    from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
 
-Entity = TypeVar("Entity", "App", "ApiKey", "AuditEntry", "Connection", "Session")
+Entity = TypeVar(
+    "Entity",
+    "App",
+    "ApiKey",
+    "AuditEntry",
+    "Connection",
+    "Session",
+    "Person",
+    "PersonIdentity",
+    "Membership",
+    "SignIn",
+    "Invitation",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +184,13 @@ class RemoveApp:
 
 
 @dataclass(frozen=True, slots=True)
+class RemovePersonal:
+    """Remove what is stored of a person, or an invitation."""
+
+    before: Person | PersonIdentity | Membership | SignIn | Invitation
+
+
+@dataclass(frozen=True, slots=True)
 class Put(Generic[Entity]):
     """Store an entity that is not a request. `before` is None for a new one.
 
@@ -193,9 +213,15 @@ Change: TypeAlias = (
     | AppendEvents
     | BeginLog
     | RemoveApp
+    | RemovePersonal
     | Put["App"]
     | Put["ApiKey"]
     | Put["AuditEntry"]
     | Put["Connection"]
     | Put["Session"]
+    | Put["Person"]
+    | Put["PersonIdentity"]
+    | Put["Membership"]
+    | Put["SignIn"]
+    | Put["Invitation"]
 )

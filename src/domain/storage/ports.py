@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from domain.records.audit import Action, AuditEntry
     from domain.records.connection import Connection
     from domain.records.event import EventGroup
+    from domain.records.person import Invitation, Membership, Person, SignedIn, SignIn
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import RequestInFlight, Session
     from domain.storage.changes import Change, IdempotencyClaim
@@ -495,6 +496,37 @@ class AppStore(Committing, OwnerReads, CountReads, KeyUseStore, Protocol):
         """
 
 
+class PeopleStore(Committing, Protocol):
+    """What sign-ins and members need."""
+
+    def app(self, app_id: str) -> App | None:
+        """Return an app."""
+
+    def person(self, person_id: str) -> Person | None:
+        """Return a person."""
+
+    def people(self, person_ids: Collection[str]) -> Sequence[Person]:
+        """Return the people who exist, in no particular order."""
+
+    def person_of(self, identity: str) -> str | None:
+        """Return the id of the person with an identity."""
+
+    def signed_in(self, person_id: str, sign_in_id: str, app_id: str | None) -> SignedIn | None:
+        """Return what a credential names, or None if the person or the sign-in does not exist."""
+
+    def sign_ins_of(self, person_id: str) -> Sequence[SignIn]:
+        """Return the sign-ins of a person."""
+
+    def memberships_of(self, person_id: str) -> Sequence[Membership]:
+        """Return the memberships of a person."""
+
+    def members_of(self, app_id: str) -> tuple[Sequence[Membership], Sequence[Invitation]]:
+        """Return the memberships in an app, and the invitations to it. Reads an index."""
+
+    def invitations_to(self, address: str) -> Sequence[Invitation]:
+        """Return the invitations of an email address (`address_of`)."""
+
+
 class AuditStore(Protocol):
     """What the audit log needs."""
 
@@ -624,6 +656,7 @@ class Database(
     QuotaStore,
     AppStore,
     AuditStore,
+    PeopleStore,
     SweepStore,
     LateStore,
     OverdueStore,

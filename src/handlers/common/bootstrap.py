@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from domain.connections.onboarding import Onboarding
     from domain.connections.service import ConnectionService
     from domain.connections.simulators import Simulators
+    from domain.people.members import Members
+    from domain.people.provider import IdentityProvider
+    from domain.people.sign_ins import SignIns
     from domain.ports import Clock, IdSource, SecretSource
     from domain.queueing.new_request import Queueing
     from domain.queueing.service import RequestService
@@ -164,6 +167,18 @@ class Services:
             self.client, lambda: settings.test_connection_function, lambda: settings.test_connection_queue_url
         )
 
+    @cached_property
+    def identity_provider(self) -> IdentityProvider:
+        """The OpenID provider. Only the function of the sign-in has the packages that it needs."""
+        from adapters.openid import Client, OpenIdProvider
+
+        return OpenIdProvider(Client(self.settings.oidc_issuer, self.settings.oidc_client_id, self._client_secret))
+
+    def _client_secret(self) -> str | None:
+        """Return the secret of this service at the identity provider, or None for a public client."""
+        arn = self.settings.oidc_client_secret_arn
+        return self.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"] if arn else None
+
     def wake_simulator(self, connection_id: str) -> None:
         """Let a test connection run a session. A failure is logged only: the sweep wakes it too."""
         try:
@@ -269,6 +284,20 @@ class Services:
         from domain.connections.onboarding import Onboarding
 
         return Onboarding(self.store, self.connections, self.clock, self.secrets)
+
+    @cached_property
+    def sign_ins(self) -> SignIns:
+        """The sign-ins of people."""
+        from domain.people.sign_ins import SignIns
+
+        return SignIns(self.store, self.clock, self.new_id, self.secrets)
+
+    @cached_property
+    def members(self) -> Members:
+        """The members of apps."""
+        from domain.people.members import Members
+
+        return Members(self.store, self.clock, self.new_id)
 
     @cached_property
     def administration(self) -> Administration:

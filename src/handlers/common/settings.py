@@ -53,6 +53,21 @@ class Settings:
         return self._environment["BASE_URL"].rstrip("/") or None
 
     @property
+    def oidc_issuer(self) -> str:
+        """The issuer of the identity provider with which people sign in. Empty: they use API keys."""
+        return self._environment["OIDC_ISSUER"]
+
+    @property
+    def oidc_client_id(self) -> str:
+        """The id of this service at the identity provider."""
+        return self._environment["OIDC_CLIENT_ID"]
+
+    @property
+    def oidc_client_secret_arn(self) -> str:
+        """The secret in Secrets Manager with the client secret. Empty: the client is public."""
+        return self._environment["OIDC_CLIENT_SECRET_ARN"]
+
+    @property
     def web_connector_base_url(self) -> str | None:
         """The URL in `.qwc` files, without a slash at the end. None means the URL of the call."""
         return self._environment["WEB_CONNECTOR_BASE_URL"].rstrip("/") or None

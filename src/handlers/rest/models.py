@@ -17,6 +17,7 @@ from domain.records.app import Scope
 from domain.records.audit import KEY_ID, Action
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.event_types import ALL_EVENTS, WEBHOOK_EVENTS, checked_webhook_event
+from domain.records.permissions import Role
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.sync_window import SyncWindow
@@ -443,6 +444,22 @@ class NewRotation(Body):
     """The end of the API key that takes the place of another one."""
 
     expires_at: Time | None = Field(default=None, description=_EXPIRY)
+
+
+class ChangedMember(Body):
+    """The role of a member."""
+
+    role: Role = Field(strict=False, description="What the person may do in the app.", examples=["support"])
+
+
+class NewInvitation(ChangedMember):
+    """An invitation."""
+
+    email: str = Field(
+        max_length=MAX_EMAIL_CHARACTERS,
+        description="The email address of the person at the identity provider.",
+        examples=["maria@example.com"],
+    )
 
 
 class NewPassword(Body):

@@ -50,7 +50,8 @@ Event = dict[str, Any]
 class ApiCall:
     """A call: its event, the app and its limits, the access of the caller, and the caller as an actor.
 
-    `author` is the caller as one who queues and decides: an API key together with its rotations, or a person.
+    `author` is the caller as one who queues and decides: an API key together with its rotations, or a person. `name` is
+    that of the key or the person.
     `response_headers` are those that the function adds to its response.
     """
 
@@ -61,6 +62,7 @@ class ApiCall:
     actor: Actor
     author: Author = UNKNOWN_AUTHOR
     environment: Environment = Environment.PRODUCTION
+    name: str | None = None
     response_headers: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -79,14 +81,15 @@ def call_of(event: Event) -> ApiCall:
     proposes = Permission.PROPOSE in PERMISSIONS[access] and Permission.QUEUE not in PERMISSIONS[access]
     author = Author(author_id, proposes=proposes, actor=actor)
     environment = Environment(authorized.get("environment", Environment.PRODUCTION))
-    return ApiCall(event, authorized["app_id"], access, AppLimits(**limits), actor, author, environment)
+    name = authorized.get("person_name", actor.name)
+    return ApiCall(event, authorized["app_id"], access, AppLimits(**limits), actor, author, environment, name)
 
 
 def _caller(authorized: Mapping[str, Any]) -> tuple[Access, Actor, str | None]:
     """Return the access, the actor and the id of the author from the context of the authorizer."""
     if "role" in authorized:
         person_id = authorized["person_id"]
-        return Role(authorized["role"]), Actor(ActorType.PERSON, person_id, authorized.get("person_name")), person_id
+        return Role(authorized["role"]), Actor(ActorType.PERSON, person_id), person_id
     # During an upgrade, API Gateway may pass the cached answer of an authorizer that did not know ids of keys.
     key_id = authorized.get("key_id")
     actor = Actor(ActorType.API_KEY, key_id, authorized.get("key_name"))

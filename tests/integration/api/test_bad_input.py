@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -485,7 +486,7 @@ def test_the_openapi_document_has_403_for_exactly_the_calls_that_a_read_only_key
 
     for path, operations in document["paths"].items():
         for method in operations.keys() & {"get", "post", "put", "patch", "delete"}:
-            address = path.format(connection_id=CONNECTION_ID, request_id=NOBODYS_ID, batch_id=NOBODYS_ID)
+            address = re.sub(r"\{\w+\}", NOBODYS_ID, path.replace("{connection_id}", CONNECTION_ID))
             response = deployment.readonly.call(method.upper(), address, {} if method in {"post", "patch"} else None)
             assert (response.status == 403) == ("403" in operations[method]["responses"]), f"{method} {path}"
 
@@ -540,6 +541,8 @@ def test_a_fault_of_the_service_returns_only_the_request_id(
 # --- Calls of browsers ---------------------------------------------------------------------------------------------
 
 ORIGINS = ("cross-site", "same-site", "same-origin", "none", "Same-Origin", "", "something new")
+FOR_PEOPLE = ("people", "api_keys")
+"""The beginnings of the calls that no API key may make."""
 QUERIES = ("customers", "vendors", "sales_orders", "invoices", "items")
 
 
@@ -574,7 +577,9 @@ def test_a_browser_changes_something_only_from_a_page_of_the_service(deployment:
 
     for path, operations in document["paths"].items():
         for method in operations.keys() & {"get", "post", "put", "patch", "delete"}:
-            address = path.format(connection_id=NOBODYS_ID, request_id=NOBODYS_ID, batch_id=NOBODYS_ID)
+            if path.removeprefix("/api/v1/").startswith(FOR_PEOPLE):
+                continue
+            address = re.sub(r"\{\w+\}", NOBODYS_ID, path)
             body: dict[str, str] | None = {} if method in {"post", "patch"} else None
             response = deployment.api.call(method.upper(), address, body, headers={"Sec-Fetch-Site": origin})
             is_change = "403" in operations[method]["responses"]

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,7 +18,17 @@ from tests.support.cases import for_each
 from tests.support.fake_store import FakeStore
 from tests.support.services import services_with, using
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 CONSOLE = Path(__file__).resolve().parents[3] / "src" / "console"
+
+
+@pytest.fixture(autouse=True)
+def services() -> Iterator[None]:
+    """Use the template's default settings."""
+    with using(services_with(FakeStore(), FixedClock())):
+        yield
 
 
 def get(path: str, resource: str | None = None, **headers: str) -> dict[str, Any]:

@@ -110,7 +110,8 @@ def filled_store(function: str) -> FakeStore:
 def receiver(request: pytest.FixtureRequest) -> Iterator[Receiver]:
     """Put the functions in front of a filled store and a receiver that takes every webhook."""
     taking = Receiver()
-    services = services_with(filled_store(request.node.callspec.params["function"]), FixedClock(NOON.replace(minute=1)))
+    store = filled_store(request.node.callspec.params["function"])
+    services = services_with(store, FixedClock(NOON.replace(minute=1)), sign_in=True)
     services.new_id, services.secrets = SequentialIds(), counting_bytes
     services.webhook_sender, services.retry_queue = taking, NoRetries()
     services.simulators = NotedSimulators()
@@ -149,6 +150,12 @@ def test_a_function_does_its_work_with_its_event(receiver: Receiver, handler: st
         case "operate":
             assert result
             assert result["name"] == "Shop"
+        case "sign_in":
+            assert result
+            assert (result["statusCode"], result["multiValueHeaders"]["Location"]) == (
+                303,
+                ["https://queue.example.com/live/app/connections"],
+            )
         case "method_not_allowed":
             assert result
             assert result["statusCode"] == 405

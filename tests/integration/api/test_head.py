@@ -14,8 +14,8 @@ from tests.support.builders import NOON, FixedClock
 from tests.support.services import services_with, using
 from tests.support.simulators import NotedSimulators
 
-CALLED_BY_MACHINES = {"/qbwc", "/onboarding/connection", "/onboarding/qwc"}
-"""Paths outside of `/api/v1` that only the Web Connector and the onboarding page call."""
+CALLED_BY_MACHINES = {"/qbwc", "/onboarding/connection", "/onboarding/qwc", "/session/login", "/session/callback"}
+"""Paths outside of `/api/v1` that only the Web Connector, the onboarding page and an identity provider lead to."""
 
 HEADS = [route for route in routes() if route.method == "HEAD"]
 

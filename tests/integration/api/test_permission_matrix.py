@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
 import secrets
 from dataclasses import replace
@@ -15,15 +17,20 @@ from moto import mock_aws
 from adapters.dynamodb import DynamoDBStore, keys
 from adapters.dynamodb.records import RECORDS, record_item
 from adapters.sqs import message_of
-from domain.errors import Conflict
+from domain.errors import Conflict, Unauthorized
 from domain.events.log import append_events
 from domain.maintenance.search_packing import pack_days
+from domain.people.sign_ins import MAX_SIGN_INS
+from domain.people.tokens import SessionToken
 from domain.queries import QUERIES
 from domain.records.app import ApiKey, App, AppLimits, Scope, api_key_hash
 from domain.records.approval import Approval
+from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry
 from domain.records.batch import ids_of_batch, new_batch_id
 from domain.records.event import EventOutcome, LoggedEvent
 from domain.records.event_types import ALL_EVENTS
+from domain.records.permissions import Role
+from domain.records.person import Membership, SignIn
 from domain.records.request import Attempts, Paging, QueuedRequest, State, WhetherExecuted, settling_id
 from domain.records.session import InFlight
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
@@ -36,6 +43,7 @@ from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
 from domain.webhooks.unrecorded_events import first_attempts
 from handlers.common.bootstrap import services
 from local.emulated_dynamodb import emulated_dynamodb
+from local.sam_local import samples
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.integration.api.test_events import EVENTS, FUNCTIONS, HOOK, KEY, REQUEST_ID
@@ -61,6 +69,7 @@ from tests.support.builders import (
     a_record,
     a_session,
 )
+from tests.support.services import OneProvider
 from tests.support.unknown_writes import ADDITION, add_executed, add_unknown_write, end_query
 from tests.support.webhooks import stream_image
 
@@ -291,6 +300,7 @@ def operates(recorder: Recorder) -> None:
     log_an_event(recorder, REQUEST_ID, app_id=OTHER_APP_ID)
     recorder.store.add_usage(OTHER_APP_ID, "waiting", 1)
     recorder.store.commit(Put(None, ApiKey("ab" * 32, OTHER_APP_ID, Scope.FULL, "sk_abcd", timestamp(NOON))))
+    recorder.store.commit(Put(None, Membership(samples.MEMBER_ID, OTHER_APP_ID, Role.VIEWER, timestamp(NOON))))
     invoke(
         recorder,
         "operate",
@@ -303,6 +313,9 @@ def operates(recorder: Recorder) -> None:
         {"operation": "create_key", "app_id": APP_ID},
         {"operation": "list_keys", "app_id": APP_ID},
         {"operation": "audit_log", "app_id": APP_ID},
+        {"operation": "invite", "app": "Shop", "email": "kim@example.com", "role": "viewer"},
+        {"operation": "list_people", "app": APP_ID},
+        {"operation": "forget_person", "person_id": samples.MEMBER_ID},
         {"operation": "revoke_key", "key_hash": api_key_hash(KEY)},
         {"operation": "rotate_webhook_secret", "app_id": APP_ID},
         {"operation": "retire_old_webhook_secrets", "app_id": APP_ID},
@@ -549,10 +562,56 @@ def reads_failed_webhooks(function: str) -> Callable[[Recorder], object]:
     return case
 
 
+def signs_out_everywhere(recorder: Recorder) -> None:
+    """End all sign-ins of a person."""
+    event = committed_event("session_token")
+    path = "/session/end"
+    invoke(recorder, "session_token", event | {"resource": path, "path": path, "body": '{"everywhere": true}'})
+
+
+def is_a_person(recorder: Recorder) -> None:
+    """Identify the app of a session token."""
+    [sign_in] = recorder.store.sign_ins_of(samples.ADMIN_ID)
+    token = SessionToken.made(sign_in, APP_ID, int(NOON.timestamp()) + 100_000)
+    credential = base64.b64encode(f"{token.text}:".encode()).decode()
+    event = committed_event("authorizer") | {"authorizationToken": f"Basic {credential}"}
+    with contextlib.suppress(Unauthorized):
+        invoke(recorder, "authorizer", event)
+
+
+def names_a_person(function: str, path: str) -> Callable[[Recorder], object]:
+    """Return the case in which a function names the person who did something."""
+
+    def case(recorder: Recorder) -> None:
+        by = Actor(ActorType.PERSON, samples.ADMIN_ID)
+        record = a_record(id=AWAITING_ID)
+        entry = audit_entry(Action.APP_CREATED, by, Subject(APP_ID, "x", 1), timestamp(NOON))
+        recorder.store.commit(AddRequest(record, REQUEST_XML, "ann", queued_by=by), Put(None, entry))
+        caller = {"app_id": APP_ID, "scope": "full"}
+        invoke(recorder, function, api_event("GET", path.format(id=record.id), authorizer=caller))
+
+    return case
+
+
+def signs_in_with_too_many_browsers(recorder: Recorder) -> None:
+    """Sign a person in, which ends the oldest of many sign-ins."""
+    for number in range(MAX_SIGN_INS):
+        one = SignIn(samples.ADMIN_ID, f"{number}", "", "", timestamp(NOON), timestamp(NOON), samples.FAR_FUTURE)
+        recorder.store.commit(Put(None, one))
+    provider = OneProvider()
+    provider.subject = "ada"
+    with deployed_as(recorder, "sign_in") as services:
+        services.identity_provider = provider
+        load("handlers.sign_in.handler")(committed_event("sign_in"), LongRun())
+
+
 FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     "list_connections": (counts_a_record_in_flight,),
     "list_queued_requests": (lists,),
-    "get_queued_request": (waits_for_a_page,),
+    "get_queued_request": (
+        waits_for_a_page,
+        names_a_person("get_queued_request", "/api/v1/queued_requests/{id}"),
+    ),
     "delete_connection": (deletes_a_connection_in_use,),
     "onboard_customer": (sets_a_password,),
     "update_connection": (changes_the_webhook_url,),
@@ -584,6 +643,9 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         loses_a_large_response,
         receives_a_set,
     ),
+    "session_token": (signs_out_everywhere,),
+    "authorizer": (is_a_person,),
+    "sign_in": (signs_in_with_too_many_browsers,),
     "operate": (operates,),
     "deliver_webhook": (gets_a_canary("deliver_webhook"),),
     "log_and_forget": (
@@ -595,7 +657,10 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "settle_queued_request": (settles("settle_queued_request"),),
     "retry_webhook": (sends_an_event_of_a_connection,),
-    "list_audit_log": (lists_the_audit_log_of_a_connection,),
+    "list_audit_log": (
+        lists_the_audit_log_of_a_connection,
+        names_a_person("list_audit_log", "/api/v1/audit_log"),
+    ),
     "list_events": (lists_events, waits_for_events),
     **{name: (reads_failed_webhooks(name),) for name in ("get_connection_statistics", "get_statistics")},
     "pack_search_texts": (packs_a_removed_text,),

@@ -1,0 +1,1 @@
+"""Settling: whether QuickBooks executed a write whose outcome is unknown."""
