@@ -32,6 +32,8 @@ const VIEWS = [
   { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/(audit_log)$`), load: () => import("./views/audit_log.js") },
+  { pattern: /^\/people$/, needs: "manage_people", load: () => import("./views/people.js") },
+  { pattern: /^\/api_keys$/, needs: "manage_keys", load: () => import("./views/api_keys.js") },
   { pattern: /^\/contact$/, load: () => import("./views/contact.js") },
   { pattern: /^\/audit_log$/, load: () => import("./views/audit_log.js") },
   { pattern: new RegExp(`^/queued_requests/${ID}$`), view: Request },
@@ -221,6 +223,8 @@ function Shell({ path, open, children }) {
           ${!open && link(url("/approvals"), "stamp", "Approvals", path === "/approvals", html`<${Waiting} />`)}
           ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}
           ${!open && link(url("/contact"), "phone", "Your contact", path === "/contact")}
+          ${session.may("manage_people") && link(url("/people"), "people", "People", path === "/people")}
+          ${session.may("manage_keys") && link(url("/api_keys"), "key", "API keys", path === "/api_keys")}
           ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
           ${link(`${ROOT}/docs`, "code", "API reference", path === "/docs")}
         </nav>

@@ -25,6 +25,7 @@ from simulator.company import Company
 from simulator.faults import Fault
 from simulator.runs.scheduler import Simulator
 from tests.browser.conftest import CHROMIUM
+from tests.browser.people import sign_in_as_admin, sign_in_is_on, sign_in_to_tests
 from tests.browser.support import HOSTILE, large_response, seed_session
 from tests.browser.writes import BATCH, WRITES
 from tests.e2e.runs import running
@@ -61,6 +62,11 @@ def click(*names: str) -> Callable[[Page], object]:
             page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
 
     return act
+
+
+def open_account(page: Page) -> None:
+    """Open the menu of the person who has signed in."""
+    page.get_by_role("button", name="Maria Fuentes", exact=True).click()
 
 
 def create_connection(page: Page) -> None:
@@ -450,6 +456,13 @@ VIEWS: Mapping[str, View] = {
     "overview-two-days": View("/app/overview"),
     "overview-connection": View("/app/connections/{connection}/overview"),
     "sign-in": View("/app", scope=None),
+    "sign-in-people": View("/app", sign_in_is_on, scope=None),
+    "sign-in-problem": View("/app/sign_in?problem=not_invited", sign_in_is_on, scope=None),
+    "account": View("/app/people", sign_in_to_tests, act=open_account, scope=None),
+    "people": View("/app/people", sign_in_as_admin, scope=None),
+    "people-invite": View("/app/people", sign_in_as_admin, act=click("Invite"), scope=None),
+    "api-keys": View("/app/api_keys", sign_in_to_tests, act=lambda page: page.locator("summary").click(), scope=None),
+    "api-keys-create": View("/app/api_keys", sign_in_as_admin, act=click("Create key"), scope=None),
     "connections": View("/app"),
     "connections-names": View("/app", with_names),
     "connections-read-only": View("/app", scope="read_only"),

@@ -41,6 +41,10 @@ USUAL: Mapping[str, Any] = {
 
 CHECKED = (
     "sign-in",
+    "sign-in-problem",
+    "account",
+    "people-invite",
+    "api-keys",
     "connections",
     "connections-none",
     "new-connection",

@@ -62,6 +62,8 @@ VIEWS = (
     View("/connections/{connection}/overview", (CONNECTION, f"{CONNECTION}/statistics")),
     View("/connections/{connection}/audit_log", (CONNECTION, f"{CONNECTION}/audit_log", "connections")),
     View("/contact", ("contact",)),
+    View("/people"),
+    View("/api_keys"),
     View("/audit_log", ("audit_log", "connections", ANY)),
     View("/queued_requests/{request}", ("queued_requests/{request}", CONNECTION, LIST)),
     View(

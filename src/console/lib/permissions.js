@@ -28,6 +28,8 @@ export const CALLS = {
   redeliver_many: { call: "POST /connections/{connection_id}/redeliver", needs: ["operate"] },
   decide: { call: "POST /queued_requests/{request_id}/approve", needs: ["decide"] },
   change_contact: { call: "PATCH /contact", needs: ["administer"] },
+  manage_people: { call: "GET /people", needs: ["manage"] },
+  manage_keys: { call: "GET /api_keys", needs: ["manage"] },
 };
 
 /** What needs more than the call does. */
