@@ -110,7 +110,8 @@ def test_everything_that_programs_need_is_in_the_files_when_a_run_is_ready(tmp_p
 
     assert url == run.credentials["base_url"] == variables["BASE_URL"]
     assert run.credentials["books_url"] == variables["BOOKS_URL"]
-    assert f"{url}/app    sign in with {run.credentials['api_key']}" in run.output
+    assert f"{url}/app    sign in as Ada, Sam or Vic, or with the API key" in run.output
+    assert f"API key    {run.credentials['api_key']}" in run.output
     assert f"{url}/docs" in run.output
 
 

@@ -20,7 +20,8 @@ function recorded() {
   const calls = [];
   const fetch = async (url, { method, headers, body }) => {
     calls.push({ method, url: new URL(url), headers, body });
-    return method === "DELETE" ? new Response(null, { status: 204 }) : Response.json({ data: calls.length });
+    const isEmpty = method === "DELETE" && !url.toString().includes("/api_keys/"); // a key that is revoked is returned
+    return isEmpty ? new Response(null, { status: 204 }) : Response.json({ data: calls.length });
   };
   const { api } = new Client("https://queue.example", "sk_test", CONNECTION, { fetch, newKey: () => "key-1" });
   return { api, calls };
@@ -79,7 +80,7 @@ for (const { method, path, operation, id } of OPERATIONS) {
       "Idempotency-Key" in call.headers,
       given.some(({ name }) => name === "Idempotency-Key"),
     );
-    assert.deepEqual(answer, method === "DELETE" ? undefined : hasOnlyData(operation) ? 1 : { data: 1 });
+    assert.deepEqual(answer, operation.responses["204"] ? undefined : hasOnlyData(operation) ? 1 : { data: 1 });
     if (path.includes("{connection_id}")) {
       await api[camelCase(id)](...ids, ...body, { connectionId: OTHER });
       assert.ok(calls[1].url.pathname.includes(OTHER));
