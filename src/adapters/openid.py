@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import ssl
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,9 @@ from urllib.parse import quote, urlencode, urlsplit
 import jwt
 import urllib3
 
+from domain.errors import shortened
 from domain.people.provider import IdentityClaims, ProviderFailed, TokenRefused
+from domain.records.person import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,9 +38,18 @@ DOCUMENT_SECONDS = 3600
 """How long the provider's configuration and keys are kept."""
 
 MIN_REFRESH_SECONDS = 60
-"""The keys are fetched again for an unknown key at most this often, so that nobody can make us call the provider."""
+"""The keys are fetched again for an unknown key at most this often. Only the holder of a code gets that far."""
+
+FAILURE_SECONDS = 10
+"""How long a document that could not be fetched is not asked for again, because anybody can begin a login."""
 
 MAX_BYTES = 256 * 1024
+MAX_NAME_CHARACTERS = 100
+"""Of the name of a person, which each of the person's entries in the audit log is shown with."""
+
+MAX_SUBJECT_CHARACTERS = 255
+"""OpenID Connect Core 1.0, section 2."""
+
 TIMEOUT_SECONDS = 5
 
 _TRUE = (True, 1, "true", "1")
@@ -63,6 +75,7 @@ class OpenIdProvider:
             retries=False, ssl_context=ssl.create_default_context(), timeout=urllib3.Timeout(total=TIMEOUT_SECONDS)
         )
         self._documents: dict[str, tuple[float, Any]] = {}
+        self._failures: dict[str, tuple[float, ProviderFailed]] = {}
 
     def authorization_url(self, redirect_uri: str, *, state: str, nonce: str, challenge: str) -> str:
         """Return the URL to which a browser goes to sign in. See `IdentityProvider`."""
@@ -85,14 +98,14 @@ class OpenIdProvider:
         verified = self._verified(token)
         if verified.get("nonce") != nonce:
             raise TokenRefused("The nonce is not that of this sign-in.")
-        email, name = verified.get("email"), verified.get("name")
+        email = verified.get("email")
         return IdentityClaims(
             self._client.issuer,
             verified["sub"],
-            email if isinstance(email, str) else None,
-            # Entra ID says it with xms_edov, and Cognito can write a text.
-            any(verified.get(claim) in _TRUE for claim in ("email_verified", "xms_edov")),
-            name if isinstance(name, str) else None,
+            email if isinstance(email, str) and is_address(email) else None,
+            # Cognito can write a text. Entra ID has no such claim, but xms_edov.
+            verified.get("email_verified", verified.get("xms_edov")) in _TRUE,
+            _line(verified.get("name")),
         )
 
     def _redeemed(self, redirect_uri: str, code: str, verifier: str) -> str:
@@ -134,6 +147,9 @@ class OpenIdProvider:
             )
         except jwt.PyJWTError as error:
             raise TokenRefused(f"{type(error).__name__}: {error}") from None
+        subject = claims["sub"]
+        if not isinstance(subject, str) or not subject.isascii() or not 1 <= len(subject) <= MAX_SUBJECT_CHARACTERS:
+            raise TokenRefused("The subject is not a text of 1 to 255 characters in ASCII.")
         # Another client's token can have us as a second audience.
         has_others = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if (has_others or "azp" in claims) and claims.get("azp") != self._client.id:
@@ -175,10 +191,21 @@ class OpenIdProvider:
         fetched_at, document = self._documents.get(url, (None, {}))
         if fetched_at is not None and self._monotonic() - fetched_at < max_age:
             return document
+        failed_at, failure = self._failures.get(url, (None, None))
+        if failure and failed_at is not None and self._monotonic() - failed_at < FAILURE_SECONDS:
+            raise failure
+        try:
+            document = self._fetched(url)
+        except ProviderFailed as failed:
+            self._failures[url] = (self._monotonic(), failed)
+            raise
+        self._documents[url] = (self._monotonic(), document)
+        return document
+
+    def _fetched(self, url: str) -> Mapping[str, Any]:
         status, document = self._call("GET", url)
         if status != 200:  # noqa: PLR2004 - HTTP
             raise ProviderFailed(f"{url} answered with status {status}.")
-        self._documents[url] = (self._monotonic(), document)
         return document
 
     def _call(self, method: str, url: str, **options: Any) -> tuple[int, dict[str, Any]]:
@@ -187,10 +214,16 @@ class OpenIdProvider:
             raise ProviderFailed(f"{url} is not an https URL.")
         if "fields" in options:
             options["encode_multipart"] = False
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        data = b""
         try:
             response = self._http.request(method, url, preload_content=False, redirect=False, **options)
-            data = response.read(MAX_BYTES + 1)
-            response.release_conn()
+            with closing(response):
+                # A time-out of a socket restarts with every byte.
+                while len(data) <= MAX_BYTES and (part := response.read1(MAX_BYTES)):
+                    data += part
+                    if time.monotonic() > deadline:
+                        raise TimeoutError
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise ProviderFailed(f"{urlsplit(url).hostname} cannot be reached: {type(error).__name__}.") from None
         if len(data) > MAX_BYTES:
@@ -200,6 +233,12 @@ class OpenIdProvider:
         except ValueError:
             answer = None
         return response.status, answer if isinstance(answer, dict) else {}
+
+
+def _line(value: object) -> str | None:
+    """Return a claim as a line of at most MAX_NAME_CHARACTERS, or None for anything but a text."""
+    line = "".join(character for character in value if character.isprintable()) if isinstance(value, str) else ""
+    return shortened(line.strip(), MAX_NAME_CHARACTERS) or None
 
 
 def _is_allowed(url: str) -> bool:

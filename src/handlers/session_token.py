@@ -5,10 +5,11 @@ The cookie is sent to these paths only, by pages of the service only (`SameSite=
 """
 
 import json
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from domain.errors import BrowserRefused, InvalidRequest, NotFound, ServiceError
+from domain.errors import BrowserRefused, InvalidRequest, NotFound, ServiceError, Unauthorized
 from domain.people.tokens import TOKEN_SECONDS, Cookie
 from domain.records.app import App
 from domain.records.person import Membership
@@ -51,7 +52,8 @@ def _opened(event: dict[str, Any]) -> dict[str, Any]:
 def _ended(event: dict[str, Any]) -> dict[str, Any]:
     """End the sign-in. The browser forgets its cookie also if the sign-in has ended already."""
     everywhere = json_object(body_text(event) or "{}").get("everywhere") is True
-    services().sign_ins.end(_cookie(event), everywhere=everywhere)
+    with suppress(Unauthorized):
+        services().sign_ins.end(_cookie(event), everywhere=everywhere)
     return _response(204, None, set_cookie(event, SESSION_COOKIE, "", 0, same_site="Strict"))
 
 

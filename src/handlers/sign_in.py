@@ -15,7 +15,7 @@ from domain.people.tokens import Cookie
 from domain.records.person import LASTS
 from handlers.common.bootstrap import end_init, services
 from handlers.common.cookies import LOGIN_COOKIE, SESSION_COOKIE, cookie, set_cookie
-from handlers.common.http import NO_STORE, header, public_url
+from handlers.common.http import NO_STORE, header, public_url, response
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
@@ -35,6 +35,8 @@ class _Problem(Exception):
 
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Redirect the browser: to the provider, or back to the console, signed in or with a problem."""
+    if not services().settings.oidc_issuer:
+        return response(404, "text/plain; charset=utf-8", "This service has no sign-in for people. Use an API key.\n")
     try:
         return _to_provider(event) if event["resource"] == "/session/login" else _from_provider(event)
     except _Problem as problem:

@@ -5,6 +5,7 @@ from domain.records.permissions import Permission
 from domain.webhooks.trial import TRIAL_REDELIVERIES, Trials
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import NewWebhookTest
+from handlers.rest.request_checks import require_proposal
 from handlers.views.many import WebhookTestView, webhook_test
 
 
@@ -19,6 +20,7 @@ def handler(call: ApiCall, connection_id: str, body: NewWebhookTest) -> Data[Web
 
     The event has the type `webhook.test`. A test counts as ten redeliveries towards `redeliveries_per_minute`.
     """
+    require_proposal(call, webhook_url=body.webhook_url)
     quotas, limits = services().quotas, call.limits
     trials = Trials(
         services().store, services().webhook_sender, services().clock, services().new_id, services().url_rules

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.errors import Conflict, ServiceError
+from domain.errors import Conflict, Forbidden, ServiceError
 from domain.people.members import Members
 from domain.people.provider import IdentityClaims
 from domain.people.sign_ins import NotInvited, SignIns
@@ -55,13 +55,14 @@ class Side:
         app_id, name, role = chance.choice((APP_ID, OTHER_APP_ID)), chance.choice(NAMES), chance.choice(list(Role))
         cookie = chance.choice(self.cookies) if self.cookies else None
         person_id = cookie.person_id if cookie else "nobody"
+        actor = Actor(ActorType.PERSON, chance.choice(self.cookies).person_id) if self.cookies else PERSON
         calls: dict[str, Callable[[], object]] = {
             "invite": lambda: self.members.invite(app_id, f"{name}@example.com", role, PERSON),
-            "sign_in": lambda: self._sign_in(name),
+            "sign_in": lambda: self.sign_in(name),
             "open": lambda: self.sign_ins.open(cookie, chance.choice((None, app_id))),
             "end": lambda: self.sign_ins.end(cookie, everywhere=chance.random() < 0.5),
-            "change": lambda: self.members.change_role(app_id, person_id, role, PERSON),
-            "remove": lambda: self.members.remove(app_id, person_id, PERSON),
+            "change": lambda: self.members.change_role(app_id, person_id, role, actor),
+            "remove": lambda: self.members.remove(app_id, person_id, actor),
             "forget": lambda: self.members.forget(person_id),
         }
         weights = (4, 6, 4, 1, 2, 1, 0.3)
@@ -70,7 +71,8 @@ class Side:
         except (ServiceError, NotInvited) as error:
             return type(error).__name__
 
-    def _sign_in(self, name: str) -> object:
+    def sign_in(self, name: str) -> object:
+        """Sign a person in."""
         cookie = self.sign_ins.sign_in(
             IdentityClaims(ISSUER, name, f"{name}@example.com", email_verified=True, name=name)
         )
@@ -84,12 +86,31 @@ class Side:
             [self.store.person_of(identity_of(ISSUER, name)) for name in NAMES],
             sorted(map(str, self.store.people(people))),
             [self.store.person(one) for one in people],
+            [self.store.membership(one, APP_ID) for one in people],
             [sorted(map(str, self.store.sign_ins_of(one))) for one in people],
             [sorted(map(str, self.store.memberships_of(one))) for one in people],
             [[sorted(map(str, part)) for part in self.store.members_of(app_id)] for app_id in (APP_ID, OTHER_APP_ID)],
             [sorted(map(str, self.store.invitations_to(address_of(f"{name}@example.com")))) for name in NAMES],
             [self.store.signed_in(one.person_id, one.sign_in_id, APP_ID) for one in self.cookies],
         )
+
+
+class Overtaken:
+    """A store whose first commit comes after another call."""
+
+    def __init__(self, store: Any, other: Callable[[], object]) -> None:
+        """Make the other call once."""
+        self._store, self._other = store, other
+
+    def commit(self, *changes: Any) -> None:
+        """Commit after the other call."""
+        other, self._other = self._other, lambda: None
+        other()
+        self._store.commit(*changes)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a read of the store."""
+        return getattr(self._store, name)
 
 
 def test_any_history_leaves_in_the_database_what_it_leaves_in_the_fake_store(store: AnyStore) -> None:
@@ -115,6 +136,20 @@ def test_a_change_of_what_has_changed_meanwhile_is_a_conflict(store: AnyStore) -
     store.commit(RemovePersonal(now))
     with pytest.raises(Conflict):
         store.commit(RemovePersonal(now))
+
+
+def test_two_admins_who_remove_each_other_at_once_leave_one(store: AnyStore) -> None:
+    side = Side(store)
+    for name in ("ada", "ben"):
+        side.members.invite(APP_ID, f"{name}@example.com", Role.ADMIN)
+        side.sign_in(name)
+    ada, ben = (Actor(ActorType.PERSON, cookie.person_id) for cookie in side.cookies)
+    late = Members(Overtaken(store, lambda: side.members.remove(APP_ID, str(ada.id), ben)), side.clock, lambda: "")
+
+    with pytest.raises(Forbidden):
+        late.remove(APP_ID, str(ben.id), ada)
+
+    assert [one.person_id for one in store.members_of(APP_ID)[0]] == [ben.id]
 
 
 def test_members_and_invitations_go_with_their_app(store: AnyStore) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
@@ -46,6 +47,7 @@ class Provider:
     configuration: dict[str, Any] = field(default_factory=dict)
     token: str | None = None
     token_status: int = 200
+    drips: bool = False
     answers: dict[str, bytes] = field(default_factory=dict)
     calls: list[tuple[str, str, dict[str, list[str]], str | None]] = field(default_factory=list)
 
@@ -114,7 +116,13 @@ def provider() -> Iterator[Provider]:
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            if not provider.drips:
+                self.wfile.write(body)
+                return
+            with contextlib.suppress(OSError):
+                for number in range(len(body)):
+                    self.wfile.write(body[number : number + 1])
+                    time.sleep(0.1)
 
         do_POST = do_GET  # noqa: N815 - the name that http.server calls
 
@@ -338,6 +346,61 @@ def test_an_endpoint_without_https_is_not_called(provider: Provider, name: str, 
         both_ways()
 
 
+def test_a_name_is_one_line_of_bounded_length_and_anything_else_is_none(provider: Provider) -> None:
+    for value, expected in (
+        ("  Ma\nri\x00a\u202e ", "Maria"),
+        ("x" * 5000, "x" * 99 + "…"),
+        ("\x00", None),
+        (["Maria"], None),
+        (3, None),
+    ):
+        provider.token = provider.signed(name=value)
+        assert redeem(provider).name == expected
+
+
+@pytest.mark.parametrize("email", ["\u212aate@example.com", "x", "a@b", "", 3, ["a@example.com"], "a@example.com\n"])
+def test_what_is_not_an_address_in_ascii_is_no_address(provider: Provider, email: object) -> None:
+    provider.token = provider.signed(email=email)
+
+    assert redeem(provider).email is None
+
+
+def test_a_provider_that_fails_is_not_asked_again_for_ten_seconds(provider: Provider) -> None:
+    now = [0.0]
+    client = provider.client(monotonic=lambda: now[0])
+    path = "/.well-known/openid-configuration"
+    provider.answers[path] = b" " * (MAX_BYTES + 1)
+    for _ in range(20):
+        with pytest.raises(ProviderFailed):
+            client.authorization_url(REDIRECT_URI, state="s", nonce="n", challenge="c")
+    assert len(provider.calls) == 1
+
+    del provider.answers[path]
+    now[0] += 10
+    assert client.authorization_url(REDIRECT_URI, state="s", nonce="n", challenge="c")
+
+
+def test_a_provider_that_answers_byte_by_byte_is_given_up_after_five_seconds(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.openid.TIMEOUT_SECONDS", 0.3)
+    provider.drips = True
+    begun = time.monotonic()
+
+    with pytest.raises(ProviderFailed, match="TimeoutError"):
+        provider.client().authorization_url(REDIRECT_URI, state="s", nonce="n", challenge="c")
+
+    assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("subject", ["x" * 256, "", "\ud800", "mar\u0131a"])
+def test_a_subject_has_1_to_255_characters_in_ascii(provider: Provider, subject: str) -> None:
+    provider.token = provider.signed(sub=subject)
+
+    with pytest.raises(TokenRefused):
+        redeem(provider)
+
+
 def test_a_provider_that_cannot_be_reached_is_named(provider: Provider) -> None:
     client = OpenIdProvider(Client("http://127.0.0.1:1", CLIENT_ID))
 
@@ -355,6 +418,7 @@ def test_a_provider_that_cannot_be_reached_is_named(provider: Provider) -> None:
         ({"email_verified": None, "xms_edov": True}, True),
         ({"email_verified": None, "xms_edov": "1"}, True),
         ({"email_verified": [True]}, False),
+        ({"email_verified": False, "xms_edov": True}, False),
     ],
 )
 def test_an_address_is_verified_only_if_the_provider_says_so(

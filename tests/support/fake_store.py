@@ -45,6 +45,7 @@ from domain.storage.changes import (
     RemovePersonal,
     RemoveRequest,
     RequireConnection,
+    RequireMember,
 )
 from domain.storage.commit_size import check_size, max_entries
 from domain.storage.counts import INSERTED, CountKey, DayCounts, count_changes
@@ -234,7 +235,7 @@ class FakeStore:
                 current = None
                 limits = _counters(change).items()
                 holds = all(self.usages.get(counter, Usage(0)).total < limit for counter, limit in limits)
-            case RemovePersonal(before=before):
+            case RemovePersonal(before=before) | RequireMember(before=before):
                 current = stored = self.personal.get(_personal_key(before))
                 holds = stored is not None and stored.revision == before.revision
             case RemoveApp(before=before):
@@ -296,7 +297,7 @@ class FakeStore:
             case Put(after=after):
                 entities, key = self._place_of(after)
                 entities[key] = after
-            case RequireConnection():
+            case RequireConnection() | RequireMember():
                 pass
 
     def _append(self, change: AppendEvents | BeginLog) -> None:
@@ -661,6 +662,10 @@ class FakeStore:
 
     def sign_ins_of(self, person_id: str) -> Sequence[SignIn]:
         return list(self._personal(SignIn, person_id).values())
+
+    def membership(self, person_id: str, app_id: str) -> Membership | None:
+        found: Membership | None = self.personal.get((person_id, f"member~{app_id}"))
+        return found
 
     def memberships_of(self, person_id: str) -> Sequence[Membership]:
         return list(self._personal(Membership, person_id).values())

@@ -27,6 +27,7 @@ from domain.storage.changes import (
     RemovePersonal,
     RemoveRequest,
     RequireConnection,
+    RequireMember,
 )
 from domain.storage.commit_size import check_size
 
@@ -95,6 +96,7 @@ class Commits:
             BeginLog: events.begin,
             RemoveApp: apps.remove,
             RemovePersonal: people.remove,
+            RequireMember: people.require,
         }
 
     def commit(self, *changes: Change) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.keys import Item
-    from domain.storage.changes import Put, RemovePersonal
+    from domain.storage.changes import Put, RemovePersonal, RequireMember
 
 PERSON = "person"
 ITEM = "item"
@@ -102,13 +102,18 @@ class People:
         """Return the sign-ins of a person, with one query."""
         return [SIGN_INS.entity(item) for item in self._dynamodb.query(self._of(person_id, _SIGN_IN))]
 
+    def membership(self, person_id: str, app_id: str) -> Membership | None:
+        """Return the membership of a person in an app with one read."""
+        item = self._dynamodb.get(self._table, _key(person_id, _MEMBER + app_id))
+        return MEMBERSHIPS.entity(item) if item else None
+
     def memberships_of(self, person_id: str) -> Sequence[Membership]:
         """Return the memberships of a person, with one query."""
         return [MEMBERSHIPS.entity(item) for item in self._dynamodb.query(self._of(person_id, _MEMBER))]
 
     def invitations_to(self, address: str) -> Sequence[Invitation]:
         """Return the invitations of an email address, with one query."""
-        query = key_query(self._table, {PERSON: _INVITED + address})
+        query = key_query(self._table, {PERSON: _INVITED + address}, consistent=True)
         return [INVITATIONS.entity(item) for item in self._dynamodb.query(query)]
 
     def members_of(self, app_id: str) -> tuple[Sequence[Membership], Sequence[Invitation]]:
@@ -133,6 +138,14 @@ class People:
 
     def remove(self, change: RemovePersonal) -> list[Operation]:
         """Return the operation that removes an entity."""
+        return [self._unchanged("Delete", change)]
+
+    def require(self, change: RequireMember) -> list[Operation]:
+        """Return the operation that requires a membership."""
+        return [self._unchanged("ConditionCheck", change)]
+
+    def _unchanged(self, kind: str, change: RemovePersonal | RequireMember) -> Operation:
+        """Return an operation on an entity that is as it was read."""
         entry: dict[str, Any] = {
             "TableName": self._table,
             "Key": key_of(change.before),
@@ -140,14 +153,14 @@ class People:
             "ExpressionAttributeValues": {":before": {"N": str(change.before.revision)}},
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
-        return [Operation({"Delete": entry}, change, _CODECS[type(change.before)].entity)]
+        return Operation({kind: entry}, change, _CODECS[type(change.before)].entity)
 
     @property
     def _table(self) -> str:
         return self._dynamodb.tables.people
 
     def _of(self, person_id: str, prefix: str) -> Mapping[str, Any]:
-        query = key_query(self._table, {PERSON: person_id})
+        query = key_query(self._table, {PERSON: person_id}, consistent=True)
         query["KeyConditionExpression"] += f" AND begins_with(#{ITEM}, :{ITEM})"
         query["ExpressionAttributeNames"][f"#{ITEM}"] = ITEM
         query["ExpressionAttributeValues"][f":{ITEM}"] = {"S": prefix}

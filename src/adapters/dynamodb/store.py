@@ -113,6 +113,7 @@ class DynamoDBStore:
         people = People(dynamodb, deletes)
         self.person, self.people, self.person_of = people.person, people.people, people.person_of
         self.signed_in, self.sign_ins_of = people.signed_in, people.sign_ins_of
+        self.membership = people.membership
         self.memberships_of, self.members_of = people.memberships_of, people.members_of
         self.invitations_to = people.invitations_to
 

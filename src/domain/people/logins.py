@@ -21,7 +21,8 @@ LOGIN_SECONDS = 600
 
 _BYTES = 32
 _login = re.compile(r"([0-9a-f]{64})\.([0-9a-f]{64})\.([0-9a-f]{64})\.([A-Za-z0-9_=-]{0,2000})").fullmatch
-_is_page = re.compile(r"/app(?:[/?][!-~]{0,1000})?").fullmatch
+_is_page = re.compile(r"/app(?:/[A-Za-z0-9_~-]+)*(?:\?[!-~]{0,1000})?").fullmatch
+"""A page of the console: no segment of it leads upwards or to another host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,8 @@ class BegunLogin:
     @classmethod
     def begun(cls, to: str | None, secrets: SecretSource) -> BegunLogin:
         """Begin a login. A page that is not one of the console becomes its first page."""
-        is_page = to is not None and _is_page(to) and "\\" not in to
         state, nonce, verifier = (secrets(_BYTES).hex() for _ in range(3))
-        return cls(state, nonce, verifier, to if to and is_page else "/app")
+        return cls(state, nonce, verifier, to if to and _is_page(to) else "/app")
 
     @property
     def challenge(self) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from domain.errors import Conflict, InvalidRequest, InvalidState, NotFound
+from domain.errors import Conflict, Forbidden, InvalidRequest, InvalidState, NotFound
 from domain.records.audit import OPERATOR, Action, Actor, ActorType, Subject, audit_entry
 from domain.records.ownership import not_found
 from domain.records.permissions import Role
-from domain.records.person import INVITED, Invitation, Membership, Person, PersonIdentity, address_of
-from domain.storage.changes import Put, RemovePersonal
+from domain.records.person import INVITED, Invitation, Membership, Person, PersonIdentity, address_of, is_address
+from domain.storage.changes import Put, RemovePersonal, RequireMember
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 MAX_MEMBERS = 200
 """The members and the invitations of an app, together. They are read and shown at once."""
 
-_EMAIL = re.compile(r"[^\s@<>,;?&%]{1,64}@[^\s@<>,;?&%]{1,186}\.[^\s@<>,;?&%.]{2,63}")
 _CONTENDED = "The members of the app are being changed. Try again in a moment."
 
 
@@ -62,8 +60,8 @@ class Members:
 
         Raises InvalidRequest for what is not an email address, and InvalidState if the app has too many members.
         """
-        if not _EMAIL.fullmatch(email):
-            raise InvalidRequest.of("email", "must be an email address")
+        if not is_address(email):
+            raise InvalidRequest.of("email", "must be an email address in ASCII")
         now = self._clock()
 
         def attempt(_: Conflict | None) -> tuple[Invitation, bool]:
@@ -108,53 +106,77 @@ class Members:
 
         commit_with_retry(attempt, _CONTENDED)
 
+    def require_admin(self, app_id: str, actor: Actor) -> Membership:
+        """Return the membership of an admin of an app. Raises Forbidden for anybody else.
+
+        API Gateway may pass on the role that a person had before, for as long as it caches a credential. What changes
+        the access of others must not rely on that.
+        """
+        found = self._store.membership(actor.id or "", app_id)
+        if not found or found.role is not Role.ADMIN:
+            raise Forbidden("You are not an admin of this app any more.")
+        return found
+
     def change_role(self, app_id: str, person_id: str, role: Role, actor: Actor) -> Member:
         """Change the role of a member. Raises InvalidState if the app would have no admin."""
 
         def attempt(_: Conflict | None) -> Member:
             before = self._membership(app_id, person_id)
-            if before.role is not role:
-                self._require_other_admin(before)
-                after = replace(before, role=role, revision=before.revision + 1)
-                self._store.commit(Put(before, after), self._entry(Action.MEMBER_CHANGED, after, actor))
-                return self._member(after)
-            return self._member(before)
+            if before.role is role:
+                return self._member(before)
+            keeping = self._keeping_an_admin(before, actor)
+            after = replace(before, role=role, revision=before.revision + 1)
+            self._store.commit(Put(before, after), self._entry(Action.MEMBER_CHANGED, after, actor), *keeping)
+            return self._member(after)
 
         return commit_with_retry(attempt, _CONTENDED)
 
     def remove(self, app_id: str, person_id: str, actor: Actor = OPERATOR) -> None:
-        """Remove a member from an app. Raises InvalidState if the app would have no admin, unless the operator does it.
+        """Remove a member from an app, with the invitations of the member's address to it.
 
-        Session tokens of the person end within the time for which API Gateway caches a credential.
+        Raises InvalidState if the app would have no admin, unless the operator does it. Session tokens of the person
+        end within the time for which API Gateway caches a credential.
         """
 
         def attempt(_: Conflict | None) -> None:
             before = self._membership(app_id, person_id)
-            if actor is not OPERATOR:
-                self._require_other_admin(before)
+            keeping = [] if actor is OPERATOR else self._keeping_an_admin(before, actor)
             gone = replace(before, revision=before.revision + 1)
-            self._store.commit(RemovePersonal(before), self._entry(Action.MEMBER_REMOVED, gone, actor))
+            invitations = [RemovePersonal(one) for one in self._invitations_of(person_id) if one.app_id == app_id]
+            entry = self._entry(Action.MEMBER_REMOVED, gone, actor)
+            self._store.commit(RemovePersonal(before), entry, *invitations, *keeping)
 
         commit_with_retry(attempt, _CONTENDED)
 
     def forget(self, person_id: str) -> None:
         """Delete all that is stored of a person. Entries of the audit log keep the id, which then names nobody.
 
-        An interrupted deletion can be repeated: the row with the name goes last.
+        The person goes before the sign-ins, so that no sign-in can be added meanwhile. An interrupted deletion can be
+        repeated.
         """
         person = self._store.person(person_id)
-        if not person:
-            raise not_found("person")
+        invitations = self._invitations_of(person_id)
         for membership in self._store.memberships_of(person_id):
             self.remove(membership.app_id, person_id)
-        for sign_in in self._store.sign_ins_of(person_id):
-            self._remove_entity(sign_in)
-        for invitation in self._store.invitations_to(address_of(person.email)) if person.email else ():
-            self._remove_entity(invitation)
-        self._remove_entity(PersonIdentity(person.identity, person_id))
-        self._remove_entity(person)
+        if person:
+            self._remove_entity(PersonIdentity(person.identity, person_id))
+            self._remove_entity(person)
+        rest: list[Membership | SignIn | Invitation] = [
+            *self._store.sign_ins_of(person_id),
+            *self._store.memberships_of(person_id),
+            *invitations,
+        ]
+        if not person and not rest:
+            raise not_found("person")
+        for entity in rest:
+            self._remove_entity(entity)
 
-    def _remove_entity(self, entity: Person | PersonIdentity | Invitation | SignIn) -> None:
+    def _invitations_of(self, person_id: str) -> Sequence[Invitation]:
+        """Return the invitations of the email address that a person had at the last sign-in."""
+        person = self._store.person(person_id)
+        return self._store.invitations_to(address_of(person.email)) if person and person.email else ()
+
+    def _remove_entity(self, entity: Person | PersonIdentity | Membership | Invitation | SignIn) -> None:
         def attempt(conflict: Conflict | None) -> None:
             current = conflict.current if conflict else entity
             if isinstance(current, type(entity)):
@@ -163,7 +185,7 @@ class Members:
         commit_with_retry(attempt, _CONTENDED)
 
     def _membership(self, app_id: str, person_id: str) -> Membership:
-        found = next((one for one in self._store.memberships_of(person_id) if one.app_id == app_id), None)
+        found = self._store.membership(person_id, app_id)
         if not found:
             raise not_found("member")
         return found
@@ -174,12 +196,21 @@ class Members:
             raise NotFound("The person was deleted.")
         return Member(membership, person)
 
-    def _require_other_admin(self, membership: Membership) -> None:
-        """Raise InvalidState if this is the only admin of the app."""
+    def _keeping_an_admin(self, membership: Membership, actor: Actor) -> list[RequireMember]:
+        """Return the requirement that an admin of the app stays one while another one is changed.
+
+        That is the admin who does it, or, who changes the own membership, another one. Otherwise two admins who remove
+        each other at once would leave none. Raises Forbidden, and InvalidState for the only admin.
+        """
+        if actor.id != membership.person_id:
+            return [RequireMember(self.require_admin(membership.app_id, actor))]
+        if membership.role is not Role.ADMIN:
+            return []
         memberships, _ = self._store.members_of(membership.app_id)
-        admins = {one.person_id for one in memberships if one.role is Role.ADMIN} - {membership.person_id}
-        if membership.role is Role.ADMIN and not admins:
+        others = [one for one in memberships if one.role is Role.ADMIN and one.person_id != membership.person_id]
+        if not others:
             raise InvalidState("This is the only admin of the app. Give another person the role admin first.")
+        return [RequireMember(others[0])]
 
     def _entry(self, action: Action, membership: Membership, actor: Actor) -> Put[AuditEntry]:
         subject = Subject(membership.app_id, membership.person_id, membership.revision)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from domain.errors import Conflict, Forbidden, Unauthorized
 from domain.people.tokens import SECRET_BYTES, TOKEN_SECONDS, Cookie, SessionToken, secret_hash
 from domain.records.audit import Action, Actor, ActorType, Subject, audit_entry
+from domain.records.permissions import Role
 from domain.records.person import (
     IDLE,
     LASTS,
@@ -18,6 +19,7 @@ from domain.records.person import (
     SignIn,
     address_of,
     identity_of,
+    is_address,
 )
 from domain.storage.changes import Put, RemovePersonal
 from domain.storage.retry import commit_with_retry
@@ -89,7 +91,7 @@ class SignIns:
             if not joined and not (before and self._store.memberships_of(before.id)):
                 has_invitation = bool(self._invitations(claims.email)) and not claims.email_verified
                 raise NotInvited(is_unverified=has_invitation)
-            sign_in = self._new_sign_in(person, secret)
+            sign_in = self._new_sign_in(person, secret, self._app_used_last(person))
             self._store.commit(*changes, *joined, Put(None, sign_in))
             return sign_in
 
@@ -163,6 +165,9 @@ class SignIns:
         changes: list[Change] = []
         for invitation in self._invitations(claims.email)[:MAX_REDEEMED]:
             before = roles.get(invitation.app_id)
+            if before and before.role is Role.ADMIN:  # it may be the only one
+                changes.append(RemovePersonal(invitation))
+                continue
             revision = before.revision + 1 if before else 1
             after = Membership(person.id, invitation.app_id, invitation.role, now, revision)
             actor = Actor(ActorType.PERSON, person.id)
@@ -174,10 +179,15 @@ class SignIns:
     def _invitations(self, email: str | None) -> list[Invitation]:
         """Return the invitations of an email address that can still be redeemed."""
         now = self._clock().timestamp()
-        found = self._store.invitations_to(address_of(email)) if email else []
+        found = self._store.invitations_to(address_of(email)) if email and is_address(email) else []
         return [invitation for invitation in found if invitation.expires_at > now]
 
-    def _new_sign_in(self, person: Person, secret: str) -> SignIn:
+    def _app_used_last(self, person: Person) -> str | None:
+        """Return the app of the newest sign-in of a person, so that another browser begins there."""
+        newest = max(self._store.sign_ins_of(person.id), key=lambda one: one.used_at, default=None)
+        return newest.app_id if newest else None
+
+    def _new_sign_in(self, person: Person, secret: str, app_id: str | None) -> SignIn:
         now = self._clock()
         return SignIn(
             person.id,
@@ -187,12 +197,16 @@ class SignIns:
             timestamp(now),
             timestamp(now),
             int((now + LASTS).timestamp()),
+            app_id,
         )
 
     def _memberships(self, person_id: str) -> list[tuple[Membership, App]]:
-        """Return the memberships of a person whose app exists, by the name of the app."""
+        """Return the memberships of a person whose app exists, the oldest first.
+
+        A later invitation of somebody else must not change where a person lands.
+        """
         pairs = [(one, self._store.app(one.app_id)) for one in self._store.memberships_of(person_id)]
-        return sorted(((one, app) for one, app in pairs if app), key=lambda pair: (pair[1].name, pair[1].id))
+        return sorted(((one, app) for one, app in pairs if app), key=lambda pair: (pair[0].joined_at, pair[1].id))
 
     def _note_use(self, before: SignIn, app_id: str) -> None:
         """Note that a sign-in is used. If another call notes it at the same time, one of them is enough."""

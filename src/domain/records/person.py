@@ -7,6 +7,7 @@ redeems an invitation: it may be given to another person later. The rules are in
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -18,6 +19,8 @@ IDLE = timedelta(hours=12)
 
 LASTS = timedelta(days=7)
 """How long a sign-in lasts in all."""
+
+_EMAIL = re.compile(r"[^\s@<>,;?&%]{1,64}@[^\s@<>,;?&%]{1,186}\.[^\s@<>,;?&%.]{2,63}")
 
 INVITED = timedelta(days=14)
 """How long an invitation can be redeemed."""
@@ -109,6 +112,14 @@ class SignedIn:
     sign_in: SignIn
     membership: Membership | None
     app: App | None
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an email address that can be invited.
+
+    Only ASCII, because two addresses that look alike, or fold to the same letters, can belong to two people.
+    """
+    return text.isascii() and _EMAIL.fullmatch(text) is not None
 
 
 def identity_of(issuer: str, subject: str) -> str:

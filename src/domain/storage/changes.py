@@ -184,6 +184,13 @@ class RemoveApp:
 
 
 @dataclass(frozen=True, slots=True)
+class RequireMember:
+    """Require that a membership is as it was read. The Conflict contains the stored one, or None."""
+
+    before: Membership
+
+
+@dataclass(frozen=True, slots=True)
 class RemovePersonal:
     """Remove what is stored of a person, or an invitation."""
 
@@ -214,6 +221,7 @@ Change: TypeAlias = (
     | BeginLog
     | RemoveApp
     | RemovePersonal
+    | RequireMember
     | Put["App"]
     | Put["ApiKey"]
     | Put["AuditEntry"]

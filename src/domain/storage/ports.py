@@ -517,6 +517,9 @@ class PeopleStore(Committing, Protocol):
     def sign_ins_of(self, person_id: str) -> Sequence[SignIn]:
         """Return the sign-ins of a person."""
 
+    def membership(self, person_id: str, app_id: str) -> Membership | None:
+        """Return the membership of a person in an app."""
+
     def memberships_of(self, person_id: str) -> Sequence[Membership]:
         """Return the memberships of a person."""
 

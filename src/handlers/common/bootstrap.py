@@ -8,6 +8,7 @@ so a Lambda function loads only what it uses (`benchmarks/cold_starts.py`).
 from __future__ import annotations
 
 import logging
+import math
 import os
 import random
 import secrets
@@ -53,6 +54,8 @@ INVOKE_SECONDS = 20
 """DynamoDB and SQS respond in milliseconds. A slower call is abandoned and tried again, up to 3 times in all. With the
 pauses of botocore, up to 1 and 2 seconds, that takes at most 12 seconds. A call of another function is made once, and
 has as long as a call of the REST API can wait for it."""
+
+SECRET_SECONDS = 300
 
 MAX_CONNECTIONS = 50
 """Webhook attempts and the parts of a search run in parallel, each on its own connection."""
@@ -140,6 +143,8 @@ class Services:
     pause: Callable[[float], None] = time.sleep
     client: Callable[[str], Any] = aws_client
 
+    _kept_secret: tuple[float, str] = (-math.inf, "")
+
     # --- Ports
 
     @cached_property
@@ -175,9 +180,18 @@ class Services:
         return OpenIdProvider(Client(self.settings.oidc_issuer, self.settings.oidc_client_id, self._client_secret))
 
     def _client_secret(self) -> str | None:
-        """Return the secret of this service at the identity provider, or None for a public client."""
+        """Return the secret of this service at the identity provider, or None for a public client.
+
+        It is kept for five minutes, because anybody can come back from a login with a wrong code.
+        """
         arn = self.settings.oidc_client_secret_arn
-        return self.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"] if arn else None
+        if not arn:
+            return None
+        kept_until, secret = self._kept_secret
+        if time.monotonic() >= kept_until:
+            secret = self.client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"]
+            self._kept_secret = time.monotonic() + SECRET_SECONDS, secret
+        return secret
 
     def wake_simulator(self, connection_id: str) -> None:
         """Let a test connection run a session. A failure is logged only: the sweep wakes it too."""

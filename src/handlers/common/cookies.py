@@ -1,7 +1,6 @@
 """Cookies of the sign-in. Scripts of the page cannot read them, and no other path of the service gets them."""
 
 from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -15,15 +14,17 @@ _MAX_CHARACTERS = 8192
 
 
 def cookie(event: Mapping[str, Any], name: str) -> str | None:
-    """Return a cookie of a call. A header that cannot be read has none."""
+    """Return a cookie of a call.
+
+    Cookies of other applications of the domain can have any form (RFC 6265, 5.4), so `http.cookies` cannot read them. A
+    name that occurs twice counts as none: another host of the domain can set a cookie for this one.
+    """
     text = header(event, "Cookie") or ""
     if len(text) > _MAX_CHARACTERS:
         return None
-    try:
-        morsel = SimpleCookie(text).get(name)
-    except CookieError:
-        return None
-    return morsel.value if morsel else None
+    pairs = [pair.strip().partition("=") for pair in text.split(";")]
+    found = [value for key, _, value in pairs if key == name]
+    return found[0] if len(found) == 1 else None
 
 
 def set_cookie(

@@ -243,6 +243,8 @@ class Endpoint:
         if self._changes(event["httpMethod"]):
             request_checks.require_no_forgery(event)
         request_checks.require_permission(call, self.needs)
+        if Permission.MANAGE in self.needs:
+            services().members.require_admin(call.app_id, call.actor)
         request_checks.require_ids(event)
         if self.query is None:
             request_checks.require_known_parameters(event, self._places)

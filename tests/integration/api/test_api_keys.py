@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from domain.apps import api_keys
 from domain.records.app import Scope
 from domain.records.permissions import Role
+from domain.records.person import Membership
+from domain.storage.changes import Put
 from domain.timestamps import timestamp
+from handlers.common.bootstrap import services
 from tests.integration.api.conftest import Deployment, make_deployment
 from tests.support.api_client import ApiClient, api_event, load, routes
+from tests.support.builders import NOON
 from tests.support.fake_store import FakeStore
 from tests.support.openapi import check_response
 from tests.support.services import using
@@ -40,6 +44,9 @@ def call(app_id: str, method: str, path: str, body: Any = None, role: Role = Rol
     """Make a call as a person. Return the status and the JSON."""
     route = next(one for one in routes() if one.method == method and one.parameters(path) is not None)
     caller = {"app_id": app_id, "role": role, "person_id": PERSON_ID}
+    store = services().store
+    if not store.membership(PERSON_ID, app_id):
+        store.commit(Put(None, Membership(PERSON_ID, app_id, Role.ADMIN, timestamp(NOON))))
     headers = {"content-type": "application/json"} if body is not None else {}
     text = None if body is None else json.dumps(body)
     response = load(route.handler)(api_event(method, path, body=text, headers=headers, authorizer=caller), None)

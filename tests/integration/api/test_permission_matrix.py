@@ -562,6 +562,19 @@ def reads_failed_webhooks(function: str) -> Callable[[Recorder], object]:
     return case
 
 
+def of_another_admin(function: str) -> Callable[[Recorder], object]:
+    """Return the case in which an admin, who is not the only one, changes or removes the own membership."""
+
+    def case(recorder: Recorder) -> None:
+        [before] = recorder.store.memberships_of(samples.MEMBER_ID)
+        recorder.store.commit(Put(before, replace(before, role=Role.ADMIN, revision=2)))
+        event = committed_event(function)
+        own = {"path": event["path"].replace(samples.MEMBER_ID, samples.ADMIN_ID)}
+        invoke(recorder, function, event | own | {"pathParameters": {"person_id": samples.ADMIN_ID}})
+
+    return case
+
+
 def signs_out_everywhere(recorder: Recorder) -> None:
     """End all sign-ins of a person."""
     event = committed_event("session_token")
@@ -643,6 +656,8 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         loses_a_large_response,
         receives_a_set,
     ),
+    "change_member": (of_another_admin("change_member"),),
+    "remove_member": (of_another_admin("remove_member"),),
     "session_token": (signs_out_everywhere,),
     "authorizer": (is_a_person,),
     "sign_in": (signs_in_with_too_many_browsers,),

@@ -10,8 +10,11 @@ import pytest
 
 from domain.records.app import Environment, Scope
 from domain.records.permissions import PERMISSIONS, Permission, Role
+from domain.records.person import Membership
+from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from local.programs import ROOT
-from tests.support.builders import CONNECTION_ID
+from tests.support.builders import CONNECTION_ID, NOON
 from tools.openapi import endpoints
 
 if TYPE_CHECKING:
@@ -85,6 +88,7 @@ def test_each_call_is_refused_exactly_if_the_table_gives_the_caller_none_of_its_
     deployment: Deployment, access: Scope | Role
 ) -> None:
     rows = table()
+    deployment.store.commit(Put(None, Membership(PERSON_ID, deployment.app_id, Role.ADMIN, timestamp(NOON))))
     for endpoint, method, path in operations():
         name = documented(method, path)
         needed = {permission for permission, (calls, _) in rows.items() if name in calls}

@@ -15,8 +15,9 @@ from domain.records.permissions import Role
 from handlers import session_token, sign_in
 from handlers.common.bootstrap import services
 from handlers.common.cookies import LOGIN_COOKIE, SESSION_COOKIE
+from local.template import Template
 from tests.integration.api.conftest import Deployment, make_deployment
-from tests.support.api_client import DOMAIN, STAGE, ApiClient, api_event
+from tests.support.api_client import DOMAIN, STAGE, ApiClient, api_event, load, routes
 from tests.support.fake_store import FakeStore
 from tests.support.services import SIGN_IN, using
 
@@ -159,7 +160,19 @@ def test_cookies_are_for_the_paths_of_the_session_and_no_script(deployment: Depl
 
 
 @pytest.mark.parametrize(
-    "to", ["https://evil.example", "//evil.example", "/\\evil.example", "/apps", "/app\\x", "/docs"]
+    "to",
+    [
+        *(
+            "https://evil.example",
+            "//evil.example",
+            "/\\evil.example",
+            "/apps",
+            "/app\\x",
+            "/docs",
+            "/app//evil.example",
+        ),
+        *("/app/../session/login", "/app/..//evil.example", "/app/%2e%2e/session/login", "/app/./x", "/app/"),
+    ],
 )
 def test_a_sign_in_leads_to_a_page_of_the_console_only(deployment: Deployment, to: str) -> None:
     del deployment
@@ -261,6 +274,19 @@ class TestSession:
         assert browser.call("POST", "/session", {})["statusCode"] == 403
         assert browser.session()["statusCode"] == 200
 
+    def test_no_call_of_the_rest_api_takes_a_cookie(self, deployment: Deployment) -> None:
+        """With a TOKEN authorizer, API Gateway itself refuses a call without the header that the authorizer reads."""
+        del deployment
+        auth = Template.load().api()["Auth"]
+        [authorizer] = auth["Authorizers"].values()
+
+        assert (authorizer["FunctionPayloadType"], authorizer["Identity"]["Header"]) == ("TOKEN", "Authorization")
+        assert auth["DefaultAuthorizer"] in auth["Authorizers"]
+        assert [route.path for route in routes() if route.open and route.path.startswith("/api/")] == []
+        assert {route.path for route in routes() if "session" in route.path.split("/")} == {
+            *("/session", "/session/end", "/session/login", "/session/callback"),
+        }
+
     @pytest.mark.parametrize("everywhere", [False, True])
     def test_nothing_opens_after_a_sign_out(self, deployment: Deployment, *, everywhere: bool) -> None:
         del deployment
@@ -316,6 +342,44 @@ class TestSession:
         deployment.services.settings._environment |= {"OIDC_ISSUER": ""}  # type: ignore[operator] # noqa: SLF001
 
         assert Browser().session()["statusCode"] == 404
+        for path in ("/session/login?to=/app", f"{CALLBACK}?code=c0de&state=x"):
+            assert Browser().call("GET", path)["statusCode"] == 404
+
+    def test_a_sign_out_after_the_end_clears_the_cookie_too(self, deployment: Deployment) -> None:
+        del deployment
+        browser = Browser()
+        browser.cookies = {SESSION_COOKIE: "ended"}
+
+        ended = browser.call("POST", "/session/end", {}, Origin=ORIGIN)
+
+        assert (ended["statusCode"], browser.cookies) == (204, {})
+
+
+class TestCookies:
+    """Cookies of other applications of the domain."""
+
+    @pytest.mark.parametrize(
+        "foreign", ['x={"a":1, "b":2}', 'x="a b"c', "flag", "a[0]=1", "prefs=hello world", "ä=1", "="]
+    )
+    def test_a_foreign_cookie_hides_none_of_ours(self, deployment: Deployment, foreign: str) -> None:
+        del deployment
+        browser = Browser()
+        browser.sign_in()
+        own = f"{SESSION_COOKIE}={browser.cookies[SESSION_COOKIE]}"
+        browser.cookies = {}
+
+        for cookies in (f"{foreign}; {own}", f"{own}; {foreign}", f"{foreign};{own};{foreign}"):
+            response = browser.call("POST", "/session", {}, Origin=ORIGIN, Cookie=cookies)
+            assert response["statusCode"] == 200
+
+    def test_a_name_that_occurs_twice_counts_as_none(self, deployment: Deployment) -> None:
+        del deployment
+        mine, tossed = Browser(), Browser()
+        mine.sign_in()
+        tossed.sign_in()
+        cookies = "; ".join(f"{SESSION_COOKIE}={browser.cookies[SESSION_COOKIE]}" for browser in (mine, tossed))
+
+        assert Browser().call("POST", "/session", {}, Origin=ORIGIN, Cookie=cookies)["statusCode"] == 401
 
 
 class TestMembers:
@@ -348,6 +412,27 @@ class TestMembers:
             ("member_joined", "Sam", "viewer"),
             ("member_invited", "Maria", "viewer"),
         ]
+
+    def test_a_token_of_a_former_admin_manages_nothing_while_the_role_is_cached(self, deployment: Deployment) -> None:
+        """Only the functions can tell: API Gateway passes on what the authorizer said before."""
+        browser = Browser()
+        browser.sign_in()
+        token = SessionToken.of(browser.token())
+        assert token
+        services().members.remove(deployment.app_id, token.person_id)
+        cached = {"app_id": deployment.app_id, "role": "admin", "person_id": token.person_id}
+
+        for method, path, body in (
+            ("GET", "/api/v1/people", None),
+            ("POST", "/api/v1/people/invitations", {"email": "evil@example.com", "role": "admin"}),
+            ("GET", "/api/v1/api_keys", None),
+            ("POST", "/api/v1/api_keys", {"name": "x", "scope": "full"}),
+        ):
+            text = json.dumps(body) if body else None
+            [route] = [one for one in routes() if (one.method, one.path) == (method, path)]
+            response = load(route.handler)(api_event(method, path, body=text, authorizer=cached), None)
+            assert (response["statusCode"], json.loads(response["body"])["error"]["code"]) == (403, "forbidden")
+        assert services().members.members(deployment.app_id) == ([], [])
 
     def test_a_forgotten_person_has_no_name_in_the_log(self, deployment: Deployment) -> None:
         browser = Browser()

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from domain.errors import InvalidRequest, InvalidState, NotFound, Unauthorized
+from domain.errors import Forbidden, InvalidRequest, InvalidState, NotFound, Unauthorized
 from domain.people.members import MAX_MEMBERS
 from domain.people.sign_ins import NotInvited
 from domain.records.audit import Actor, ActorType
 from domain.records.permissions import Role
+from domain.storage.changes import RemovePersonal
 from tests.support.builders import APP_ID, OTHER_APP_ID
 from tests.unit.people.conftest import Desk, claims
 
@@ -73,20 +74,59 @@ def test_an_app_with_members_always_keeps_an_admin_whatever_admins_do(desk: Desk
     chance = random.Random(7)
     cookies = [desk.joined(f"p{number}@example.com", chance.choice(list(Role))) for number in range(5)]
     cookies.append(desk.joined("boss@example.com", Role.ADMIN))
-    refused = 0
-    for _ in range(300):
-        person_id = chance.choice(cookies).person_id
+    outcomes = set()
+    for _ in range(600):
+        person_id, actor_id = (chance.choice(cookies).person_id for _ in range(2))
+        actor = Actor(ActorType.PERSON, actor_id)
         try:
-            if chance.random() < 0.05:
-                desk.members.remove(APP_ID, person_id, ADMIN)
+            if chance.random() < 0.03:
+                desk.members.remove(APP_ID, person_id, actor)
             else:
-                desk.members.change_role(APP_ID, person_id, chance.choice(list(Role)), ADMIN)
-        except InvalidState:
-            refused += 1
-        except NotFound:
-            continue
+                desk.members.change_role(APP_ID, person_id, chance.choice(list(Role)), actor)
+            outcomes.add("done")
+        except (InvalidState, NotFound, Forbidden) as error:
+            outcomes.add(type(error).__name__)
         assert Role.ADMIN in {member.membership.role for member in desk.members.members(APP_ID)[0]}
-    assert refused
+    assert outcomes == {"done", "InvalidState", "NotFound", "Forbidden"}
+
+
+def test_a_person_who_is_not_an_admin_any_more_changes_nobody(desk: Desk) -> None:
+    """API Gateway can pass on the former role for a minute."""
+    admin, boss, other = (desk.joined(f"{name}@example.com") for name in ("ada", "boss", "sam"))
+    actor = Actor(ActorType.PERSON, admin.person_id)
+    desk.members.remove(APP_ID, admin.person_id, Actor(ActorType.PERSON, boss.person_id))
+
+    for call in (
+        lambda: desk.members.require_admin(APP_ID, actor),
+        lambda: desk.members.change_role(APP_ID, other.person_id, Role.VIEWER, actor),
+        lambda: desk.members.remove(APP_ID, other.person_id, actor),
+    ):
+        with pytest.raises(Forbidden):
+            call()
+    assert len(desk.members.members(APP_ID)[0]) == 2
+
+
+def test_a_removal_withdraws_the_invitations_of_the_address(desk: Desk) -> None:
+    cookie = desk.joined()
+    desk.invite(role=Role.ADMIN)
+    desk.invite(role=Role.VIEWER, app_id=OTHER_APP_ID)
+
+    desk.members.remove(APP_ID, cookie.person_id)
+
+    opened = desk.sign_ins.open(desk.sign_ins.sign_in(claims()))
+    assert [app.id for _, app in opened.memberships] == [OTHER_APP_ID]
+
+
+def test_an_interrupted_deletion_of_a_person_is_finished_by_the_next_one(desk: Desk) -> None:
+    cookie = desk.joined()
+    person = desk.store.person(cookie.person_id)
+    assert person
+    desk.store.commit(RemovePersonal(person))
+
+    desk.members.forget(cookie.person_id)
+
+    assert desk.store.sign_ins_of(cookie.person_id) == []
+    assert desk.store.memberships_of(cookie.person_id) == []
 
 
 def test_the_operator_removes_also_the_only_admin(desk: Desk) -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.errors import Forbidden, Unauthorized
+from domain.errors import Forbidden, InvalidRequest, Unauthorized
 from domain.people.sign_ins import MAX_SIGN_INS, NotInvited
 from domain.people.tokens import TOKEN_SECONDS, Cookie, SessionToken
-from domain.records.audit import Action
+from domain.records.audit import Action, Actor, ActorType
 from domain.records.permissions import Role
 from domain.records.person import IDLE, INVITED, LASTS, Person
 from tests.support.builders import APP_ID, OTHER_APP_ID
@@ -110,9 +110,38 @@ def test_one_sign_in_redeems_the_invitations_of_several_apps(desk: Desk) -> None
     opened = desk.sign_ins.open(cookie)
 
     assert [(app.name, membership.role) for membership, app in opened.memberships] == [
-        ("Archive", Role.EDITOR),
         ("Shop", Role.VIEWER),
+        ("Archive", Role.EDITOR),
     ]
+
+
+def test_an_invitation_raises_a_role_and_takes_none_from_an_admin(desk: Desk) -> None:
+    cookie = desk.joined(role=Role.VIEWER)
+    for role, expected in ((Role.EDITOR, Role.EDITOR), (Role.ADMIN, Role.ADMIN), (Role.VIEWER, Role.ADMIN)):
+        desk.joined(role=role)
+
+        assert desk.store.memberships_of(cookie.person_id)[0].role is expected
+        assert desk.members.members(APP_ID)[1] == []
+
+
+def test_an_invitation_of_somebody_else_does_not_change_where_a_person_lands(desk: Desk) -> None:
+    desk.joined()
+    desk.clock.advance(seconds=1)
+
+    later = desk.joined(app_id=OTHER_APP_ID)
+
+    assert token_of(desk, later).app_id == APP_ID
+
+
+@pytest.mark.parametrize("email", ["\u212aate@example.com", "mar\u0131a@example.com"])
+def test_an_address_with_letters_that_fold_to_ascii_redeems_nothing(desk: Desk, email: str) -> None:
+    desk.invite("kate@example.com")
+    desk.invite("maria@example.com")
+
+    with pytest.raises(NotInvited):
+        desk.sign_ins.sign_in(claims(email, subject="x"))
+    with pytest.raises(InvalidRequest):
+        desk.invite(email)
 
 
 # --- Tokens
@@ -120,7 +149,7 @@ def test_one_sign_in_redeems_the_invitations_of_several_apps(desk: Desk) -> None
 
 def test_a_token_opens_its_app_with_the_role_of_now(desk: Desk) -> None:
     cookie = desk.joined()
-    desk.joined("sam@example.com")
+    actor = Actor(ActorType.PERSON, desk.joined("sam@example.com").person_id)
     token = token_of(desk, cookie)
     person_id = token.person_id
 
@@ -128,8 +157,6 @@ def test_a_token_opens_its_app_with_the_role_of_now(desk: Desk) -> None:
     assert found
     assert found.membership
     assert (found.app and found.app.id, found.membership.role) == (APP_ID, Role.ADMIN)
-    actor = desk.store.audit_log and next(iter(desk.store.audit_log.values())).actor
-    assert actor
     desk.members.change_role(APP_ID, person_id, Role.VIEWER, actor)
     found = desk.sign_ins.signed_in(token)
     assert found
@@ -188,9 +215,10 @@ def test_a_person_gets_tokens_only_for_own_apps_and_stays_in_the_one_used_last(d
     desk.invite()
     cookie = desk.joined(app_id=OTHER_APP_ID)
 
-    assert token_of(desk, cookie).app_id == OTHER_APP_ID  # the first by name
-    assert token_of(desk, cookie, APP_ID).app_id == APP_ID
     assert token_of(desk, cookie).app_id == APP_ID
+    assert token_of(desk, cookie, OTHER_APP_ID).app_id == OTHER_APP_ID
+    assert token_of(desk, cookie).app_id == OTHER_APP_ID
+    assert token_of(desk, desk.sign_ins.sign_in(claims())).app_id == OTHER_APP_ID
     with pytest.raises(Forbidden):
         desk.sign_ins.open(cookie, "5a3f9f0e-4d6b-4e0c-8a55-1c7de0b9a1f4")
 

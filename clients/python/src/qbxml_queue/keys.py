@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from qbxml_queue.errors import AnswerLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qbxml_queue.protocol import Call
-
     Moment = tuple[float, float]
 
 REPEATABLE_SECONDS = 23 * 3600
 """How long a call may be repeated with its key: the service knows it for an hour more, in which the call is made."""
+
+
+class KeyedCall(Protocol):
+    """A call with its path and its idempotency key, which is empty for a call without one."""
+
+    @property
+    def path(self) -> str:
+        """The path."""
+
+    @property
+    def key(self) -> str:
+        """The idempotency key."""
 
 
 class Unanswered:
@@ -32,17 +42,17 @@ class Unanswered:
         """Return the time of both clocks."""
         return self._clock(), time.time()
 
-    def check(self, call: Call) -> None:
+    def check(self, call: KeyedCall) -> None:
         """Raise AnswerLost for a call that may have been executed so long ago that it would be executed again."""
         since = self._since.get((call.path, call.key))
         if since and max(now - then for now, then in zip(self.now(), since, strict=True)) >= REPEATABLE_SECONDS:
             raise AnswerLost(call.key)
 
-    def add(self, call: Call, began: Moment) -> None:
+    def add(self, call: KeyedCall, began: Moment) -> None:
         """Keep that the service may know the key of a call since it began."""
         if call.key:
             self._since.setdefault((call.path, call.key), began)
 
-    def remove(self, call: Call) -> None:
+    def remove(self, call: KeyedCall) -> None:
         """Forget a call that was answered."""
         self._since.pop((call.path, call.key), None)
