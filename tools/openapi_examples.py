@@ -260,12 +260,12 @@ _INVITATION = {
 }
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
     "People": {"people": {"data": [_MEMBER], "invitations": [_INVITATION]}},
     "MemberResponse": {"member": {"data": _MEMBER}},
     "InvitationResponse": {"invitation": {"data": _INVITATION}},
     "NewInvitation": {"support": {"email": "sam@example.com", "role": Role.VIEWER}},
     "ChangedMember": {"support": {"role": Role.SUPPORT}},
-    "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
     "ApiKeyResponse": {
         "full": {
             "data": {

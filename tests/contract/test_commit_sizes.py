@@ -24,6 +24,9 @@ from domain.maintenance.connection_removal import remove_connection
 from domain.maintenance.late_requests import end_late_requests
 from domain.maintenance.retention import forget_record
 from domain.maintenance.sweep import sweep
+from domain.people.members import Members
+from domain.people.provider import IdentityClaims
+from domain.people.sign_ins import MAX_REDEEMED, SignIns
 from domain.qbxml.request.limits import MAX_BATCH_BYTES
 from domain.queueing.many import ManyRequests, Tally
 from domain.queueing.new_request import Idempotency, QueueBatch
@@ -32,6 +35,7 @@ from domain.queueing.service import RequestService
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.lookup import IfExists, ObjectLookup
+from domain.records.permissions import Role
 from domain.records.request import FIRST_IN_LINE, Attempts, Claim, ErrorCode, QueuedRequest, Recovery, State, Tombstone
 from domain.records.session import SILENCE_SECONDS, Session, session_id
 from domain.records.webhook import Webhook, WebhookState
@@ -65,6 +69,7 @@ BULK = "domain.queueing.many.ManyRequests._commit"
 CREATE = "domain.queueing.new_request.Queueing._commit.<locals>.attempt"
 DELETE = "domain.queueing.service.RequestService.delete.<locals>.attempt"
 DISCARD = "domain.queueing.service.RequestService.change.<locals>.attempt"
+SIGN_IN = "domain.people.sign_ins.SignIns.sign_in.<locals>.attempt"
 FORGET = "domain.maintenance.retention.forget_record"
 
 BOUNDED = {
@@ -79,6 +84,7 @@ BOUNDED = {
     DELETE,
     DISCARD,
     FORGET,
+    SIGN_IN,
 }
 """The functions whose commits have a variable number of entries. The tests here find the largest ones."""
 
@@ -86,13 +92,20 @@ FIXED = {
     "domain.apps.administration.Administration._change.<locals>.attempt",
     "domain.apps.administration.Administration._change_key.<locals>.attempt",
     "domain.apps.administration.Administration.create_app",
-    "domain.apps.administration.Administration.create_key",
+    "domain.apps.administration.Administration.create_key.<locals>.attempt",
     "domain.apps.administration.Administration.delete_app",
     "domain.connections.service.ConnectionService._change.<locals>.attempt",
     "domain.connections.service.ConnectionService.create",
     "domain.events.log.append_events",
     "domain.maintenance.overdue_webhooks.plan_attempt",
     "domain.maintenance.stopped_connections.StoppedConnections.look_at",
+    "domain.people.members.Members._remove_entity.<locals>.attempt",
+    "domain.people.members.Members.change_role.<locals>.attempt",
+    "domain.people.members.Members.invite.<locals>.attempt",
+    "domain.people.members.Members.remove.<locals>.attempt",
+    "domain.people.members.Members.withdraw.<locals>.attempt",
+    "domain.people.sign_ins.SignIns._note_use",
+    "domain.people.sign_ins.SignIns._remove.<locals>.attempt",
     "domain.queueing.audited_call.AuditedCall.begin",
     "domain.queueing.audited_call.AuditedCall.complete",
     "domain.queueing.low_lane.begin_low_lane.<locals>.attempt",
@@ -640,6 +653,19 @@ def test_the_bodies_of_an_expired_request_are_removed_in_one_commit(emulated: Dy
     assert forget_record(bench.store, record, bench.clock())
 
     assert bench.store.sent[FORGET] > 30
+
+
+def test_a_sign_in_that_redeems_invitations_of_many_apps_fits(store: AnyStore) -> None:
+    measured, clock = MeasuredStore(store), FixedClock(NOON)
+    members = Members(measured, clock, RandomIds())
+    for number in range(MAX_REDEEMED + 5):
+        members.invite(f"app-{number:02}", "maria@example.com", Role.VIEWER)
+    claims = IdentityClaims("https://id.example.com", "maria", "maria@example.com", email_verified=True)
+
+    SignIns(measured, clock, RandomIds(), CountingSecrets()).sign_in(claims)
+
+    numbers = measured.sent if isinstance(store, DynamoDBStore) else measured.estimated
+    assert numbers[SIGN_IN] == 3 * MAX_REDEEMED + 3 <= MAX_ENTRIES
 
 
 def test_a_commit_that_is_too_large_names_its_use_case_and_its_changes(store: AnyStore) -> None:
