@@ -263,7 +263,7 @@ def edit_and_queue(console: Console, record: dict[str, Any]) -> str:
 
 def queue_draft(console: Console, record: dict[str, Any]) -> str:
     """Queue the copy that Compose shows. Return the id of the request whose page opens."""
-    expect(console.page.get_by_label("QBXML")).to_have_value("16.0")
+    expect(console.page.get_by_role("combobox", name="QBXML")).to_have_value("16.0")
     expect(console.page.get_by_label("Send no webhook")).to_be_checked()
     console.button("Add customer in Test").click()
     console.confirm("Add customer")

@@ -303,7 +303,7 @@ def test_fields_that_are_newer_than_quickbooks_of_the_connection_say_so(console:
     connection = console.service.connection()
     compose(console, connection, "CustomerAddRq")
     console.sees("supports QBXML up to 8.0")
-    expect(console.page.get_by_label("QBXML")).to_have_value("8.0")
+    expect(console.page.get_by_role("combobox", name="QBXML")).to_have_value("8.0")
     title = control(console, "Job title")
     expect(title).to_be_disabled()
     expect(title).to_have_accessible_description("Needs QBXML 12.0. This connection's QuickBooks supports 8.0.")
@@ -321,12 +321,12 @@ def test_fields_that_are_newer_than_quickbooks_of_the_connection_say_so(console:
 def test_a_version_that_quickbooks_cannot_read_is_said_before_the_request_is_queued(console: Console) -> None:
     compose(console, console.service.connection(), "InvoiceAddRq")
     console.sees("This connection's QuickBooks has not answered yet")
-    console.page.get_by_label("QBXML").select_option("16.0")
+    console.page.get_by_role("combobox", name="QBXML").select_option("16.0")
     console.page.route("**/api/v1/connections?*", with_version("14.0"))
     console.page.reload()
     console.sees("QuickBooks cannot read QBXML 16.0")
     console.button("Use 14.0").click()
-    expect(console.page.get_by_label("QBXML")).to_have_value("14.0")
+    expect(console.page.get_by_role("combobox", name="QBXML")).to_have_value("14.0")
 
 
 # --- Offered names -----------------------------------------------------------------------------------------------
