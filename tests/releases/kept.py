@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from local.sam_local import samples
 from local.template import Template
 from tests.releases.service_in_file import opened, stored_form
 from tests.releases.tables import tables_of
@@ -95,6 +96,7 @@ def keep() -> Path:
     with opened(None, SEED) as history:
         for _ in range(STEPS):
             history.step()
+        history.service.store.commit(*samples.people())
         service = stored_form(history)
     with opened(service, SEED) as history:
         parts = {"tables": tables_of(Template.load()), "service": service, "answers": answers(history)}

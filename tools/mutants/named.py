@@ -178,8 +178,20 @@ NAMED = (
     Named(
         "a key and its rotations are one author",
         "domain/apps/administration.py",
-        "first_key_id = former.family if former else None",
-        "first_key_id = None",
+        "first_key_id=former.family if former else None",
+        "first_key_id=None",
+    ),
+    Named(
+        "a session token is of the sign-in that it names",
+        "domain/people/sign_ins.py",
+        "if not found or not token.is_of(found.sign_in) or not",
+        "if not found or not",
+    ),
+    Named(
+        "only a verified address redeems an invitation",
+        "domain/people/sign_ins.py",
+        "if not claims.email_verified:",
+        "if False:",
     ),
     Named(
         "an approval is for the revision that was looked at",
