@@ -27,11 +27,14 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import sync_playwright
 
 from local import first_steps, stack
+from tests.browser.support import seed_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from playwright.sync_api import Browser
+
+    from local.first_steps import Credentials
 
 RECORDS = 10_000
 ROUNDS = 9
@@ -91,8 +94,8 @@ def main(records: int = RECORDS) -> int:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         full_views, empty_views = [], []
         for _ in range(ROUNDS):
-            full_views.append(first_view(browser, who.base_url, who.api_key, who.connection_id))
-            empty_views.append(first_view(browser, who.base_url, who.api_key, empty))
+            full_views.append(first_view(browser, who, who.connection_id))
+            empty_views.append(first_view(browser, who, empty))
         browser.close()
     return report(records, full_views, empty_views)
 
@@ -150,17 +153,15 @@ def report(records: int, full: Sequence[Mapping[str, Any]], empty: Sequence[Mapp
     return int(bool(missed))
 
 
-def first_view(browser: Browser, base_url: str, key: str, connection_id: str) -> dict[str, Any]:
+def first_view(browser: Browser, who: Credentials, connection_id: str) -> dict[str, Any]:
     """Open the connection in a new profile and return the measurements."""
     context = browser.new_context()
     page = context.new_page()
     devtools = context.new_cdp_session(page)
     devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
-    page.add_init_script(
-        f"sessionStorage.setItem('qbxml-queue.key', '{key}'); sessionStorage.setItem('qbxml-queue.scope', 'full');"
-    )
+    seed_session(page, who.app_id, who.api_key)
     page.add_init_script(NOTE_DRAWN)
-    page.goto(f"{base_url}/app/connections/{connection_id}")
+    page.goto(f"{who.base_url}/app/connections/{connection_id}")
     drawn = page.evaluate(DRAWN)
     metrics = {metric["name"]: metric["value"] for metric in devtools.send("Performance.getMetrics")["metrics"]}
     resources = page.evaluate(RESOURCES)
