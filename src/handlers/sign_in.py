@@ -82,7 +82,7 @@ def _signed_in(event: dict[str, Any], login: BegunLogin) -> Cookie:
         raise _Problem("denied" if error == "access_denied" else "provider_failed", shortened(error, 100), login.to)
     code = _parameter(event, "code")
     if not code or len(code) > _MAX_CODE_CHARACTERS:
-        raise _Problem("invalid_login", "There is no code.", login.to)
+        raise _Problem("invalid_login", "The call has no code, or one that is too long.", login.to)
     try:
         claims = services().identity_provider.claims(
             _redirect_uri(event), code=code, verifier=login.verifier, nonce=login.nonce

@@ -85,6 +85,7 @@ class Side:
         return (
             [self.store.person_of(identity_of(ISSUER, name)) for name in NAMES],
             sorted(map(str, self.store.people(people))),
+            sorted(map(str, self.store.apps_by_id([APP_ID, OTHER_APP_ID, "nobody"]))),
             [self.store.person(one) for one in people],
             [self.store.membership(one, APP_ID) for one in people],
             [sorted(map(str, self.store.sign_ins_of(one))) for one in people],

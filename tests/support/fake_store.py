@@ -615,6 +615,9 @@ class FakeStore:
         """Return the id of every app."""
         return list(self.apps)
 
+    def apps_by_id(self, app_ids: Collection[str]) -> Sequence[App]:
+        return [app for app_id, app in self.apps.items() if app_id in set(app_ids)]
+
     def apps_by_age(self) -> Sequence[App]:
         """Return every app, oldest first."""
         return sorted(self.apps.values(), key=lambda app: (app.inserted_at, app.id))

@@ -11,7 +11,7 @@ from adapters.dynamodb.operations import Operation, put_entity
 from domain.records.app import ApiKey, App
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from adapters.dynamodb.events import Events
     from adapters.dynamodb.keys import Item
@@ -54,10 +54,13 @@ class Apps:
         query = key_query(self._dynamodb.tables.apps, APPS_PARTITION, index=ALL_APPS)
         return [entry[keys.ID]["S"] for entry in self._dynamodb.query(query)]
 
+    def apps_by_id(self, app_ids: Collection[str]) -> Sequence[App]:
+        """Return the apps that exist, with one call for each 100."""
+        return self._dynamodb.entities(self._dynamodb.tables.apps, APPS, map(keys.id_key, sorted(set(app_ids))))
+
     def apps_by_age(self) -> Sequence[App]:
         """Return every app, oldest first. Reads the index, then one batch for each 100 apps."""
-        apps = self._dynamodb.entities(self._dynamodb.tables.apps, APPS, map(keys.id_key, self.app_ids()))
-        return sorted(apps, key=lambda app: (app.inserted_at, app.id))
+        return sorted(self.apps_by_id(self.app_ids()), key=lambda app: (app.inserted_at, app.id))
 
     def api_key(self, key_hash: str) -> ApiKey | None:
         """Return the key with this hash, with one read."""

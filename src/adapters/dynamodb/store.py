@@ -120,7 +120,7 @@ class DynamoDBStore:
         apps = Apps(dynamodb, events, usages, people.remove_members)
         self.app = apps.app
         self.app_ids = apps.app_ids
-        self.apps_by_age = apps.apps_by_age
+        self.apps_by_age, self.apps_by_id = apps.apps_by_age, apps.apps_by_id
         self.api_key = apps.api_key
         self.api_keys_of = apps.api_keys_of
         self.remove_app = apps.remove_app

@@ -38,7 +38,7 @@ const OTHER_PROBLEM = [
 export default function SignIn({ reason, problem, done }) {
   useTitle("Sign in");
   const signedIn = () => {
-    // The address of the problem is no page.
+    // The address with the problem is not a page to return to.
     if (problem) navigate(ROOT + wantedPage(), { replace: true });
     done();
   };

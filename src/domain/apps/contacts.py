@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest, Problem
+from domain.records.person import EMAIL
 from domain.webhooks.addresses import parse_url
 
 if TYPE_CHECKING:
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
 MAX_NAME_CHARACTERS = 80
 MAX_PHONE_CHARACTERS = 40
 MAX_EMAIL_CHARACTERS = 315
-"""The lengths that the patterns below allow."""
+"""The lengths that the patterns allow."""
 
 _PHONE = re.compile(r"[0-9+(][0-9+() ./x-]{3,38}[0-9]")
-_EMAIL = re.compile(r"[^\s@<>,;?&%]{1,64}@[^\s@<>,;?&%]{1,186}\.[^\s@<>,;?&%.]{2,63}")
 
 _Check: TypeAlias = Callable[[str], None]
 
@@ -63,7 +63,7 @@ def _check_phone(text: str) -> None:
 
 
 def _check_email(text: str) -> None:
-    if not _EMAIL.fullmatch(text) or not text.isprintable():
+    if not EMAIL.fullmatch(text) or not text.isprintable():
         raise InvalidRequest.of("email", "must be one e-mail address such as help@example.com")
 
 

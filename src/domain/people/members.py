@@ -199,13 +199,13 @@ class Members:
     def _keeping_an_admin(self, membership: Membership, actor: Actor) -> list[RequireMember]:
         """Return the requirement that an admin of the app stays one while another one is changed.
 
-        That is the admin who does it, or, who changes the own membership, another one. Otherwise two admins who remove
-        each other at once would leave none. Raises Forbidden, and InvalidState for the only admin.
+        That is the actor. If the actor changes the own membership, it is another admin. Otherwise two admins who remove
+        each other at once would leave none. Raises Forbidden unless the actor is an admin, and InvalidState if there is
+        no other one.
         """
+        acting = self.require_admin(membership.app_id, actor)
         if actor.id != membership.person_id:
-            return [RequireMember(self.require_admin(membership.app_id, actor))]
-        if membership.role is not Role.ADMIN:
-            return []
+            return [RequireMember(acting)]
         memberships, _ = self._store.members_of(membership.app_id)
         others = [one for one in memberships if one.role is Role.ADMIN and one.person_id != membership.person_id]
         if not others:

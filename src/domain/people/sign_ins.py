@@ -83,20 +83,25 @@ class SignIns:
         identity = identity_of(claims.issuer, claims.subject)
         secret = self._secrets(SECRET_BYTES).hex()
 
-        def attempt(_: Conflict | None) -> SignIn:
+        def attempt(_: Conflict | None) -> tuple[SignIn, Sequence[SignIn]]:
             person_id = self._store.person_of(identity)
             before = self._store.person(person_id) if person_id else None
             person, changes = self._person(before, identity, claims)
-            joined = self._joined(person, claims)
-            if not joined and not (before and self._store.memberships_of(before.id)):
+            memberships = self._store.memberships_of(person.id) if before else []
+            joined = self._joined(person, claims, memberships)
+            if not joined and not memberships:
                 has_invitation = bool(self._invitations(claims.email)) and not claims.email_verified
                 raise NotInvited(is_unverified=has_invitation)
-            sign_in = self._new_sign_in(person, secret, self._app_used_last(person))
+            former = sorted(self._store.sign_ins_of(person.id) if before else [], key=lambda one: one.inserted_at)
+            # Another browser begins in the app that was used last.
+            newest = max(former, key=lambda one: one.used_at, default=None)
+            sign_in = self._new_sign_in(person, secret, newest.app_id if newest else None)
             self._store.commit(*changes, *joined, Put(None, sign_in))
-            return sign_in
+            return sign_in, former
 
-        made = commit_with_retry(attempt, _CONTENDED)
-        self._end_oldest(made.person_id)
+        made, former = commit_with_retry(attempt, _CONTENDED)
+        for oldest in former[: max(0, len(former) + 1 - MAX_SIGN_INS)]:
+            self._remove(oldest)
         return Cookie(made.person_id, made.id, secret)
 
     def open(self, cookie: Cookie | None, app_id: str | None = None) -> OpenSession:
@@ -126,7 +131,7 @@ class SignIns:
             self._remove(sign_in)
 
     def signed_in(self, token: SessionToken) -> SignedIn | None:
-        """Return the person, the membership and the app of a session token, or None if it does not work (any more)."""
+        """Return the person, the membership and the app of a session token, or None if it has ended or is forged."""
         if token.expires <= self._clock().timestamp():
             return None
         found = self._store.signed_in(token.person_id, token.sign_in_id, token.app_id)
@@ -156,11 +161,11 @@ class SignIns:
         person = Person(self._new_id(), identity, now, now, claims.name, claims.email)
         return person, [Put(None, person), Put(None, PersonIdentity(identity, person.id))]
 
-    def _joined(self, person: Person, claims: IdentityClaims) -> list[Change]:
+    def _joined(self, person: Person, claims: IdentityClaims, memberships: Sequence[Membership]) -> list[Change]:
         """Return the changes that redeem the invitations of the person."""
         if not claims.email_verified:
             return []
-        roles = {membership.app_id: membership for membership in self._store.memberships_of(person.id)}
+        roles = {membership.app_id: membership for membership in memberships}
         now = timestamp(self._clock())
         changes: list[Change] = []
         for invitation in self._invitations(claims.email)[:MAX_REDEEMED]:
@@ -182,11 +187,6 @@ class SignIns:
         found = self._store.invitations_to(address_of(email)) if email and is_address(email) else []
         return [invitation for invitation in found if invitation.expires_at > now]
 
-    def _app_used_last(self, person: Person) -> str | None:
-        """Return the app of the newest sign-in of a person, so that another browser begins there."""
-        newest = max(self._store.sign_ins_of(person.id), key=lambda one: one.used_at, default=None)
-        return newest.app_id if newest else None
-
     def _new_sign_in(self, person: Person, secret: str, app_id: str | None) -> SignIn:
         now = self._clock()
         return SignIn(
@@ -205,8 +205,10 @@ class SignIns:
 
         A later invitation of somebody else must not change where a person lands.
         """
-        pairs = [(one, self._store.app(one.app_id)) for one in self._store.memberships_of(person_id)]
-        return sorted(((one, app) for one, app in pairs if app), key=lambda pair: (pair[0].joined_at, pair[1].id))
+        memberships = self._store.memberships_of(person_id)
+        apps = {app.id: app for app in self._store.apps_by_id([one.app_id for one in memberships])}
+        pairs = [(one, apps[one.app_id]) for one in memberships if one.app_id in apps]
+        return sorted(pairs, key=lambda pair: (pair[0].joined_at, pair[1].id))
 
     def _note_use(self, before: SignIn, app_id: str) -> None:
         """Note that a sign-in is used. If another call notes it at the same time, one of them is enough."""
@@ -218,11 +220,6 @@ class SignIns:
             self._store.commit(Put(before, after))
         except Conflict:
             return
-
-    def _end_oldest(self, person_id: str) -> None:
-        newest = sorted(self._store.sign_ins_of(person_id), key=lambda one: one.inserted_at, reverse=True)
-        for sign_in in newest[MAX_SIGN_INS:]:
-            self._remove(sign_in)
 
     def _remove(self, sign_in: SignIn) -> None:
         """Remove a sign-in, also if another call changes it at the same time."""

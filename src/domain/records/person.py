@@ -20,10 +20,11 @@ IDLE = timedelta(hours=12)
 LASTS = timedelta(days=7)
 """How long a sign-in lasts in all."""
 
-_EMAIL = re.compile(r"[^\s@<>,;?&%]{1,64}@[^\s@<>,;?&%]{1,186}\.[^\s@<>,;?&%.]{2,63}")
-
 INVITED = timedelta(days=14)
 """How long an invitation can be redeemed."""
+
+EMAIL = re.compile(r"[^\s@<>,;?&%]{1,64}@[^\s@<>,;?&%]{1,186}\.[^\s@<>,;?&%.]{2,63}")
+"""The form of an email address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def is_address(text: str) -> bool:
 
     Only ASCII, because two addresses that look alike, or fold to the same letters, can belong to two people.
     """
-    return text.isascii() and _EMAIL.fullmatch(text) is not None
+    return text.isascii() and EMAIL.fullmatch(text) is not None
 
 
 def identity_of(issuer: str, subject: str) -> str:

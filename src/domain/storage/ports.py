@@ -499,8 +499,8 @@ class AppStore(Committing, OwnerReads, CountReads, KeyUseStore, Protocol):
 class PeopleStore(Committing, Protocol):
     """What sign-ins and members need."""
 
-    def app(self, app_id: str) -> App | None:
-        """Return an app."""
+    def apps_by_id(self, app_ids: Collection[str]) -> Sequence[App]:
+        """Return the apps that exist, in no particular order."""
 
     def person(self, person_id: str) -> Person | None:
         """Return a person."""

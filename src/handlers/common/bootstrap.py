@@ -56,6 +56,7 @@ pauses of botocore, up to 1 and 2 seconds, that takes at most 12 seconds. A call
 has as long as a call of the REST API can wait for it."""
 
 SECRET_SECONDS = 300
+"""How long the secret of this service at the identity provider is kept."""
 
 MAX_CONNECTIONS = 50
 """Webhook attempts and the parts of a search run in parallel, each on its own connection."""

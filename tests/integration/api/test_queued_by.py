@@ -47,7 +47,7 @@ STEPS = st.lists(
 
 
 class History:
-    """Requests of a connection that several keys queue, and what becomes of them."""
+    """A connection whose requests several keys queue, end, delete and queue again."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment

@@ -106,6 +106,21 @@ def test_a_person_who_is_not_an_admin_any_more_changes_nobody(desk: Desk) -> Non
     assert len(desk.members.members(APP_ID)[0]) == 2
 
 
+@pytest.mark.parametrize("role", set(Role) - {Role.ADMIN})
+def test_a_member_who_is_not_an_admin_does_not_change_the_own_role(desk: Desk, role: Role) -> None:
+    """The endpoint has read the role before. Another admin may have changed it since."""
+    desk.joined("boss@example.com")
+    cookie = desk.joined("sam@example.com", role)
+    actor = Actor(ActorType.PERSON, cookie.person_id)
+
+    with pytest.raises(Forbidden):
+        desk.members.change_role(APP_ID, cookie.person_id, Role.ADMIN, actor)
+    with pytest.raises(Forbidden):
+        desk.members.remove(APP_ID, cookie.person_id, actor)
+
+    assert desk.store.memberships_of(cookie.person_id)[0].role is role
+
+
 def test_a_removal_withdraws_the_invitations_of_the_address(desk: Desk) -> None:
     cookie = desk.joined()
     desk.invite(role=Role.ADMIN)
