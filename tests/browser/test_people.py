@@ -84,7 +84,7 @@ def test_a_person_comes_back_to_the_page_and_needs_no_sign_in_in_another_tab(con
     tab.confirm("Pause")
     tab.sees("The connection is paused.")
     tab.link("Audit log").click()
-    expect(row(tab, "Paused sending")).to_contain_text("Sam Support you")
+    expect(row(tab, "Paused sending").filter(has_text="Sam Support you")).to_have_count(1)
     assert tab.problems == []
 
 
@@ -180,7 +180,7 @@ def test_an_admin_creates_rotates_and_revokes_a_key_whose_text_is_shown_once(con
     second = page.locator(".secret code").inner_text()
     console.confirm("Done")
     expect(row(console, "Nightly import")).to_have_count(2)
-    row(console, "replaced").get_by_role("button", name="Revoke").click()
+    row(console, "Nightly import").filter(has_text="replaced").get_by_role("button", name="Revoke").click()
     console.confirm("Revoke")
     expect(row(console, "Nightly import")).to_have_count(1)
 

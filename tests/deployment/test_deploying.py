@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TOOLS = programs.ROOT / os.environ.get("TOOLS", ".tools")
 ENDPOINT = os.environ.get("EMULATOR", "")
-DATA_TABLES = {"QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps", "AuditLog"}
+DATA_TABLES = {"QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps", "AuditLog", "People"}
 
 NEVER_SIGNALLED = """
   SignalHandle:
@@ -41,8 +41,8 @@ def variant(folder: Path, *changes: tuple[str, str]) -> Path:
     """Return an artifact with another template: each change replaces a text that occurs once or more."""
     artifact = folder / f"artifact-{len(list(folder.iterdir()))}"
     artifact.mkdir()
-    for name in (build.ZIP, build.SIMULATOR_ZIP):
-        os.link(deploy_local.ARTIFACT / name, artifact / name)
+    for archive in deploy_local.ARTIFACT.glob("*.zip"):
+        os.link(archive, artifact / archive.name)
     text = (deploy_local.ARTIFACT / build.TEMPLATE).read_text(encoding="utf-8")
     for old, new in changes:
         assert old in text

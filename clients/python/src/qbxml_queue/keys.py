@@ -22,10 +22,12 @@ class KeyedCall(Protocol):
     @property
     def path(self) -> str:
         """The path."""
+        ...
 
     @property
     def key(self) -> str:
         """The idempotency key."""
+        ...
 
 
 class Unanswered:
