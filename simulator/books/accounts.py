@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simulator.books.records import Record
     from simulator.books.store import Books
 
@@ -25,7 +27,13 @@ INCOME_TYPES = ("Income", "CostOfGoodsSold", "Expense", "OtherIncome", "OtherExp
 
 def chart_of_accounts(books: Books, *types: str) -> list[Record]:
     """Return the accounts of these types, or all, in the order of the chart of accounts: by type, then by name."""
+    return in_chart_order(
+        account for account in books["Account"] if not types or account.fields.get("AccountType") in types
+    )
+
+
+def in_chart_order(accounts: Iterable[Record]) -> list[Record]:
+    """Return accounts, which are in the order of names, in that of the chart of accounts."""
     order = {name: rank for rank, name in enumerate((*BALANCE_TYPES, *INCOME_TYPES))}
-    accounts = (account for account in books["Account"] if not types or account.fields.get("AccountType") in types)
-    # The sort is stable, and the table is in the order of names with children below their parents.
+    # The sort is stable, and children are below their parents.
     return sorted(accounts, key=lambda account: order.get(account.fields.get("AccountType", ""), len(order)))

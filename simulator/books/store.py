@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simulator.basics.errors import RequestError
 from simulator.books.kinds import GROUPS, KINDS, TRANSACTIONS, Kind
@@ -18,7 +19,7 @@ from simulator.books.ledger import NOTHING, Ledger
 from simulator.books.records import Fields, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from simulator.basics.clock import MachineClock
     from simulator.books.ledger import Effects
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 TOO_MUCH = Decimal(10) ** 10
 """No transaction reaches this amount: rates have ten digits before the point, and balances must fit into thirteen."""
+
+Times: TypeAlias = tuple[float, float]
+"""A range of time in Unix seconds, both ends included."""
+ALWAYS: Times = (-inf, inf)
+_AFTER_IDS = "~"
+"""A text after every id, which has hexadecimal digits and a hyphen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,8 @@ class Table:
     def __init__(self) -> None:
         self._keys: list[tuple[str, int, str]] = []
         self._records: dict[str, Record] = {}
+        self._times: list[tuple[int, str]] | None = None
+        """TimeModified and id of each record, in order, from the first query by time on."""
 
     def __iter__(self) -> Iterator[Record]:
         return (self._records[key[2]] for key in self._keys)
@@ -61,18 +70,41 @@ class Table:
         else:
             self._keys.append(key)
         self._records[record.id] = record
+        if self._times is not None:
+            insort(self._times, (record.modified, record.id))
 
     def copy(self, records: Mapping[str, Record]) -> Table:
         """Return a table with copies of the records, which are given by id."""
         table = Table()
         table._keys = self._keys.copy()
         table._records = {record_id: records[record_id] for record_id in self._records}
+        table._times = None if self._times is None else self._times.copy()
         return table
+
+    def modified(self, times: Times) -> list[Record]:
+        """Return the records that were changed in a range of time, in no order.
+
+        It takes as long as there are such records, however many others there are.
+        """
+        if self._times is None:
+            self._times = sorted((record.modified, record_id) for record_id, record in self._records.items())
+        first, last = times
+        start, end = bisect_left(self._times, (first, "")), bisect_right(self._times, (last, _AFTER_IDS))
+        return [self._records[record_id] for _, record_id in self._times[start:end]]
+
+    def set_times(self, record: Record, modified: int, edit_sequence: int) -> None:
+        """Give a record of the table another TimeModified and EditSequence."""
+        if self._times is not None:
+            del self._times[bisect_left(self._times, (record.modified, record.id))]
+            insort(self._times, (modified, record.id))
+        record.modified, record.edit_sequence = modified, edit_sequence
 
     def remove(self, record: Record) -> None:
         """Remove a record. Its name must not have changed since it was added."""
         del self._keys[bisect_left(self._keys, _order(record))]
         del self._records[record.id]
+        if self._times is not None:
+            del self._times[bisect_left(self._times, (record.modified, record.id))]
 
 
 class Rules:
@@ -195,7 +227,12 @@ class Books:
 
     def of(self, group: str) -> Iterator[Record]:
         """Yield the records of a kind, or of a group of kinds (`Item`, `Entity`, `Terms`) in the order of names."""
-        kinds = GROUPS[group]
+        return self.modified(GROUPS[group], ALWAYS)
+
+    def modified(self, kinds: Sequence[str], times: Times) -> Iterator[Record]:
+        """Yield the records of these kinds that were changed in a range of time, in the order of queries."""
+        if times != ALWAYS:
+            return iter(sorted((record for kind in kinds for record in self._tables[kind].modified(times)), key=_order))
         if len(kinds) == 1:
             return iter(self._tables[kinds[0]])
         return iter(sorted((record for kind in kinds for record in self._tables[kind]), key=_order))
@@ -290,15 +327,10 @@ class Books:
 
     def change(self, record: Record, fields: Fields) -> None:
         """Replace the fields of a record, and give it a new EditSequence."""
-        former, times = record.fields, (record.modified, record.edit_sequence)
+        former = record.fields
         self.rewrite(record, fields)
         self.touch(record)
-
-        def undo() -> None:
-            record.modified, record.edit_sequence = times
-
         if self._undo is not None:
-            self._undo.append(undo)
             self._check_size(record)
         if fields.get("RefNumber") != former.get("RefNumber"):
             self._note_number(record)
@@ -312,8 +344,11 @@ class Books:
 
     def touch(self, record: Record) -> None:
         """Record a change: TimeModified becomes now, and the EditSequence a new one."""
-        record.modified = self.clock.seconds()
-        record.edit_sequence = max(record.modified, record.edit_sequence + 1)
+        table, times = self._tables[record.kind.name], (record.modified, record.edit_sequence)
+        now = self.clock.seconds()
+        table.set_times(record, now, max(now, record.edit_sequence + 1))
+        if self._undo is not None:
+            self._undo.append(lambda: table.set_times(record, *times))
 
     def remove(self, record: Record) -> None:
         """Delete a record and remove its effects."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.basics.errors import RequestError
 from simulator.books import GROUPS
 from simulator.books.records import VOID
-from simulator.requests.filters import tests_of_range
+from simulator.requests.filters import times_of
 from simulator.requests.mod import current
 from simulator.requests.query import included, rows_response
 from simulator.requests.reading import not_found
@@ -133,13 +133,11 @@ def deleted(context: Context) -> Response:
     part = context.name.removesuffix("DeletedQueryRq")
     kinds = {child.text for child in request.findall(f"{part}DelType")}
     earliest = books.clock.seconds() - timedelta(days=_DAYS_KEPT).total_seconds()
-    conditions = tests_of_range(request.find("DeletedDateRangeFilter"), "DeletedDate", books.clock.zone)
+    first, last = times_of(request.find("DeletedDateRangeFilter"), "DeletedDate", books.clock.zone)
     matching = [
         deletion
         for deletion in books.deletions
-        if deletion.kind in kinds
-        and deletion.deleted >= earliest
-        and all(condition(deletion.deleted) for condition in conditions)
+        if deletion.kind in kinds and max(first, earliest) <= deletion.deleted <= last
     ]
 
     def row(deletion: Deletion) -> tuple[str, Fields]:

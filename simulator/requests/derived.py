@@ -9,7 +9,7 @@ from simulator.books import KINDS
 from simulator.books.kinds import ITEMS, TRANSACTIONS
 from simulator.books.ledger import ZERO
 from simulator.books.records import reference_id
-from simulator.requests.filters import ITEM_TYPES, UnknownReference, ids_of, tests
+from simulator.requests.filters import ITEM_TYPES, UnknownReference, ids_of, modified_times, tests
 from simulator.requests.query import included, listed_records, not_found, rows_response
 from simulator.requests.reading import Reader
 from simulator.requests.responses import Response
@@ -30,7 +30,7 @@ _TOTALS = ("TotalAmount", "AmountDue", "Amount", "CreditAmount", "Subtotal")
 def transactions(context: Context) -> Response:
     """Answer TransactionQueryRq: one row for each transaction, or for each of its lines, or both."""
     request, books = context.node, context.books
-    kinds = _queried_kinds()
+    kinds = queried_kinds()
     listed = request.findall("TxnID")
     missing: list[str] = []
     if listed:
@@ -40,10 +40,8 @@ def transactions(context: Context) -> Response:
             conditions = tests(context, "Transaction")
         except UnknownReference as unknown:
             return not_found([str(unknown)], [])
-        everything = sorted(
-            (transaction for kind in kinds for transaction in books[kind]), key=lambda transaction: transaction.number
-        )
-        records = [transaction for transaction in everything if all(condition(transaction) for condition in conditions)]
+        modified = books.modified(kinds, modified_times(context))
+        records = [transaction for transaction in modified if all(condition(transaction) for condition in conditions)]
     level = request.findtext("TransactionDetailLevelFilter", "SummaryOnly")
     rows: list[tuple[Record, Posting | None]] = []
     for record in records:
@@ -58,7 +56,7 @@ def transactions(context: Context) -> Response:
     return rows_response(context, rows, row, missing)
 
 
-def _queried_kinds() -> tuple[str, ...]:
+def queried_kinds() -> tuple[str, ...]:
     """Return the kinds of transactions that a TransactionQuery finds: those that its responses can name."""
     names = schema().responses["TransactionQueryRs"].content["TransactionRet"].content["TxnType"].values
     return tuple(kind for kind in TRANSACTIONS if kind in names)

@@ -14,7 +14,7 @@ from simulator.basics.statuses import NOT_AVAILABLE, STATUSES
 from simulator.books import GROUPS
 from simulator.books.kinds import ITEMS
 from simulator.books.records import reference_id
-from simulator.books.store import references
+from simulator.books.store import ALWAYS, references
 from simulator.rules.currency import currency_of
 from simulator.schema import values
 from simulator.schema.values import is_true
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element as Node
 
     from simulator.books import Books, Record
+    from simulator.books.store import Times
     from simulator.requests.context import Context
 
 Test: TypeAlias = Callable[["Record"], bool]
-TimeTest: TypeAlias = Callable[[int], bool]
 
 _LARGEST_NUMBER = 2_147_483_647
 """A RefNumber range compares numbers up to this one, text beyond."""
+_MODIFIED = ("ModifiedDateRangeFilter", "TransactionModifiedDateRangeFilter")
+"""The filters by TimeModified of transactions. Queries of lists have FromModifiedDate and ToModifiedDate themselves."""
 _ENTITY_FIELDS = ("CustomerRef", "VendorRef", "PayeeEntityRef", "EntityRef", "EmployeeRef", "ItemSalesTaxVendorRef")
 
 ACCOUNT_TYPES: dict[str, tuple[str, ...]] = {
@@ -97,7 +99,7 @@ class UnknownReference(Exception):
 
 
 def tests(context: Context, group: str) -> list[Test]:
-    """Return the tests that a record must pass: one or more for each filter of the request.
+    """Return the tests that a record must pass: one or more for each filter of the request, but `modified_times`.
 
     Raises `UnknownReference`, and `RequestError` for a range that ends before it starts.
     """
@@ -107,7 +109,6 @@ def tests(context: Context, group: str) -> list[Test]:
         if name in model:
             test = make(context.books, request.findtext(name) or model[name].default or default)
             result += [] if test is None else [test]
-    result += _modified(context, request)
     types = {
         child.tag: {element.text for element in request.findall(child.tag)} for child in request if child.tag in _TYPES
     }
@@ -125,38 +126,31 @@ def tests(context: Context, group: str) -> list[Test]:
     return result
 
 
-def tests_of_range(node: Node | None, field: str, zone: tzinfo) -> list[TimeTest]:
-    """Return tests of a time in Unix seconds, for a range From… and To… of the DATETIMETYPE `field`."""
+def modified_times(context: Context) -> Times:
+    """Return the range of TimeModified that a query asks for. Raises `RequestError` if it ends before it starts."""
+    request = context.node
+    node = next((found for name in _MODIFIED if (found := request.find(name)) is not None), request)
+    macro = node.findtext("DateMacro")
+    if not macro or macro == "All":
+        return times_of(node, "ModifiedDate", context.books.clock.zone)
+    zone = context.books.clock.zone
+    first, last = date_range(macro, context.books.clock.today(), context.facts.first_fiscal_month)
+    return (
+        datetime.combine(first, time.min, zone).timestamp(),
+        datetime.combine(last, time.max, zone).timestamp(),
+    )
+
+
+def times_of(node: Node | None, field: str, zone: tzinfo) -> Times:
+    """Return the range From… and To… of the DATETIMETYPE `field`. An end that is left out is open."""
     if node is None:
-        return []
+        return ALWAYS
     first = values.moment(f"From{field}", node.findtext(f"From{field}", ""), zone)
     last = values.moment(f"To{field}", node.findtext(f"To{field}", ""), zone)
     if first is not None and last is not None and first > last:
         raise RequestError(3030, STATUSES[3030].text)
-    result: list[TimeTest] = []
-    if first is not None:
-        earliest = first.timestamp()
-        result.append(lambda seconds: seconds >= earliest)
-    if last is not None:
-        latest = last.timestamp()
-        result.append(lambda seconds: seconds <= latest)
-    return result
-
-
-def _modified(context: Context, node: Node) -> list[Test]:
-    conditions = tests_of_range(node, "ModifiedDate", context.books.clock.zone)
-    return [lambda record: all(condition(record.modified) for condition in conditions)] if conditions else []
-
-
-def _modified_or_macro(context: Context, node: Node) -> list[Test]:
-    macro = node.findtext("DateMacro")
-    if not macro or macro == "All":
-        return _modified(context, node)
-    zone = context.books.clock.zone
-    first, last = date_range(macro, context.books.clock.today(), context.facts.first_fiscal_month)
-    earliest = datetime.combine(first, time.min, zone).timestamp()
-    latest = datetime.combine(last, time.max, zone).timestamp()
-    return [lambda record: earliest <= record.modified <= latest]
+    earliest, latest = ALWAYS
+    return earliest if first is None else first.timestamp(), latest if last is None else last.timestamp()
 
 
 def _txn_dates(context: Context, node: Node) -> list[Test]:
@@ -415,19 +409,17 @@ _FILTERS: dict[str, Callable[[Context, Node], list[Test]]] = {
     "ItemFilter": _item,
     "ItemRef": _item,
     "SiteFilter": _site,
-    "ModifiedDateRangeFilter": _modified,
     "TxnDateRangeFilter": _txn_dates,
     "RefNumberFilter": _ref_number_filter,
     "RefNumberRangeFilter": _ref_number_range,
     "RefNumber": _numbers,
     "RefNumberCaseSensitive": _numbers,
-    "TransactionModifiedDateRangeFilter": _modified_or_macro,
     "TransactionDateRangeFilter": _txn_dates,
     "TransactionEntityFilter": _entity,
     "TransactionAccountFilter": _account,
     "TransactionItemFilter": _item,
     "TransactionClassFilter": _class,
     "TransactionTypeFilter": _types,
-    **{name: lambda _context, _node: [] for name in _STATUSES},
+    **{name: lambda _context, _node: [] for name in (*_STATUSES, *_MODIFIED)},
     "TransactionDetailLevelFilter": lambda _context, _node: [],
 }

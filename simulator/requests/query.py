@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from simulator.basics.errors import RequestError
 from simulator.basics.statuses import NOT_AVAILABLE
 from simulator.books import GROUPS, KINDS
-from simulator.books.accounts import chart_of_accounts
+from simulator.books.accounts import in_chart_order
 from simulator.requests.context import OpenIterator
-from simulator.requests.filters import UnknownReference, tests
+from simulator.requests.filters import UnknownReference, modified_times, tests
 from simulator.requests.responses import Response
 from simulator.requests.shown import shown, shown_fields
 
@@ -45,8 +45,8 @@ def query(context: Context) -> Response:
             conditions = tests(context, group)
         except UnknownReference as unknown:
             return not_found([str(unknown)], [])
-        everything = chart_of_accounts(books) if group == "Account" else books.of(group)
-        records = _matching(everything, conditions, _limit(request))
+        modified = books.modified(GROUPS[group], modified_times(context))
+        records = _matching(in_chart_order(modified) if group == "Account" else modified, conditions, _limit(request))
 
     def row(record: Record) -> tuple[str, Fields]:
         return record.kind.record.name, shown_fields(record.kind, shown(books, record), request)
