@@ -199,6 +199,12 @@ export function Steps({ progress, error }) {
           it.
         </p>
       <//>
+      <${Help} ...${topic("move")} title="Move to a new computer">
+        <p>
+          On the old computer, select the application in the Web Connector and choose${" "}<strong>Remove</strong>.
+          Otherwise both computers call. Then follow the steps above on the new one.
+        </p>
+      <//>
       <${Help} ...${topic("nothing")} title="The Web Connector shows no message">
         <p>
           Tick the application and its <strong>Auto-Run</strong> box, then choose <strong>Update Selected</strong>.

@@ -8,7 +8,7 @@ from typing import Any
 from domain.web_connector.protocol import qwc, wsdl
 from domain.web_connector.session.login import INVALID_USER
 from handlers.common.bootstrap import end_init, services
-from handlers.common.http import for_both_apis, response, web_connector_url
+from handlers.common.http import for_both_apis, response, source_ip, web_connector_url
 from handlers.common.logs import ServiceLogger
 
 logger = ServiceLogger()
@@ -23,7 +23,7 @@ GREETING = (
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Respond to a SOAP call, to GET (the Web Connector checks the certificate and needs a 200) and to `GET ?wsdl`."""
     if event["httpMethod"] == "POST":
-        reply = services().web_connector.reply(_body(event))
+        reply = services().web_connector.reply(_body(event), source_ip(event))
         facts = {"status": reply.status, **reply.log}
         if facts.get("login") == INVALID_USER:
             logger.always(logging.INFO, "web_connector.called", **facts)

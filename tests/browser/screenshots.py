@@ -302,7 +302,8 @@ def with_statistics(*, connections: int) -> Callable[[Page], object]:
             "last_connected_at": timestamp(hour + timedelta(hours=number)),
             "stopped_calling": number % 9 == 2,
             "silent_since": timestamp(hour + timedelta(hours=number)) if number % 9 == 2 else None,
-            "waiting_reason": None,
+            "waiting_reason": MISSED_CALLS if number % 9 == 2 else None,
+            "warnings": [SECOND_MACHINE] if number % 17 == 5 else [],
             "oldest_waiting_at": timestamp(hour) if number % 4 == 0 else None,
             "queued": chance.randrange(3000),
             "response_received": 10,
@@ -414,13 +415,27 @@ def with_names(page: Page) -> None:
     page.route("**/api/v1/connections?*", change)
 
 
-def with_name(name: str) -> Callable[[Page], object]:
-    """Return a preparation that gives a connection a name."""
+HOSTILE_FIELDS = {"name": HOSTILE * 4, "webhook_url": "https://example.com/" + "x" * 300}
+SECOND_MACHINE = {
+    "code": "second_web_connector",
+    "message": "A second Web Connector (address 203.0.113.9) still calls with another password, last at "
+    "2026-03-14T12:05:00.000000Z. The current password works: it was last used at 2026-03-14T12:06:00.000000Z.",
+    "hint": "Nothing waits because of this.",
+}
+MISSED_CALLS = {
+    "code": "not_seen",
+    "message": "27 calls missed since 2026-03-14T12:02:00.000000Z. The Web Connector was last seen at "
+    "2026-03-14T12:01:00.000000Z.",
+    "hint": "At the QuickBooks machine: switch it on.",
+}
+
+
+def with_connection(**fields: Any) -> Callable[[Page], object]:
+    """Return a preparation that changes the connection that is shown."""
 
     def change(route: Route) -> None:
         body = route.fetch().json()
-        body["data"]["name"] = name
-        body["data"]["webhook_url"] = "https://example.com/" + "x" * 300
+        body["data"].update(fields)
         route.fulfill(json=body)
 
     return lambda page: page.route(re.compile(r"/api/v1/connections/[0-9a-f-]{36}$"), change)
@@ -484,7 +499,7 @@ VIEWS: Mapping[str, View] = {
     "requests-yesterday": View(
         "/app/connections/{connection}?range=custom&from=2026-03-07T05:00:00.000Z&to=2999-01-01T00:00:00.000Z"
     ),
-    "requests-hostile": View("/app/connections/{connection}", with_name(HOSTILE * 4)),
+    "requests-hostile": View("/app/connections/{connection}", with_connection(**HOSTILE_FIELDS)),
     "requests-read-only": View("/app/connections/{connection}", scope="read_only"),
     "requests-none": View("/app/connections/{empty}"),
     "requests-many": View("/app/connections/{connection}?state=waiting", act=click("Bulk actions")),
@@ -497,9 +512,11 @@ VIEWS: Mapping[str, View] = {
     "requests-paused": View("/app/connections/{paused}"),
     "requests-loading": View("/app/connections/{connection}", lambda page: page.route("**/api/v1/**", lambda _: None)),
     "wrong-password": View("/app/connections/{wrong_password}"),
+    "second-machine": View("/app/connections/{connection}", with_connection(warnings=[SECOND_MACHINE])),
+    "missed-calls": View("/app/connections/{connection}", with_connection(waiting_reason=MISSED_CALLS)),
     "keyboard": View("/app/connections/{connection}", act=lambda page: page.keyboard.press("?")),
     "settings": View("/app/connections/{connection}/settings"),
-    "settings-hostile": View("/app/connections/{connection}/settings", with_name(HOSTILE * 4)),
+    "settings-hostile": View("/app/connections/{connection}/settings", with_connection(**HOSTILE_FIELDS)),
     "settings-read-only": View("/app/connections/{connection}/settings", scope="read_only"),
     "settings-dialog": View("/app/connections/{connection}/settings", act=click("New password")),
     "contact": View("/app/contact", with_contact),

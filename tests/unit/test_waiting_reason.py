@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, turn_in_window
+from domain.connections.turns import turn_in_window
 from domain.queueing import waiting_reason
 from domain.records.request import QUEUED, Recovery, State
 from domain.records.sync_window import SyncWindow
 from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON, a_connection, a_record
 
-IN_USE = {"last_connected_at": "2026-03-14T11:30:00.000000Z", "password_hash": "scrypt$"}
+IN_USE = {"last_connected_at": "2026-03-14T11:59:00.000000Z", "password_hash": "scrypt$"}
 LONG_AGO = {"last_connected_at": "2026-03-12T08:00:00.000000Z"}
 CLOSED = {"sync_window": SyncWindow("22:00", "06:00", "Europe/Berlin")}
 WRONG_PASSWORD = {"login_failed_at": "2026-03-14T11:59:00.000000Z"}
@@ -58,6 +58,7 @@ def test_a_connection_that_was_seen_recently_has_no_waiting_reason() -> None:
         ((DIALOG, CLOSED, LONG_AGO), "quickbooks_unreachable"),
         ((CLOSED, LONG_AGO), "outside_sync_window"),
         ((LONG_AGO,), "not_seen"),
+        ((WRONG_PASSWORD, LONG_AGO), "wrong_password"),
         (({"turned_away": 1},), "service_busy"),
         (({"turned_away": 1}, LONG_AGO), "not_seen"),
         (({"turned_away": 1}, CLOSED), "outside_sync_window"),
@@ -69,7 +70,7 @@ def test_the_reason_of_highest_precedence_is_shown(parts: tuple[dict[str, Any], 
 
 
 def test_a_wrong_password_has_the_time_of_its_use() -> None:
-    waiting = reason(WRONG_PASSWORD)
+    waiting = reason(WRONG_PASSWORD, {"last_connected_at": None})
 
     assert waiting
     assert "2026-03-14T11:59:00.000000Z" in waiting.message
@@ -78,7 +79,7 @@ def test_a_wrong_password_has_the_time_of_its_use() -> None:
 
 
 def test_a_failed_login_of_another_machine_does_not_block_a_running_session() -> None:
-    assert reason(WRONG_PASSWORD, {"session_id": "5" * 64}) is None
+    assert reason(WRONG_PASSWORD, {"session_id": "5" * 64, "password_changed_at": timestamp(NOON)}) is None
 
 
 def test_a_pause_has_its_beginning_and_explains_how_to_resume() -> None:
@@ -151,15 +152,6 @@ def test_a_window_that_is_open_before_the_turn_of_the_connection_is_a_reason_wit
     assert waits.code == "outside_sync_window"
     assert "opened at 12:00 (UTC)" in waits.message
     assert timestamp(turn) in waits.message
-
-
-def test_a_web_connector_is_not_seen_after_three_of_the_longest_intervals() -> None:
-    def code_after(seconds: int) -> str | None:
-        moment = timestamp(NOON.fromtimestamp(NOON.timestamp() - seconds, NOON.tzinfo))
-        return code({"last_connected_at": moment})
-
-    assert code_after(3 * MAX_POSTPONEMENT_SECONDS) is None
-    assert code_after(3 * MAX_POSTPONEMENT_SECONDS + 1) == "not_seen"
 
 
 @pytest.mark.parametrize(

@@ -283,6 +283,10 @@ const HINTS = {
   paused: "Choose Resume on the page of the connection to send requests again.",
   never_connected:
     "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",
+  not_seen:
+    "At the QuickBooks computer: switch it on and log on, start the Web Connector, tick the application and Auto-Run, and choose Update Selected. If it shows QBWC1040, enter the password. If you set a longer interval there than a minute, it calls later than expected.",
+  second_web_connector:
+    "Nothing waits because of this. If QuickBooks was moved to a new computer, remove the application from the Web Connector of the old one. If there is only one computer, enter the password again. Computers of one office can have the same address.",
   wrong_password:
     "Enter the password in the Web Connector again. If it is lost, set a new one in the settings of the connection.",
   quickbooks_failing:
@@ -328,10 +332,12 @@ export function health(connection) {
   if (connection.status === "never_connected") return { name: "Not connected yet", tone: "grey" };
   if (connection.status === "error" || reason?.code === "quickbooks_failing")
     return { name: "Needs attention", tone: "red" };
-  if (reason?.code === "not_seen") return { name: "Not seen lately", tone: "amber" };
+  if (reason?.code === "not_seen") return { name: "Calls missed", tone: "amber" };
   if (connection.quickbooks_status === "testing") return { name: "QuickBooks not tested", tone: "grey" };
   if (reason?.code === "service_busy") return { name: "Waiting for a session", tone: "grey" };
   if (reason?.code === "outside_sync_window") return { name: "Outside sync window", tone: "grey" };
+  if (connection.warnings?.some((one) => one.code === "second_web_connector"))
+    return { name: "Second Web Connector", tone: "amber" };
   return { name: "Connected", tone: "green" };
 }
 

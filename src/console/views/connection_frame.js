@@ -88,6 +88,7 @@ export function ConnectionFrame({ id, tab, children }) {
         html`<${Problem} error=${load.error} retry=${load.reload} what="The connection could not be loaded." />`
       }
       ${connection && html`<${Health} connection=${connection} load=${load} />`}
+      ${connection && html`<${Warnings} connection=${connection} />`}
       <nav class="tabs" aria-label="Connection">
         <a href=${url(`/connections/${id}`)} aria-current=${tab ? undefined : "page"}>Requests</a>
         <a href=${url(`/connections/${id}/overview`)} aria-current=${tab === "overview" ? "page" : undefined}>
@@ -145,6 +146,20 @@ function HeadActions({ connection, load }) {
     </div>
   `;
 }
+
+/** What needs a person although nothing waits because of it. */
+const Warnings = ({ connection }) =>
+  connection.warnings.map(
+    (warning) => html`
+      <${Note}
+        key=${warning.code}
+        tone="amber"
+        title=${html`<${Foreign} text=${withLocalTimes(warning.message)} />`}
+      >
+        <p>${hintOf(warning)}</p>
+      <//>
+    `,
+  );
 
 function Health({ connection, load }) {
   const { waiting_reason: reason, last_error: error } = connection;

@@ -70,7 +70,9 @@ def setup_state(connection: Connection) -> str:
     """
     if is_connected(connection):
         return "connected"
-    if connection.login_failed_at and connection.password_hash:
+    # After a good login with the password of this link, the failed one is that of another machine.
+    has_logged_in = has_called(connection) and connection.password_works
+    if connection.login_failed_at and connection.password_hash and not has_logged_in:
         return "wrong_password"
     if not has_called(connection):
         return "waiting"

@@ -223,7 +223,13 @@ class ConnectionService:
 
         def with_password(before: Connection) -> Connection:
             allowed = refuse_for_simulator(before)
-            return replace(change(allowed), password_hash=password_hash, password_changed_at=now, login_failed_at=None)
+            return replace(
+                change(allowed),
+                password_hash=password_hash,
+                password_changed_at=now,
+                login_failed_at=None,
+                failed_beside=None,
+            )
 
         self._change(
             app_id,

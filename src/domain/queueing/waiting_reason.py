@@ -5,13 +5,15 @@ Only one reason is shown. This is the order of precedence; reasons that need a p
 0. `send_by_passed`, `approval`, `dependency`: no session takes it from the queue, so nothing of the below concerns it.
    The requests that it waits for have reasons of their own.
 1. `paused`: a person paused the connection.
-2. `wrong_password`: the last login failed, so no session begins until the password is correct.
+2. `wrong_password`: the last login failed, so no session begins until the password is correct. A login that fails while
+   another Web Connector keeps calling with the right password is not a reason: it is the warning
+   `second_web_connector` (`domain.connections.second_machine`).
 3. `never_connected`: no Web Connector has logged in, so there are no other facts.
 4. `quickbooks_failing`, `company_file_mismatch`, `company_file_moved`, `quickbooks_unreachable`: the last report of the
    Web Connector. Nothing is sent until a session succeeds. A closed window or a missing Web Connector must not hide a
    problem that a person has to solve.
 5. `outside_sync_window`: it ends by itself. It precedes `not_seen`, because the machine may be off at these hours.
-6. `not_seen`: the Web Connector has not called for longer than any interval that the service sets.
+6. `not_seen`: the Web Connector has missed three calls that the service expected.
 7. `service_busy`: it ends by itself too.
 8. `recovering`, `requests_ahead`, `next_session`: nothing blocks the request. They say what happens next.
 """
@@ -19,17 +21,19 @@ Only one reason is shown. This is the order of precedence; reasons that need a p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS, turn_in_window
+from domain.connections.calls import has_wrong_password, is_silent, missed_calls, next_session_at
+from domain.connections.turns import turn_in_window
 from domain.records.batch import id_at
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE
 from domain.records.request import QUEUED, State
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from domain.connections.calls import MissedCalls
     from domain.records.connection import Backoff, Connection
     from domain.records.request import QueuedRequest
 
@@ -55,15 +59,14 @@ CODES = (
 MAX_COUNTED_AHEAD = 100
 """Maximum number of requests ahead to count, because each one is read. A larger exact number does not help."""
 
-NOT_SEEN_AFTER = timedelta(seconds=3 * MAX_POSTPONEMENT_SECONDS)
-"""After this time the Web Connector has missed the longest polling interval twice. If its user chose an even longer
-interval, `not_seen` explains the delay."""
-
+MAX_COUNTED_MISSED = 100
+"""Maximum number of missed calls to name. A larger exact number does not help."""
 
 _NOT_SEEN_HINT = (
-    "Check that the QuickBooks machine is on, that the Web Connector is running, and that Auto-Run is ticked for this "
-    "connection. Update Selected starts a session at once. If the Web Connector shows QBWC1040, type the connection's "
-    "password there."
+    "At the QuickBooks machine: switch it on, and log on as the Windows user of the Web Connector. Start the Web "
+    "Connector, tick the connection and Auto-Run, and choose Update Selected, which starts a session at once. If it "
+    "shows QBWC1040, type the connection's password there. If its interval is longer than a minute, it calls later "
+    "than expected."
 )
 
 
@@ -88,7 +91,7 @@ def of_request(
         return None
     if outside := _outside_the_queue(record, now):
         return outside
-    if connection and (blocked := of_connection(connection, now)):
+    if connection and (blocked := of_connection(connection, now, record.updated_at)):
         return blocked
     if record.recovering:
         return _recovering(record, now)
@@ -122,7 +125,7 @@ def _next_session(record: QueuedRequest, connection: Connection | None, now: dat
             f"A session is running and will send it{again}.",
             "If the Web Connector has stopped, choose Update Selected in it to start a new session.",
         )
-    session_at = next_session_at(connection, now) if connection else None
+    session_at = next_session_at(connection, now, record.updated_at) if connection else None
     expected = f", which is expected at {timestamp(session_at)}" if session_at else ""
     return WaitingReason(
         "next_session",
@@ -168,31 +171,30 @@ def _recovering(record: QueuedRequest, now: datetime) -> WaitingReason:
     return WaitingReason("recovering", message, "Do not queue it again: QuickBooks may have executed it.")
 
 
-def silent_since(connection: Connection, now: datetime) -> str | None:
-    """Return when the Web Connector last called, if it has missed two of the longest polling intervals, or None.
+def silent_since(connection: Connection, now: datetime, waits_since: str | None = None) -> str | None:
+    """Return when the Web Connector last called, if it has missed three calls since, or None.
 
-    It is None if it never called, while a session is running, and while the connection is paused. The simulator of a
-    test connection calls only while requests wait.
+    `waits_since` is that of `missed_calls`.
     """
-    last_call = connection.last_call_at
-    if last_call is None or connection.session_id is not None or connection.paused_at is not None:
-        return None
-    if connection.simulated:
-        return None
-    return last_call if last_call < timestamp(now - NOT_SEEN_AFTER) else None
+    missed = missed_calls(connection, now, waits_since)
+    return missed.last_call if missed and is_silent(missed) else None
 
 
-def of_connection(connection: Connection, now: datetime) -> WaitingReason | None:
-    """Return the reason that blocks all requests of a connection, or None if there is no such reason."""
+def of_connection(connection: Connection, now: datetime, waits_since: str | None = None) -> WaitingReason | None:
+    """Return the reason that blocks all requests of a connection, or None if there is no such reason.
+
+    `waits_since`: since when a request waits in the queue, or None if that is not known. If it is known, missed calls
+    are noticed sooner.
+    """
     url = f"/api/v1/connections/{connection.id}"
     if connection.paused_at is not None:
         return WaitingReason(
             "paused", f"The connection was paused at {connection.paused_at}.", f"To resume it: POST {url}/resume."
         )
-    if not_logged_in := _not_logged_in(connection, url):
+    if not_logged_in := _not_logged_in(connection, now, url):
         return not_logged_in
-    last_seen = silent_since(connection, now)
-    not_seen = f"The Web Connector was last seen at {last_seen}." if last_seen else None
+    missed = missed_calls(connection, now, waits_since)
+    not_seen = _not_seen(missed) if missed and is_silent(missed) else None
     error, backoff = connection.last_error or {}, connection.backoff
     if backoff and timestamp(now) < backoff.until:
         return _backs_off(backoff, error, url)
@@ -200,6 +202,11 @@ def of_connection(connection: Connection, now: datetime) -> WaitingReason | None
         return _reported(error, not_seen)
     missing = WaitingReason("not_seen", not_seen, _NOT_SEEN_HINT) if not_seen else None
     return _waits_its_turn(connection, now, url) or missing or _turned_away(connection)
+
+
+def _not_seen(missed: MissedCalls) -> str:
+    number = f"{missed.number}" if missed.number <= MAX_COUNTED_MISSED else f"More than {MAX_COUNTED_MISSED}"
+    return f"{number} calls missed since {missed.since}. The Web Connector was last seen at {missed.last_call}."
 
 
 def _turned_away(connection: Connection) -> WaitingReason | None:
@@ -225,32 +232,9 @@ def _waits_its_turn(connection: Connection, now: datetime, url: str) -> WaitingR
     )
 
 
-def next_session_at(connection: Connection, now: datetime) -> datetime | None:
-    """Return when the next session is expected, if the Web Connector polls as the service asked it to.
-
-    Return None while a session is running or none can begin: the connection is paused, the last password was wrong, or
-    no Web Connector was seen for a while. The simulator of a test connection does not poll. Polls without work are
-    recorded only every ten minutes, so the later ones are computed from the interval.
-    """
-    last_seen = connection.last_call_at or ""
-    if connection.session_id or connection.paused_at or connection.login_failed_at or connection.simulated:
-        return None
-    if not last_seen or last_seen < timestamp(now - NOT_SEEN_AFTER):
-        return None
-    was_poll = last_seen == connection.last_connected_at
-    interval = timedelta(seconds=(connection.postponed_seconds if was_poll else 0) or MIN_USER_INTERVAL_SECONDS)
-    seen = datetime.fromisoformat(last_seen)
-    call = seen + max(1, ceil((now - seen) / interval)) * interval
-    backoff = connection.backoff
-    if backoff and timestamp(call) < backoff.until:
-        call = datetime.fromisoformat(backoff.until)
-    return turn_in_window(connection, call) or call
-
-
-def _not_logged_in(connection: Connection, url: str) -> WaitingReason | None:
-    """Return the reason if no Web Connector has logged in, or the last login failed."""
-    # While a session is running, the failure is that of another machine.
-    if connection.login_failed_at and connection.password_hash and connection.session_id is None:
+def _not_logged_in(connection: Connection, now: datetime, url: str) -> WaitingReason | None:
+    """Return the reason if no Web Connector has logged in, or the one that did has another password now."""
+    if has_wrong_password(connection, now):
         return WaitingReason(
             "wrong_password",
             f"The Web Connector called with a wrong password at {connection.login_failed_at}.",

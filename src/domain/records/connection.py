@@ -62,6 +62,18 @@ class Backoff:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedLogins:
+    """Logins that failed although the current password had worked: when the last one was, and from which address.
+
+    `times` counts them, one for each time that a good login and a failed one followed each other within a day.
+    """
+
+    at: str
+    address: str | None = None
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Connection:
     """One company file of one app. `id` is also the user name of the Web Connector.
 
@@ -78,6 +90,7 @@ class Connection:
     (`domain.records.event_types`).
     `last_error`: the last problem that the Web Connector reported, as `{"code", "message", "at", …}`.
     `login_failed_at`: when a login last failed, to the minute. None after a successful login and a new password.
+    `failed_beside`: logins that failed beside good ones. None until the first, and after a new password.
 
     `sync_window`: None means that requests are sent at any time.
     `batch_size`: the largest number of writes that are sent in one message set.
@@ -129,6 +142,7 @@ class Connection:
     file_pinned: bool = True
     last_error: dict[str, Any] | None = None
     login_failed_at: str | None = None
+    failed_beside: FailedLogins | None = None
     sync_window: SyncWindow | None = None
     approval: str | None = None
     linger_seconds: int = 0
@@ -182,6 +196,11 @@ class Connection:
     def last_call_at(self) -> str | None:
         """When the Web Connector last called, or None. Calls without work are recorded every ten minutes."""
         return max(self.last_connected_at or "", self.last_worked_at or "") or None
+
+    @property
+    def password_works(self) -> bool:
+        """Whether a Web Connector has logged in with the current password."""
+        return (self.last_connected_at or "") > (self.password_changed_at or "")
 
     def has_stopped_calling(self, now: datetime) -> bool:
         """Return whether the Web Connector has called, but not for a day, although the connection is not paused."""

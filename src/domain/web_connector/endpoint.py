@@ -6,7 +6,7 @@ for a broken body from outside; WS-I allows 400. Unknown and ended tickets get v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from domain.apps.quotas import Quotas
@@ -85,8 +85,11 @@ class WebConnector:
             "closeConnection": session.close_connection,
         }
 
-    def reply(self, body: bytes | str) -> SoapResponse:
-        """Reply to the body of a POST. A body that is not a call gets a SOAP fault."""
+    def reply(self, body: bytes | str, address: str | None = None) -> SoapResponse:
+        """Reply to the body of a POST. A body that is not a call gets a SOAP fault.
+
+        `address` is the IP address of the caller, or None if it is not known.
+        """
         size = _size(body)
         if size > soap.MAX_SMALL_BODY_BYTES:
             beginning = soap.read_beginning(body)
@@ -100,7 +103,7 @@ class WebConnector:
             call = soap.read_call(body)
         except soap.NotACall as problem:
             return _fault(HTTP_BAD_REQUEST, problem.reason, problem.version)
-        return self._reply(call)
+        return self._reply(replace(call, address=address))
 
     def _reply(self, call: Call) -> SoapResponse:
         try:

@@ -32,6 +32,16 @@ def header(event: Mapping[str, Any], name: str) -> str | None:
     return None
 
 
+def source_ip(event: Mapping[str, Any]) -> str | None:
+    """Return the IP address of the caller, as API Gateway saw it, or None."""
+    context = event.get("requestContext") or {}
+    # An HTTP API has it in `http`.
+    for name in ("identity", "http"):
+        if address := (context.get(name) or {}).get("sourceIp"):
+            return str(address)
+    return None
+
+
 def response(status: int, content_type: str, body: str, headers: Mapping[str, str] = NO_STORE) -> dict[str, Any]:
     """Return a response of a function without a resolver."""
     headers = {**headers, "Content-Type": content_type}

@@ -6,11 +6,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from domain.queueing.waiting_reason import next_session_at, of_connection
+from domain.connections.calls import next_session_at
+from domain.connections.second_machine import warnings
+from domain.queueing.waiting_reason import of_connection
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.session import MAX_LINGER_SECONDS
 from domain.timestamps import timestamp
-from handlers.views.schema import Moment, QuickBooksStatus, Schema, Uuid, WaitingReasonView, waiting_reason
+from handlers.views.schema import (
+    ConnectionWarningView,
+    Moment,
+    QuickBooksStatus,
+    Schema,
+    Uuid,
+    WaitingReasonView,
+    waiting_reason,
+    warning,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -129,11 +140,12 @@ class ConnectionView(TypedDict):
         Moment | None,
         Schema(
             "When the next session is expected, if the Web Connector polls as the service asked it to. Null while a "
-            "session is running, and if none can begin: the connection is paused, the last password was wrong, or the "
-            "Web Connector was not seen for 45 minutes"
+            "session is running, if none can begin (the connection is paused, or the last password was wrong), and "
+            "after an expected call did not come"
         ),
     ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]
+    warnings: Annotated[list[ConnectionWarningView], Schema("What needs a person, although nothing waits for it")]
     counts: NotRequired[
         Annotated[
             dict[str, int],
@@ -202,6 +214,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "onboarding_expires_at": link.expires_at if link else None,
         "next_session_at": timestamp(session_at) if session_at else None,
         "waiting_reason": waiting_reason(of_connection(stored, now)),
+        "warnings": [warning(one) for one in warnings(stored, now)],
         "links": {
             "self": f"/api/v1/connections/{stored.id}",
             "ui": f"/app/connections/{stored.id}",

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 # pydantic needs this TypedDict before Python 3.12.
 from typing_extensions import TypedDict
 
+from domain.connections.second_machine import WARNING_CODES
 from domain.queueing.waiting_reason import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from domain.connections.second_machine import ConnectionWarning
     from domain.queueing.waiting_reason import WaitingReason
 
 T = TypeVar("T")
@@ -73,3 +75,16 @@ class WaitingReasonView(TypedDict):
 def waiting_reason(reason: WaitingReason | None) -> WaitingReasonView | None:
     """Return the view of a waiting reason."""
     return {"code": reason.code, "message": reason.message, "hint": reason.hint} if reason else None
+
+
+class ConnectionWarningView(TypedDict):
+    """Something about a connection that needs a person, although nothing waits because of it."""
+
+    code: Annotated[str, Schema(enum=list(WARNING_CODES))]
+    message: Annotated[str, Schema("For developers")]
+    hint: Annotated[str, Schema("What to do")]
+
+
+def warning(stored: ConnectionWarning) -> ConnectionWarningView:
+    """Return the view of a warning."""
+    return {"code": stored.code, "message": stored.message, "hint": stored.hint}

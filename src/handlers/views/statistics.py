@@ -6,11 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import TypedDict
 
+from domain.connections.second_machine import warnings
 from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS, RECORDS_OF_FAILURES
 from domain.queueing.waiting_reason import of_connection, silent_since
 from domain.records.webhook import ListedWebhookState
 from domain.storage.statistics import Series
-from handlers.views.schema import Moment, QuickBooksStatus, Schema, Uuid, WaitingReasonView, waiting_reason
+from handlers.views.schema import (
+    ConnectionWarningView,
+    Moment,
+    QuickBooksStatus,
+    Schema,
+    Uuid,
+    WaitingReasonView,
+    waiting_reason,
+    warning,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -118,11 +128,12 @@ class ConnectionHealthView(TypedDict):
     silent_since: Annotated[
         Moment | None,
         Schema(
-            "When the Web Connector last called, if it has missed calls since; null if it has not, if it never called, "
-            "while a session is running and while the connection is paused"
+            "When the Web Connector last called, if it has missed three calls since; null if it has not, if it never "
+            "called, while a session is running and while the connection is paused"
         ),
     ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]
+    warnings: Annotated[list[ConnectionWarningView], Schema("What needs a person, although nothing waits for it")]
     oldest_waiting_at: Annotated[Moment | None, Schema("When its oldest waiting request was queued")]
     queued: Number
     response_received: Number
@@ -224,6 +235,7 @@ def _receiver(receiver: FailingReceiver) -> FailingReceiverView:
 def _health(overview: ConnectionOverview, now: datetime) -> ConnectionHealthView:
     connection, webhooks = overview.connection, overview.webhooks
     oldest = overview.oldest_queued
+    waits_since = oldest.updated_at if oldest else None
     return {
         "id": connection.id,
         "name": connection.name,
@@ -232,8 +244,9 @@ def _health(overview: ConnectionOverview, now: datetime) -> ConnectionHealthView
         "paused_at": connection.paused_at,
         "last_connected_at": connection.last_connected_at,
         "stopped_calling": overview.has_stopped_calling,
-        "silent_since": silent_since(connection, now),
-        "waiting_reason": waiting_reason(of_connection(connection, now)),
+        "silent_since": silent_since(connection, now, waits_since),
+        "waiting_reason": waiting_reason(of_connection(connection, now, waits_since)),
+        "warnings": [warning(one) for one in warnings(connection, now)],
         "oldest_waiting_at": oldest.inserted_at if oldest else None,
         "queued": overview.total(Series.QUEUED),
         "response_received": overview.total(Series.RESPONSE_RECEIVED),

@@ -68,6 +68,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "paused_at": None,
         "next_session_at": None,
         "waiting_reason": data["waiting_reason"],
+        "warnings": [],
         "redirect_url": None,
         "onboarding_expires_at": None,
         "links": {

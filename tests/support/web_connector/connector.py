@@ -277,17 +277,19 @@ class Connector:
 
     # --- Calls of the Web Connector
 
-    def call(self, method: str, *texts: str, padding: int = 0) -> Any:
-        """Make a call and return its result. `{padding}` in a text becomes `padding` characters."""
+    def call(self, method: str, *texts: str, padding: int = 0, address: str | None = None) -> Any:
+        """Make a call from an address and return its result. `{padding}` in a text becomes `padding` characters."""
         self.clock.advance(seconds=1)
         self.store.calls.clear()
-        self.last = self.endpoint.reply(soap_call(method, *texts).replace(b"{padding}", b"x" * padding))
+        self.last = self.endpoint.reply(soap_call(method, *texts).replace(b"{padding}", b"x" * padding), address)
         assert self.last.status == 200, self.last.body
         return result_of(method, self.last.body)
 
-    def authenticate(self, password: str = PASSWORD, username: str = CONNECTION_ID) -> str:
+    def authenticate(
+        self, password: str = PASSWORD, username: str = CONNECTION_ID, *, address: str | None = None
+    ) -> str:
         """Log in, keep the ticket and return the second value of the reply."""
-        self.ticket, status, *self.schedule = self.call("authenticate", username, password)
+        self.ticket, status, *self.schedule = self.call("authenticate", username, password, address=address)
         return str(status)
 
     def send(self, hcp: str = "", company_file: str = "C:\\Books\\acme.qbw") -> str:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from domain.connections.calls import next_session_at
 from domain.connections.service import ConnectionService
 from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, place, turn_in_window
 from domain.maintenance.sweep import sweep
-from domain.queueing.waiting_reason import next_session_at, of_connection
+from domain.queueing.waiting_reason import of_connection
 from domain.records.connection import OnboardingLink
 from domain.records.session import LIVE_SHARDS
 from domain.records.sync_window import SyncWindow
@@ -585,7 +586,8 @@ def a_seen_connection(**fields: Any) -> Any:
         ({"last_worked_at": timestamp(NOON + timedelta(minutes=3)), "postponed_seconds": 300}, 3.5, 4),
         ({"postponed_seconds": 300}, 46, None),
         ({"paused_at": timestamp(NOON)}, 1, None),
-        ({"login_failed_at": timestamp(NOON)}, 1, None),
+        ({"login_failed_at": timestamp(NOON)}, 1, 1),
+        ({"login_failed_at": timestamp(NOON), "password_changed_at": timestamp(NOON)}, 1, None),
         ({"session_id": "ab" * 32}, 1, None),
         ({"last_connected_at": None}, 1, None),
     ],
@@ -611,7 +613,7 @@ def test_the_next_session_is_never_in_the_past_nor_further_away_than_one_postpon
     random = Random(3)
     for _ in range(200):
         connection = a_seen_connection(postponed_seconds=random.choice([0, random.randrange(60, 900)]))
-        now = NOON + timedelta(seconds=random.uniform(0, 45 * 60))
+        now = NOON + timedelta(seconds=random.uniform(0, 10 * 60))
         moment = next_session_at(connection, now)
         assert moment
         assert now <= moment <= now + timedelta(seconds=MAX_POSTPONEMENT_SECONDS)

@@ -75,13 +75,15 @@ class NotACall(Exception):
 class Call:
     """A method and its parameters by local name. A missing, empty or nil parameter is ''.
 
-    If `is_beginning` is true, the call is too large, and only its beginning was read.
+    If `is_beginning` is true, the call is too large, and only its beginning was read. `address` is the IP address of
+    the caller, or None if it is not known.
     """
 
     method: str
     parameters: Mapping[str, str] = field(default_factory=dict)
     version: Version = SOAP_11
     is_beginning: bool = False
+    address: str | None = None
 
     def __getitem__(self, name: str) -> str:
         """Return a parameter's text."""

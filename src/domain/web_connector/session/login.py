@@ -14,6 +14,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from domain.connections import passwords
+from domain.connections.calls import RECORDED_EVERY
+from domain.connections.second_machine import after_failed_login
 from domain.connections.turns import MAX_POSTPONEMENT_SECONDS
 from domain.errors import Conflict, TooManyRequests
 from domain.records.request import IN_FLIGHT, QueuedRequest, State
@@ -75,10 +77,6 @@ BUSY_SECONDS_OF_A_READ = 2 * 60
 """How long a session with a request in QuickBooks is not taken over, after the request was sent. A status check counts
 as a read. Another machine may be working. If the Web Connector was ended instead, its user waits for this time. A write
 is safe afterwards, because it is held (docs/decisions/0035). A read that takes longer is sent again."""
-
-RECORDED_EVERY = timedelta(minutes=10)
-"""A poll without work records the time of the call at most this often, because a write costs more than the rest of it
-in the database."""
 
 _CONNECTION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -306,11 +304,11 @@ class Login:
         if not _CONNECTION_ID.fullmatch(username):
             return Reply((NO_SESSION, INVALID_USER))
         try:
-            return commit_with_retry(lambda conflict: self._log_in(username, password, conflict), "")
+            return commit_with_retry(lambda conflict: self._log_in(username, password, call.address, conflict), "")
         except TooManyRequests:
             return Reply((NO_SESSION, BUSY), username)
 
-    def _log_in(self, username: str, password: str, conflict: Conflict | None) -> Reply:
+    def _log_in(self, username: str, password: str, address: str | None, conflict: Conflict | None) -> Reply:
         reading = self._admission.for_login() if self._admission else None
         stored = self._store.connection(username)
         connection = stored if stored and not stored.deleted_at else None
@@ -318,7 +316,7 @@ class Login:
         if connection is None:
             return Reply((NO_SESSION, INVALID_USER))
         if not matches:
-            self._record_failure(connection)
+            self._record_failure(connection, address)
             return Reply((NO_SESSION, INVALID_USER), connection.id)
         return self._open(connection, reading, conflict)
 
@@ -378,16 +376,15 @@ class Login:
             reading.begun[connection.app_id] += 1
         return reply
 
-    def _record_failure(self, connection: Connection) -> None:
+    def _record_failure(self, connection: Connection, address: str | None) -> None:
         """Record when the login failed, so that the owner of the connection can see it."""
         now = self._clock()
         last = connection.login_failed_at
         if last and last > timestamp(now - FAILURE_INTERVAL):
             return
-        moment = timestamp(now)
         # After a conflict, the next failure is recorded instead.
         with suppress(Conflict):
-            self._store.commit(Put(connection, replace(connection, login_failed_at=moment).changed(moment)))
+            self._store.commit(Put(connection, after_failed_login(connection, now, address).changed(timestamp(now))))
 
 
 def limits_of(connection: Connection, now: datetime, execution_seconds: int) -> Limits:

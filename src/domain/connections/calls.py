@@ -1,0 +1,120 @@
+"""When the Web Connector calls, as far as the service knows, and which calls it has missed.
+
+A call is expected when the postponement of the last one is over, or after the interval in the `.qwc` file. Nothing is
+predicted from calls that did not come.
+
+Not every call is recorded. A call that finds no work and changes nothing is recorded only every ten minutes. While a
+request waits, each call would find work, so each is recorded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import TYPE_CHECKING
+
+from domain.connections.turns import MIN_USER_INTERVAL_SECONDS, turn_in_window
+from domain.timestamps import timestamp
+
+if TYPE_CHECKING:
+    from domain.records.connection import Connection
+
+RECORDED_EVERY = timedelta(minutes=10)
+"""A poll without work records the time of the call at most this often, because a write costs more than the rest of it
+in the database."""
+
+LATE = timedelta(seconds=30)
+"""A call is missed when it is this late. The Web Connector begins the updates of several applications one by one."""
+
+SILENT_AFTER_CALLS = 3
+"""After so many missed calls the Web Connector counts as silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissedCalls:
+    """How many expected calls did not come, the time of the first of them, and that of the last call that came."""
+
+    number: int
+    since: str
+    last_call: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    """The last recorded call, from when on a further one would have been recorded, and the time between two calls."""
+
+    last: datetime
+    recorded_from: datetime
+    interval: timedelta
+
+    @property
+    def first(self) -> datetime:
+        """By when a further call would have been recorded. Calls before it may have been later than asked."""
+        return self.recorded_from + self.interval
+
+
+def missed_calls(connection: Connection, now: datetime, waits_since: str | None = None) -> MissedCalls | None:
+    """Return the calls that the Web Connector has missed, or None if it is not known to have missed any.
+
+    `waits_since`: since when a request waits in the queue, or None if that is not known.
+    It is None if the Web Connector never called, while a session is running and while the connection is paused. The
+    simulator of a test connection calls only while requests wait.
+    """
+    expected = _expected(connection, waits_since)
+    if expected is None or now < expected.first + LATE:
+        return None
+    number = 1 + (now - LATE - expected.first) // expected.interval
+    return MissedCalls(number, timestamp(expected.first), connection.last_call_at or "")
+
+
+def is_silent(missed: MissedCalls | None) -> bool:
+    """Return whether so many calls were missed that the Web Connector counts as silent."""
+    return missed is not None and missed.number >= SILENT_AFTER_CALLS
+
+
+def next_session_at(connection: Connection, now: datetime, waits_since: str | None = None) -> datetime | None:
+    """Return when the next session is expected, or None if that is not known.
+
+    It is known if the Web Connector polls as the service asked it to. It is not known while a session is running, if
+    none can begin (the connection is paused, or the last password was wrong), and after an expected call did not come.
+    `waits_since` is that of `missed_calls`.
+    """
+    expected = _expected(connection, waits_since)
+    if expected is None or has_wrong_password(connection, now):
+        return None
+    known_until = min(now, expected.recorded_from)
+    call = expected.last + max(1, ceil((known_until - expected.last) / expected.interval)) * expected.interval
+    if now > call:
+        return None
+    backoff = connection.backoff
+    if backoff and timestamp(call) < backoff.until:
+        call = datetime.fromisoformat(backoff.until)
+    return turn_in_window(connection, call) or call
+
+
+def has_wrong_password(connection: Connection, now: datetime) -> bool:
+    """Return whether no session can begin because the Web Connector has a wrong password.
+
+    While the Web Connector that knows the password keeps calling, a failed login is that of another one.
+    """
+    if connection.login_failed_at is None or connection.password_hash is None or connection.session_id is not None:
+        return False
+    return not connection.password_works or is_silent(missed_calls(connection, now))
+
+
+def _expected(connection: Connection, waits_since: str | None) -> _Expected | None:
+    last_call = connection.last_call_at
+    if last_call is None or connection.session_id or connection.paused_at or connection.simulated:
+        return None
+    was_poll = last_call == connection.last_connected_at
+    interval = timedelta(seconds=(connection.postponed_seconds if was_poll else 0) or MIN_USER_INTERVAL_SECONDS)
+    seen = datetime.fromisoformat(last_call)
+    recorded_from = seen
+    if was_poll:
+        recorded_from += RECORDED_EVERY
+        # The first call after a change of the connection is recorded, and so is each that finds a request.
+        changed_at = connection.updated_at if connection.updated_at > last_call else None
+        for moment in filter(None, (changed_at, waits_since)):
+            recorded_from = min(recorded_from, max(seen, datetime.fromisoformat(moment)))
+    return _Expected(seen, recorded_from, interval)
