@@ -19,6 +19,7 @@ From a terminal: `python -m simulator --help`.
 * `Transport`: the Protocol between the Web Connector and HTTP. It raises `TransportError`.
 * `Script`: faults of the line, of QuickBooks and of users, with expectations, as JSON. `script.start(…)` runs it.
   `Fault` is one of them.
+* `Person`: edits a company at random, from a seed. Each `Edit` says what it did.
 * `set_up`: brings a company into a situation, such as partial receipts.
 * `SimulatorError`: the base of the exceptions that the simulator raises on purpose.
 
@@ -30,6 +31,7 @@ from __future__ import annotations
 from simulator.basics.errors import HresultError, QbwcError, SimulatorError, TransportError
 from simulator.company import Company, CompanySession, Execution, Snapshot
 from simulator.faults import Fault
+from simulator.person import Edit, Person
 from simulator.requests.events import RequestEvent
 from simulator.requests.facts import Product
 from simulator.runs.scheduler import Simulator
@@ -41,9 +43,11 @@ from simulator.web_connector.transport import Transport
 __all__ = [
     "Company",
     "CompanySession",
+    "Edit",
     "Execution",
     "Fault",
     "HresultError",
+    "Person",
     "Product",
     "QbwcError",
     "RequestEvent",

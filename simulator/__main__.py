@@ -20,6 +20,7 @@ from simulator.faults import Fault
 from simulator.faults.forms import FORMS
 from simulator.fidelity.strict import about
 from simulator.inspection import serving
+from simulator.person import Person
 from simulator.requests.facts import OFFERED_VERSIONS, Product
 from simulator.runs.scenario import Expectations
 from simulator.runs.script import Script
@@ -78,11 +79,12 @@ def main(
             terminal.note(line)
         company.on_request = terminal.request
         company.strict = options.strict
-        if options.qwc is None:
-            return _serve(company, script, options, terminal)
-        run = _start(script, options, company, terminal, transport, sleep)
-        with _inspection(run, options, terminal):
-            return _run(run, options, terminal)
+        with _person(company, options, terminal):
+            if options.qwc is None:
+                return _serve(company, script, options, terminal)
+            run = _start(script, options, company, terminal, transport, sleep)
+            with _inspection(run, options, terminal):
+                return _run(run, options, terminal)
     except (OSError, ValueError, QbwcError) as error:
         print(f"simulator: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -113,6 +115,29 @@ def _serve(company: Company, script: Script, options: argparse.Namespace, termin
     _save(company, options.company)
     terminal.note("Stopped.")
     return _fidelity(company)
+
+
+@contextmanager
+def _person(company: Company, options: argparse.Namespace, terminal: Terminal) -> Iterator[None]:
+    """Let a person edit the books while the block runs if the command line requests it."""
+    if options.person is None:
+        yield
+        return
+    person, stop = Person(company, options.seed), threading.Event()
+
+    def work() -> None:
+        while not stop.wait(options.person):
+            edit = person.edit()
+            result = f"status {edit.status}" if edit.status else "done"
+            terminal.note(" ".join(filter(None, ("A person:", edit.name, edit.record_id, result))))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 @contextmanager
@@ -254,16 +279,36 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--preference",
-        type=_preference,
+        type=_assignment,
         action="append",
         default=[],
         metavar="NAME=VALUE",
         help="sales_tax=off, multi_currency=on, closing_date=2025-12-31; can be repeated: see simulator/README.md",
     )
     parser.add_argument(
+        "--behaviour",
+        type=_assignment,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="payment_touches_paid=on: what QuickBooks does where no document tells; can be repeated: see FIDELITY.md",
+    )
+    parser.add_argument(
+        "--time-zone",
+        default="-05:00",
+        metavar="ZONE",
+        help="time zone of the machine of a new company: -05:00 (default) or America/New_York",
+    )
+    parser.add_argument(
         "--situation",
         metavar="NAME",
         help=f"bring the company into a situation: {', '.join(names())}, or a file",
+    )
+    parser.add_argument(
+        "--person",
+        type=_seconds,
+        metavar="SECONDS",
+        help="a person edits the books every SECONDS: adds, changes, pays, merges, deletes, restores a backup (--seed)",
     )
     parser.add_argument(
         "--strict",
@@ -285,7 +330,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--once", action="store_true", help="run one session and exit")
     parser.add_argument("--sessions", type=_number, metavar="N", help="run so many sessions and exit")
     parser.add_argument("--customers", type=int, default=300, metavar="N", help="size of a new company (default: 300)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of a new company (default: 1)")
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="N", help="seed of a new company and of a person (default: 1)"
+    )
     parser.add_argument("--script", metavar="FILE", help="faults and expectations as JSON: see simulator/README.md")
     parser.add_argument(
         "--open-error", metavar="HRESULT", help="QuickBooks cannot be opened: for example 0x80040414 or modal-dialog"
@@ -329,7 +376,7 @@ def _number(text: str) -> int:
     return number
 
 
-def _preference(text: str) -> tuple[str, str]:
+def _assignment(text: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not separator:
         raise argparse.ArgumentTypeError(f"must be NAME=VALUE: {text}")
@@ -366,9 +413,13 @@ def _company(options: argparse.Namespace) -> Company:
     if options.customers < 1:
         raise ValueError("--customers must be at least 1")
     product = Product(country=options.country, highest_version=options.qbxml_version)
-    company = Company.opened(options.company, seed=options.seed, customers=options.customers, product=product)
+    company = Company.opened(
+        options.company, seed=options.seed, customers=options.customers, product=product, time_zone=options.time_zone
+    )
     for name, value in options.preference:
         company.set_preference(name, value)
+    for name, value in options.behaviour:
+        company.set_behaviour(name, value)
     return company
 
 

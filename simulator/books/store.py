@@ -14,15 +14,16 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simulator.basics.errors import RequestError
-from simulator.books.kinds import GROUPS, KINDS, TRANSACTIONS, Kind
-from simulator.books.ledger import NOTHING, Ledger
+from simulator.books.behaviours import BEHAVIOURS, ON
+from simulator.books.kinds import GROUPS, ITEMS, KINDS, TRANSACTIONS, Kind
+from simulator.books.ledger import BY_QUANTITY, NOTHING, SETTLES, Ledger
 from simulator.books.records import Fields, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from simulator.basics.clock import MachineClock
-    from simulator.books.ledger import Effects
+    from simulator.books.ledger import Effects, Posting
     from simulator.books.records import Draft
 
 
@@ -32,6 +33,7 @@ TOO_MUCH = Decimal(10) ** 10
 Times: TypeAlias = tuple[float, float]
 """A range of time in Unix seconds, both ends included."""
 ALWAYS: Times = (-inf, inf)
+_WITH_BALANCES = {"Account", "Customer", "Vendor", *ITEMS}
 _AFTER_IDS = "~"
 """A text after every id, which has hexadecimal digits and a hyphen."""
 
@@ -158,6 +160,10 @@ class Books:
     rules_of: Callable[[Kind], Rules]
     preferences: Fields = field(default_factory=dict)
     custom_fields: list[Fields] = field(default_factory=list)
+    behaviours: dict[str, str] = field(default_factory=dict)
+    """The positions of `BEHAVIOURS` that were set."""
+    last_restore: int = 0
+    """When the file was restored from a backup, in Unix seconds. 0 means never."""
     ledger: Ledger = field(default_factory=Ledger)
     deletions: list[Deletion] = field(default_factory=list)
     lists: dict[str, Record] = field(default_factory=dict)
@@ -192,6 +198,7 @@ class Books:
             self,
             preferences=deepcopy(self.preferences),
             custom_fields=deepcopy(self.custom_fields),
+            behaviours=self.behaviours.copy(),
             ledger=self.ledger.copy(),
             deletions=self.deletions.copy(),
             lists=lists,
@@ -208,6 +215,10 @@ class Books:
                 kind: {number: ids.copy() for number, ids in numbers.items()} for kind, numbers in self._numbers.items()
             },
         )
+
+    def does(self, behaviour: str) -> bool:
+        """Return whether QuickBooks behaves in this way, which no document tells."""
+        return self.behaviours.get(behaviour, BEHAVIOURS[behaviour].default) == ON
 
     def assume(self, name: str) -> None:
         """Note that the request in progress depends on a row of FIDELITY.md that no document confirms.
@@ -304,6 +315,7 @@ class Books:
         """Store a new record and enter its effects. `at` is its time in Unix seconds, by default now."""
         record = self.unsaved(kind, fields, at=at)
         self.insert(record)
+        self._touch_others(record, {}, NOTHING)
         if self._undo is not None:
             self._undo.append(lambda: self._take_out(record))
             self._check_size(record)
@@ -327,9 +339,10 @@ class Books:
 
     def change(self, record: Record, fields: Fields) -> None:
         """Replace the fields of a record, and give it a new EditSequence."""
-        former = record.fields
+        former, effects = record.fields, self.ledger.effects.get(record.id, NOTHING)
         self.rewrite(record, fields)
         self.touch(record)
+        self._touch_others(record, former, effects)
         if self._undo is not None:
             self._check_size(record)
         if fields.get("RefNumber") != former.get("RefNumber"):
@@ -350,9 +363,50 @@ class Books:
         if self._undo is not None:
             self._undo.append(lambda: table.set_times(record, *times))
 
-    def remove(self, record: Record) -> None:
-        """Delete a record and remove its effects."""
+    def _touch_others(self, record: Record, former: Fields, effects: Effects) -> None:
+        """Touch what the change of a transaction moves in other records, as far as QuickBooks does so.
+
+        `former` and `effects` are the fields and effects before the change, empty for a new record.
+        """
+        if record.kind.is_list or not self.behaviours:
+            return
+        now, is_kept = self.ledger.effects.get(record.id, NOTHING), record.id in self.transactions
+        ids: set[str] = set()
+        for behaviour, kind, links in (
+            ("payment_touches_paid", SETTLES, set(now.links) - set(effects.links)),
+            ("deletion_touches_paid", SETTLES, set(effects.links) - set(now.links)),
+            ("fulfilment_touches_order", BY_QUANTITY, {*effects.links, *now.links}),
+        ):
+            if self.does(behaviour):
+                ids |= {txn_id for link in links if link.kind == kind for txn_id in (link.source, link.target)}
+        touched = [self.transactions[txn_id] for txn_id in sorted(ids - {record.id}) if txn_id in self.transactions]
+        if self.does("balances_touch_lists"):
+            fields = [former, record.fields] if is_kept else [former]
+            touched += self._moved(fields, (*effects.postings, *now.postings))
+        for other in touched:
+            self.touch(other)
+
+    def _moved(self, changed: list[Fields], postings: tuple[Posting, ...]) -> list[Record]:
+        """Return the accounts, names and items whose balances or quantities a transaction can move."""
+        pending = {list_id for fields in changed for list_id in references(fields)}
+        pending |= {list_id for posting in postings for list_id in (posting.account, posting.entity, posting.item)}
+        found: set[str] = set()
+        while pending:
+            record = self.lists.get(pending.pop())
+            if record is not None and record.kind.name in _WITH_BALANCES and record.id not in found:
+                found.add(record.id)
+                pending |= references(record.fields)  # the objects above it, and the accounts of an item
+        return [self.lists[list_id] for list_id in sorted(found)]
+
+    def remove(self, record: Record, *, is_listed: bool = True) -> None:
+        """Delete a record and remove its effects. `is_listed` tells whether a query for deleted objects finds it."""
+        effects = self.ledger.effects.get(record.id, NOTHING)
         self._take_out(record)
+        self._touch_others(record, record.fields, effects)
+        if not is_listed:
+            if self._undo is not None:
+                self._undo.append(lambda: self.insert(record))
+            return
         name = record.full_name if record.kind.is_list else record.fields.get("RefNumber", "")
         deletion = Deletion(record.kind.name, record.id, record.created, self.clock.seconds(), name)
         self.deletions.append(deletion)
@@ -438,6 +492,8 @@ class Books:
         self._unindex(record)
         record.full_name = self.full_name_of(record.kind, record.fields)
         self._index(record)
+        if self.does("rename_touches_children"):
+            self.touch(record)
         for child in children:
             self._rename(child)
 

@@ -12,7 +12,7 @@ import re
 import time
 import uuid
 from collections import Counter
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +23,8 @@ from simulator.basics.clock import MachineClock, zone_named
 from simulator.basics.errors import OTHER_FILE_OPEN, UNSUPPORTED_VERSION, HresultError
 from simulator.basics.statuses import NOT_RETURNED, NOTES_LOST, severity_of
 from simulator.basics.xml_trees import XML_ERRORS, read_tree, without
+from simulator.books import behaviours
+from simulator.books.behaviours import BEHAVIOURS
 from simulator.company.dispatch import respond
 from simulator.company.lock import CompanyLock
 from simulator.company.message_sets import KEPT_WELL, Keeping, MessageSets, fingerprint
@@ -39,7 +41,7 @@ from simulator.schema.checking import check_message_set, parse_error
 from simulator.schema.model import version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from xml.etree.ElementTree import Element
 
     from simulator.basics.errors import RequestError
@@ -178,11 +180,19 @@ class Company:
         return cls.generated(seed=seed, customers=LARGE_CUSTOMERS, sales_orders=LARGE_SALES_ORDERS, **fields)
 
     @classmethod
-    def opened(cls, source: str, *, seed: int = 1, customers: int = 300, product: Product = US_PRODUCT) -> Company:
+    def opened(
+        cls,
+        source: str,
+        *,
+        seed: int = 1,
+        customers: int = 300,
+        product: Product = US_PRODUCT,
+        time_zone: str = "-05:00",
+    ) -> Company:
         """Open a company: `wholesale`, `empty`, `large`, or a JSON file. A file that does not exist is a new company.
 
-        `seed`, `customers` and `product` are those of a new company. Raises `ValueError` for a file that is not a
-        company, and for one whose country or qbXML version is not that of `product`.
+        `seed`, `customers`, `product` and `time_zone` are those of a new company. Raises `ValueError` for a file that
+        is not a company, and for one whose country or qbXML version is not that of `product`.
         """
         if source not in GENERATED and Path(source).exists():
             company = cls.load(source)
@@ -193,10 +203,10 @@ class Company:
                 )
             return company
         if source == "empty":
-            return cls.empty(product=product)
+            return cls.empty(product=product, time_zone=time_zone)
         if source == "large":
-            return cls.large(seed=seed, product=product)
-        return cls.generated(seed=seed, customers=customers, product=product)
+            return cls.large(seed=seed, product=product, time_zone=time_zone)
+        return cls.generated(seed=seed, customers=customers, product=product, time_zone=time_zone)
 
     @classmethod
     def load(cls, path: str | Path, *, now: Callable[[], float] = time.time) -> Company:
@@ -278,6 +288,25 @@ class Company:
         with self.lock:
             preferences.change(self.books, name, value, self.product.country)
 
+    @property
+    def behaviours(self) -> dict[str, str]:
+        """What QuickBooks does where no document tells: `on` or `off` by the name of the behaviour."""
+        is_summer_wrong = self.clock.standard_offset_in_summer
+        positions = {name: self.books.behaviours.get(name, one.default) for name, one in BEHAVIOURS.items()}
+        return positions | {behaviours.SUMMER: behaviours.ON if is_summer_wrong else behaviours.OFF}
+
+    def set_behaviour(self, name: str, value: str) -> None:
+        """Set what QuickBooks does where no document tells. Raises `ValueError` for a wrong name or value."""
+        behaviours.check(name, value)
+        with self.lock:
+            if name == behaviours.SUMMER:
+                self._write_summer_times(standard=value == behaviours.ON)
+            else:
+                self.books.behaviours[name] = value
+
+    def _write_summer_times(self, *, standard: bool) -> None:
+        self.clock = self.books.clock = replace(self.clock, standard_offset_in_summer=standard)
+
     def snapshot(self) -> Snapshot:
         """Return a copy of the books, stored message sets and executed requests."""
         with self.lock, garbage_collection.paused():
@@ -294,11 +323,25 @@ class Company:
         Sessions continue, but their open iterators end.
         """
         with self.lock, garbage_collection.paused():
-            self.books = replace(snapshot.books.copy(), clock=self.clock)
-            self.details = deepcopy(snapshot.details)
-            self.message_sets.stored = MessageSets.from_json(deepcopy(snapshot.message_sets)).stored
+            self._replace_contents(snapshot)
+            self._write_summer_times(standard=snapshot.books.clock.standard_offset_in_summer)
             self.executed[:] = snapshot.executed
             self.simplifications.clear()
+
+    def restore_backup(self, snapshot: Snapshot) -> None:
+        """Restore the company file from a backup, as a user does. CompanyActivityQuery tells when.
+
+        QuickBooks behaves as before, and `executed` keeps what it executed since. Open iterators end.
+        """
+        with self.lock, garbage_collection.paused():
+            positions = self.books.behaviours
+            self._replace_contents(snapshot)
+            self.books.behaviours, self.books.last_restore = positions, self.clock.seconds()
+
+    def _replace_contents(self, snapshot: Snapshot) -> None:
+        self.books = replace(snapshot.books.copy(), clock=self.clock)
+        self.details = deepcopy(snapshot.details)
+        self.message_sets.stored = MessageSets.from_json(deepcopy(snapshot.message_sets)).stored
 
     def edit(self, record_id: str) -> None:
         """Save a record as a user does in QuickBooks: it gets a new EditSequence. Raises `LookupError` without one."""
@@ -324,6 +367,21 @@ class Company:
         if self._direct is None:
             self._direct = self.begin_session("Simulator")
         return self._direct.process_request(text)
+
+    @contextmanager
+    def unobserved(self) -> Iterator[None]:
+        """Answer requests as the work of a person: they are not in `executed`, and nobody is told of them.
+
+        No session executes anything while the block runs.
+        """
+        with self.lock:
+            number, strict, on_request = len(self.executed), self.strict, self.on_request
+            self.strict, self.on_request = False, None
+            try:
+                yield
+            finally:
+                self.strict, self.on_request = strict, on_request
+                del self.executed[number:]
 
     @property
     def writes(self) -> list[Execution]:

@@ -22,6 +22,8 @@ def write_books(books: Books) -> dict[str, Any]:
         "last_numbers": books.last_numbers,
         "preferences": books.preferences,
         "custom_fields": books.custom_fields,
+        "behaviours": books.behaviours,
+        "last_restore": books.last_restore,
         "deletions": [asdict(deletion) for deletion in books.deletions],
         "records": [
             [
@@ -47,6 +49,8 @@ def read_books(document: dict[str, Any], clock: MachineClock) -> Books:
         preferences=document["preferences"],
         last_numbers=document["last_numbers"],
         custom_fields=document["custom_fields"],
+        behaviours=document.get("behaviours", {}),
+        last_restore=document.get("last_restore", 0),
         deletions=[Deletion(**deletion) for deletion in document["deletions"]],
         **{counter: document[counter] for counter in _COUNTERS},
     )

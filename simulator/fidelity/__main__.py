@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from simulator.basics.statuses import STATUSES
+from simulator.books.behaviours import BEHAVIOURS
 from simulator.fidelity.rules import RULES, TEXTS
 
 if TYPE_CHECKING:
@@ -30,6 +31,15 @@ nobody`.
 
 | name | rule | source |
 |---|---|---|"""
+
+_BEHAVIOURS = """
+## Behaviours
+
+What QuickBooks does beside the change that was asked for, where no document tells. A service has to be right in both
+positions of each. `--behaviour NAME=VALUE` or `company.set_behaviour(name, value)` sets one.
+
+| name | default | on | source, and what would settle it |
+|---|---|---|---|"""
 
 _STATUSES = """
 ## Statuses
@@ -58,6 +68,9 @@ def _lines() -> Iterator[str]:
     for name, rule in RULES.items():
         shown = f"**`{name}`**" if rule.warns or name == TEXTS else f"`{name}`"
         yield f"| {shown} | {rule.about} | {'; '.join(map(str, rule.sources))} |"
+    yield _BEHAVIOURS
+    for name, one in BEHAVIOURS.items():
+        yield f"| `{name}` | {one.default} | {one.about} | assumed: {one.settled_by} |"
     yield _STATUSES
     for code, status in STATUSES.items():
         if status.cause:

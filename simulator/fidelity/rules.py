@@ -202,7 +202,7 @@ RULES: Mapping[str, Rule] = {
         ("{Host,Company,Preferences}QueryRq", "{Host,Company,Preferences}Query/IncludeRetElement"),
     ),
     "company_history": Rule(
-        "The file was never restored or condensed, and no data event was lost.",
+        "The file was never condensed, and no data event was lost.",
         (_assumed(),),
         ("requests.company:activity", "requests.company:nothing_to_do"),
         covers=("CompanyActivityQueryRq", "DataEventRecoveryInfoDelRq", "DataEventRecoveryInfoQueryRq"),

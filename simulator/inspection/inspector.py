@@ -70,6 +70,8 @@ class Inspector:
                     response = {"strict": self.company.strict, "data": views.simplifications(self.company)}
                 case ["preferences"]:
                     response = self.company.preferences
+                case ["behaviours"]:
+                    response = self.company.behaviours
                 case ["snapshots"]:
                     response = {"data": [{"id": snapshot_id} for snapshot_id in self._snapshots]}
                 case _:
@@ -88,16 +90,15 @@ class Inspector:
                     self._record(kind, record_id, is_list=name == "lists")
                     self.company.edit(record_id)
                     return self._record(kind, record_id, is_list=name == "lists")
-                case ["preferences", name, value]:
-                    try:
-                        self.company.set_preference(name, value)
-                    except ValueError as error:
-                        raise BadParameterError(str(error)) from error
-                    return self.company.preferences
+                case ["preferences" | "behaviours" as switches, name, value]:
+                    return self._set(switches, name, value)
                 case ["snapshots"]:
                     return self._take_snapshot()
                 case ["snapshots", snapshot_id, "restore"]:
                     self.company.restore(self._snapshot(snapshot_id))
+                    return views.summary(self.company, len(self._problems()))
+                case ["snapshots", snapshot_id, "restore_backup"]:
+                    self.company.restore_backup(self._snapshot(snapshot_id))
                     return views.summary(self.company, len(self._problems()))
         raise NotFoundError(f"There is no POST /{'/'.join(path)}.")
 
@@ -110,6 +111,14 @@ class Inspector:
                     del self._snapshots[snapshot_id]
                     return {"deleted": snapshot_id}
         raise NotFoundError(f"There is no DELETE /{'/'.join(path)}.")
+
+    def _set(self, switches: str, name: str, value: str) -> Json:
+        company = self.company
+        try:
+            (company.set_preference if switches == "preferences" else company.set_behaviour)(name, value)
+        except ValueError as error:
+            raise BadParameterError(str(error)) from error
+        return company.preferences if switches == "preferences" else company.behaviours
 
     def _problems(self) -> list[str]:
         return [*views.problems(self.company), *self.more_problems()]

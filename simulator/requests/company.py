@@ -41,8 +41,11 @@ def preferences(context: Context) -> Response:
 
 
 def activity(context: Context) -> Response:
-    """Answer CompanyActivityQueryRq: this company file was never restored or condensed."""
-    return _with_fields(context, "CompanyActivityRet", {})
+    """Answer CompanyActivityQueryRq: when the file was restored from a backup. It was never condensed."""
+    books = context.books
+    is_reported = books.last_restore and books.does("restore_is_reported")
+    fields = {"LastRestoreTime": books.clock.text(books.last_restore)} if is_reported else {}
+    return _with_fields(context, "CompanyActivityRet", fields)
 
 
 def tax_lines(_context: Context) -> Response:

@@ -138,7 +138,8 @@ def _store(context: Context, content: Node, definition: Fields, text: str | None
     if text is None and len(rows) == len(former):
         raise not_found(definition["DataExtName"])
     holder["DataExtRet"] = [*rows, value_of(definition, text, carriers_of(record.kind))] if text else rows
-    books.change(record, fields)
+    store = books.change if books.does("custom_field_touches_record") else books.rewrite
+    store(record, fields)
 
 
 def _store_company_value(context: Context, definition: Fields, text: str | None) -> None:

@@ -106,8 +106,9 @@ def merge(context: Context) -> Response:
         user = books.lists.get(user_id) or books.transactions[user_id]
         if user is target:
             raise RequestError(3210, 'The "MergeFrom" field has an invalid value: the other object is below it.')
-        books.change(user, _redirected(user.fields, source.id, target.id))
-    books.remove(source)
+        redirect = books.change if books.does("merge_touches_referrers") else books.rewrite
+        redirect(user, _redirected(user.fields, source.id, target.id))
+    books.remove(source, is_listed=books.does("merge_lists_source"))
     books.change(target, target.fields)
     return Response(
         rows=[

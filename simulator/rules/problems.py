@@ -64,7 +64,8 @@ def _nameless_balances(books: Books) -> Iterator[str]:
     """Compare each account for receivables and payables with the balances of its customers or vendors."""
     theirs: defaultdict[str, Decimal] = defaultdict(Decimal)
     for (entity, account), balance in books.ledger.entities.items():
-        owner = OWNERS.get(account_type(books, account))
+        # A name or an account that was deleted has a balance of zero left here.
+        owner = OWNERS.get(account_type(books, account)) if balance else None
         if owner is not None and books.lists[entity].kind.name == owner:
             theirs[account] += balance
     for record in books["Account"]:

@@ -38,13 +38,8 @@ def set_up(company: Company, situation: str | Path) -> list[str]:
     the step and the status if QuickBooks answers a request with another one than the file says.
     """
     root = _read(situation)
-    executed, strict, on_request = len(company.executed), company.strict, company.on_request
-    company.strict, company.on_request = False, None
-    try:
+    with company.unobserved():
         _execute(company, root, situation)
-    finally:
-        company.strict, company.on_request = strict, on_request
-        del company.executed[executed:]
     return [root.get("about", ""), *(step.get("about", "") for step in root)]
 
 

@@ -241,6 +241,16 @@ def test_preferences_are_read_and_set(client: Client) -> None:
     assert client.get("/preferences") == {**client.company.preferences, "classes": "on", "closing_date": "off"}
 
 
+def test_behaviours_are_read_and_set_and_a_backup_is_restored(client: Client) -> None:
+    assert client.get("/behaviours")["merge_lists_source"] == "on"
+    backup = client.post("/snapshots")["id"]
+
+    assert client.post("/behaviours/merge_lists_source/off")["merge_lists_source"] == "off"
+    client.post(f"/snapshots/{backup}/restore_backup")
+
+    assert client.get("/behaviours")["merge_lists_source"] == "off", "QuickBooks is the same program"
+
+
 def test_a_user_can_edit_a_record(client: Client) -> None:
     customer = client.get("/lists/Customer?limit=1")["data"][0]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -359,3 +361,28 @@ def test_the_simulator_and_its_tests_import_nothing_of_the_service(folder: str, 
 
     assert "simulator" in imported
     assert imported <= {*sys.stdlib_module_names, "simulator", *libraries}
+
+
+def test_a_person_edits_the_books_while_sessions_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    class SlowService(ScriptedService):
+        def post(self, url: str, headers: Any, body: bytes) -> tuple[int, bytes]:
+            time.sleep(0.05)
+            return super().post(url, headers, body)
+
+    assert run(files, "--once", "--person", "0.01", "--customers", "5", service=SlowService()) == 0
+
+    assert "A person: " in capsys.readouterr().out
+
+
+def test_behaviours_and_the_time_zone_are_set_on_the_command_line(files: Path) -> None:
+    path = files / "company.json"
+    behaviours = ("payment_touches_paid=on", "merge_lists_source=off", "standard_offset_in_summer=on")
+    options = [option for behaviour in behaviours for option in ("--behaviour", behaviour)]
+
+    run(files, "--once", "--company", str(path), "--customers", "5", "--time-zone", "America/New_York", *options)
+
+    company = simulator.Company.load(path)
+    assert [f"{name}={company.behaviours[name]}" for name in (one.partition("=")[0] for one in behaviours)] == [
+        *behaviours
+    ]
+    assert company.clock.text(1_790_000_000).endswith("T10:13:20-05:00")

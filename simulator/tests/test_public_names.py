@@ -11,8 +11,17 @@ import simulator
 
 README = (Path(simulator.__file__ or "").parent / "README.md").read_text(encoding="utf-8")
 NAMES = [
-    *("Company", "CompanySession", "Execution", "Fault", "HresultError", "Product", "QbwcError", "RequestEvent"),
-    *("Script", "SessionResult", "Simulator", "SimulatorError", "Snapshot", "Transport", "TransportError"),
+    *("Company", "CompanySession", "Edit", "Execution", "Fault", "HresultError", "Person", "Product", "QbwcError"),
+    *(
+        "RequestEvent",
+        "Script",
+        "SessionResult",
+        "Simulator",
+        "SimulatorError",
+        "Snapshot",
+        "Transport",
+        "TransportError",
+    ),
     *("WebConnector", "set_up"),
 ]
 

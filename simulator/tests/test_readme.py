@@ -10,6 +10,7 @@ import pytest
 
 import simulator
 from simulator import Script
+from simulator.books.behaviours import BEHAVIOURS
 from simulator.faults import Fault
 from simulator.faults.forms import FORMS, KINDS, OPEN_ERRORS
 from simulator.fidelity.__main__ import page
@@ -40,6 +41,13 @@ def test_every_preference_is_in_its_table_with_its_default() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", table, re.MULTILINE)
 
     assert rows == [(name, preference.default) for name, preference in PREFERENCES.items()]
+
+
+def test_each_behaviour_that_is_shown_exists() -> None:
+    shown = re.findall(r"--behaviour ([a-z_]+)=|behaviours/(\w+)/|set_behaviour\(\"(\w+)\"", README)
+
+    assert len(shown) > 3
+    assert {name for names in shown for name in names if name} <= BEHAVIOURS.keys()
 
 
 def test_the_page_about_fidelity_is_up_to_date() -> None:

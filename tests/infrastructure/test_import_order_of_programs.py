@@ -24,6 +24,7 @@ ORDERS = {
         "simulator.company",
         "simulator.corpus",
         "simulator.situations",
+        "simulator.person",
         "simulator.web_connector",
         "simulator.faults",
         "simulator.runs",

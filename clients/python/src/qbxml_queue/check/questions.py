@@ -272,6 +272,18 @@ QUESTIONS: tuple[Question, ...] = (
         needs_writes=True,
     ),
     Question(
+        "balance",
+        "Does an invoice touch its customer, whose balance it moves?",
+        _touches("customer-add", "customer-invoiced", "CustomerRet"),
+        needs_writes=True,
+    ),
+    Question(
+        "rename",
+        "Does another name of a customer touch its job?",
+        _touches("job-add", "job-renamed", "CustomerRet"),
+        needs_writes=True,
+    ),
+    Question(
         "custom-field",
         "Does a custom field touch its customer?",
         _touches("customer-before-field", "customer-with-field", "CustomerRet"),

@@ -17,8 +17,8 @@ LINES = 150
 """Lines of the invoice whose response is lost, so that QuickBooks takes long enough for a person to act."""
 
 ADDED = (
-    "two customers, a service item, two invoices, a payment of 5.00 and a private custom field of customers, all with "
-    "names that begin with qbxml-queue check; it deletes them again, and says what is left"
+    "two customers, a job, a service item, two invoices, a payment of 5.00 and a private custom field of customers, all"
+    " with names that begin with qbxml-queue check; it deletes them again, and says what is left"
 )
 PROMPT = (
     "The next step loses a response. Open the Task Manager on the QuickBooks machine and find QBWebConnector.exe. When "
@@ -32,7 +32,7 @@ _READ_INVOICE = "<InvoiceQueryRq><TxnID>{new_invoice}</TxnID></InvoiceQueryRq>"
 _READ_CUSTOMER = "<CustomerQueryRq><ListID>{new_customer}</ListID></CustomerQueryRq>"
 _MOD = (
     "<CustomerModRq><CustomerMod><ListID>{new_customer}</ListID><EditSequence>{first_sequence}</EditSequence>"
-    "<Fax>1</Fax></CustomerMod></CustomerModRq>"
+    "<Name>{tag} 1</Name><Fax>1</Fax></CustomerMod></CustomerModRq>"
 )
 
 WRITES = (
@@ -40,7 +40,7 @@ WRITES = (
         "customer-add",
         "a customer",
         "<CustomerAddRq><CustomerAdd><Name>{tag}</Name></CustomerAdd></CustomerAddRq>",
-        learns=(("new_customer", "CustomerRet/ListID"), ("first_sequence", "CustomerRet/EditSequence")),
+        learns=(("new_customer", "CustomerRet/ListID"),),
     ),
     Step(
         "item-add",
@@ -54,6 +54,13 @@ WRITES = (
         "an invoice of 20.00",
         f"<InvoiceAddRq><InvoiceAdd>{_CUSTOMER}{_LINE}</InvoiceAdd></InvoiceAddRq>",
         learns=(("new_invoice", "InvoiceRet/TxnID"),),
+        pause=SECONDS_APART,
+    ),
+    Step(
+        "customer-invoiced",
+        "the customer after the invoice",
+        _READ_CUSTOMER,
+        learns=(("first_sequence", "CustomerRet/EditSequence"),),
     ),
     Step(
         "payment-add",
@@ -72,7 +79,15 @@ WRITES = (
         pause=SECONDS_APART,
     ),
     Step("invoice-unpaid", "the invoice after the deletion", _READ_INVOICE),
-    Step("customer-mod", "a change of the customer", _MOD, pause=SECONDS_APART),
+    Step(
+        "job-add",
+        "a job of the customer",
+        "<CustomerAddRq><CustomerAdd><Name>{tag} 3</Name><ParentRef><ListID>{new_customer}</ListID></ParentRef>"
+        "</CustomerAdd></CustomerAddRq>",
+        learns=(("new_job", "CustomerRet/ListID"),),
+    ),
+    Step("customer-mod", "another name and fax number of the customer", _MOD, pause=SECONDS_APART),
+    Step("job-renamed", "the job after that", "<CustomerQueryRq><ListID>{new_job}</ListID></CustomerQueryRq>"),
     Step("customer-stale", "the same change with the former EditSequence", _MOD, statuses=(3200,)),
     Step("customer-before-field", "the customer before it has a custom field", _READ_CUSTOMER),
     Step(
@@ -161,6 +176,11 @@ CLEANUP = (
         "the deletion of the second customer, if it was not merged",
         "<ListDelRq><ListDelType>Customer</ListDelType><ListID>{second_customer}</ListID></ListDelRq>",
         statuses=(0, 3120),
+    ),
+    Step(
+        "job-delete",
+        "the deletion of the job",
+        "<ListDelRq><ListDelType>Customer</ListDelType><ListID>{new_job}</ListID></ListDelRq>",
     ),
     Step(
         "customer-delete",
