@@ -1,5 +1,5 @@
 // The state of the setup, live.
-import { html, useState } from "./vendor/preact.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
 import { clockOffset, timeSince } from "./lib/onboarding_call.js";
 import { problemText } from "./lib/onboarding_problems.js";
 import { pollNow, useFreshness } from "./lib/polling.js";
@@ -12,6 +12,9 @@ const PATIENCE_MILLISECONDS = 120_000;
 
 /** A test takes seconds. After this time without a result, QuickBooks probably waits for a person. */
 const TEST_MILLISECONDS = 60_000;
+
+/** The space between the box and what has the focus. */
+const MARGIN_PIXELS = 16;
 
 export function show(id) {
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -27,6 +30,7 @@ const PLACES = { 1: ["file", "Go to step 1"], 2: ["program", "Go to step 2"], 3:
  */
 export function Live({ progress, error, hasPassword, newPassword, busy, explain, hasMessage, askForMessage }) {
   const [since] = useState(Date.now);
+  useUncovered();
   const { isPaused } = useFreshness();
   const { state, login_failed_at: failedAt, contact } = progress;
   if (isPaused) {
@@ -139,6 +143,22 @@ export function Live({ progress, error, hasPassword, newPassword, busy, explain,
       <p class="row"><${Button} kind="small" onClick=${askForMessage}>The Web Connector shows an error<//></p>
     <//>
   `;
+}
+
+/** Scrolls on when the box, which stays at the edge of the window, covers what has the focus. */
+function uncover({ target }) {
+  const box = document.querySelector(".live");
+  if (!box || box.contains(target)) return;
+  const [over, under] = [box.getBoundingClientRect(), target.getBoundingClientRect()];
+  if (under.bottom > over.top && under.top < over.bottom) scrollBy(0, under.bottom - over.top + MARGIN_PIXELS);
+}
+
+/** Keeps what has the focus out from under the box. */
+function useUncovered() {
+  useEffect(() => {
+    document.addEventListener("focusin", uncover);
+    return () => document.removeEventListener("focusin", uncover);
+  }, []);
 }
 
 const LiveNote = ({ tone = "", title, live, children }) => html`

@@ -2,6 +2,7 @@
 
 from domain.errors import Gone
 from domain.queueing.waiting_calls import WaitFor
+from domain.records.audit import Actor
 from domain.web_connector.outcomes.sent_document import sent_document
 from handlers.rest import ApiCall, Data, endpoint, services
 from handlers.rest.models import DetailParameters
@@ -21,8 +22,7 @@ def handler(
         waiting_calls.wait_to_get(call.app_id, request_id, connection_id, until, WaitFor(parameters.wait_for))
     stored, waiting = services().requests.detail(call.app_id, request_id, connection_id)
     view = queued_request(stored, waiting=waiting, with_result=parameters.include == "result")
-    if stored.queued_by:
-        view["queued_by"] = actor_view(stored.queued_by, names_of_people([stored.queued_by]))
+    _add_names(view, stored.queued_by)
     if successor_id := services().requests.successor_id(stored.record):
         view["replaced_by"] = successor_id
     if parameters.include == "sent_xml":
@@ -30,3 +30,14 @@ def handler(
     if parameters.include == "batch":
         view["batch"] = [batch_member(one) for one in services().requests.batch_of(stored.record)]
     return {"data": view}
+
+
+def _add_names(view: QueuedRequestView, author: Actor | None) -> None:
+    """Add the names of who queued the request and of who decided about it."""
+    approval = view["approval"]
+    decider = Actor.of_id(approval["decided_by"]) if approval else None
+    names = names_of_people([author, decider])
+    if author:
+        view["queued_by"] = actor_view(author, names)
+    if approval and decider:
+        approval["decided_by_name"] = names.get(decider.id or "")

@@ -9,6 +9,19 @@ import { SIMPLE_FORMS } from "../../src/console/lib/simple_forms.js";
 import { elementsIn, exampleTree, formTree, isBlank, missingIn, pruned } from "../../src/console/lib/trees.js";
 import { chance, times } from "./support.mjs";
 
+test("a comma before decimals is told to be a point, and nothing else is", () => {
+  const below = chance(5);
+  for (let n = 0; n < 2000; n += 1) {
+    const whole = String(below(1e6));
+    const decimals = String(below(10 ** (1 + below(5))));
+    const problem = textProblem({ name: "Rate", base: "PRICETYPE" }, `${whole},${decimals}`);
+    if (decimals.length === 3) assert.match(problem, /^Not a price/);
+    else assert.equal(problem, `Write a point before the decimals: ${whole}.${decimals}.`);
+    assert.equal(textProblem({ name: "Rate", base: "PRICETYPE" }, `${whole}.${decimals}`), null);
+    assert.doesNotMatch(textProblem({ name: "Count", base: "INTTYPE" }, `${whole},${decimals}`), /point/);
+  }
+});
+
 let types;
 
 before(async () => {

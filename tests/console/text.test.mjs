@@ -10,6 +10,45 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
+test("the cause of an error begins with its code, and not with words that say nothing", () => {
+  const error = (message, details = {}) => ({ code: "quickbooks_error", message, details });
+  const refused = error("There is an invalid reference to QuickBooks Customer.", { status_code: 3140 });
+  assert.equal(text.causeOf(refused), "3140 · There is an invalid reference to QuickBooks Customer.");
+  assert.equal(
+    text.causeOf(error("There was an error when saving a Customers list.")),
+    "quickbooks_error · Saving a Customers list.",
+  );
+  assert.equal(text.causeOf(error("A dialog.", { hresult: "0x80040414" })), "0x80040414 · A dialog.");
+  assert.equal(text.causeOf(error("", { reason: "expired" })), "expired · ");
+  assert.equal(text.causeOf(null), null);
+});
+
+test("a second machine is a warning, and missed calls are said", () => {
+  const connected = { status: "connected", quickbooks_status: "connected", waiting_reason: null, warnings: [] };
+  const second = [{ code: "second_web_connector", message: "", hint: "" }];
+  assert.equal(text.health(connected).tone, "green");
+  assert.deepEqual(text.health({ ...connected, warnings: second }), { name: "Second Web Connector", tone: "amber" });
+  const silent = { code: "not_seen", message: "27 calls missed since 2026-03-14T12:02:00.000000Z." };
+  assert.deepEqual(text.health({ ...connected, waiting_reason: silent }), { name: "Calls missed", tone: "amber" });
+  assert.doesNotMatch(text.messageOf(silent), /2026-03-14T/);
+});
+
+test("no text of a waiting reason for people names a call of the API, an id or a code", () => {
+  const codes = [
+    "send_by_passed",
+    "dependency",
+    "approval",
+    "paused",
+    "never_connected",
+    "wrong_password",
+    "recovering",
+  ];
+  for (const code of codes) {
+    const texts = [text.messageOf({ code, message: "" }), text.hintOf({ code, message: "", hint: "POST /api/v1" })];
+    assert.doesNotMatch(texts.join(" "), /POST|GET|\/api\/|[a-z]_[a-z]/);
+  }
+});
+
 test("a length of time is in its largest units", () => {
   const lengths = [
     [-5, "<0.1 s"],

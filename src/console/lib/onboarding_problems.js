@@ -14,19 +14,20 @@ const ACCESS = 3;
 /** Returns the last part of a Windows path: people know their file by its name. */
 export const fileName = (path) => (path ?? "").split(/[\\/]/).pop();
 
-/** Returns the file that the customer should open: its name, or "the right company file". */
-const rightFile = ({ company_file: file, company_file_paths: paths, company_name: company }) => {
-  const path = paths?.[0] ?? file;
-  return path
-    ? `${company ? `${company} (${fileName(path)})` : fileName(path)}`
-    : (company ?? "the right company file");
+/** Returns the file that the customer should open: "the file Acme.qbw", or "the right company file". */
+const rightFile = (progress) => {
+  const { company_name: company } = progress;
+  const name = fileName(pathOf(progress));
+  if (!name) return company ? `the company file of ${company}` : "the right company file";
+  return `the file ${company ? `${company} (${name})` : name}`;
 };
 const openFile = ({ problem }) => {
   const name = fileName(problem.path);
   if (problem.company_name && name) return `${problem.company_name} (${name})`;
   return problem.company_name ?? (name || "another file");
 };
-const pathOf = ({ company_file: file, company_file_paths: paths }) => paths?.[0] ?? file;
+/** Returns the path of the company file, or null: a connection without one uses the file that is open. */
+const pathOf = ({ company_file: file, company_file_paths: paths }) => paths?.[0] || file || null;
 
 const restart = (title) => ({
   title,
@@ -64,7 +65,7 @@ const wait = (title) => ({
 
 const PROBLEMS = {
   company_file_mismatch: {
-    title: (progress) => `Open the file ${rightFile(progress)}. You have ${openFile(progress)} open.`,
+    title: (progress) => `Open ${rightFile(progress)}. You have ${openFile(progress)} open.`,
     step: FILE,
     steps: (progress) => [
       `In QuickBooks, choose File → Open or Restore Company, and open ${pathOf(progress) ?? "the company file that belongs to this setup"}.`,
@@ -101,7 +102,7 @@ const PROBLEMS = {
     ],
   },
   other_company_file_open: {
-    title: (progress) => `Open the file ${rightFile(progress)}. QuickBooks has another one open.`,
+    title: (progress) => `Open ${rightFile(progress)}. QuickBooks has another one open.`,
     step: FILE,
     steps: (progress) => [
       `In QuickBooks, choose File → Open or Restore Company, and open ${pathOf(progress) ?? "the right company file"}.`,

@@ -136,7 +136,9 @@ export function inOrder(group, children) {
 /**
  * The values of each base type, in words and as the pattern that the service checks too.
  *
- * @type {Record<string, {name: string, sample?: string, maximum?: number, pattern?: RegExp, help?: string}>}
+ * @typedef {{name: string, sample?: string, maximum?: number, pattern?: RegExp, help?: string}} BaseType
+ * @typedef {BaseType & {isDecimal?: boolean}} Base
+ * @type {Record<string, Base>}
  */
 export const BASES = {
   STRTYPE: { name: "text" },
@@ -150,19 +152,28 @@ export const BASES = {
     sample: "97.50",
     pattern: /^([+-]?\d{1,13}(\.\d{2})?)?$/,
     help: "with two decimals or none",
+    isDecimal: true,
   },
   PRICETYPE: {
     name: "price",
     sample: "12.5",
     pattern: /^([+-]?\d{1,10}(\.\d{1,5})?)?$/,
     help: "at most 5 decimals",
+    isDecimal: true,
   },
-  QUANTYPE: { name: "quantity", sample: "2", pattern: /^([+-]?\d{1,10}(\.\d{1,5})?)?$/, help: "at most 5 decimals" },
+  QUANTYPE: {
+    name: "quantity",
+    sample: "2",
+    pattern: /^([+-]?\d{1,10}(\.\d{1,5})?)?$/,
+    help: "at most 5 decimals",
+    isDecimal: true,
+  },
   PERCENTTYPE: {
     name: "percentage",
     sample: "10.0",
     pattern: /^([+-]?\d{1,10}(\.\d{1,5})?)?$/,
     help: "at most 5 decimals",
+    isDecimal: true,
   },
   FLOATTYPE: { name: "number", sample: "1.0", pattern: /^\s*([+-]?(\d+(\.\d*)?|\.\d+))?\s*$/ },
   DATETYPE: { name: "date", sample: "2026-01-31", pattern: /^\s*(\d{4}-\d\d-\d\d)?\s*$/, help: "like 2026-01-31" },
@@ -186,6 +197,9 @@ export const BASES = {
   },
 };
 
+/** A number with a comma before its decimals, as many languages have it. Three digits may mean a thousand. */
+const DECIMAL_COMMA = /^\s*[+-]?\d+,(\d{1,2}|\d{4,5})\s*$/;
+
 /**
  * Returns the problem of a text, or null.
  *
@@ -195,6 +209,8 @@ export const BASES = {
 export function textProblem(element, text) {
   if (!text) return null;
   const base = BASES[element.base ?? ""] ?? { name: "" };
+  if (base.isDecimal && DECIMAL_COMMA.test(text))
+    return `Write a point before the decimals: ${text.trim().replace(",", ".")}.`;
   if (base.pattern && !base.pattern.test(text)) return `Not a ${base.name}${base.help ? `: ${base.help}` : ""}.`;
   const maximum = Math.max(element.length ?? 0, element.length_abroad ?? 0) || base.maximum;
   if (maximum && text.length > maximum) return `At most ${maximum} characters; this has ${text.length}.`;

@@ -279,7 +279,10 @@ export function webhookConditions(key) {
 
 /** Remedies in the console. The API's hints name calls instead. */
 const HINTS = {
-  approval: "Approve or reject it on the page Approvals, with another API key than the one that queued it.",
+  send_by_passed: "It is not sent any more. Queue it again if it is still needed.",
+  approval: "Somebody else than its author approves or rejects it on the page Approvals.",
+  dependency: "The card of its batch shows them, and why they wait.",
+  recovering: "Do not queue it again: QuickBooks may have executed it.",
   paused: "Choose Resume on the page of the connection to send requests again.",
   never_connected:
     "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",
@@ -299,6 +302,32 @@ const HINTS = {
 };
 
 /**
+ * Returns the code and the cause of an error, or null: "3100 · The name … is already in use". QuickBooks begins many
+ * messages with words that say nothing and would fill the column.
+ *
+ * @param {{code: string, message: string, details?: Record<string, any>} | null} error
+ */
+export function causeOf(error) {
+  if (!error) return null;
+  const code = error.details?.status_code ?? error.details?.hresult ?? error.details?.reason ?? error.code;
+  const cause = error.message.replace(/^(There (is|was|has been) an error|An error occurred) (when|while|in) /i, "");
+  return `${code} · ${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}`;
+}
+
+/** Messages for people in place of those of the API, which name ids and error codes. */
+const MESSAGES = {
+  send_by_passed: "It was not sent by the time that was asked for. It ends within a few minutes.",
+  dependency: "It waits for other requests of its batch. It is sent when they have ended with a response.",
+};
+
+/**
+ * Returns why a request or a connection waits, with the times of the reader's time zone. Without a reason, undefined.
+ *
+ * @param {{code: string, message: string} | null | undefined} reason
+ */
+export const messageOf = (reason) => reason && (MESSAGES[reason.code] ?? withLocalTimes(reason.message));
+
+/**
  * Returns what to do about a waiting reason or the last error of a connection, or null.
  *
  * @param {{code: string, hint?: string | null}} reason
@@ -316,6 +345,19 @@ export function hintOf(reason, lastError) {
  * @param {{waiting: number, retryable: number}} counts
  */
 export const waiting = (counts) => counts.waiting + counts.retryable;
+
+/**
+ * Returns the scheme and host of a URL. Its path may be secret.
+ *
+ * @param {string} address
+ */
+export function originOf(address) {
+  try {
+    return new URL(address).origin;
+  } catch {
+    return address;
+  }
+}
 
 export const UNFINISHED = new Set(["waiting", "ticketed", "sent", "retryable"]);
 export const ENDED = new Set(["response_received", "error", "discarded"]);

@@ -5,8 +5,8 @@ import { noteConnections } from "../lib/approval_count.js";
 import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { count, health, plural, waiting, withLocalTimes } from "../lib/text.js";
-import { Ago, Badge, Button, Empty, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
+import { count, health, originOf, plural, waiting, withLocalTimes } from "../lib/text.js";
+import { Ago, Badge, Button, Empty, Foreign, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
 const REFRESH_MILLISECONDS = 15_000;
@@ -174,6 +174,7 @@ export default function Connections({ query }) {
                         <th scope="col">Connection</th>
                         <th scope="col">Health</th>
                         <th scope="col">Last contact</th>
+                        <th scope="col">Webhook</th>
                         <th scope="col" class="number">Waiting</th>
                         <th scope="col" class="number">Failed</th>
                       </tr>
@@ -182,7 +183,7 @@ export default function Connections({ query }) {
                       ${
                         connections
                           ? connections.map((one) => html`<${Row} key=${one.id} connection=${one} />`)
-                          : html`<${SkeletonRows} rows=${height.current} columns=${5} />`
+                          : html`<${SkeletonRows} rows=${height.current} columns=${6} />`
                       }
                     </tbody>
                   </table>
@@ -261,6 +262,13 @@ function Row({ connection }) {
           connection.last_connected_at
             ? html`<${Ago} at=${connection.last_connected_at} />`
             : html`<span class="muted nowrap">No contact yet</span>`
+        }
+      </td>
+      <td class="narrow-hide" data-label="Webhook">
+        ${
+          connection.webhook_url
+            ? html`<span class="break small"><${Foreign} text=${originOf(connection.webhook_url)} /></span>`
+            : html`<span class="muted">None</span>`
         }
       </td>
       <td class="number" data-label="Waiting">

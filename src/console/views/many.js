@@ -9,7 +9,7 @@ import { url } from "../lib/router.js";
 import { count } from "../lib/text.js";
 import { localInput } from "../lib/time_range.js";
 import { Button, explain, Note } from "../lib/ui.js";
-import { Choice, describe, Others, Progress, WORDS } from "./many_parts.js";
+import { AlreadySent, Choice, describe, Others, Progress, WORDS } from "./many_parts.js";
 
 /** Returns the action that the filters of the list suggest. */
 const suggested = (query) =>
@@ -137,6 +137,7 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
             `
           }
           <${Others} numbers=${numbers} sums=${run.counted} chosen=${run.meant?.chosen} others=${others} />
+          ${action === "discard" && !ids && html`<${AlreadySent} id=${id} query=${query} close=${onClose} />`}
         `
       }
       ${
@@ -184,6 +185,7 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
             }
           <//>
           <${Others} numbers=${numbers} sums=${run.sums} />
+          ${action === "discard" && !ids && html`<${AlreadySent} id=${id} query=${query} close=${onClose} />`}
           ${
             run.sums.left_out > 0 &&
             html`

@@ -2,6 +2,7 @@
 import { html } from "../vendor/preact.js";
 import { ACTIONS, possible } from "../lib/bulk_actions.js";
 import { timeOf } from "../lib/bulk_run.js";
+import { url } from "../lib/router.js";
 import { count, localZone, plural, STATES, WEBHOOK_FILTERS } from "../lib/text.js";
 import { inWords } from "../lib/time_range.js";
 import { Check, Field } from "../lib/ui.js";
@@ -153,6 +154,19 @@ export function Choice({ query, action, setAction, conditions, setConditions }) 
     </div>
   `;
 }
+
+/** Leads to the requests of the filters that cannot be discarded any more, because they were sent. */
+export const AlreadySent = ({ id, query, close }) => html`
+  <p class="small">
+    Sent before, and not discarded:${" "}
+    <a href=${url(`/connections/${id}`, { ...query, page: undefined, state: "sent" })} onClick=${close}>
+      those that QuickBooks is working on</a
+    >${" and "}
+    <a href=${url(`/connections/${id}`, { ...query, page: undefined, state: "response_received" })} onClick=${close}>
+      those that it has answered</a
+    >.
+  </p>
+`;
 
 export function Progress({ label, value, max, waits, children }) {
   return html`

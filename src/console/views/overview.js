@@ -177,7 +177,9 @@ function Content({ data, days, id, query, change, connection, reload }) {
                         silent.length > SHOWN &&
                         html`
                           <li>
-                            <a href=${url("/overview", { ...query, health: "silent" })}>All ${count(silent.length)}</a>
+                            <${ToTable} query=${query} change=${change} health="silent">
+                              All ${count(silent.length)}
+                            <//>
                           </li>
                         `
                       }
@@ -239,9 +241,9 @@ function Content({ data, days, id, query, change, connection, reload }) {
                           `,
                         )
                     : html`
-                      <a href=${url("/overview", { ...query, health: "webhooks" })}>
+                      <${ToTable} query=${query} change=${change} health="webhooks">
                         Show the connections with failing webhooks
-                      </a>
+                      <//>
                     `
                 }
               </p>
@@ -252,6 +254,16 @@ function Content({ data, days, id, query, change, connection, reload }) {
     </div>
     ${data.connections && html`<${Connections} data=${data} query=${query} change=${change} />`}
   `;
+}
+
+/** Shows the connections with this health in the table below, without a jump to the top of the page. */
+function ToTable({ query, change, health, children }) {
+  const show = (event) => {
+    event.preventDefault();
+    change({ health });
+    document.getElementById("connections").scrollIntoView({ block: "start" });
+  };
+  return html`<a href=${url("/overview", { ...query, health })} onClick=${show}>${children}</a>`;
 }
 
 /** The newest requests with a failing webhook of which the API returns the receivers. */

@@ -4,7 +4,7 @@ import { call } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { count, health, plural, withLocalTimes } from "../lib/text.js";
+import { count, health, originOf, plural, withLocalTimes } from "../lib/text.js";
 import { Ago, Badge, Empty, Foreign, Icon, Pager, toast } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
@@ -14,6 +14,10 @@ const ALL_EVENTS = "connection.*";
 /** Returns the address of the requests whose webhook is in this state since the beginning of the statistics. */
 export const failing = (id, state, { since }) =>
   url(`/connections/${id}`, { webhook_state: state, sort: "updated_at", range: "custom", from: since });
+
+/** Returns the address of the requests that have failed since the beginning of the statistics. */
+const failed = (id, { since }) =>
+  url(`/connections/${id}`, { state: "error", sort: "updated_at", range: "custom", from: since });
 
 export function Alerts({ connection, reload }) {
   const { id, webhook_events: events, webhook_url: receiver } = connection;
@@ -35,12 +39,12 @@ export function Alerts({ connection, reload }) {
                     ? "Every event of this connection is sent to"
                     : html`<code class="break">${events.join(", ")}</code>: sent to`
                 }${" "}
-                <code class="break">${origin(receiver)}</code>.
+                <code class="break">${originOf(receiver)}</code>.
               `
               : receiver
                 ? html`
-                  A signed webhook to <code class="break">${origin(receiver)}</code> can tell you when the machine stops
-                  calling, and when it is back, or when another company file is open.
+                  A signed webhook to <code class="break">${originOf(receiver)}</code> can tell you when the machine
+                  stops calling, and when it is back, or when another company file is open.
                 `
                 : "A webhook can tell you when the machine stops calling. This connection has no webhook URL."
           }
@@ -81,15 +85,6 @@ export function Alerts({ connection, reload }) {
   `;
 }
 
-/** Returns the scheme and host of a URL. Its path may be secret. */
-function origin(address) {
-  try {
-    return new URL(address).origin;
-  } catch {
-    return address;
-  }
-}
-
 const FILTERS = {
   problems: {
     name: "With problems",
@@ -105,7 +100,22 @@ const FILTERS = {
 
 const time = (iso) => (iso ? new Date(iso).getTime() : Infinity);
 
+/** How bad the state of a connection is, as numbers to compare one after the other: the more, the worse. */
+const badness = (one) => [
+  Number(health(one).tone === "red" || one.stopped_calling),
+  Number(Boolean(one.silent_since) && one.oldest_waiting_at !== null),
+  one.webhooks_retrying + one.webhooks_failed,
+  one.error,
+  Number(health(one).tone === "amber"),
+];
+
+function worstFirst(a, b) {
+  const others = badness(b);
+  return badness(a).reduce((order, number, place) => order || others[place] - number, 0);
+}
+
 const SORTS = {
+  age: { name: "Oldest first", compare: () => 0 },
   oldest: {
     name: "Oldest waiting first",
     compare: (a, b) => (time(a.oldest_waiting_at) < time(b.oldest_waiting_at) ? -1 : 1),
@@ -124,13 +134,13 @@ const SORTS = {
 export function Connections({ data, query, change }) {
   const [page, setPage] = useState(1);
   const filter = FILTERS[query.health];
-  const sort = SORTS[query.sort];
+  const sort = SORTS[query.sort]?.compare ?? worstFirst;
   const phrase = (query.search ?? "").trim().toLowerCase();
   const found = data.connections.filter(
     (one) => (!filter || filter.matches(one)) && `${one.name ?? ""} ${one.id}`.toLowerCase().includes(phrase),
   );
-  // Sorting is stable, so without an order the connections stay oldest first.
-  const shown = sort ? found.toSorted(sort.compare) : found;
+  // Sorting is stable, so connections that are equally bad stay oldest first.
+  const shown = found.toSorted(sort);
   const pages = Math.ceil(shown.length / PAGE_SIZE);
   const current = Math.min(page, Math.max(pages, 1));
   const choose = (name, options, all) => html`
@@ -171,7 +181,7 @@ export function Connections({ data, query, change }) {
           />
         </div>
         ${choose("health", FILTERS, "Any health")}
-        ${choose("sort", SORTS, "Oldest first")}
+        ${choose("sort", SORTS, "Worst first")}
       </div>
       ${
         shown.length === 0
@@ -215,7 +225,7 @@ function Row({ one, data }) {
       </td>
       <td class="full">
         <${Badge} tone=${tone}>${name}<//>
-        ${why && html`<div class="why muted small break"><${Foreign} text=${why} /></div>`}
+        ${why && html`<div class="why one-line muted small" title=${why}><${Foreign} text=${why} /></div>`}
       </td>
       <td data-label="Last contact"><${Ago} at=${one.last_connected_at} /></td>
       <td data-label="Oldest waiting">
@@ -223,7 +233,11 @@ function Row({ one, data }) {
       </td>
       <td class="number" data-label="Queued">${count(one.queued)}</td>
       <td class="number" data-label="Failed">
-        <span class=${one.error ? "failed strong" : "muted"}>${count(one.error)}</span>
+        ${
+          one.error
+            ? html`<a class="failed strong" href=${failed(one.id, data)}>${count(one.error)}</a>`
+            : html`<span class="muted">0</span>`
+        }
       </td>
       <td class="number" data-label="Webhooks failing">
         ${

@@ -8,7 +8,7 @@ import { isUnsettled } from "../lib/queue_again.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { url } from "../lib/router.js";
-import { hintOf, requestTitle, UNFINISHED, withLocalTimes } from "../lib/text.js";
+import { hintOf, messageOf, requestTitle, UNFINISHED } from "../lib/text.js";
 import {
   Ago,
   Empty,
@@ -193,7 +193,7 @@ function Outcome({ record }) {
   if (!reason) return null;
   const calm = ["requests_ahead", "next_session", "outside_sync_window", "service_busy"].includes(reason.code);
   return html`
-    <${Note} tone=${calm ? "" : "amber"} title=${html`<${Foreign} text=${withLocalTimes(reason.message)} />`}>
+    <${Note} tone=${calm ? "" : "amber"} title=${html`<${Foreign} text=${messageOf(reason)} />`}>
       ${hintOf(reason) && html`<p>${hintOf(reason)}</p>`}
     <//>
   `;

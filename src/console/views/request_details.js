@@ -17,12 +17,17 @@ const IF_EXISTS = {
   update: "QuickBooks is asked for it first. If it exists, what differs is changed",
 };
 
+/** A person who decided has a name, or had one; an API key has its id. */
+const Decider = ({ id, name }) =>
+  id.startsWith("key_") ? html`<code>${id}</code>` : html`<${PersonName} name=${name} />`;
+
 /** Who decided about a write, and when. */
-function Decision({ approval: { decision, decided_by: by, decided_at: at, reason }, connection_id: connection }) {
+function Decision({ approval, connection_id: connection }) {
+  const { decision, decided_by: by, decided_by_name: name, decided_at: at, reason } = approval;
   if (!decision) return html`<a href=${url("/approvals", { connection })}>Nobody has decided yet</a>`;
   return html`
     ${decision === "approved" ? "Approved" : "Rejected"} ${fullTime(at)}
-    ${by && (by === session.person?.person.id ? " by you" : html` by <code>${by}</code>`)}
+    ${by && (by === session.person?.person.id ? " by you" : html` by <${Decider} id=${by} name=${name} />`)}
     ${reason && html`: <${Foreign} text=${reason} />`}
   `;
 }

@@ -3,14 +3,15 @@ import { html, useState } from "../vendor/preact.js";
 import { hasBulkActions } from "../lib/bulk_actions.js";
 import { navigate, url } from "../lib/router.js";
 import {
+  causeOf,
   duration,
   fullTime,
+  messageOf,
   millisecondsBetween,
   plural,
   requestTitle,
   shortTime,
   webhookState,
-  withLocalTimes,
 } from "../lib/text.js";
 import { Ago, Foreign, SkeletonRows, StateBadge, WebhookBadge } from "../lib/ui.js";
 import { Pick } from "./many_bar.js";
@@ -115,8 +116,7 @@ function Row({ request, phrase, shared, showsSent, isSelected, select }) {
   const follow = (event) => !event.target.closest("a, .pick") && !String(getSelection()) && navigate(address);
   const { sent_at: sentAt, responded_at: respondedAt, waiting_reason: reason } = request;
   const lastCall = request.webhook_attempts.at(-1);
-  const why =
-    request.error?.message ?? (reason && reason.message !== shared?.message ? withLocalTimes(reason.message) : null);
+  const why = causeOf(request.error) ?? (reason && reason.message !== shared?.message ? messageOf(reason) : null);
   const found = phrase && whereFound(request, phrase);
   return html`
     <tr class="clickable ${isSelected ? "selected" : ""}" onClick=${follow}>
@@ -223,6 +223,6 @@ export const ToApprove = ({ id, number }) => html`
 
 export const SharedReason = ({ reason }) => html`
   <div class="search-note small" role="status">
-    <span class="strong">Why they wait:</span> <${Foreign} text=${withLocalTimes(reason.message)} />
+    <span class="strong">Why they wait:</span> <${Foreign} text=${messageOf(reason)} />
   </div>
 `;

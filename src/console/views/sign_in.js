@@ -11,7 +11,6 @@ const PROBLEMS = {
     "You were not signed in",
     "The sign-in was cancelled, or your organization does not let you use this service. Try again, or ask the operator.",
   ],
-  expired: ["The sign-in took too long", "It has to be completed within ten minutes. Sign in again."],
   not_invited: [
     "You are not invited yet",
     "Nobody has invited your email address to an app. Ask an admin of your app to invite the address with which you sign in.",
@@ -27,7 +26,7 @@ const PROBLEMS = {
   try_again: ["The service is busy", "Try again in a moment."],
   invalid_login: [
     "This sign-in was not begun here",
-    "It was begun in another browser, or its link is old. Sign in again in this window.",
+    "It was begun in another browser, or it took longer than ten minutes. Sign in again in this window.",
   ],
 };
 const OTHER_PROBLEM = [

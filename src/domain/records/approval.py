@@ -19,10 +19,10 @@ MAX_SECONDS = 7 * 24 * 60 * 60
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who queues or decides: an API key with its rotations, which are one actor.
+    """Who queues or decides: a person, or an API key with its rotations, which are one author.
 
-    `id` is the public id of the first of these keys, or None if it is not known. All writes of an author who `proposes`
-    need approval. `actor` is the key that is used.
+    `id` is that of the person, or the public id of the first of these keys. It is None if it is not known. All writes
+    of an author who `proposes` need approval. `actor` is the person, or the key that is used.
     """
 
     id: str | None = None
@@ -45,8 +45,8 @@ class Approval:
     """The approval of a request.
 
     `queued_by` is the id of its author, and `send_by` the time that the author gave, in Unix seconds. `decided_by` is
-    the public id of the API key that decided. `revision` is the revision of the record that was approved, and `reason`
-    tells why it was rejected.
+    the id of the person or of the API key that decided. `revision` is the revision of the record that was approved, and
+    `reason` tells why it was rejected.
     """
 
     queued_by: str | None

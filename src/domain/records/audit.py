@@ -34,6 +34,13 @@ class Actor:
     id: str | None = None
     name: str | None = None
 
+    @staticmethod
+    def of_id(actor_id: str | None) -> Actor | None:
+        """Return the person or API key with an id that a record has, or None without one."""
+        if actor_id is None:
+            return None
+        return Actor(ActorType.API_KEY if actor_id.startswith("key_") else ActorType.PERSON, actor_id)
+
 
 OPERATOR = Actor(ActorType.OPERATOR)
 

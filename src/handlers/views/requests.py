@@ -164,10 +164,18 @@ class ApprovalView(TypedDict):
     queued_by: Annotated[
         str | None,
         Schema(
-            "The id of the first API key of those that were rotated into the one that queued it", examples=[_KEY_ID]
+            "The id of the person who queued it, or of the first API key of those that were rotated into the one "
+            "that queued it",
+            examples=[_KEY_ID],
         ),
     ]
-    decided_by: Annotated[str | None, Schema("The id of the API key that decided", examples=[_KEY_ID])]
+    decided_by: Annotated[str | None, Schema("The id of the person or API key that decided", examples=[_KEY_ID])]
+    decided_by_name: NotRequired[
+        Annotated[
+            str | None,
+            Schema("Only in the response with one request: the name that the person who decided has now, or null"),
+        ]
+    ]
     decided_at: Moment | None
     reason: Annotated[str | None, Schema("Why it was rejected")]
 

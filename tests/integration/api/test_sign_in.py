@@ -458,6 +458,21 @@ class TestMembers:
         shown = deployment.api.call("GET", f"/api/v1/queued_requests/{record['id']}").json["data"]
         assert (own.status, other.status) == (403, 200)
         assert (shown["queued_by"]["type"], shown["queued_by"]["name"]) == ("person", "Maria")
+        assert (shown["approval"]["decided_by"][:4], shown["approval"]["decided_by_name"]) == ("key_", None)
+
+    def test_a_record_names_the_person_who_decided(self, deployment: Deployment) -> None:
+        browser = Browser()
+        browser.sign_in()
+        admin = ApiClient(browser.token())
+        write = {"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Ada"}}}, "approval": "required"}
+        record = deployment.api.call("POST", deployment.requests_url, write).json["data"]
+
+        admin.call("POST", f"/api/v1/queued_requests/{record['id']}/approve", {"revision": 1})
+
+        shown = deployment.api.call("GET", f"/api/v1/queued_requests/{record['id']}").json["data"]["approval"]
+        token = SessionToken.of(browser.token())
+        assert token
+        assert (shown["decided_by"], shown["decided_by_name"]) == (token.person_id, "Maria")
 
     def test_an_invitation_of_what_is_not_an_address_is_refused(self, deployment: Deployment) -> None:
         del deployment
