@@ -125,7 +125,8 @@ RULES: Mapping[str, Rule] = {
         ),
     ),
     "iterators": Rule(
-        "An iterator has the records that matched when it started, and ends with its session.",
+        "An iterator has the records that matched when it started, as they are when their page is read. One that was"
+        " deleted meanwhile is still on its page. The iterator ends with its session.",
         (_assumed("Status 3000 for an iterator that ended is reported by integrators."),),
         ("requests.query",),
     ),

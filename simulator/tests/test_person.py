@@ -17,6 +17,7 @@ from simulator.person import EDITS
 from simulator.rules.problems import book_problems
 from simulator.tests.bookkeeping import Bookkeeper
 from simulator.tests.support import NOW, a_company, ask, contents_of
+from simulator.tests.test_changes import ids, query
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -165,6 +166,24 @@ def test_if_quickbooks_touches_all_that_an_edit_moves_a_simple_reader_is_right(s
 @pytest.mark.parametrize("off", ALL_TOUCHES)
 def test_without_any_one_of_the_behaviours_a_simple_reader_is_wrong(off: str) -> None:
     assert not all(followed(seed, off) for seed in range(20))
+
+
+@pytest.mark.parametrize("group", ["Customer", "Entity", "Invoice", "Transaction"])
+def test_an_iterator_returns_each_record_once_while_a_person_edits(group: str) -> None:
+    """Also one that was deleted before its page: a reader applies deletions after the pages."""
+    removals = ["merge", "delete_name", "delete_debt", "delete_payment"]
+    day = Day(1, [*(name for name in EDITS if name != "restore_backup"), *removals * 20])
+    day.edits(20)
+    expected = ids(query(day.company, group))
+    page = query(day.company, group, ' iterator="Start"', MaxReturned="5")
+    found, iterator = ids(page), page.get("iteratorID")
+    while page.get("iteratorRemainingCount") != "0":
+        day.edits(4)
+        page = query(day.company, group, f' iterator="Continue" iteratorID="{iterator}"', MaxReturned="5")
+        found += ids(page)
+
+    assert found == expected
+    assert set(found) - set(ids(query(day.company, group))), "the person deleted some of them"
 
 
 def test_a_restored_backup_brings_back_the_books_and_only_the_activity_of_the_company_tells() -> None:
