@@ -530,6 +530,7 @@ VIEWS: Mapping[str, View] = {
     "request-read-only": View("/app/queued_requests/{failed}", scope="read_only"),
     "request-failed": View("/app/queued_requests/{failed}"),
     "request-waiting": View("/app/queued_requests/{waiting}"),
+    "request-batch": View("/app/queued_requests/{step}"),
     "request-webhook-retried": View("/app/queued_requests/{refused}"),
     "request-page-of-iteration": View("/app/queued_requests/{iterated}"),
     "request-large": View("/app/queued_requests/{invoices}", with_changes(**large_response())),
@@ -680,6 +681,13 @@ def fill(run: Run) -> dict[str, str]:
     request("CustomerAddRq", bakery, webhook_url=webhook_url)
     failed = request("CustomerAddRq", bakery, webhook_url=webhook_url)
     iterated = request("ItemQueryRq", [text("MaxReturned", "30")], {"iterator": "Start"})
+    stopped = [
+        {"ref": "c", "request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Harbor Street Bakery"}}}},
+        BATCH[1],
+    ]
+    members = {"label": "night 1042", "metadata": {"order": "1042"}}
+    batch = {"requests": [one | members for one in stopped]}
+    steps = api.call("POST", f"/api/v1/connections/{connection}/queued_requests/batch", batch)["data"]
     last = request("AccountQueryRq", [])
     eventually(lambda: run.record(last)["state"], lambda state: state in {"response_received", "error"})
 
@@ -713,6 +721,7 @@ def fill(run: Run) -> dict[str, str]:
         "failed": failed,
         "refused": refused,
         "iterated": iterated,
+        "step": steps[0]["id"],
         "waiting": waiting,
         "unknown": unknown(api, check=False),
         "found": unknown(api, check=True),

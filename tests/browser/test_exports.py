@@ -310,6 +310,25 @@ def test_a_report_keeps_cells_of_unknown_columns_and_titles_of_several_rows(cons
     ]
 
 
+def test_a_result_that_reached_the_maximum_says_so_and_is_fetched_whole(console: Console) -> None:
+    connection = console.service.connection()
+    record = query(connection, count=2)
+    connection.run_session()
+    console.sign_in(f"/app/queued_requests/{record}")
+
+    console.sees("QuickBooks returned 2, your maximum. It may have more.")
+    assert saved_results(console)[0] == "CustomerRet (only the first 2).csv"
+    console.button("Fetch all").click()
+    console.page.wait_for_url(re.compile(rf"/app/queued_requests/(?!{record})"))
+
+    copy = connection.record(console.page.url.rpartition("/")[2])
+    assert 'iterator="Start"' in copy["request_xml"]
+    connection.run_session()
+    pages = console.service.call("GET", f"{connection.path}/queued_requests?query_id={copy['query_id']}").json
+    assert pages["total"] > 1
+    assert {one["state"] for one in pages["data"]} == {"response_received"}
+
+
 def test_a_file_of_results_that_would_be_too_large_is_not_saved(console: Console) -> None:
     """Every line repeats the fields of its object, so a response of 1 MB can make a file of gigabytes."""
     invoice = {"Memo": "x" * 500_000, "InvoiceLineRet": [{}] * 20_000}

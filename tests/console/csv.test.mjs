@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { toCsv } from "../../src/console/lib/csv.js";
 import { resultCsv } from "../../src/console/lib/result_file.js";
-import { leafText } from "../../src/console/lib/result_rows.js";
+import { leafText, reachedMaximum } from "../../src/console/lib/result_rows.js";
 import { chance, times } from "./support.mjs";
 
 /** Reads CSV (RFC 4180) with quoted cells. */
@@ -71,4 +71,19 @@ test("the file of a result has every text of every object, and a row for each li
       [],
     );
   }
+});
+
+test("a response that reached the maximum of its query may be incomplete, and no other one", () => {
+  const below = chance(9);
+  for (let n = 0; n < 500; n += 1) {
+    const [maximum, number, isIterated] = [below(5), below(6), below(3) === 0];
+    const children = maximum ? [{ name: "MaxReturned", text: String(maximum) }] : [];
+    const request = { name: "ItemQueryRq", children, ...(isIterated ? { attributes: { iterator: "Start" } } : {}) };
+    const split = below(number + 1);
+    const items = (count) => Array.from({ length: count }, () => ({ ListID: "1" }));
+    const answer = { ItemServiceRet: items(split), ItemGroupRet: items(number - split) };
+    const record = { request_json: { request }, response_json: [{ QBXMLMsgsRs: { ItemQueryRs: [answer] } }] };
+    assert.equal(reachedMaximum(record), maximum && !isIterated && number === maximum ? maximum : null);
+  }
+  assert.equal(reachedMaximum({ request_json: null, response_json: null }), null);
 });

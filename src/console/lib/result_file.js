@@ -13,14 +13,17 @@ export const MAX_MEGABYTES = 50;
 const MAX_NAME = 100;
 
 /**
- * Saves a result as a file. Returns false, and saves nothing, if the file would be too large.
+ * Saves a result as a file. Returns false, and saves nothing, if the file would be too large. The name of a file that
+ * may be incomplete says so: `maximum` is that of the query if it was reached.
  *
  * @param {[string, any[]]} result
+ * @param {number | null} maximum
  */
-export async function saveResult(result) {
+export async function saveResult(result, maximum = null) {
   const text = await resultCsv(result);
   if (text === null) return false;
-  const name = `${resultTitle(result)} ${leafText(result[1][0].ReportSubtitle)}`;
+  const part = maximum && `(only the first ${maximum})`;
+  const name = [resultTitle(result), leafText(result[1][0].ReportSubtitle), part].filter(Boolean).join(" ");
   download(
     text,
     `${name

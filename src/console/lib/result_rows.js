@@ -41,6 +41,20 @@ export const isLines = (name, value) => LINES.test(name) && listOf(value).some(i
  */
 export const listOf = (value) => (value === undefined ? [] : Array.isArray(value) ? value : [value]);
 
+/**
+ * Returns the maximum of a query that its response has reached, or null. Then QuickBooks may have more objects. All
+ * pages of an iterated query together are complete.
+ *
+ * @param {{request_json?: any, response_json?: any}} record
+ */
+export function reachedMaximum({ request_json: json, response_json: response }) {
+  const { attributes, children } = json?.request ?? {};
+  const maximum = Number(children?.find(({ name }) => name === "MaxReturned")?.text);
+  if (!maximum || attributes?.iterator) return null;
+  const number = resultsOf(response).reduce((sum, [name, rows]) => sum + (name === REPORT ? 0 : rows.length), 0);
+  return number === maximum ? maximum : null;
+}
+
 /** Returns `[[name, rows]…]`: the objects of a response by kind, and each report as the only row of its own. */
 export function resultsOf(responseJson) {
   const found = [];

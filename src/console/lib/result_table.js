@@ -9,7 +9,8 @@ const FEW_COLUMNS = 8;
 const MAX_COLUMNS = 500;
 const MAX_SEGMENTS = 3;
 
-export function ResultTable({ results }) {
+/** The results of a response. `maximum` is that of the query if it was reached, so QuickBooks may have more. */
+export function ResultTable({ results, maximum }) {
   const [chosen, setChosen] = useState(0);
   const [page, setPage] = useState(1);
   const [all, setAll] = useState(false);
@@ -39,7 +40,7 @@ export function ResultTable({ results }) {
               />
             `
           }
-          <${CsvButton} result=${result} />
+          <${CsvButton} result=${result} maximum=${maximum} />
           ${
             columns.length > FEW_COLUMNS &&
             html`
@@ -96,13 +97,13 @@ export function ResultTable({ results }) {
   `;
 }
 
-function CsvButton({ result }) {
+function CsvButton({ result, maximum }) {
   const [isBusy, setBusy] = useState(false);
   const press = async () => {
     setBusy(true);
     try {
       const { MAX_MEGABYTES, saveResult } = await import("./result_file.js");
-      if (!(await saveResult(result)))
+      if (!(await saveResult(result, maximum)))
         toast(`The CSV would be larger than ${MAX_MEGABYTES} MB. Get the response from the API instead.`, "red");
     } catch {
       toast("The CSV could not be made. Check your network, then try again.", "red");
@@ -110,7 +111,13 @@ function CsvButton({ result }) {
     setBusy(false);
   };
   return html`
-    <${Button} kind="small" icon="download" busy=${isBusy} title="All rows and columns, as CSV" onClick=${press}>
+    <${Button}
+      kind="small"
+      icon="download"
+      busy=${isBusy}
+      title=${maximum ? `Only the first ${count(maximum)}, the maximum of the query` : "All rows and columns, as CSV"}
+      onClick=${press}
+    >
       CSV
     <//>
   `;

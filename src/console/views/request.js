@@ -5,7 +5,7 @@ import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
 import { ApiError } from "../lib/http.js";
 import { isUnsettled } from "../lib/queue_again.js";
-import { resultsOf } from "../lib/result_rows.js";
+import { reachedMaximum, resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { url } from "../lib/router.js";
 import { hintOf, messageOf, requestTitle, UNFINISHED } from "../lib/text.js";
@@ -22,6 +22,8 @@ import {
   useTitle,
 } from "../lib/ui.js";
 import { Actions } from "./request_actions.js";
+import { Batch } from "./request_batch.js";
+import { Incomplete } from "./request_incomplete.js";
 import { Details } from "./request_details.js";
 import { Pages, Timeline } from "./request_history.js";
 
@@ -95,6 +97,7 @@ function Loaded({ record, load }) {
     [record.connection_id],
   ).data?.data;
   const results = resultsOf(record.response_json);
+  const maximum = reachedMaximum(record);
   const forms = useMemo(
     () => ({
       xml: record.request_xml,
@@ -133,7 +136,7 @@ function Loaded({ record, load }) {
             <a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
             <span>Queued <${Ago} at=${record.inserted_at} /></span>
             ${record.page > 1 && html`<span>Page ${record.page}</span>`}
-            ${label && label !== record.id && html`<span>Label <code class="break">${label}</code></span>`}
+            ${label && label !== record.id && html`<span>requestID <code class="break">${label}</code></span>`}
           </div>
         </div>
         <${Actions} record=${record} load=${load} />
@@ -150,8 +153,10 @@ function Loaded({ record, load }) {
           <div class="body"><${Details} record=${record} label=${label} /></div>
         </section>
       </div>
+      ${record.batch_id && html`<${Batch} record=${record} />`}
       <${Pages} record=${record} label=${label} />
-      ${results.length > 0 && html`<${ResultTable} results=${results} />`}
+      ${maximum && html`<${Incomplete} record=${record} maximum=${maximum} />`}
+      ${results.length > 0 && html`<${ResultTable} results=${results} maximum=${maximum} />`}
       <div class="columns documents">
         <${DocumentView} title="Request" name="request-${record.id}" forms=${forms} exactXml=${sentXml} />
         <${DocumentView}

@@ -1,0 +1,33 @@
+// A response that may leave something out, and the button that fetches all.
+import { html, useState } from "../vendor/preact.js";
+import { call } from "../lib/api.js";
+import { ActionButton } from "../lib/dialogs.js";
+import { newKey } from "../lib/queue_again.js";
+import { navigate, url } from "../lib/router.js";
+import { session } from "../lib/session.js";
+import { count } from "../lib/text.js";
+import { Note, toast } from "../lib/ui.js";
+
+/** Says that QuickBooks returned as many objects as the query allows. The same query in pages fetches all of them. */
+export function Incomplete({ record, maximum }) {
+  // Pressing the button again after a lost answer queues the same query.
+  const [key] = useState(newKey);
+  const fetchAll = async () => {
+    const { version, request } = record.request_json;
+    // The copy gets a requestID of its own.
+    const attributes = { ...request.attributes, request_id: undefined, iterator: "Start" };
+    const body = { request_json: { version, request: { ...request, attributes } } };
+    const path = ["connections", record.connection_id, "queued_requests"];
+    const { data } = await call("POST", path, { body, headers: { "Idempotency-Key": key } });
+    toast("The query is queued. It fetches all pages.");
+    navigate(url(`/queued_requests/${data.id}`));
+  };
+  return html`
+    <${Note} tone="amber" title=${`QuickBooks returned ${count(maximum)}, your maximum. It may have more.`}>
+      ${
+        session.may("queue") &&
+        html`<div class="row"><${ActionButton} label="Fetch all" kind="small" action=${fetchAll} /></div>`
+      }
+    <//>
+  `;
+}
