@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from adapters.dynamodb import TableNames
@@ -14,12 +14,18 @@ def make_tables(client: Any, prefix: str, *, with_stream: bool = True) -> TableN
 
     A stream slows DynamoDB Local down with every write, so benchmarks omit it.
     """
-    for definition in Template.load().table_definitions():
+    for definition in _definitions():
         table = {**definition, "TableName": prefix + definition["TableName"]}
         if not with_stream:
             table.pop("StreamSpecification", None)
         client.create_table(**table)
     return table_names(prefix)
+
+
+@cache
+def _definitions() -> list[dict[str, Any]]:
+    """Return the tables of the template. Tests make them thousands of times."""
+    return Template.load().table_definitions()
 
 
 def table_names(prefix: str = "") -> TableNames:
@@ -33,5 +39,5 @@ def _table_name(prefix: str, name: str) -> str:
 
 def drop_tables(client: Any, prefix: str) -> None:
     """Delete the tables of `make_tables`."""
-    for definition in Template.load().table_definitions():
+    for definition in _definitions():
         client.delete_table(TableName=prefix + definition["TableName"])

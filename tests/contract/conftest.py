@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.config import Config
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from local.emulated_dynamodb import emulated_dynamodb
@@ -45,14 +44,14 @@ def dynamodb_client(endpoint: str | None = None) -> Any:
 
 
 def keeping_for_a_time(client: Any, tables: TableNames) -> DynamoDBStore:
-    """Return a store whose records expire."""
-    return DynamoDBStore(client, tables, retention_days=lambda: RETENTION_DAYS)
+    """Return a store whose records expire, and which does not pause between attempts."""
+    return DynamoDBStore(client, tables, retention_days=lambda: RETENTION_DAYS, sleep=lambda _: None)
 
 
 @pytest.fixture
 def emulated() -> Iterator[DynamoDBStore]:
     """Yield a store on DynamoDB emulated in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         yield keeping_for_a_time(client, make_tables(client, ""))
 
@@ -60,7 +59,7 @@ def emulated() -> Iterator[DynamoDBStore]:
 @pytest.fixture
 def service() -> Iterator[WholeService]:
     """Yield all functions on DynamoDB and its streams, emulated in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         service = WholeService(client, clients.client("dynamodbstreams", **CREDENTIALS), make_tables(client, ""))
         with using(service.services):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.transactions import CONTENTION
@@ -80,7 +79,7 @@ class ContendedStore:
 @pytest.fixture
 def contention() -> Iterator[ContendedStore]:
     """Yield the store on DynamoDB emulated in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield ContendedStore()
 
 

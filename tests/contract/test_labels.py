@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from moto import mock_aws
 
 from domain.records.request import Paging, State
 from domain.storage.changes import AddRequest, Put, RemoveRequest
@@ -55,7 +54,7 @@ def deletes_the_connection(store: DynamoDBStore, records: list[QueuedRequest]) -
 def test_nothing_of_a_label_or_of_metadata_is_left(
     remove: Callable[[DynamoDBStore, list[QueuedRequest]], None],
 ) -> None:
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         tables = make_tables(client, "")
         store = keeping_for_a_time(client, tables)

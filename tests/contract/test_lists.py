@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain.listing.lists import Lists
@@ -55,7 +54,7 @@ LATER = NOON + timedelta(days=30)
 @pytest.fixture(scope="module")
 def database() -> Iterator[tuple[DynamoDBStore, DynamoDBStore]]:
     """Yield a shared store on the DynamoDB emulated in this process. Each case has a separate connection."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         tables = make_tables(client, f"lists{uuid.uuid4().hex[:8]}-")
         yield (

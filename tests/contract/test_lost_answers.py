@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.transactions import CONTENTION, MAX_REPEATING_SECONDS, CallOutcome, new_commit_id, outcome_of
@@ -118,7 +117,7 @@ class Bench:
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Yield a client of DynamoDB emulated in the process. Making one takes longer than a test."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield dynamodb_client()
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.client import DynamoDB
@@ -61,7 +60,7 @@ def database() -> Iterator[DynamoDB]:
         client = dynamodb_client(ENDPOINT)
         yield DynamoDB(client, make_tables(client, f"merge{uuid.uuid4().hex[:8]}-"))
         return
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         yield DynamoDB(client, make_tables(client, f"merge{uuid.uuid4().hex[:8]}-"))
 
@@ -157,7 +156,7 @@ class Queries(Counter[str]):
 
 def test_a_page_in_the_middle_of_a_large_day_reads_few_more_entries_than_it_skips() -> None:
     """This is for records of all pairs in random order. One round skips, and one reads."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         store = DynamoDBStore(client, make_tables(client, "middle-"))
         database = DynamoDB(client, store.tables)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from moto import mock_aws
-
 from domain.records.approval import Approval
 from domain.records.lookup import FieldChange, IfExists, LookupStep, ObjectLookup
 from domain.records.request import Claim, State, StoredRequest
@@ -75,7 +73,7 @@ def test_each_mod_replaces_the_one_before_it_and_an_addition_has_none(store: Any
 
 
 def test_a_list_does_not_look_for_a_mod_that_is_missing() -> None:
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         bench = Bench()
         first = next_step(bench.store, added(bench.store), FIRST)
         without = replace(first, lookup=first.lookup and first.lookup.modifying(SECOND)).changed(LATER)
@@ -94,7 +92,7 @@ def awaiting_approval(first: QueuedRequest) -> QueuedRequest:
 
 def test_a_torn_read_of_a_mod_that_waits_for_approval_is_repeated() -> None:
     """Otherwise its revision would be shown, and could be approved, as that of an addition."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         bench = Bench()
         first = added(bench.store)
         waiting = awaiting_approval(first)
@@ -133,7 +131,7 @@ def in_list(store: AnyStore, record: QueuedRequest, max_total_bytes: int = 1_000
 
 
 def test_a_torn_read_of_a_mod_that_waits_is_repeated_for_a_list() -> None:
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         bench = Bench()
         first = added(bench.store)
         waiting = awaiting_approval(first)
@@ -147,7 +145,7 @@ def test_a_torn_read_of_a_mod_that_waits_is_repeated_for_a_list() -> None:
 
 
 def test_a_torn_read_of_a_mod_is_repeated() -> None:
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         bench = Bench()
         first = next_step(bench.store, added(bench.store), FIRST)
         second = next_step(bench.store, first, SECOND)

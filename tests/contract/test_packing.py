@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.errors import Conflict
@@ -88,7 +87,7 @@ def database(request: pytest.FixtureRequest) -> Iterator[PackedTables]:
         drop_tables(client, prefix)
         client.close()
     else:
-        with emulated_dynamodb(), mock_aws():
+        with emulated_dynamodb():
             client = dynamodb_client()
             yield PackedTables(client, make_tables(client, prefix))
 

@@ -16,7 +16,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb.records import TOMBSTONE_DAYS
 from domain.records.audit import KEPT
@@ -54,7 +53,7 @@ def service(request: pytest.FixtureRequest) -> Iterator[WholeService]:
             yield service
         drop_tables(client, prefix)
         return
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         streams = clients.client("dynamodbstreams", **CREDENTIALS)
         service = WholeService(client, streams, make_tables(client, ""), seed=seed)

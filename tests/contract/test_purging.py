@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.batch_deletes import BATCH_WRITE, MAX_BATCH_DELETES
@@ -169,7 +168,7 @@ class Removal:
 @pytest.fixture
 def emulation() -> Iterator[None]:
     """Emulate DynamoDB in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.records import request_from_item
@@ -110,7 +109,7 @@ class Bench:
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Yield a client of DynamoDB emulated in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield dynamodb_client()
 
 

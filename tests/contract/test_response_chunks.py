@@ -12,7 +12,6 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain.errors import Conflict, Unavailable
@@ -114,7 +113,7 @@ class Bench:
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """Yield a client of DynamoDB emulated in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield dynamodb_client()
 
 

@@ -14,8 +14,6 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from moto import mock_aws
-
 from adapters.dynamodb.queue import queue_key
 from adapters.dynamodb.records import RECORDS, hash_of_label
 from domain.records.batch import MAX_DEPENDANTS, MAX_REQUESTS
@@ -112,7 +110,7 @@ ATTRIBUTES = {
 
 
 def test_a_record_is_stored_under_the_names_that_its_table_has() -> None:
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         tables = make_tables(client, "")
         record = filled_entity(QueuedRequest, response_chunks="7 parts")
@@ -256,7 +254,7 @@ def test_the_dictionary_with_which_records_were_stored_has_not_changed() -> None
 
 
 def test_only_the_change_that_settled_a_write_has_the_mark_for_the_stream() -> None:
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         tables = make_tables(client, "")
         store = keeping_for_a_time(client, tables)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.records import RECORDS
@@ -78,7 +77,7 @@ class Bench:
 @pytest.fixture
 def bench() -> Iterator[Bench]:
     """Yield the reads on DynamoDB emulated in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield Bench()
 
 

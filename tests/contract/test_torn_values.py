@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.torn_reads import TORN_READ
@@ -52,7 +51,7 @@ class Bench:
 @pytest.fixture
 def bench() -> Iterator[Bench]:
     """Yield the store on DynamoDB emulated in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield Bench()
 
 

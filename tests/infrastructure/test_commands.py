@@ -82,14 +82,23 @@ def variables_of_makefile(text: str) -> set[str]:
 
 
 @cache
-def trees() -> Mapping[Path, ast.Module]:
-    """Return the syntax tree of each program."""
-    paths = [path for path in repository_files(*FOLDERS) if path.suffix == ".py"]
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+def programs() -> Mapping[Path, str]:
+    """Return the text of each program."""
+    return {path: path.read_text(encoding="utf-8") for path in repository_files(*FOLDERS) if path.suffix == ".py"}
+
+
+def trees_with(*words: str) -> Iterator[tuple[Path, ast.Module]]:
+    """Yield the syntax trees of the programs that have one of the words. All trees together take 20 s."""
+    for path, text in programs().items():
+        if any(word in text for word in words):
+            yield path, ast.parse(text)
 
 
 def is_environment(node: ast.expr) -> bool:
-    return ast.unparse(node) in {"os.environ", "environ", "environment"}
+    match node:
+        case ast.Name("environ" | "environment") | ast.Attribute(ast.Name("os"), "environ"):
+            return True
+    return False
 
 
 def keys_read(tree: ast.AST) -> Iterator[ast.expr]:
@@ -107,7 +116,7 @@ def keys_read(tree: ast.AST) -> Iterator[ast.expr]:
 def readers() -> dict[str, int]:
     """Return the functions that read the variable that one of their parameters names, and its position."""
     found = {}
-    for tree in trees().values():
+    for _, tree in trees_with("environ"):
         for function in ast.walk(tree):
             if isinstance(function, ast.FunctionDef):
                 parameters = [argument.arg for argument in function.args.args]
@@ -121,7 +130,7 @@ def readers() -> dict[str, int]:
 def variables_of_programs() -> dict[str, set[str]]:
     """Return the environment variables that programs read, with the files that read them."""
     found, functions = defaultdict[str, set[str]](set), readers()
-    for path, tree in trees().items():
+    for path, tree in trees_with("environ", *functions):
         constants = {
             statement.targets[0].id: statement.value
             for statement in tree.body
@@ -179,7 +188,7 @@ def test_the_help_of_make_run_has_every_option_that_it_reads() -> None:
     parts = {"local/run.py", "local/wait.py", "local/terminal.py"}  # what `make run` is made of
     names = {name for name, paths in variables_of_programs().items() if paths & parts} - {"WAIT_SECONDS"}
 
-    help_text = ast.get_docstring(trees()[ROOT / "local" / "run.py"]) or ""
+    help_text = ast.get_docstring(ast.parse(programs()[ROOT / "local" / "run.py"])) or ""
 
     assert {name for name in names if not re.search(rf"(?m)^  {name}=", help_text)} == set()
 
@@ -188,7 +197,7 @@ def options() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the options of the programs to which make passes ARGS or DO, with the file of each."""
     for module in re.findall(r"-m ((?!pytest)[a-z_.]+)[^\n]*\$\((?:or )?\$?\(?(?:ARGS|DO)", MAKEFILE):
         path = ROOT / module.replace(".", "/")
-        tree = trees().get(path.with_suffix(".py")) or trees()[path / "__main__.py"]
+        tree = ast.parse(programs().get(path.with_suffix(".py")) or programs()[path / "__main__.py"])
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("add_argument"):
                 names = tuple(str(name.value) for name in call.args if isinstance(name, ast.Constant))
@@ -210,4 +219,4 @@ def test_no_program_reads_a_variable_in_a_way_that_this_test_does_not_see() -> N
     """`os.environ` may be passed on as `environment`; anything else could hide a name."""
     aliases = re.compile(r"\bgetenv\b|\benviron as\b|^\s*\w+ = os\.environ$", re.MULTILINE)
 
-    assert [str(path) for path in trees() if aliases.search(path.read_text("utf-8")) and path.name != FILE] == []
+    assert [str(path) for path, text in programs().items() if aliases.search(text) and path.name != FILE] == []

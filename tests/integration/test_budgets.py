@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from xml.sax.saxutils import escape, unescape
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.statistics import statistics_of
@@ -158,7 +157,7 @@ class Bench:
 @pytest.fixture
 def bench() -> Iterator[Bench]:
     """Yield the use cases."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield Bench()
 
 
@@ -344,7 +343,7 @@ def test_why_it_waits_is_read_beside_the_second_call(bench: Bench) -> None:
 @pytest.fixture(scope="module")
 def bench_with_records() -> Iterator[Bench]:
     """Yield the use cases over 210 records of nine days, which no test changes."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         bench = Bench()
         for number in range(210):
             now = NOON + timedelta(hours=number)

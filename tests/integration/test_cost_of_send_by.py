@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain.storage.changes import AddRequest, ChangeRequest, Put
@@ -27,7 +26,7 @@ STEPS = ("queue", "claim", "send")
 
 def write_units(send_by: int | None) -> dict[str, float]:
     """Return the write units of each step of a request."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         store = DynamoDBStore(client, make_tables(client, ""))
         store.commit(Put(None, a_connection()))

@@ -7,8 +7,6 @@ import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from moto import mock_aws
-
 from adapters.dynamodb import DynamoDBStore
 from domain.people.members import Members
 from domain.people.provider import IdentityClaims
@@ -71,5 +69,5 @@ def test_the_page_has_the_units_of_a_sign_in_and_of_a_day() -> None:
     rows = re.findall(r"^\| ([^|]*sign-in[^|]*|a day of[^|]*) \| ([\d,.]+) \| ([\d,.]+) \|", page, re.MULTILINE)
     on_page = {name: (float(reads.replace(",", "")), float(writes)) for name, reads, writes in rows}
 
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         assert on_page == {name: (reads, writes) for name, reads, writes in units_of_a_day()}

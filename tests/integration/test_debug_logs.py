@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from moto import mock_aws
-
 from domain import qbxml
 from handlers.common.bootstrap import Services, aws_client
 from handlers.common.settings import Settings
@@ -28,7 +26,7 @@ TABLES = {name: name.title().replace("_", "") for name in VARIABLES}
 def test_debug_logs_have_no_secrets(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     caplog.set_level("DEBUG")
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         services = Services(Settings(ENVIRONMENT | TABLES | {"RETENTION_DAYS": "0"}))
         make_tables(aws_client("dynamodb"), "")
 

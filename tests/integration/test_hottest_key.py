@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain import qbxml
@@ -137,7 +136,7 @@ class Load:
 @pytest.fixture(scope="module")
 def load() -> Iterator[Load]:
     """Yield the load of one request of each connection."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         store = DynamoDBStore(client, make_tables(client, PREFIX))
         load = Load(client)

@@ -7,7 +7,6 @@ import random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.bodies import MAX_INLINE_RESPONSE_BYTES
@@ -92,7 +91,7 @@ class Bench:
 @pytest.fixture
 def bench() -> Iterator[Bench]:
     """Yield the functions over an empty store."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         store = DynamoDBStore(client, make_tables(client, PREFIX))
         definitions = {PREFIX + table["TableName"]: table for table in Template.load().table_definitions()}

@@ -12,8 +12,6 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from moto import mock_aws
-
 from adapters.dynamodb import DynamoDBStore
 from domain.errors import Gone
 from domain.maintenance.sweep import SETTLED_AFTER
@@ -136,5 +134,5 @@ def _response(chance: random.Random, response_to: Any, *arguments: Any, **keywor
 @contextmanager
 def on_emulation() -> Iterator[type[LostAnswers]]:
     """Yield the state machine with a client of DynamoDB emulated in the process."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield type("LostAnswersEmulated", (LostAnswers,), {"client": dynamodb_client()})

@@ -9,8 +9,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from moto import mock_aws
-
 from adapters.dynamodb import DynamoDBStore
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
@@ -25,7 +23,7 @@ def prove(runs: int, seed: int) -> bool:
     """Restore many histories and print the result. Raises the rule that does not hold."""
     start, kills = time.monotonic(), 0
     for number in range(runs):
-        with emulated_dynamodb(), mock_aws():
+        with emulated_dynamodb():
             client = dynamodb_client()
             store = DynamoDBStore(client, make_tables(client, ""))
             tables = RestoredTables(store, seed * 1_000_000 + number, STEPS)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.audit_log import AUDIT_ENTRIES
@@ -142,7 +141,7 @@ def event_of(function: str) -> dict[str, Any]:
 @pytest.fixture
 def make_recorder() -> Iterator[Callable[[], Recorder]]:
     """Yield a function that returns a database with the records of the events, for one function."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         number = 0
 
         def make(function: str) -> Recorder:
@@ -297,7 +296,7 @@ def runs_of(
     for done in (False, True):
         at = 0
         while True:
-            with emulated_dynamodb(), mock_aws():
+            with emulated_dynamodb():
                 recorder = make_recorder(function)
                 before = tables_of(recorder)
                 cut = CutsOff(recorder.client, at, done=done)

@@ -9,7 +9,6 @@ from uuid import uuid4
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain.apps.administration import MAX_KEY_LIFETIME
@@ -104,7 +103,7 @@ USES = st.lists(
 
 def test_a_last_use_is_the_hour_of_the_newest_use_whatever_the_order_and_the_clocks() -> None:
     """A process never sets back what another one has stored, although their clocks differ."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         stores = (FakeStore(), DynamoDBStore(client, make_tables(client, "")))
 
@@ -150,7 +149,7 @@ def test_a_call_is_accepted_although_its_use_cannot_be_stored(
 
 def test_all_calls_of_a_key_in_an_hour_write_once_in_all_processes() -> None:
     """Each process reads the last use once in an hour, one unit, and the first one writes it, one unit."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         store = DynamoDBStore(client, make_tables(client, ""))
         units = CountedUnits(client, {table["TableName"]: table for table in Template.load().table_definitions()})
@@ -167,7 +166,7 @@ def test_all_calls_of_a_key_in_an_hour_write_once_in_all_processes() -> None:
 
 
 def test_the_last_use_goes_with_the_app_and_with_time() -> None:
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         tables = make_tables(client, "")
         store = DynamoDBStore(client, tables)

@@ -250,7 +250,7 @@ def _value(schema: Mapping[str, Any]) -> Any:
         return {name: _value(schema["properties"][name]) for name in schema["required"]}
     examples = {
         "null": None,
-        "string": "text",
+        "string": "2026-01-02T03:04:05Z" if schema.get("format") == "date-time" else "text",
         "integer": schema.get("minimum", 1),
         "boolean": True,
         "object": {},

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, keys
 from adapters.dynamodb.records import RECORDS, record_item
@@ -710,7 +709,7 @@ def calls_of(function: str) -> set[tuple[str, str]]:
 
     calls: set[tuple[str, str]] = set()
     for case in (event_twice, *FURTHER.get(function, ())):
-        with emulated_dynamodb(), mock_aws():
+        with emulated_dynamodb():
             # A case prepares the database with a client that is not recorded.
             client = dynamodb_client()
             recorder = Recorder(dynamodb_client(), DynamoDBStore(client, make_tables(client, "")))

@@ -7,11 +7,11 @@ import secrets
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import pytest
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore, TableNames
 from domain.connections.service import ConnectionService
@@ -35,7 +35,7 @@ from local.emulated_dynamodb import emulated_dynamodb
 from local.permissions import as_list, permissions_for, permissions_of
 from local.sam_local import samples
 from local.tables import make_tables
-from local.template import Template
+from local.template import Function, Template
 from tests.contract.conftest import dynamodb_client
 from tests.integration.api.test_events import (
     ENDED,
@@ -84,21 +84,25 @@ def template_with_ids() -> Template:
     return template.with_references({f"{name}.Arn": name for name in template.document["Resources"]})
 
 
+@cache
+def _template() -> Template:
+    return Template.load(parameters={"OidcIssuer": "https://id.example.com", "OidcClientId": "qbxml-queue"})
+
+
+@cache
+def _definitions() -> Mapping[str, Function]:
+    return {definition.handler: definition for definition in _template().functions()}
+
+
 def environment_of(function: str) -> Mapping[str, str]:
     """Return the environment variables of a function."""
-    template = Template.load(parameters={"OidcIssuer": "https://id.example.com", "OidcClientId": "qbxml-queue"})
-    (definition,) = (
-        definition for definition in template.functions() if definition.handler == f"handlers.{function}.handler"
-    )
-    return definition.environment
+    return _definitions()[f"handlers.{function}.handler"].environment
 
 
+@cache
 def grants(function: str) -> frozenset[Permission]:
     """Return (action, table or table/index/name) that a function's role allows."""
-    (definition,) = (
-        definition for definition in Template.load().functions() if definition.handler == f"handlers.{function}.handler"
-    )
-    return permissions_of(Template.load(), definition)
+    return permissions_of(_template(), _definitions()[f"handlers.{function}.handler"])
 
 
 class LongRun(LambdaContext):
@@ -126,7 +130,7 @@ class Recorder:
 @pytest.fixture
 def recorder() -> Iterator[Recorder]:
     """Yield the recorder of a database with the template's tables."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         client = dynamodb_client()
         yield Recorder(client, DynamoDBStore(client, make_tables(client, "")))
 

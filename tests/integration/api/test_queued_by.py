@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
 from domain.maintenance.search_packing import pack_days
@@ -137,7 +136,7 @@ def test_the_list_of_a_key_has_exactly_what_it_has_queued(steps: list[tuple[str,
 @pytest.fixture
 def database() -> Iterator[Any]:
     """Return a client of an emulated DynamoDB."""
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb():
         yield dynamodb_client()
 
 

@@ -111,7 +111,7 @@ class Stack:
 
 @pytest.fixture
 def stack() -> Iterator[Stack]:
-    with emulated_dynamodb(), mock_aws():
+    with emulated_dynamodb(), mock_aws():  # for SQS
         stack = Stack()
         with using(stack.services):
             yield stack
