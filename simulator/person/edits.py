@@ -215,14 +215,14 @@ def _date_back(desk: Desk) -> Change | None:
     return None if record is None else _mod(record, _element("TxnDate", desk.day(_OLD_DAYS)))
 
 
-def _pay(desk: Desk, *, half: bool) -> Change | None:
+def _pay(desk: Desk, *, part: bool) -> Change | None:
     """Pay an open invoice or bill, or a part of it."""
     ledger = desk.books.ledger
     debt = desk.some(tuple(_DEBTS), lambda one: ledger.open_amount(one.id) > ZERO)
     if debt is None:
         return None
     due = ledger.open_amount(debt.id)
-    paid = money(due / desk.chance.choice(_PARTS) if half else due)
+    paid = money(due / desk.chance.choice(_PARTS) if part else due)
     applied = f"<AppliedToTxnAdd>{_element('TxnID', debt.id)}{_element('PaymentAmount', paid)}</AppliedToTxnAdd>"
     if debt.kind.name == "Invoice":
         customer = desk.books.lists[reference_id(debt.fields, "CustomerRef")]
@@ -318,8 +318,8 @@ EDITS: Mapping[str, Kind] = {
     "change_debt": Kind(_change_debt),
     "change_quantity": Kind(_change_quantity),
     "date_back": Kind(_date_back),
-    "pay": Kind(partial(_pay, half=False), 8),
-    "half_pay": Kind(partial(_pay, half=True), 6),
+    "pay": Kind(partial(_pay, part=False), 8),
+    "part_pay": Kind(partial(_pay, part=True), 6),
     "delete_payment": Kind(partial(_delete_transaction, kinds=_PAYMENTS)),
     "void": Kind(_void, 2),
     "delete_debt": Kind(partial(_delete_transaction, kinds=tuple(_DEBTS)), 2),

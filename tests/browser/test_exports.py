@@ -317,7 +317,7 @@ def test_a_result_that_reached_the_maximum_says_so_and_is_fetched_whole(console:
     console.sign_in(f"/app/queued_requests/{record}")
 
     console.sees("QuickBooks returned 2, your maximum. It may have more.")
-    assert saved_results(console)[0] == "CustomerRet (only the first 2).csv"
+    assert saved_results(console)[0] == "CustomerRet (incomplete, maximum 2).csv"
     console.button("Fetch all").click()
     console.page.wait_for_url(re.compile(rf"/app/queued_requests/(?!{record})"))
 

@@ -3,6 +3,8 @@ import { test } from "node:test";
 
 import { codeSamples } from "../../src/console/lib/code_samples.js";
 import { againAction, contentOf } from "../../src/console/lib/queue_again.js";
+import { namesIn, requestNames, requestType } from "../../src/console/lib/schema.js";
+import { wholeQuery } from "../../src/console/lib/whole_query.js";
 import { signInWith } from "./support.mjs";
 
 const record = (webhook_url) => ({
@@ -46,4 +48,41 @@ test("queueing again needs the permission of the call that does it", () => {
     [{ executed: "yes", batch_id: "b" }, "force"],
   ])
     assert.equal(againAction({ ...one, ...changes }), action);
+});
+
+test("the query for all objects is in pages where QuickBooks has them, and keeps what a copy keeps", async () => {
+  signInWith("read", "queue", "administer");
+  const kept = { webhook_url: "https://example.com/hooks", label: "nightly", metadata: { order: "7" } };
+  let withoutPages = 0;
+  for (const name of (await requestNames()).filter((one) => one.endsWith("QueryRq"))) {
+    const type = await requestType(name);
+    if (!namesIn(type.content).includes("MaxReturned")) continue;
+    for (const [maximum, size] of [
+      ["1", "100"],
+      ["2000", "2000"],
+    ]) {
+      const others = [{ name: "ActiveStatus", text: "All" }];
+      const request = {
+        name,
+        attributes: { request_id: "mine", metaData: "MetaDataAndResponseData" },
+        children: [{ name: "MaxReturned", text: maximum }, ...others],
+      };
+      const queried = { ...record(kept.webhook_url), ...kept, state: "response_received", priority: "low" };
+
+      const body = await wholeQuery({ ...queried, request_json: { version: "16.0", request } });
+
+      const { request: whole, version } = body.request_json;
+      const isPaged = "iterator" in type.attributes;
+      withoutPages += !isPaged;
+      assert.deepEqual(whole.children, [...(isPaged ? [{ name: "MaxReturned", text: size }] : []), ...others], name);
+      const { request_id: id, iterator, ...attributes } = whole.attributes;
+      assert.deepEqual([id, iterator, version], [undefined, isPaged ? "Start" : undefined, "16.0"]);
+      assert.deepEqual(attributes, { metaData: "MetaDataAndResponseData" });
+      assert.deepEqual(
+        { ...body, request_json: null },
+        { ...kept, ...(isPaged ? {} : { priority: "low" }), request_json: null, request_xml: undefined },
+      );
+    }
+  }
+  assert.ok(withoutPages > 20);
 });

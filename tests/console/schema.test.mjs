@@ -19,6 +19,12 @@ test("a comma before decimals is told to be a point, and nothing else is", () =>
     else assert.equal(problem, `Write a point before the decimals: ${whole}.${decimals}.`);
     assert.equal(textProblem({ name: "Rate", base: "PRICETYPE" }, `${whole}.${decimals}`), null);
     assert.doesNotMatch(textProblem({ name: "Count", base: "INTTYPE" }, `${whole},${decimals}`), /point/);
+    for (const more of [{}, { most: 1000 }]) {
+      const amount = { name: "Amount", base: "AMTTYPE", ...more };
+      const [, advice] = textProblem(amount, `${whole},${decimals}`).match(/^Write a point.*: (.*)\.$/) ?? [];
+      if (advice) assert.equal(textProblem(amount, advice), null);
+      else assert.match(textProblem(amount, `${whole},${decimals}`), /^Not an amount/);
+    }
   }
 });
 

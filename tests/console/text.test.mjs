@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { codeLines, coloured, foldEnd, jsonLines, xmlLines } from "../../src/console/lib/lines.js";
@@ -14,10 +15,13 @@ test("the cause of an error begins with its code, and not with words that say no
   const error = (message, details = {}) => ({ code: "quickbooks_error", message, details });
   const refused = error("There is an invalid reference to QuickBooks Customer.", { status_code: 3140 });
   assert.equal(text.causeOf(refused), "3140 · There is an invalid reference to QuickBooks Customer.");
-  assert.equal(
-    text.causeOf(error("There was an error when saving a Customers list.")),
-    "quickbooks_error · Saving a Customers list.",
-  );
+  for (const [start, rest] of [
+    ["There was an error when ", "saving a Customers list."],
+    ["There was an error ", "adding, modifying or deleting an object because it is already in use."],
+    ["An error occurred while ", "voiding a ReceivePayment."],
+  ])
+    assert.equal(text.causeOf(error(start + rest)), `quickbooks_error · Failed: ${rest}`);
+  assert.equal(text.causeOf(error("An error occurred in it.")), "quickbooks_error · An error occurred in it.");
   assert.equal(text.causeOf(error("A dialog.", { hresult: "0x80040414" })), "0x80040414 · A dialog.");
   assert.equal(text.causeOf(error("", { reason: "expired" })), "expired · ");
   assert.equal(text.causeOf(null), null);
@@ -25,27 +29,82 @@ test("the cause of an error begins with its code, and not with words that say no
 
 test("a second machine is a warning, and missed calls are said", () => {
   const connected = { status: "connected", quickbooks_status: "connected", waiting_reason: null, warnings: [] };
-  const second = [{ code: "second_web_connector", message: "", hint: "" }];
+  const second = [{ code: "second_web_connector", message: "A second Web Connector calls.", hint: "" }];
   assert.equal(text.health(connected).tone, "green");
   assert.deepEqual(text.health({ ...connected, warnings: second }), { name: "Second Web Connector", tone: "amber" });
+  assert.equal(text.whyOf({ ...connected, warnings: second }), second[0].message);
+  assert.equal(text.whyOf({ ...connected, warnings: undefined }), undefined);
   const silent = { code: "not_seen", message: "27 calls missed since 2026-03-14T12:02:00.000000Z." };
   assert.deepEqual(text.health({ ...connected, waiting_reason: silent }), { name: "Calls missed", tone: "amber" });
-  assert.doesNotMatch(text.messageOf(silent), /2026-03-14T/);
+  for (const why of [text.messageOf(silent), text.whyOf({ waiting_reason: silent, warnings: second })])
+    assert.match(why, /^27 calls missed since (?!2026-03-14T)/);
 });
 
-test("no text of a waiting reason for people names a call of the API, an id or a code", () => {
-  const codes = [
-    "send_by_passed",
-    "dependency",
-    "approval",
-    "paused",
-    "never_connected",
-    "wrong_password",
-    "recovering",
-  ];
-  for (const code of codes) {
-    const texts = [text.messageOf({ code, message: "" }), text.hintOf({ code, message: "", hint: "POST /api/v1" })];
-    assert.doesNotMatch(texts.join(" "), /POST|GET|\/api\/|[a-z]_[a-z]/);
+const ID = "0b9f7c0e-8f43-4f0e-9a7d-000000000001";
+const MOMENT = "2026-03-14T12:02:00.000000Z";
+/** The texts of the service for each waiting reason and warning: the message and the hint. */
+const REASONS = {
+  send_by_passed: [`It was not sent by ${MOMENT}. It ends as not_sent_in_time within six minutes of that.`, null],
+  approval: [
+    `It enters the queue when it is approved. Without an approval by ${MOMENT}, it ends.`,
+    `To approve it: POST /api/v1/queued_requests/${ID}/approve, with another API key than its author's.`,
+  ],
+  dependency: [
+    `It enters the queue when the request ${ID} has ended with a response.`,
+    "See the waiting_reason of that request.",
+  ],
+  paused: [`The connection was paused at ${MOMENT}.`, `To resume it: POST /api/v1/connections/${ID}/resume.`],
+  wrong_password: [
+    `The Web Connector called with a wrong password at ${MOMENT}.`,
+    `Type the connection's password into the Web Connector. To set a new one: POST /api/v1/connections/${ID}/password.`,
+  ],
+  never_connected: [
+    "No Web Connector has logged in yet: the connection has no password.",
+    `Set a password (POST /api/v1/connections/${ID}/password). Then open the connection's .qwc file.`,
+  ],
+  company_file_mismatch: [
+    "The open company file belongs to another connection: C:\\books.qbw.",
+    `To accept it: POST /api/v1/connections/${ID}/reset.`,
+  ],
+  company_file_moved: [
+    "The company file of this connection is open at C:\\books.qbw, which may be a copy.",
+    `To accept it: POST /api/v1/connections/${ID}/accept_company_file.`,
+  ],
+  quickbooks_failing: [
+    `QuickBooks failed for several requests in the last session. Nothing is sent until ${MOMENT}.`,
+    `Update Selected has no effect until then. To end the pause: POST /api/v1/connections/${ID}/resume.`,
+  ],
+  quickbooks_unreachable: ["QuickBooks could not be reached: A dialog box is open in QuickBooks.", "Close it."],
+  outside_sync_window: [
+    `The sync window is closed. It opens at 01:00 (Europe/Berlin). The turn of this connection begins at ${MOMENT}.`,
+    `To send sooner, change the connection's sync_window: PATCH /api/v1/connections/${ID}.`,
+  ],
+  not_seen: [`4 calls missed since ${MOMENT}.`, "At the QuickBooks machine: switch it on."],
+  service_busy: ["Too many sessions of other connections are running.", null],
+  recovering: ["Its response was lost.", "Do not queue it again: QuickBooks may have executed it."],
+  requests_ahead: ["2 requests are sent before it.", null],
+  next_session: [
+    "The simulator of this test connection will send it: within seconds, or within five minutes.",
+    "If it waits longer, the simulator has probably used up its time for today. See GET " +
+      `/api/v1/connections/${ID}/simulator.`,
+  ],
+  second_web_connector: [
+    `A Web Connector called with a wrong password at ${MOMENT}.`,
+    "Nothing waits because of this.",
+  ],
+};
+
+test("no text of a waiting reason for people names a call of the API, an id, a code or a moment in UTC", () => {
+  const { schemas } = JSON.parse(readFileSync(new URL("../../docs/openapi.json", import.meta.url), "utf8")).components;
+  const codes = ["WaitingReason", "ConnectionWarning"].flatMap((name) => schemas[name].properties.code.enum);
+  assert.deepEqual(Object.keys(REASONS).sort(), codes.sort());
+  for (const [code, [message, hint]] of Object.entries(REASONS)) {
+    const texts = [text.messageOf({ code, message }), text.hintOf({ code, message, hint })].filter(Boolean);
+    assert.doesNotMatch(texts.join(" "), /POST|PATCH|GET|\/api\/|[a-z]_[a-z]|-000000000001|T12:02/, code);
+    assert.ok(
+      texts.every((one) => one.endsWith(".")),
+      code,
+    );
   }
 });
 

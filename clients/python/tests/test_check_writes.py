@@ -55,10 +55,15 @@ def written(service: SimulatedService) -> list[str]:
     return [name for record in service.records.values() if (name := record["label"].split()[-1]) in names]
 
 
+@pytest.mark.parametrize("position", ["default", "on", "off"])
 def test_the_writes_are_as_expected_and_leave_the_books_as_they_were(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    position: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whatever QuickBooks does beside the writes (`BEHAVIOURS`), no step may fail because of it."""
     books = company()
+    if position != "default":
+        for name in books.behaviours:
+            books.set_behaviour(name, position)
     service = SimulatedService(books)
 
     report = run(service, tmp_path, monkeypatch)

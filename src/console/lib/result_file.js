@@ -22,7 +22,7 @@ const MAX_NAME = 100;
 export async function saveResult(result, maximum = null) {
   const text = await resultCsv(result);
   if (text === null) return false;
-  const part = maximum && `(only the first ${maximum})`;
+  const part = maximum && `(incomplete, maximum ${maximum})`;
   const name = [resultTitle(result), leafText(result[1][0].ReportSubtitle), part].filter(Boolean).join(" ");
   download(
     text,

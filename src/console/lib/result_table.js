@@ -115,7 +115,7 @@ function CsvButton({ result, maximum }) {
       kind="small"
       icon="download"
       busy=${isBusy}
-      title=${maximum ? `Only the first ${count(maximum)}, the maximum of the query` : "All rows and columns, as CSV"}
+      title=${maximum ? `Incomplete: the query has a maximum of ${count(maximum)}` : "All rows and columns, as CSV"}
       onClick=${press}
     >
       CSV

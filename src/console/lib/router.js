@@ -90,13 +90,20 @@ function current() {
   return { path: path.replace(/\/+$/, "") || "/", query: Object.fromEntries(new URLSearchParams(location.search)) };
 }
 
+/**
+ * Whether a click asks for nothing but to follow its link. With a key or another button it opens a tab or a window.
+ *
+ * @param {MouseEvent} event
+ */
+export const isPlainClick = (event) =>
+  event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
+
 /** Follows links to other views without loading the page again. */
 export function followLinks() {
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return;
     const link = /** @type {HTMLAnchorElement | null} */ (event.target.closest("a[href]"));
-    const plain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);
-    if (!link || !plain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
+    if (!link || !isPlainClick(event) || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
     const target = new URL(link.href);
     const isView = target.pathname === APP || target.pathname.startsWith(`${APP}/`);
     if (target.origin !== location.origin || !isView || target.hash || isDocs()) return;

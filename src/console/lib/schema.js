@@ -209,9 +209,12 @@ const DECIMAL_COMMA = /^\s*[+-]?\d+,(\d{1,2}|\d{4,5})\s*$/;
 export function textProblem(element, text) {
   if (!text) return null;
   const base = BASES[element.base ?? ""] ?? { name: "" };
-  if (base.isDecimal && DECIMAL_COMMA.test(text))
-    return `Write a point before the decimals: ${text.trim().replace(",", ".")}.`;
-  if (base.pattern && !base.pattern.test(text)) return `Not a ${base.name}${base.help ? `: ${base.help}` : ""}.`;
+  const corrected = base.isDecimal && DECIMAL_COMMA.test(text) && text.trim().replace(",", ".");
+  if (corrected && !textProblem(element, corrected)) return `Write a point before the decimals: ${corrected}.`;
+  if (base.pattern && !base.pattern.test(text)) {
+    const article = /^[aeiou]/.test(base.name) ? "an" : "a";
+    return `Not ${article} ${base.name}${base.help ? `: ${base.help}` : ""}.`;
+  }
   const maximum = Math.max(element.length ?? 0, element.length_abroad ?? 0) || base.maximum;
   if (maximum && text.length > maximum) return `At most ${maximum} characters; this has ${text.length}.`;
   if (element.least !== undefined && Number(text) < element.least) return `At least ${element.least}.`;

@@ -280,16 +280,11 @@ export function webhookConditions(key) {
 /** Remedies in the console. The API's hints name calls instead. */
 const HINTS = {
   send_by_passed: "It is not sent any more. Queue it again if it is still needed.",
-  approval: "Somebody else than its author approves or rejects it on the page Approvals.",
-  dependency: "The card of its batch shows them, and why they wait.",
-  recovering: "Do not queue it again: QuickBooks may have executed it.",
+  approval: "Somebody other than its author approves or rejects it on the page Approvals.",
+  dependency: "The card of its batch shows them.",
   paused: "Choose Resume on the page of the connection to send requests again.",
   never_connected:
     "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",
-  not_seen:
-    "At the QuickBooks computer: switch it on and log on, start the Web Connector, tick the application and Auto-Run, and choose Update Selected. If it shows QBWC1040, enter the password. If you set a longer interval there than a minute, it calls later than expected.",
-  second_web_connector:
-    "Nothing waits because of this. If QuickBooks was moved to a new computer, remove the application from the Web Connector of the old one. If there is only one computer, enter the password again. Computers of one office can have the same address.",
   wrong_password:
     "Enter the password in the Web Connector again. If it is lost, set a new one in the settings of the connection.",
   quickbooks_failing:
@@ -301,17 +296,20 @@ const HINTS = {
   outside_sync_window: "To send sooner, change the sync window in the settings of the connection.",
 };
 
+/** The beginning of many messages of QuickBooks. It says nothing and would fill a column. */
+const USELESS = /^(There (is|was|has been) an error|An error occurred) ((when|while) )?(?=\w+ing\b)/i;
+
 /**
- * Returns the code and the cause of an error, or null: "3100 · The name … is already in use". QuickBooks begins many
- * messages with words that say nothing and would fill the column.
+ * Returns the code and the cause of an error, or null: "3100 · The name … is already in use", "3180 · Failed: saving a
+ * Customers list".
  *
  * @param {{code: string, message: string, details?: Record<string, any>} | null} error
  */
 export function causeOf(error) {
   if (!error) return null;
   const code = error.details?.status_code ?? error.details?.hresult ?? error.details?.reason ?? error.code;
-  const cause = error.message.replace(/^(There (is|was|has been) an error|An error occurred) (when|while|in) /i, "");
-  return `${code} · ${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}`;
+  const cause = error.message.replace(USELESS, "Failed: ");
+  return `${code} · ${cause}`;
 }
 
 /** Messages for people in place of those of the API, which name ids and error codes. */
@@ -327,6 +325,9 @@ const MESSAGES = {
  */
 export const messageOf = (reason) => reason && (MESSAGES[reason.code] ?? withLocalTimes(reason.message));
 
+/** A sentence of the API about a call. */
+const NAMED_CALL = / See GET \S+$/;
+
 /**
  * Returns what to do about a waiting reason or the last error of a connection, or null.
  *
@@ -335,7 +336,7 @@ export const messageOf = (reason) => reason && (MESSAGES[reason.code] ?? withLoc
  */
 export function hintOf(reason, lastError) {
   const hint = HINTS[reason.code];
-  if (!hint) return reason.hint;
+  if (!hint) return reason.hint?.replace(NAMED_CALL, "");
   return reason.code === "quickbooks_failing" && lastError?.hint ? `${lastError.hint} ${hint}` : hint;
 }
 
@@ -382,6 +383,15 @@ export function health(connection) {
     return { name: "Second Web Connector", tone: "amber" };
   return { name: "Connected", tone: "green" };
 }
+
+/**
+ * Returns why a connection is not healthy, with the times of the reader's time zone, or undefined. An earlier version
+ * of the service returns no warnings.
+ *
+ * @param {Record<string, any>} connection
+ */
+export const whyOf = ({ waiting_reason: reason, last_error: error, warnings }) =>
+  withLocalTimes((reason ?? error ?? warnings?.[0])?.message);
 
 /** Characters that are invisible or change the order of others. Line breaks and tabs are white space. */
 const CONTROLS = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;

@@ -149,7 +149,7 @@ function HeadActions({ connection, load }) {
 
 /** What needs a person although nothing waits because of it. */
 const Warnings = ({ connection }) =>
-  connection.warnings.map(
+  connection.warnings?.map(
     (warning) => html`
       <${Note}
         key=${warning.code}

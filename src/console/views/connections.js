@@ -5,7 +5,7 @@ import { noteConnections } from "../lib/approval_count.js";
 import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { count, health, originOf, plural, waiting, withLocalTimes } from "../lib/text.js";
+import { count, health, originOf, plural, waiting, whyOf } from "../lib/text.js";
 import { Ago, Badge, Button, Empty, Foreign, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
@@ -239,7 +239,7 @@ const None = () => html`
 function Row({ connection }) {
   const { name, tone } = health(connection);
   const address = url(`/connections/${connection.id}`);
-  const why = withLocalTimes(connection.waiting_reason?.message ?? connection.last_error?.message);
+  const why = whyOf(connection);
   const follow = (event) => !event.target.closest("a") && !String(getSelection()) && navigate(address);
   return html`
     <tr class="clickable" onClick=${follow}>

@@ -158,7 +158,7 @@ export function Choice({ query, action, setAction, conditions, setConditions }) 
 /** Leads to the requests of the filters that cannot be discarded any more, because they were sent. */
 export const AlreadySent = ({ id, query, close }) => html`
   <p class="small">
-    Sent before, and not discarded:${" "}
+    Requests that were sent before are not discarded: see${" "}
     <a href=${url(`/connections/${id}`, { ...query, page: undefined, state: "sent" })} onClick=${close}>
       those that QuickBooks is working on</a
     >${" and "}

@@ -1,7 +1,7 @@
 // The overview: activity by hour, waiting and executing times, and what fails, of one connection or of all.
 import { html } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
-import { navigate, url } from "../lib/router.js";
+import { isPlainClick, navigate, url } from "../lib/router.js";
 import { ago, count, fullTime, localZone, plural, requestTitle } from "../lib/text.js";
 import { Ago, Foreign, Problem, Segmented, SkeletonCard, useTitle } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
@@ -259,6 +259,7 @@ function Content({ data, days, id, query, change, connection, reload }) {
 /** Shows the connections with this health in the table below, without a jump to the top of the page. */
 function ToTable({ query, change, health, children }) {
   const show = (event) => {
+    if (!isPlainClick(event)) return;
     event.preventDefault();
     change({ health });
     document.getElementById("connections").scrollIntoView({ block: "start" });

@@ -4,7 +4,7 @@ import { call } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { count, health, originOf, plural, withLocalTimes } from "../lib/text.js";
+import { count, health, originOf, plural, whyOf } from "../lib/text.js";
 import { Ago, Badge, Empty, Foreign, Icon, Pager, toast } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
@@ -216,7 +216,7 @@ export function Connections({ data, query, change }) {
 
 function Row({ one, data }) {
   const { name, tone } = one.stopped_calling ? { name: "Stopped calling", tone: "red" } : health(one);
-  const why = tone !== "green" && withLocalTimes(one.waiting_reason?.message);
+  const why = tone !== "green" && whyOf(one);
   const number = one.webhooks_retrying + one.webhooks_failed;
   return html`
     <tr>

@@ -1,5 +1,5 @@
 // The batch of a request: its steps, their states, and what each one waits for.
-import { html } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { CopyIcon } from "../lib/copying.js";
 import { url } from "../lib/router.js";
@@ -8,13 +8,18 @@ import { Foreign, Problem, Skeleton, StateBadge } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 20_000;
 
-/** The steps of the batch as a card. They are read again while this request changes, or has not ended. */
+/** The steps of the batch as a card. They are read again while this request changes, or one of them has not ended. */
 export function Batch({ record }) {
+  const [isChanging, setChanging] = useState(true);
   const load = useLoad(
-    async (signal) =>
-      (await call("GET", ["queued_requests", record.id], { query: { "include[]": "batch" }, signal })).data.batch,
+    async (signal) => {
+      const { batch } = (await call("GET", ["queued_requests", record.id], { query: { "include[]": "batch" }, signal }))
+        .data;
+      setChanging(batch.some(({ state }) => UNFINISHED.has(state)));
+      return batch;
+    },
     [record.id, record.updated_at],
-    { refresh: UNFINISHED.has(record.state) ? REFRESH_MILLISECONDS : 0 },
+    { refresh: isChanging ? REFRESH_MILLISECONDS : 0 },
   );
   const steps = load.data;
   const done = steps?.filter(({ state }) => state === "response_received").length;

@@ -8,18 +8,16 @@ import { session } from "../lib/session.js";
 import { count } from "../lib/text.js";
 import { Note, toast } from "../lib/ui.js";
 
-/** Says that QuickBooks returned as many objects as the query allows. The same query in pages fetches all of them. */
+/** Says that QuickBooks returned as many objects as the query allows. The button queues a query for all of them. */
 export function Incomplete({ record, maximum }) {
   // Pressing the button again after a lost answer queues the same query.
   const [key] = useState(newKey);
   const fetchAll = async () => {
-    const { version, request } = record.request_json;
-    // The copy gets a requestID of its own.
-    const attributes = { ...request.attributes, request_id: undefined, iterator: "Start" };
-    const body = { request_json: { version, request: { ...request, attributes } } };
+    const { wholeQuery } = await import("../lib/whole_query.js");
+    const body = await wholeQuery(record);
     const path = ["connections", record.connection_id, "queued_requests"];
     const { data } = await call("POST", path, { body, headers: { "Idempotency-Key": key } });
-    toast("The query is queued. It fetches all pages.");
+    toast("The query is queued. It fetches all objects.");
     navigate(url(`/queued_requests/${data.id}`));
   };
   return html`

@@ -164,8 +164,7 @@ class ApprovalView(TypedDict):
     queued_by: Annotated[
         str | None,
         Schema(
-            "The id of the person who queued it, or of the first API key of those that were rotated into the one "
-            "that queued it",
+            "The id of the person who queued it, or of the first API key of its rotations",
             examples=[_KEY_ID],
         ),
     ]
@@ -173,7 +172,10 @@ class ApprovalView(TypedDict):
     decided_by_name: NotRequired[
         Annotated[
             str | None,
-            Schema("Only in the response with one request: the name that the person who decided has now, or null"),
+            Schema(
+                "Only in the response with one request: the name that the person who decided has now. Null for an API "
+                "key, and if the person is not known any more"
+            ),
         ]
     ]
     decided_at: Moment | None

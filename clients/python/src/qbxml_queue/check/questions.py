@@ -286,7 +286,7 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "custom-field",
         "Does a custom field touch its customer?",
-        _touches("customer-before-field", "customer-with-field", "CustomerRet"),
+        _touches("customer-mod", "customer-with-field", "CustomerRet"),
         needs_writes=True,
     ),
     Question(

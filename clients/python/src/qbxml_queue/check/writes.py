@@ -60,7 +60,6 @@ WRITES = (
         "customer-invoiced",
         "the customer after the invoice",
         _READ_CUSTOMER,
-        learns=(("first_sequence", "CustomerRet/EditSequence"),),
     ),
     Step(
         "payment-add",
@@ -86,10 +85,16 @@ WRITES = (
         "</CustomerAdd></CustomerAddRq>",
         learns=(("new_job", "CustomerRet/ListID"),),
     ),
+    # The payment, its deletion and the job may have given the customer another EditSequence.
+    Step(
+        "customer-before-mod",
+        "the customer before its change",
+        _READ_CUSTOMER,
+        learns=(("first_sequence", "CustomerRet/EditSequence"),),
+    ),
     Step("customer-mod", "another name and fax number of the customer", _MOD, pause=SECONDS_APART),
     Step("job-renamed", "the job after that", "<CustomerQueryRq><ListID>{new_job}</ListID></CustomerQueryRq>"),
     Step("customer-stale", "the same change with the former EditSequence", _MOD, statuses=(3200,)),
-    Step("customer-before-field", "the customer before it has a custom field", _READ_CUSTOMER),
     Step(
         "field-define",
         "a private custom field of customers",
