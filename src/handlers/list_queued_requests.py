@@ -35,8 +35,10 @@ def handler(call: ApiCall, connection_id: str, parameters: ListParameters) -> Li
         read = parallel.submit(services().store.connection, connection_id)
         page = Lists(services().store, services().clock).page(call.app_id, query, searching)
     now, connection = services().clock(), read.result()
+    waits_since = waiting_reason.waiting_since((item.record for item in page.items), now)
     views = [
-        listed_request(item, waiting=waiting_reason.of_request(item.record, connection, now)) for item in page.items
+        listed_request(item, waiting=waiting_reason.of_request(item.record, connection, now, waits_since=waits_since))
+        for item in page.items
     ]
     return {
         "data": views,

@@ -55,7 +55,7 @@ def _progress(token: str) -> dict[str, Any]:
         "username": connection.username,
         "company_file": connection.company_file,
         "company_file_paths": connection.company_file_paths,
-        "state": setup_state(connection),
+        "state": setup_state(connection, services().clock()),
         "has_called": has_called(connection),
         "called_at": connection.last_connected_at,
         "company_name": connection.company_name,

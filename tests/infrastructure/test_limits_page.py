@@ -131,6 +131,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "failed successors in a row that a continuation of a batch follows": [str(continuation.MAX_GENERATIONS)],
     "message of QuickBooks in an error": [f"{request.MAX_MESSAGE_CHARACTERS:,} characters"],
     "requests ahead that a waiting reason counts": [str(waiting_reason.MAX_COUNTED_AHEAD)] * 2,
+    "missed calls that a waiting reason counts": [str(waiting_reason.MAX_COUNTED_MISSED)] * 2,
     "pages of an iterated query": [f"{pages.MAX_PAGES:,}"],
     "objects on a page of a query": [str(iteration.PAGE_SIZE)],
     "HTTP response": [size(responses.MAX_RESPONSE_BYTES)],

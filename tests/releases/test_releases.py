@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from domain.connections.calls import missed_calls
 from domain.maintenance.recount import count_differences
 from local.template import Template
 from tests.documents.pages import groups_of
@@ -28,7 +29,7 @@ from tests.releases.service_in_file import opened, stored_form
 from tests.releases.tables import Tables, tables_of, update
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Container, Mapping
     from pathlib import Path
 
     from tests.support.random_history import RandomHistory
@@ -42,7 +43,7 @@ WORDED = frozenset({"message", "hint", "waiting_reason"})
 """Members whose texts a later version may word differently."""
 
 PREDICTED = frozenset({"next_session_at"})
-"""Members with a prediction, which a later version may withhold: it is null where the version knows less for sure."""
+"""Members with a prediction. A later version may withhold it for a connection that has missed calls."""
 
 
 # --- The version
@@ -279,7 +280,10 @@ def test_the_kept_data_have_items_of_every_kind(name: str) -> None:
 @pytest.mark.parametrize("name", VERSIONS)
 def test_data_of_a_release_look_the_same_and_the_app_lives_on(name: str) -> None:
     with opened(kept(name, "service"), seed=1) as history:
-        assert differences(kept(name, "answers"), answers(history)) == []
+        store, now = history.service.store, history.service.clock()
+        connections = [connection for name in history.connections if (connection := store.connection(name))]
+        missed = {connection.id for connection in connections if missed_calls(connection, now)}
+        assert differences(kept(name, "answers"), answers(history), missed) == []
 
     # Another seed than that of the kept data, whose ids would come again.
     with opened(kept(name, "service"), seed=SEED + 1) as history:
@@ -289,14 +293,24 @@ def test_data_of_a_release_look_the_same_and_the_app_lives_on(name: str) -> None
         check(history)
 
 
-def differences(before: Any, now: Any, path: str = "") -> list[str]:
-    """Return what an answer of a release has and today's has not. Today's may have more members."""
+@pytest.mark.parametrize(("missed", "number"), [({"a"}, 0), ({"b"}, 1), (set[str](), 1)])
+def test_a_prediction_is_withheld_only_for_a_connection_that_has_missed_calls(missed: set[str], number: int) -> None:
+    before = {"id": "a", "next_session_at": "2026-03-21T00:47:23.000000Z"}
+
+    assert len(differences(before, before | {"next_session_at": None}, missed)) == number
+
+
+def differences(before: Any, now: Any, missed: Container[str], path: str = "") -> list[str]:
+    """Return what an answer of a release has and today's has not. Today's may have more members.
+
+    `missed` are the ids of the connections that had missed calls at that moment.
+    """
     if isinstance(before, dict) and isinstance(now, dict):
-        withheld = {name for name in PREDICTED if name in now and now[name] is None}
+        withheld = {name for name in PREDICTED if now.get("id") in missed and now.get(name, ...) is None}
         members = before.keys() - WORDED - withheld
-        return [line for name in members for line in differences(before[name], now.get(name), f"{path}.{name}")]
+        return [line for name in members for line in differences(before[name], now.get(name), missed, f"{path}.{name}")]
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
-        return [line for pair in zip(before, now, strict=True) for line in differences(*pair, f"{path}[]")]
+        return [line for pair in zip(before, now, strict=True) for line in differences(*pair, missed, f"{path}[]")]
     return [] if before == now else [f"{path}: {now!r} instead of {before!r}"]
 
 

@@ -286,7 +286,7 @@ const HINTS = {
   never_connected:
     "Open the settings of the connection: download the .qwc file, set a password, or create an onboarding link for your customer.",
   wrong_password:
-    "Enter the password in the Web Connector again. If it is lost, set a new one in the settings of the connection.",
+    "Enter the password in the Web Connector again. If it is lost, set a new one in the settings of the connection. If QuickBooks works on another computer, where you set a longer interval than a minute, this ends with its next call.",
   quickbooks_failing:
     "Update Selected has no effect until then. To send again now, choose Resume on the page of the connection.",
   company_file_mismatch:

@@ -4,7 +4,8 @@ A call is expected when the postponement of the last one is over, or after the i
 predicted from calls that did not come.
 
 Not every call is recorded. A call that finds no work and changes nothing is recorded only every ten minutes. While a
-request waits, each call would find work, so each is recorded.
+request waits, each call would find work, so each is recorded. The first call after a session, after a failed login and
+after another change of the connection is recorded too.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ class MissedCalls:
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """The last recorded call, from when on a further one would have been recorded, and the time between two calls."""
+    """The last known contact, from when on a further call would have been recorded, and the time between two calls.
+
+    `last`: the last recorded call, or the end of the session that it opened.
+    """
 
     last: datetime
     recorded_from: datetime
@@ -77,11 +81,11 @@ def next_session_at(connection: Connection, now: datetime, waits_since: str | No
     """Return when the next session is expected, or None if that is not known.
 
     It is known if the Web Connector polls as the service asked it to. It is not known while a session is running, if
-    none can begin (the connection is paused, or the last password was wrong), and after an expected call did not come.
-    `waits_since` is that of `missed_calls`.
+    none can begin (the connection is paused, or the last password was wrong), and while the service does not know
+    whether the expected call came. `waits_since` is that of `missed_calls`.
     """
     expected = _expected(connection, waits_since)
-    if expected is None or has_wrong_password(connection, now):
+    if expected is None or has_wrong_password(connection, now, waits_since):
         return None
     known_until = min(now, expected.recorded_from)
     call = expected.last + max(1, ceil((known_until - expected.last) / expected.interval)) * expected.interval
@@ -93,28 +97,43 @@ def next_session_at(connection: Connection, now: datetime, waits_since: str | No
     return turn_in_window(connection, call) or call
 
 
-def has_wrong_password(connection: Connection, now: datetime) -> bool:
+def has_wrong_password(connection: Connection, now: datetime, waits_since: str | None = None) -> bool:
     """Return whether no session can begin because the Web Connector has a wrong password.
 
-    While the Web Connector that knows the password keeps calling, a failed login is that of another one.
+    While the Web Connector that knows the password keeps calling, a failed login is that of another one. If good and
+    failed logins have alternated, there are two. The good one may have an interval longer than a minute, so its silence
+    is no wrong password before it has not called for a day. `waits_since` is that of `missed_calls`.
     """
     if connection.login_failed_at is None or connection.password_hash is None or connection.session_id is not None:
         return False
-    return not connection.password_works or is_silent(missed_calls(connection, now))
+    if not connection.password_works:
+        return True
+    beside = connection.failed_beside
+    if beside and beside.prove_second and not connection.has_stopped_calling(now):
+        return False
+    return is_silent(missed_calls(connection, now, waits_since))
 
 
 def _expected(connection: Connection, waits_since: str | None) -> _Expected | None:
     last_call = connection.last_call_at
     if last_call is None or connection.session_id or connection.paused_at or connection.simulated:
         return None
-    was_poll = last_call == connection.last_connected_at
-    interval = timedelta(seconds=(connection.postponed_seconds if was_poll else 0) or MIN_USER_INTERVAL_SECONDS)
+    ended_at = connection.session_ended_at or ""
+    if last_call != connection.last_connected_at or ended_at > last_call:
+        end = datetime.fromisoformat(max(last_call, ended_at))
+        return _Expected(end, end, timedelta(seconds=MIN_USER_INTERVAL_SECONDS))
     seen = datetime.fromisoformat(last_call)
-    recorded_from = seen
-    if was_poll:
-        recorded_from += RECORDED_EVERY
-        # The first call after a change of the connection is recorded, and so is each that finds a request.
-        changed_at = connection.updated_at if connection.updated_at > last_call else None
-        for moment in filter(None, (changed_at, waits_since)):
-            recorded_from = min(recorded_from, max(seen, datetime.fromisoformat(moment)))
-    return _Expected(seen, recorded_from, interval)
+    recorded_from = seen + RECORDED_EVERY
+    for moment in filter(None, (_changed_at(connection), waits_since)):
+        recorded_from = min(recorded_from, max(seen, datetime.fromisoformat(moment)))
+    return _Expected(seen, recorded_from, timedelta(seconds=connection.postponed_seconds or MIN_USER_INTERVAL_SECONDS))
+
+
+def _changed_at(connection: Connection) -> str | None:
+    """Return when something changed the connection after its last call, so that the next one is recorded, or None.
+
+    Of several failed logins in a row the first one counts. `updated_at` is that of the last one.
+    """
+    if connection.login_failed_at:
+        return connection.failed_beside.since if connection.failed_beside else None
+    return connection.updated_at if connection.updated_at > (connection.last_call_at or "") else None

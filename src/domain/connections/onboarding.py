@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from domain.connections.calls import has_wrong_password
 from domain.errors import Gone, InvalidRequest, InvalidState, NotFound
 from domain.records.app import Contact
 from domain.records.audit import Actor, ActorType
@@ -22,6 +23,8 @@ from domain.timestamps import timestamp
 from domain.webhooks.addresses import parse_url
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from domain.connections.service import ConnectionService
     from domain.ports import Clock, SecretSource
     from domain.records.connection import Connection
@@ -62,7 +65,7 @@ def has_called(connection: Connection) -> bool:
     return link is not None and last is not None and last > link.created_at
 
 
-def setup_state(connection: Connection) -> str:
+def setup_state(connection: Connection, now: datetime) -> str:
     """Return what the onboarding page shows.
 
     `waiting` for a call, `wrong_password`, `paused`, `problem` (the connection's `last_error`), `testing` until
@@ -70,9 +73,9 @@ def setup_state(connection: Connection) -> str:
     """
     if is_connected(connection):
         return "connected"
-    # After a good login with the password of this link, the failed one is that of another machine.
-    has_logged_in = has_called(connection) and connection.password_works
-    if connection.login_failed_at and connection.password_hash and not has_logged_in:
+    has_only_failed = connection.login_failed_at and connection.password_hash and not has_called(connection)
+    # After a good login, the failed one can be that of another machine.
+    if has_only_failed or has_wrong_password(connection, now):
         return "wrong_password"
     if not has_called(connection):
         return "waiting"

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 FORGOTTEN_AFTER = timedelta(days=1)
 """The warning ends so long after the last failed login. A machine that is off at night calls again within this time."""
 
-PROVED_BY = 2
-"""So many failed logins between good ones prove a second Web Connector."""
-
 SECOND_WEB_CONNECTOR = "second_web_connector"
 
 WARNING_CODES = (SECOND_WEB_CONNECTOR,)
@@ -47,25 +44,32 @@ class ConnectionWarning:
 
 def after_failed_login(connection: Connection, now: datetime, address: str | None) -> Connection:
     """Return the connection with a login that failed now. `address` is None if it is not known."""
-    moment, failed = timestamp(now), connection.failed_beside
+    moment, failed = timestamp(now), remembered(connection.failed_beside, now)
     if connection.password_works:
-        recent = failed is not None and failed.at > timestamp(now - FORGOTTEN_AFTER)
-        before = failed.times if failed and recent else 0
-        follows_a_good_one = connection.login_failed_at is None or before == 0
-        failed = FailedLogins(moment, address, before + follows_a_good_one)
+        times, since = failed.times if failed else 0, moment
+        if failed and connection.login_failed_at:
+            since = failed.since or moment
+        else:
+            times += 1
+        failed = FailedLogins(moment, address, times, since)
     return replace(connection, login_failed_at=moment, failed_beside=failed)
 
 
-def warnings(connection: Connection, now: datetime) -> list[ConnectionWarning]:
-    """Return the warnings about a connection."""
-    failed = connection.failed_beside
-    if failed is None or failed.at <= timestamp(now - FORGOTTEN_AFTER) or has_wrong_password(connection, now):
+def remembered(failed: FailedLogins | None, now: datetime) -> FailedLogins | None:
+    """Return the failed logins beside good ones, or None if the last one is too long ago to count."""
+    return failed if failed and failed.at > timestamp(now - FORGOTTEN_AFTER) else None
+
+
+def warnings(connection: Connection, now: datetime, waits_since: str | None = None) -> list[ConnectionWarning]:
+    """Return the warnings about a connection. `waits_since` is that of `missed_calls`."""
+    failed = remembered(connection.failed_beside, now)
+    if failed is None or has_wrong_password(connection, now, waits_since):
         return []
-    if failed.times < PROVED_BY and connection.login_failed_at is None:
+    if not failed.prove_second and connection.login_failed_at is None:
         return []
     address = f" (address {failed.address})" if failed.address else ""
     works = f"The current password works: it was last used at {connection.last_connected_at}."
-    if failed.times < PROVED_BY:
+    if not failed.prove_second:
         message = f"A Web Connector{address} called with a wrong password at {failed.at}. {works}"
     else:
         message = f"A second Web Connector{address} still calls with another password, last at {failed.at}. {works}"

@@ -7,7 +7,8 @@ Only one reason is shown. This is the order of precedence; reasons that need a p
 1. `paused`: a person paused the connection.
 2. `wrong_password`: the last login failed, so no session begins until the password is correct. A login that fails while
    another Web Connector keeps calling with the right password is not a reason: it is the warning
-   `second_web_connector` (`domain.connections.second_machine`).
+   `second_web_connector` (`domain.connections.second_machine`). If that Web Connector misses three calls, the reason is
+   `not_seen` for a day, provided that good and failed logins have alternated. Otherwise it is this one.
 3. `never_connected`: no Web Connector has logged in, so there are no other facts.
 4. `quickbooks_failing`, `company_file_mismatch`, `company_file_moved`, `quickbooks_unreachable`: the last report of the
    Web Connector. Nothing is sent until a session succeeds. A closed window or a missing Web Connector must not hide a
@@ -31,6 +32,7 @@ from domain.records.request import QUEUED, State
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from domain.connections.calls import MissedCalls
@@ -69,6 +71,10 @@ _NOT_SEEN_HINT = (
     "than expected."
 )
 
+_LONGER_INTERVAL = (
+    "If another Web Connector has the password, and its interval is longer than a minute, this ends with its next call."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class WaitingReason:
@@ -79,26 +85,39 @@ class WaitingReason:
     hint: str | None = None
 
 
+def waiting_since(records: Iterable[QueuedRequest], now: datetime) -> str | None:
+    """Return since when one of the records waits in the queue of their connection, or None if none does."""
+    queued = (record for record in records if record.state in QUEUED and not _outside_the_queue(record, now))
+    return min((record.updated_at for record in queued), default=None)
+
+
 def of_request(
-    record: QueuedRequest, connection: Connection | None, now: datetime, *, ahead: int | None = None
+    record: QueuedRequest,
+    connection: Connection | None,
+    now: datetime,
+    *,
+    ahead: int | None = None,
+    waits_since: str | None = None,
 ) -> WaitingReason | None:
     """Return the reason why a request waits, or None if it does not wait.
 
     `connection` is None if it is not known. `ahead` is the number of requests that are sent before this one, at most
-    `MAX_COUNTED_AHEAD`, or None if they were not counted.
+    `MAX_COUNTED_AHEAD`, or None if they were not counted. `waits_since`: since when another request of the connection
+    waits, or None if that is not known.
     """
     if record.state not in QUEUED:
         return None
     if outside := _outside_the_queue(record, now):
         return outside
-    if connection and (blocked := of_connection(connection, now, record.updated_at)):
+    waits_since = min(waits_since or record.updated_at, record.updated_at)
+    if connection and (blocked := of_connection(connection, now, waits_since)):
         return blocked
     if record.recovering:
         return _recovering(record, now)
     if ahead:
         number = "100 or more requests are" if ahead >= MAX_COUNTED_AHEAD else f"{ahead} requests are"
         return WaitingReason("requests_ahead", f"{'1 request is' if ahead == 1 else number} sent before it.")
-    return _next_session(record, connection, now)
+    return _next_session(record, connection, now, waits_since)
 
 
 def _outside_the_queue(record: QueuedRequest, now: datetime) -> WaitingReason | None:
@@ -110,7 +129,9 @@ def _outside_the_queue(record: QueuedRequest, now: datetime) -> WaitingReason | 
     return _dependency(record) if record.dependencies else None
 
 
-def _next_session(record: QueuedRequest, connection: Connection | None, now: datetime) -> WaitingReason:
+def _next_session(
+    record: QueuedRequest, connection: Connection | None, now: datetime, waits_since: str
+) -> WaitingReason:
     again = " again" if record.state is State.RETRYABLE else ""
     if connection and connection.simulated:
         return WaitingReason(
@@ -125,7 +146,7 @@ def _next_session(record: QueuedRequest, connection: Connection | None, now: dat
             f"A session is running and will send it{again}.",
             "If the Web Connector has stopped, choose Update Selected in it to start a new session.",
         )
-    session_at = next_session_at(connection, now, record.updated_at) if connection else None
+    session_at = next_session_at(connection, now, waits_since) if connection else None
     expected = f", which is expected at {timestamp(session_at)}" if session_at else ""
     return WaitingReason(
         "next_session",
@@ -191,7 +212,7 @@ def of_connection(connection: Connection, now: datetime, waits_since: str | None
         return WaitingReason(
             "paused", f"The connection was paused at {connection.paused_at}.", f"To resume it: POST {url}/resume."
         )
-    if not_logged_in := _not_logged_in(connection, now, url):
+    if not_logged_in := _not_logged_in(connection, now, waits_since, url):
         return not_logged_in
     missed = missed_calls(connection, now, waits_since)
     not_seen = _not_seen(missed) if missed and is_silent(missed) else None
@@ -232,13 +253,14 @@ def _waits_its_turn(connection: Connection, now: datetime, url: str) -> WaitingR
     )
 
 
-def _not_logged_in(connection: Connection, now: datetime, url: str) -> WaitingReason | None:
+def _not_logged_in(connection: Connection, now: datetime, waits_since: str | None, url: str) -> WaitingReason | None:
     """Return the reason if no Web Connector has logged in, or the one that did has another password now."""
-    if has_wrong_password(connection, now):
+    if has_wrong_password(connection, now, waits_since):
+        hint = f"Type the connection's password into the Web Connector. To set a new one: POST {url}/password."
         return WaitingReason(
             "wrong_password",
             f"The Web Connector called with a wrong password at {connection.login_failed_at}.",
-            f"Type the connection's password into the Web Connector. To set a new one: POST {url}/password.",
+            f"{hint} {_LONGER_INTERVAL}" if connection.password_works else hint,
         )
     if connection.last_connected_at is not None or connection.simulated:
         return None

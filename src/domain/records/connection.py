@@ -26,6 +26,9 @@ MAX_BATCH_SIZE = 20
 STOPPED_AFTER = timedelta(days=1)
 """The longest polling interval is 15 minutes, so such a Web Connector has missed a hundred calls."""
 
+PROVED_BY = 2
+"""So many failed logins between good ones prove a second Web Connector."""
+
 HELD_BY_COMPANY_FILE = frozenset({COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED})
 
 
@@ -66,11 +69,18 @@ class FailedLogins:
     """Logins that failed although the current password had worked: when the last one was, and from which address.
 
     `times` counts them, one for each time that a good login and a failed one followed each other within a day.
+    `since`: when the first one after the last good login was.
     """
 
     at: str
     address: str | None = None
     times: int = 1
+    since: str | None = None
+
+    @property
+    def prove_second(self) -> bool:
+        """Whether they prove a second Web Connector: good logins continue between them."""
+        return self.times >= PROVED_BY
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +100,8 @@ class Connection:
     (`domain.records.event_types`).
     `last_error`: the last problem that the Web Connector reported, as `{"code", "message", "at", …}`.
     `login_failed_at`: when a login last failed, to the minute. None after a successful login and a new password.
-    `failed_beside`: logins that failed beside good ones. None until the first, and after a new password.
+    `failed_beside`: logins that failed beside good ones. None until the first, after a new password, and after a good
+    login a day after the last one.
 
     `sync_window`: None means that requests are sent at any time.
     `batch_size`: the largest number of writes that are sent in one message set.
@@ -104,6 +115,7 @@ class Connection:
     next call.
     `backoff`: None if the last session got a response from QuickBooks.
     `last_worked_at`: when a session last had a request.
+    `session_ended_at`: when the last session ended. QuickBooks may have worked in it for long without any call.
     `quickbooks_answered_at`: when QuickBooks first answered, with the right company file open. It is counted again from
     a new onboarding link, and after the company file was reset.
     `company_name`, `quickbooks_product_name`, `quickbooks_version`: from QuickBooks' last answer.
@@ -155,6 +167,7 @@ class Connection:
     backoff: Backoff | None = None
     onboarding: OnboardingLink | None = None
     last_worked_at: str | None = None
+    session_ended_at: str | None = None
     postponed_seconds: int = 0
     turned_away: int = 0
     reserved_at: str | None = None

@@ -140,8 +140,8 @@ class ConnectionView(TypedDict):
         Moment | None,
         Schema(
             "When the next session is expected, if the Web Connector polls as the service asked it to. Null while a "
-            "session is running, if none can begin (the connection is paused, or the last password was wrong), and "
-            "after an expected call did not come"
+            "session is running, if none can begin (the connection is paused, or the last password was wrong), or "
+            "when the service does not know whether the expected call came"
         ),
     ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]

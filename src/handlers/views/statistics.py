@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from domain.connections.second_machine import warnings
 from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS, RECORDS_OF_FAILURES
-from domain.queueing.waiting_reason import of_connection, silent_since
+from domain.queueing.waiting_reason import of_connection, silent_since, waiting_since
 from domain.records.webhook import ListedWebhookState
 from domain.storage.statistics import Series
 from handlers.views.schema import (
@@ -235,7 +235,7 @@ def _receiver(receiver: FailingReceiver) -> FailingReceiverView:
 def _health(overview: ConnectionOverview, now: datetime) -> ConnectionHealthView:
     connection, webhooks = overview.connection, overview.webhooks
     oldest = overview.oldest_queued
-    waits_since = oldest.updated_at if oldest else None
+    waits_since = waiting_since([oldest] if oldest else [], now)
     return {
         "id": connection.id,
         "name": connection.name,
@@ -246,7 +246,7 @@ def _health(overview: ConnectionOverview, now: datetime) -> ConnectionHealthView
         "stopped_calling": overview.has_stopped_calling,
         "silent_since": silent_since(connection, now, waits_since),
         "waiting_reason": waiting_reason(of_connection(connection, now, waits_since)),
-        "warnings": [warning(one) for one in warnings(connection, now)],
+        "warnings": [warning(one) for one in warnings(connection, now, waits_since)],
         "oldest_waiting_at": oldest.inserted_at if oldest else None,
         "queued": overview.total(Series.QUEUED),
         "response_received": overview.total(Series.RESPONSE_RECEIVED),

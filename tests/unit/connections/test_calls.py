@@ -11,7 +11,7 @@ import pytest
 
 from domain.connections.calls import LATE, RECORDED_EVERY, SILENT_AFTER_CALLS, missed_calls, next_session_at
 from domain.connections.turns import MAX_POSTPONEMENT_SECONDS, MIN_USER_INTERVAL_SECONDS
-from domain.queueing.waiting_reason import MAX_COUNTED_MISSED, of_request, silent_since
+from domain.queueing.waiting_reason import MAX_COUNTED_MISSED, of_request, silent_since, waiting_since
 from domain.records.request import QUEUED
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
@@ -69,6 +69,62 @@ def test_a_machine_that_calls_as_asked_has_missed_no_call(seed: int) -> None:
         assert missed_calls(connection, now) is None
         assert missed_calls(connection, now, waits_since(qbwc)) is None
         assert silent_since(connection, now) is None
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_call_is_missed_during_a_long_session_however_quickbooks_answers_in_it(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(6):
+        qbwc = Connector()
+        qbwc.connect()
+        answered = random.randrange(3)
+        for number in range(answered + 1):
+            qbwc.write(f"Ann {number}")
+        qbwc.clock.advance(seconds=random.randrange(1, 30))
+        request = qbwc.begin()
+        for _ in range(answered):
+            qbwc.clock.advance(minutes=random.randrange(12))
+            qbwc.receive(response_to(request))
+            request = qbwc.send()
+        qbwc.clock.advance(minutes=random.randrange(29))
+        assert missed_calls(qbwc.connection, qbwc.clock.now, waits_since(qbwc)) is None
+
+        qbwc.close()
+        ended = qbwc.clock.now
+        fails_at = ended + timedelta(seconds=random.randrange(1, 60))
+        for now in (ended, ended + timedelta(seconds=MIN_USER_INTERVAL_SECONDS)):
+            assert missed_calls(qbwc.connection, now, waits_since(qbwc)) is None
+            assert next_session_at(qbwc.connection, now) == ended + timedelta(seconds=MIN_USER_INTERVAL_SECONDS)
+        # A failed login moves neither the end nor the beginning of the count.
+        qbwc.clock.now = fails_at
+        qbwc.authenticate("mistyped")
+        missed = missed_calls(qbwc.connection, ended + SILENT_AFTER_CALLS * timedelta(minutes=1) + LATE)
+        assert missed
+        assert missed.number == SILENT_AFTER_CALLS
+        assert missed.since == timestamp(ended + timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_requests_of_a_page_and_the_overview_agree_on_the_calls_that_were_missed(seed: int) -> None:
+    random = Random(seed)
+    connection, off_at = off(random)
+    late = timestamp(off_at - timedelta(hours=1))
+    moments = [timestamp(off_at + timedelta(seconds=random.uniform(0, 900))) for _ in range(4)]
+    records = [a_record(updated_at=moment) for moment in moments]
+    # A poll takes neither of these from the queue.
+    records += [
+        a_record(updated_at=late, send_by=int(off_at.timestamp()) - 60),
+        a_record(updated_at=late, dependencies=(0,)),
+    ]
+
+    for minutes in range(16, 60):
+        now = off_at + timedelta(minutes=minutes)
+        since = waiting_since(records, now)
+        assert since == min(moments)
+        reasons = {of_request(record, connection, now, waits_since=since) for record in records[:4]}
+        silent = silent_since(connection, now, since)
+        assert {reason.code for reason in reasons if reason} == {"not_seen" if silent else "next_session"}
+        assert len(reasons) == 1
 
 
 def off(random: Random) -> tuple[Connection, datetime]:

@@ -61,8 +61,10 @@ def released(requests: Sequence[RequestInFlight], now: datetime, ending: Ending,
     return [RequestUpdate(after(request.record)).change(request) for request in requests]
 
 
-def freed(connection: Connection, session: Session, requests: Sequence[RequestInFlight] = ()) -> Connection:
-    """Return the connection after the end of its session with these requests in flight."""
+def freed(
+    connection: Connection, session: Session, now: datetime, requests: Sequence[RequestInFlight] = ()
+) -> Connection:
+    """Return the connection after the end of its session now, with these requests in flight."""
     return replace(
         connection,
         session_id=None,
@@ -71,6 +73,7 @@ def freed(connection: Connection, session: Session, requests: Sequence[RequestIn
         read_set_size=size_at_end(session),
         last_error=session.connection_error or connection.last_error,
         last_worked_at=session.last_call_at if session.responses else connection.last_worked_at,
+        session_ended_at=timestamp(now),
         sends=session.after_send_of([request.record for request in requests]).sends,
     )
 
@@ -91,7 +94,7 @@ def end_of_session(
     changes: list[Change] = [session_end(session, now, reason)]
     changes += released(requests, now, Ending.OTHER, session.limits)
     if connection:
-        after = freed(connection, session, requests) if connection.session_id == session.id else connection
+        after = freed(connection, session, now, requests) if connection.session_id == session.id else connection
         if change:
             after = change(after)
         if after is not connection:

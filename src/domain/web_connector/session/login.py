@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from domain.connections import passwords
 from domain.connections.calls import RECORDED_EVERY
-from domain.connections.second_machine import after_failed_login
+from domain.connections.second_machine import after_failed_login, remembered
 from domain.connections.turns import MAX_POSTPONEMENT_SECONDS
 from domain.errors import Conflict, TooManyRequests
 from domain.records.request import IN_FLIGHT, QueuedRequest, State
@@ -145,7 +145,8 @@ class Opening:
     @property
     def _free(self) -> Connection:
         """The connection after the end of its former session."""
-        return freed(self.connection, self.former.session, self.former.requests) if self.former else self.connection
+        former = self.former
+        return freed(self.connection, former.session, self.now, former.requests) if former else self.connection
 
     @property
     def low_is_due(self) -> bool:
@@ -167,12 +168,13 @@ class Opening:
 
         `releases` end the work of the former session, which ends in any case.
         """
-        connection, moment = self.connection, timestamp(self.now)
+        connection, free, moment = self.connection, self._free, timestamp(self.now)
         seconds = polling.postponement_if_turned_away(connection, datetime.fromisoformat(reserved_at), self.now)
         after = replace(
-            self._free,
+            free,
             last_connected_at=moment,
             login_failed_at=None,
+            failed_beside=remembered(free.failed_beside, self.now),
             stalled_at=None,
             session_id=None,
             postponed_seconds=seconds,
@@ -208,6 +210,7 @@ class Opening:
             last_connected_at=moment,
             last_worked_at=moment if first else free.last_worked_at,
             login_failed_at=None,
+            failed_beside=remembered(free.failed_beside, self.now),
             stalled_at=None,
             session_id=self.session_id if opens else None,
             message_set_to_forget=None if opens else self._to_forget,

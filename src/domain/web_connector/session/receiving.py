@@ -290,7 +290,7 @@ def _ending(decision: Decision, session: Session, last: Session, now: datetime) 
         if connection is None or connection.session_id != session.id:
             return decision
         end = replace(session_end(last, now, None).after, revision=last.revision)
-        free = freed(connection, last).changed(timestamp(now))
+        free = freed(connection, last, now).changed(timestamp(now))
         return replace(decision, changes=[Put(session, end), Put(connection, free), *decision.changes[1:]])
 
     return Finishing(ended)
