@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from tests.support.services import using
 from tests.support.whole_service import WholeService
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from adapters.dynamodb import TableNames
 
@@ -43,17 +44,17 @@ def dynamodb_client(endpoint: str | None = None) -> Any:
     )
 
 
-def keeping_for_a_time(client: Any, tables: TableNames) -> DynamoDBStore:
-    """Return a store whose records expire, and which does not pause between attempts."""
-    return DynamoDBStore(client, tables, retention_days=lambda: RETENTION_DAYS, sleep=lambda _: None)
+def keeping_for_a_time(client: Any, tables: TableNames, sleep: Callable[[float], None] = time.sleep) -> DynamoDBStore:
+    """Return a store whose records expire."""
+    return DynamoDBStore(client, tables, retention_days=lambda: RETENTION_DAYS, sleep=sleep)
 
 
 @pytest.fixture
 def emulated() -> Iterator[DynamoDBStore]:
-    """Yield a store on DynamoDB emulated in the process."""
+    """Yield a store on DynamoDB emulated in the process. It does not pause between attempts."""
     with emulated_dynamodb():
         client = dynamodb_client()
-        yield keeping_for_a_time(client, make_tables(client, ""))
+        yield keeping_for_a_time(client, make_tables(client, ""), sleep=lambda _: None)
 
 
 @pytest.fixture
