@@ -72,6 +72,6 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
 def check(name: str, value: str) -> None:
     """Check a position. Raises `ValueError` for a behaviour or a value that does not exist."""
     if name not in BEHAVIOURS:
-        raise ValueError(f"There is no behaviour {name!r}. The behaviours are {', '.join(BEHAVIOURS)}.")
+        raise ValueError(f"{name!r} is not a behaviour. The behaviours are {', '.join(BEHAVIOURS)}.")
     if value not in {ON, OFF}:
         raise ValueError(f"{name} must be {ON} or {OFF}, not {value!r}.")

@@ -1,7 +1,7 @@
 """The person: chooses edits from a seed, and makes them as QuickBooks' own user.
 
-The same seed gives the same edits of the same company. The person is no application: the edits are not in
-`company.executed`, and QuickBooks checks them as it checks requests.
+The same seed gives the same edits of the same company. QuickBooks checks the edits as it checks requests. They are not
+in `company.executed`, because no application sent them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Person:
         self._company = company
         self._edits = list(edits)
         if unknown := [name for name in self._edits if name not in EDITS]:
-            raise ValueError(f"There is no edit {unknown[0]!r}. The edits are {', '.join(EDITS)}.")
+            raise ValueError(f"{unknown[0]!r} is not an edit. The edits are {', '.join(EDITS)}.")
         self._desk = Desk(company, Random(seed))  # noqa: S311 - the edits have to repeat
 
     def edit(self) -> Edit:

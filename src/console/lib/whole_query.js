@@ -2,7 +2,7 @@
 import { contentOf } from "./queue_again.js";
 import { requestType } from "./schema.js";
 
-/** A small maximum is no page size: an iterated query has at most 10,000 pages, and each one is a request. */
+/** The smallest size of a page: an iterated query has at most 10,000 pages, and each page is a request. */
 const PAGE_SIZE = 100;
 
 /**

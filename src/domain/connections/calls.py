@@ -102,7 +102,7 @@ def has_wrong_password(connection: Connection, now: datetime, waits_since: str |
 
     While the Web Connector that knows the password keeps calling, a failed login is that of another one. If good and
     failed logins have alternated, there are two. The good one may have an interval longer than a minute, so its silence
-    is no wrong password before it has not called for a day. `waits_since` is that of `missed_calls`.
+    counts as a wrong password only after a day. `waits_since` is that of `missed_calls`.
     """
     if connection.login_failed_at is None or connection.password_hash is None or connection.session_id is not None:
         return False

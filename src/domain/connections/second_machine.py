@@ -46,12 +46,10 @@ def after_failed_login(connection: Connection, now: datetime, address: str | Non
     """Return the connection with a login that failed now. `address` is None if it is not known."""
     moment, failed = timestamp(now), remembered(connection.failed_beside, now)
     if connection.password_works:
-        times, since = failed.times if failed else 0, moment
-        if failed and connection.login_failed_at:
-            since = failed.since or moment
+        if failed and connection.login_failed_at:  # no good login between them
+            failed = replace(failed, at=moment, address=address)
         else:
-            times += 1
-        failed = FailedLogins(moment, address, times, since)
+            failed = FailedLogins(moment, moment, failed.times + 1 if failed else 1, address)
     return replace(connection, login_failed_at=moment, failed_beside=failed)
 
 

@@ -73,9 +73,9 @@ class FailedLogins:
     """
 
     at: str
+    since: str
+    times: int
     address: str | None = None
-    times: int = 1
-    since: str | None = None
 
     @property
     def prove_second(self) -> bool:

@@ -78,6 +78,25 @@ def test_a_record_says_how_many_requests_are_ahead(deployment: Deployment) -> No
     assert reasons[2]["message"] == "2 requests are sent before it."
 
 
+def test_a_list_and_the_statistics_count_missed_calls_from_the_request_that_has_waited_longest(
+    deployment: Deployment,
+) -> None:
+    """Calls without work are recorded every ten minutes. So only a request that waits shows that calls are missed."""
+    called_at = "2026-03-14T12:00:00.000000Z"
+    change_connection(deployment, last_connected_at=called_at)
+    deployment.queue()
+    deployment.clock.advance(seconds=300)
+    deployment.queue()
+
+    listed = deployment.api.call("GET", deployment.requests_url).json["data"]
+    (health,) = deployment.api.call("GET", "/api/v1/statistics").json["data"]["connections"]
+    connection = deployment.api.call("GET", f"/api/v1/connections/{CONNECTION_ID}").json["data"]
+
+    assert [one["waiting_reason"]["code"] for one in listed] == ["not_seen", "not_seen"]
+    assert (health["waiting_reason"]["code"], health["silent_since"]) == ("not_seen", called_at)
+    assert connection["waiting_reason"] is None
+
+
 def test_an_ended_request_has_no_waiting_reason(deployment: Deployment) -> None:
     executed_request, discarded_request = deployment.queue(), deployment.queue()
     deployment.end(executed_request["id"])

@@ -95,7 +95,7 @@ def test_a_second_web_connector_has_its_address_and_the_time_of_its_last_call() 
 
     (warning,) = warnings(qbwc.connection, qbwc.clock.now)
 
-    assert qbwc.connection.failed_beside == FailedLogins(failed_at, ADDRESS, times=2, since=failed_at)
+    assert qbwc.connection.failed_beside == FailedLogins(failed_at, since=failed_at, times=2, address=ADDRESS)
     assert warning.message.startswith(f"A second Web Connector (address {ADDRESS}) still calls with another password")
     assert failed_at in warning.message
     assert qbwc.connection.last_connected_at
