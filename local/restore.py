@@ -55,7 +55,7 @@ TABLES = ("queued_requests", "queue", "payloads", "counts", "connections", "apps
 EMPTIED = ("sessions", "events")
 """The tables that `local/rebuild.py` empties. The next login begins a session, and the next event a log."""
 
-KEPT = ("idempotency_keys", "usages", "audit_log", "people")
+KEPT = ("idempotency_keys", "usages", "audit_log", "people", "subscriptions", "change_pages")
 """The tables that stay as they are. A call that is repeated with the idempotency key of a request that is gone returns
 404 and queues nothing. What was done after the moment of the restore was done."""
 

@@ -33,6 +33,7 @@ from domain.records.request import (
     StoredRequest,
     WhetherExecuted,
 )
+from domain.records.subscription import BooksCopy, CopyState, ObjectCopy, Phase, Subscription
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
 from domain.storage.statistics import Series, Slot
@@ -46,6 +47,7 @@ from handlers.views.contact import contact_view
 from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
 from handlers.views.statistics import app_statistics, statistics
+from handlers.views.subscriptions import subscription_view
 from handlers.views.webhook_event import event_body, resolved_event_body
 
 if TYPE_CHECKING:
@@ -216,6 +218,30 @@ _LINK_ID = "link_9c1d0b7e35a2f468"
 _ENDED = StoredRequest(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)
 _ONE_PAGE = {"page": 1, "total_pages": 1}
 _CONNECTION_VIEW = connection(_CONNECTION, _NOON)
+_SUBSCRIPTION = Subscription(
+    "e0000000-0000-4000-8000-000000000001",
+    _CONNECTION.id,
+    _CONNECTION.app_id,
+    timestamp(_NOON),
+    timestamp(_NOON),
+    ("Customer", "Invoice"),
+    15,
+    "all",
+    timestamp(_NOON),
+    include={"Invoice": ("lines", "linked")},
+)
+_SUBSCRIPTION_VIEW = subscription_view(
+    CopyState(
+        BooksCopy(
+            _CONNECTION.id, _CONNECTION.app_id, read={"Customer": timestamp(_NOON)}, last_run_at=timestamp(_NOON)
+        ),
+        (
+            ObjectCopy(_CONNECTION.id, "Customer", Phase.CHANGES, timestamp(_NOON), 1_773_489_600_000),
+            ObjectCopy(_CONNECTION.id, "Invoice", Phase.SNAPSHOT, timestamp(_NOON), 1_773_489_600_001),
+        ),
+    ),
+    _SUBSCRIPTION,
+)
 
 _OVERVIEW = Overview(
     "2026-03-14",
@@ -293,6 +319,17 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "CompletedEvent": {"completed": _event(_RECEIVED, _REQUEST_XML, _RESPONSE_XML)},
     "ConnectionPage": {"connections": {"data": [_CONNECTION_VIEW], **_ONE_PAGE}},
     "ConnectionResponse": {"connection": {"data": _CONNECTION_VIEW}},
+    "NewSubscription": {
+        "subscription": {
+            "objects": ["Customer", "ItemInventory", "Invoice"],
+            "every_minutes": 15,
+            "start": "all",
+            "include": {"Invoice": ["lines", "linked"]},
+        }
+    },
+    "ChangedSubscription": {"interval": {"every_minutes": 60}},
+    "SubscriptionResponse": {"subscription": {"data": _SUBSCRIPTION_VIEW}},
+    "SubscriptionList": {"subscriptions": {"data": [_SUBSCRIPTION_VIEW]}},
     "ConnectionWebhookEvent": {"stalled": _connection_event()},
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
     "DiscardedPart": {"part": {"data": {"discarded": 200, "in_flight": 1, "has_dependants": 0}, "next": "WyI1YjQ…"}},
@@ -447,6 +484,7 @@ PATH_EXAMPLES: Mapping[str, str] = {
     "request_id": _REQUEST_ID,
     "batch_id": _BATCH_ID,
     "invitation_id": _INVITATION["id"],
+    "subscription_id": _SUBSCRIPTION.id,
     "person_id": _MEMBER["id"],
 }
 """Examples of the ids in paths."""
@@ -454,6 +492,7 @@ PATH_EXAMPLES: Mapping[str, str] = {
 PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
     "connection_id": [_CONNECTION.id],
     "key_id": [_KEY.id],
+    "subscription_id": [_SUBSCRIPTION.id],
     "request_id": ["order-1007"],
     "query_id": [_REQUEST_ID],
     "batch_id": [_BATCH_ID],

@@ -20,6 +20,7 @@ from domain.records.connection import Connection, OnboardingLink
 from domain.records.permissions import Role
 from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn, identity_of
 from domain.records.request import QueuedRequest, RequestError, State
+from domain.records.subscription import ObjectCopy, Phase, Subscription
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 APP_ID = "a0000000-0000-4000-8000-000000000001"
 CONNECTION_ID = "c0000000-0000-4000-8000-000000000001"
+SUBSCRIPTION_ID = "e0000000-0000-4000-8000-000000000001"
 REQUEST_ID = "b0000000-0000-4000-8000-000000000001"
 API_KEY = "sk_" + "A" * 43
 API_KEY_ID = public_id("key", api_key_hash(API_KEY))
@@ -102,6 +104,15 @@ def people() -> list[Change]:
     ]
 
 
+def subscriptions() -> list[Change]:
+    """Return the changes that store a subscription whose object was read."""
+    now = timestamp(INSERTED_AT)
+    return [
+        Put(None, Subscription(SUBSCRIPTION_ID, CONNECTION_ID, APP_ID, now, now, ("Invoice",), 15, "all", now)),
+        Put(None, ObjectCopy(CONNECTION_ID, "Invoice", Phase.CHANGES, now)),
+    ]
+
+
 def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -> None:
     """Write the records that an event needs into empty tables. `event` is the name of its file, such as `sweep`."""
     now = timestamp(INSERTED_AT)
@@ -140,6 +151,8 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
         Put(None, connection),
     )
     store.commit(*people())
+    if "subscription" in event:
+        store.commit(*subscriptions())
     if event == "settle_queued_request":
         error = RequestError("outcome_unknown", "…")
         record = replace(record, request_name="ListDelRq", state=State.ERROR, error=error, sent_at=now)

@@ -98,3 +98,12 @@ def minute_of(text: str) -> str:
 def day_of(text: str) -> str:
     """Return the day (`YYYY-MM-DD`, UTC) of a `timestamp`."""
     return text[:10]
+
+
+def books_time(text: str | None) -> datetime | None:
+    """Return a time of the books, such as `2026-03-14T12:00:00-05:00`. Without an offset, it is taken to be UTC."""
+    try:
+        moment = datetime.fromisoformat((text or "").strip())
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from domain.errors import CursorExpired, NotFound
-from domain.events.feed import Feed, FeedPage
+from domain.events.feed import Feed, FeedFilter, FeedPage
 from domain.records.request import StoredRequest
 from handlers.common.http import NO_STORE
 from handlers.rest import ApiCall, endpoint, services
@@ -22,14 +22,17 @@ events are counted in this form too."""
 
 @endpoint("Events", "GET /events", errors=(CursorExpired, NotFound))
 def handler(call: ApiCall, parameters: EventParameters) -> FeedView | Response[Any]:
-    """List the events of requests and connections, oldest first.
+    """List the events of requests, connections and subscriptions, oldest first.
 
     Store `next` after you have processed `data`, and pass it as `after`. Events are kept for seven days. Each is listed
     at least once, with and without a webhook. An answer has at most 4 MiB, so it can have fewer events than `limit`
     although `has_more` is true; with a filter it can also have none.
     """
     feed = Feed(services().store, services().clock)
-    page = feed.page(call.app_id, parameters.after, parameters.connection_id, parameters.limit)
+    wanted = FeedFilter(
+        parameters.connection_id, frozenset((parameters.types or "").split(",")) - {""}, parameters.subscription_id
+    )
+    page = feed.page(call.app_id, parameters.after, wanted, parameters.limit)
     if parameters.wait and not page.events and not page.has_more:
         waiting_calls = services().waiting_calls
         until = waiting_calls.end_of(parameters.wait)
@@ -38,7 +41,7 @@ def handler(call: ApiCall, parameters: EventParameters) -> FeedView | Response[A
                 page = feed.next_page(
                     call.app_id,
                     page,
-                    parameters.connection_id,
+                    wanted,
                     parameters.limit,
                     until=until,
                     pause=services().pause,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.records import RECORDS
+from adapters.dynamodb.subscriptions import SEQUENCE, page_entity
 from domain.errors import TooManyRequests
 from domain.events.log import append_events
 from domain.maintenance.retention import forget_record
@@ -105,6 +106,9 @@ def _events(images: dict[str, Any]) -> tuple[str, Sequence[LoggedEvent]]:
     """
     image, before = images["NewImage"], images.get("OldImage", {})
     outcomes = [EventOutcome(letter) for letter in image.get(keys.EVENT, {}).get("S", "")]
+    if SEQUENCE in image:
+        page = page_entity(image)
+        return page.app_id, (LoggedEvent.of_page(page),)
     if keys.STATE not in image:
         return _connection_events(image, outcomes) if outcomes else ("", ())  # without an event, it is a tombstone
     try:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from adapters.dynamodb.events import beginning_key, group_key
 from adapters.dynamodb.records import RECORDS
 from domain.errors import Conflict, CursorExpired, InvalidRequest, NotFound, TooManyRequests, Unavailable
-from domain.events.feed import Feed
+from domain.events.feed import Feed, FeedFilter
 from domain.events.log import KEPT, LEAP, LOOK_BACK, append_events
 from domain.maintenance.sweep import sweep
 from domain.records.app import App
@@ -80,7 +80,7 @@ def append(store: Any, *events: int, at: FixedClock | None = None, app_id: str =
 
 def read(store: Any, after: str | None, limit: int = 100, at: FixedClock | None = None) -> tuple[list[int], str, bool]:
     """Return the events of a page, the cursor behind it, and whether there are more."""
-    page = Feed(store, at or FixedClock()).page(APP_ID, after, None, limit)
+    page = Feed(store, at or FixedClock()).page(APP_ID, after, FeedFilter(), limit)
     return numbers(page.events), str(page.after), page.has_more
 
 
@@ -115,7 +115,7 @@ def test_pages_of_any_size_list_every_event_once(log: AnyStore, limit: int) -> N
 def test_the_cursor_of_each_event_is_the_place_behind_it(log: AnyStore) -> None:
     for group in ((1, 2, 3), (4,), (5, 6)):
         append(log, *group)
-    page = Feed(log, FixedClock()).page(APP_ID, None, None, 100)
+    page = Feed(log, FixedClock()).page(APP_ID, None, FeedFilter(), 100)
 
     for number, event in enumerate(page.events):
         assert read(log, str(event.cursor))[0] == numbers(page.events[number + 1 :])
@@ -146,24 +146,24 @@ def test_a_filter_lists_the_events_of_one_connection_and_passes_the_others(log: 
         append_events(log, APP_ID, [an_event(number, OTHER_CONNECTION_ID if number % 7 else CONNECTION_ID)], NOON)
     feed = Feed(log, FixedClock())
 
-    page = feed.page(APP_ID, None, CONNECTION_ID, 100)
+    page = feed.page(APP_ID, None, FeedFilter(CONNECTION_ID), 100)
 
     assert numbers(page.events) == list(range(0, 60, 7))
-    assert feed.page(APP_ID, str(page.after), None, 100).events == []
+    assert feed.page(APP_ID, str(page.after), FeedFilter(), 100).events == []
 
 
 def test_a_filter_by_a_connection_of_another_app_is_refused(log: AnyStore) -> None:
     log.commit(Put(None, a_connection(app_id=OTHER_APP_ID)))
 
     with pytest.raises(NotFound):
-        Feed(log, FixedClock()).page(APP_ID, None, CONNECTION_ID, 100)
+        Feed(log, FixedClock()).page(APP_ID, None, FeedFilter(CONNECTION_ID), 100)
 
 
 @pytest.mark.parametrize("length", [0, 1, 2048, 2049])
 def test_a_filter_by_a_text_that_is_not_an_id_finds_no_connection(log: AnyStore, length: int) -> None:
     """DynamoDB refuses keys that are empty or have more than 2,048 bytes."""
     with pytest.raises(NotFound):
-        Feed(log, FixedClock()).page(APP_ID, None, "x" * length, 100)
+        Feed(log, FixedClock()).page(APP_ID, None, FeedFilter("x" * length), 100)
 
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "01", "1-0", "1-", "1.5", "9" * 17, "1-100000", "\u0661"])
@@ -251,7 +251,7 @@ class TestExpiry:
         """Time to live removes them late and in any order."""
         for number in (1, 2, 3):
             append(log, number, at=clock)
-        cursors = [str(event.cursor) for event in Feed(log, clock).page(APP_ID, None, None, 100).events]
+        cursors = [str(event.cursor) for event in Feed(log, clock).page(APP_ID, None, FeedFilter(), 100).events]
         clock.advance(days=8)
         append(log, 4, at=clock)
         for index in removed:
@@ -379,7 +379,7 @@ class TestRemoval:
         for first in range(0, 12, 4):
             group = [an_event(n, OTHER_CONNECTION_ID if n % 2 else CONNECTION_ID) for n in range(first, first + 4)]
             append_events(log, APP_ID, group, NOON)
-        cursors = [str(event.cursor) for event in Feed(log, FixedClock()).page(APP_ID, None, None, 100).events]
+        cursors = [str(event.cursor) for event in Feed(log, FixedClock()).page(APP_ID, None, FeedFilter(), 100).events]
 
         log.remove_connection(connection)
 
@@ -442,7 +442,7 @@ class TestContents:
         append_events(log, APP_ID, events_of(State.SENT, ended), NOON)
         feed = Feed(log, FixedClock())
 
-        ((_, stored),) = feed.contents(feed.page(APP_ID, None, None, 10).events)
+        ((_, stored),) = feed.contents(feed.page(APP_ID, None, FeedFilter(), 10).events)
 
         assert isinstance(stored, StoredRequest)
         assert (stored.request_xml, stored.response_xml) == (f"<a>{text}</a>", f"<b>{text}</b>")
@@ -573,7 +573,7 @@ class Run:
         reader.is_reading = True
         feed, is_of_lost_log = Feed(self.store, FixedClock()), reader.log < self.log and bool(reader.listed)
         try:
-            page = feed.page(APP_ID, reader.cursor, None, limit)
+            page = feed.page(APP_ID, reader.cursor, FeedFilter(), limit)
         except CursorExpired as error:
             assert is_of_lost_log, "a reader that missed nothing was refused"
             reader.cursor, reader.listed, reader.log = (error.details or {})["oldest"], [], self.log

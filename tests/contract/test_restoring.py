@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from domain.errors import CursorExpired, InvalidState
-from domain.events.feed import Feed
+from domain.events.feed import Feed, FeedFilter
 from domain.events.log import append_events
 from domain.queueing.approvals import Approvals
 from domain.queueing.service import RequestService
@@ -199,16 +199,16 @@ def test_a_restore_begins_new_logs_of_events_and_a_former_cursor_is_refused(
     feed = Feed(emulated, clock)
     for number in range(3):
         append_events(emulated, APP_ID, [LoggedEvent(EventOutcome.COMPLETED, str(number), CONNECTION_ID)], clock())
-    former = str(feed.page(APP_ID, None, None, 100).after)
+    former = str(feed.page(APP_ID, None, FeedFilter(), 100).after)
 
     assert rebuilt(client, emulated.tables, clock())["groups of events removed"] == 3
 
     now = clock.advance(minutes=minutes)
     append_events(emulated, APP_ID, [LoggedEvent(EventOutcome.COMPLETED, "new", CONNECTION_ID)], now)
     with pytest.raises(CursorExpired) as error:
-        feed.page(APP_ID, former, None, 100)
+        feed.page(APP_ID, former, FeedFilter(), 100)
     assert error.value.details
-    page = feed.page(APP_ID, error.value.details["oldest"], None, 100)
+    page = feed.page(APP_ID, error.value.details["oldest"], FeedFilter(), 100)
     assert [event.logged.request_id for event in page.events] == ["new"]
 
 

@@ -27,6 +27,7 @@ DOMAIN = [
     "apps",
     "people",
     "connections",
+    "subscriptions",
     "web_connector",
     "events",
     "listing",
@@ -105,7 +106,7 @@ def test_the_decisions_of_a_session_use_no_database_clock_or_quota() -> None:
 
 
 def test_the_service_of_a_session_imports_few_modules() -> None:
-    assert len(graph().imports["domain.web_connector.session.service"]) <= 15
+    assert len(graph().imports["domain.web_connector.session.service"]) <= 16
 
 
 @pytest.mark.parametrize(

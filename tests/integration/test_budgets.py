@@ -25,7 +25,7 @@ from domain import qbxml
 from domain.apps.administration import Administration
 from domain.connections.passwords import hash_password
 from domain.connections.service import ConnectionService
-from domain.events.feed import Feed
+from domain.events.feed import Feed, FeedFilter
 from domain.events.log import append_events
 from domain.listing.filters import RequestFilter
 from domain.listing.lists import Lists
@@ -959,14 +959,14 @@ def test_the_feed_is_one_call_without_events_and_three_rounds_with_events(bench:
         append_events(bench.store, APP_ID, [LoggedEvent(EventOutcome.COMPLETED, record_id, CONNECTION_ID, 4)], NOON)
     bench.calls.take()
 
-    page = feed.page(APP_ID, "0", None, 24)
+    page = feed.page(APP_ID, "0", FeedFilter(), 24)
     contents = list(feed.contents(page.events))
     assert bench.calls == {"Query": 1, "BatchGetItem": 1, "GetItem": 1}
     assert len(contents) == 24
 
-    end = str(feed.page(APP_ID, str(page.after), None, 24).after)
+    end = str(feed.page(APP_ID, str(page.after), FeedFilter(), 24).after)
     bench.calls.take()
-    assert feed.page(APP_ID, end, None, 100).events == []
+    assert feed.page(APP_ID, end, FeedFilter(), 100).events == []
     assert bench.calls == {"Query": 1}
 
 

@@ -30,6 +30,7 @@ from domain.records.request import (
 )
 from domain.records.retention import expires_at
 from domain.records.session import RequestInFlight, Session
+from domain.records.subscription import BooksCopy, ChangePage, CopyState, ObjectCopy, Subscription
 from domain.storage.changes import (
     AddRequest,
     AppendEvents,
@@ -42,6 +43,7 @@ from domain.storage.changes import (
     IdempotencyClaim,
     Put,
     RemoveApp,
+    RemoveCopy,
     RemovePersonal,
     RemoveRequest,
     RequireConnection,
@@ -190,6 +192,7 @@ class FakeStore:
         self.log_beginnings: dict[str, int] = {}
         self.audit_log: dict[tuple[str, str], AuditEntry] = {}
         self.leases: dict[int | str, Lease] = {}
+        self.copies: dict[tuple[str, str, Any], Any] = {}
         self.known_canaries = Canaries(None, {})
         self._lock = threading.RLock()
 
@@ -248,6 +251,10 @@ class FakeStore:
                 current = None
                 holds = self.log_beginnings.get(group.app_id) == former
                 holds = holds and (group.app_id, group.position) not in self.events
+            case RemoveCopy(before=before):
+                entities, key = self._place_of(before)
+                current = stored = entities.get(key)
+                holds = stored is not None and stored.revision == before.revision
             case Put(before=before, after=after):
                 entities, key = self._place_of(after)
                 current = stored = entities.get(key)
@@ -294,6 +301,9 @@ class FakeStore:
                 del self.personal[_personal_key(before)]
             case RemoveApp(before=before):
                 del self.apps[before.id]
+            case RemoveCopy(before=before):
+                entities, key = self._place_of(before)
+                del entities[key]
             case Put(after=after):
                 entities, key = self._place_of(after)
                 entities[key] = after
@@ -306,7 +316,7 @@ class FakeStore:
         if isinstance(change, BeginLog):
             self.log_beginnings[group.app_id] = group.position
 
-    def _place_of(self, entity: Any) -> tuple[dict[Any, Any], Any]:
+    def _place_of(self, entity: Any) -> tuple[dict[Any, Any], Any]:  # noqa: PLR0911 - one case for each kind
         """Return the entities of the same kind, and the key of this one."""
         match entity:
             case Connection(id=key):
@@ -319,6 +329,10 @@ class FakeStore:
                 return self.audit_log, (entity.app_id, entity.position)
             case ApiKey():
                 return self.api_keys, entity.hash
+            case Subscription() | ObjectCopy() | BooksCopy() | ChangePage():
+                place = {Subscription: "id", ObjectCopy: "name", ChangePage: "sequence"}.get(type(entity))
+                item = getattr(entity, place) if place else ""
+                return self.copies, (type(entity).__name__, entity.connection_id, item)
             case _:
                 return self.personal, _personal_key(entity)
 
@@ -580,6 +594,7 @@ class FakeStore:
             self.counts = Counter({k: n for k, n in self.counts.items() if k.connection_id != connection.id})
             self.statistics = {day: n for day, n in self.statistics.items() if day.connection_id != connection.id}
             self.events = {key: group.without(connection.id) for key, group in self.events.items()}
+            self.copies = {key: one for key, one in self.copies.items() if key[1] != connection.id}
             self.connections.pop(connection.id, None)
             if self.lag:
                 self.lag.note("connections", connection.id, None)
@@ -708,6 +723,22 @@ class FakeStore:
         mine.sort(key=attrgetter("position"), reverse=True)
         found = [entry for entry in mine[:limit] if action in (None, entry.action)]
         return found, mine[limit - 1].position if len(mine) >= limit else None
+
+    # --- Subscriptions
+
+    def copy_state(self, connection_id: str) -> CopyState:
+        """Return what is stored about the subscriptions of a connection."""
+        own = [one for (kind, *key), one in self.copies.items() if key[0] == connection_id and kind != "ChangePage"]
+        return CopyState(
+            next((one for one in own if isinstance(one, BooksCopy)), None),
+            tuple(one for one in own if isinstance(one, ObjectCopy)),
+            tuple(one for one in own if isinstance(one, Subscription)),
+        )
+
+    def change_pages(self, places: Collection[tuple[str, int]]) -> Sequence[ChangePage]:
+        """Return the pages at these places that exist."""
+        found = [self.copies.get(("ChangePage", *place)) for place in places]
+        return [page for page in found if page]
 
     # --- Logs of events
 

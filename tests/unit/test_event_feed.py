@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.events.feed import GROUPS_A_READ, Feed
+from domain.events.feed import GROUPS_A_READ, Feed, FeedFilter
 from domain.records.event import EventGroup, EventOutcome, LoggedEvent
 from domain.storage.changes import AppendEvents
 from domain.timestamps import timestamp
@@ -58,7 +58,7 @@ def test_a_reader_gets_every_event_once_in_order_whichever_groups_one_read_does_
     listed: list[int] = []
     after = None
     for _ in range(2 * groups + 2):
-        page = feed.page(APP_ID, after, None, limit)
+        page = feed.page(APP_ID, after, FeedFilter(), limit)
         listed += [int(event.logged.request_id) for event in page.events]
         after = str(page.after)
 
@@ -69,10 +69,10 @@ def test_a_reader_gets_every_event_once_in_order_whichever_groups_one_read_does_
 def test_a_waiting_call_whose_time_is_over_does_not_read_again(late: timedelta) -> None:
     store, clock = TornReads(0, torn=0, unseen=set()), FixedClock()
     feed = Feed(store, clock)
-    page = feed.page(APP_ID, None, None, 1)
+    page = feed.page(APP_ID, None, FeedFilter(), 1)
     reads, pauses = store.reads, list[float]()
 
-    after = feed.next_page(APP_ID, page, None, 1, until=clock.now - late, pause=pauses.append)
+    after = feed.next_page(APP_ID, page, FeedFilter(), 1, until=clock.now - late, pause=pauses.append)
 
     assert (after, store.reads, pauses) == (page, reads, [])
 
@@ -82,7 +82,7 @@ def test_a_page_ends_before_a_group_that_its_read_did_not_see() -> None:
     for unseen in range(1, groups):
         store = TornReads(groups, torn=3, unseen={unseen})  # the oldest cursor is read twice before
 
-        page = Feed(store, FixedClock()).page(APP_ID, None, None, groups)
+        page = Feed(store, FixedClock()).page(APP_ID, None, FeedFilter(), groups)
 
         assert [event.logged.request_id for event in page.events] == [str(number) for number in range(unseen)]
 
@@ -91,7 +91,7 @@ def test_a_page_ends_before_a_group_that_its_read_did_not_see() -> None:
 def test_the_events_of_a_page_are_read_in_parts_and_yielded_once(number: int) -> None:
     store = TornReads(number, torn=0, unseen=set())
     feed = Feed(store, FixedClock())
-    events = feed.page(APP_ID, None, None, number).events
+    events = feed.page(APP_ID, None, FeedFilter(), number).events
 
     assert [event for event, _ in feed.contents(events)] == list(events)
     assert len(events) == number

@@ -13,6 +13,7 @@ from domain.records.audit import AuditEntry
 from domain.records.connection import Connection
 from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn
 from domain.records.session import Session
+from domain.records.subscription import BooksCopy, ChangePage, ObjectCopy, Subscription
 from domain.storage.changes import (
     AddRequest,
     AppendEvents,
@@ -24,6 +25,7 @@ from domain.storage.changes import (
     ForgetRequest,
     Put,
     RemoveApp,
+    RemoveCopy,
     RemovePersonal,
     RemoveRequest,
     RequireConnection,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from adapters.dynamodb.request_changes import RequestChanges
     from adapters.dynamodb.responses import Responses, StoredResponse
     from adapters.dynamodb.sessions import Sessions
+    from adapters.dynamodb.subscriptions import Subscriptions
     from adapters.dynamodb.transactions import Transactions
     from adapters.dynamodb.usages import Usages
 
@@ -69,6 +72,7 @@ class Commits:
         events: Events,
         audit_log: AuditLog,
         people: People,
+        subscriptions: Subscriptions,
     ) -> None:
         self._dynamodb = dynamodb
         self._transactions = transactions
@@ -83,6 +87,8 @@ class Commits:
             App: apps.put_app,
             ApiKey: apps.put_api_key,
             AuditEntry: audit_log.put,
+            **dict.fromkeys((Subscription, ObjectCopy, BooksCopy), subscriptions.put),
+            ChangePage: subscriptions.put_page,
             **dict.fromkeys((Person, PersonIdentity, Membership, SignIn, Invitation), people.put),
         }
         self._operations_of: OperationsOf = {
@@ -97,6 +103,7 @@ class Commits:
             RemoveApp: apps.remove,
             RemovePersonal: people.remove,
             RequireMember: people.require,
+            RemoveCopy: subscriptions.remove,
         }
 
     def commit(self, *changes: Change) -> None:

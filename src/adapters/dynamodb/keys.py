@@ -47,6 +47,8 @@ class TableNames:
     events = _TableName()
     audit_log = _TableName()
     people = _TableName()
+    subscriptions = _TableName()
+    change_pages = _TableName()
 
 
 ID = "id"

@@ -28,6 +28,7 @@ from adapters.dynamodb.responses import Responses
 from adapters.dynamodb.search import SearchTexts
 from adapters.dynamodb.search_blocks import MAX_BLOCK_BYTES
 from adapters.dynamodb.sessions import Sessions
+from adapters.dynamodb.subscriptions import Subscriptions
 from adapters.dynamodb.transactions import Transactions
 from adapters.dynamodb.usages import Usages
 
@@ -151,7 +152,11 @@ class DynamoDBStore:
         chunks = ResponseChunks(dynamodb, deletes)
         self.remove_late_responses = chunks.remove_late_responses
 
-        removal = ConnectionRemoval(dynamodb, deletes, events)
+        subscriptions = Subscriptions(dynamodb, deletes)
+        self.copy_state = subscriptions.copy_state
+        self.change_pages = subscriptions.change_pages
+
+        removal = ConnectionRemoval(dynamodb, deletes, events, subscriptions.remove_copy)
         self.remove_records = removal.remove_records
         self.remove_connection = removal.remove_connection
 
@@ -171,4 +176,5 @@ class DynamoDBStore:
             events=events,
             audit_log=audit_log,
             people=people,
+            subscriptions=subscriptions,
         ).commit

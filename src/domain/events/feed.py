@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from domain.errors import CursorExpired, InvalidRequest
+from domain.errors import CursorExpired, InvalidRequest, NotFound
 from domain.events.log import KEPT
-from domain.records.event import CHANGE_OUTCOMES, CONNECTION_OUTCOMES, EventOutcome
+from domain.records.event import CHANGE_OUTCOMES, CONNECTION_OUTCOMES, PAGE_OUTCOMES, EventOutcome, LoggedEvent
+from domain.records.event_types import is_of_types
 from domain.records.ownership import owned_connection
 from domain.records.request import ENDED
 from domain.timestamps import timestamp
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock
     from domain.records.connection import Connection
-    from domain.records.event import EventGroup, LoggedEvent
+    from domain.records.event import EventGroup
     from domain.records.request import StoredRequest
+    from domain.records.subscription import ChangePage
     from domain.storage.ports import FeedStore
 
 GROUPS_A_READ = 25
@@ -66,11 +68,43 @@ BEGINNING = Cursor(0)
 
 @dataclass(frozen=True, slots=True)
 class FeedEvent:
-    """An event with the cursor behind it. `at` is when it was appended."""
+    """An event with the cursor behind it. `at` is when it was appended.
+
+    `index` is its place among the events of its page of changes, from 0 on.
+    """
 
     logged: LoggedEvent
     at: str
     cursor: Cursor
+    index: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFilter:
+    """Which events are meant: of a connection, with one of these types or groups, or for a subscription.
+
+    Those for a subscription are the changes of its objects, and what happened to their reading.
+    """
+
+    connection_id: str | None = None
+    types: frozenset[str] = frozenset()
+    subscription_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """A filter, with the objects of its subscription or None."""
+
+    wanted: FeedFilter
+    objects: frozenset[str] | None = None
+
+    def has(self, logged: LoggedEvent) -> bool:
+        """Return whether an event is meant."""
+        if logged.outcome is EventOutcome.REMOVED or not is_of_types(logged.outcome, self.wanted.types):
+            return False
+        if self.wanted.connection_id not in {None, logged.connection_id}:
+            return False
+        return self.objects is None or (logged.outcome in PAGE_OUTCOMES and logged.object in self.objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +127,24 @@ class Feed:
         self._store = store
         self._clock = clock
 
-    def page(self, app_id: str, after: str | None, connection_id: str | None, limit: int) -> FeedPage:
+    def page(self, app_id: str, after: str | None, wanted: FeedFilter, limit: int) -> FeedPage:
         """Return up to `limit` events of an app behind a cursor, or the oldest ones.
 
         Raises CursorExpired if events behind the cursor are gone, InvalidRequest if the text is not a cursor of the
-        app, and NotFound if the app has no such connection.
+        app or a subscription is named without its connection, and NotFound if the app has no such connection or
+        subscription.
         """
         cursor = None if after is None else Cursor.parsed(after)
-        if connection_id is not None:
-            owned_connection(self._store.connection(connection_id), app_id)
+        match = self._match(app_id, wanted)
         since = timestamp(self._clock() - KEPT)
         if cursor is None:
             cursor = self._oldest(app_id, since)
         try:
             try:
-                return self._page(app_id, cursor, connection_id, limit, since)
+                return self._page(app_id, cursor, match, limit, since)
             except _Gap:
                 # A read is not a snapshot. Groups that were appended during it are there when it is repeated.
-                return self._page(app_id, cursor, connection_id, limit, since)
+                return self._page(app_id, cursor, match, limit, since)
         except _Gap:
             if self._is_ahead(app_id, cursor):
                 message = (
@@ -124,6 +158,21 @@ class Feed:
                 {"oldest": str(self._oldest(app_id, since))},
             ) from None
 
+    def _match(self, app_id: str, wanted: FeedFilter) -> _Match:
+        """Return the filter with the objects of its subscription."""
+        if wanted.connection_id is None:
+            if wanted.subscription_id is not None:
+                raise InvalidRequest.of("subscription_id", "needs the connection of the subscription in connection_id")
+            return _Match(wanted)
+        owned_connection(self._store.connection(wanted.connection_id), app_id)
+        if wanted.subscription_id is None:
+            return _Match(wanted)
+        subscriptions = self._store.copy_state(wanted.connection_id).subscriptions
+        objects = [one.objects for one in subscriptions if one.id == wanted.subscription_id]
+        if not objects:
+            raise NotFound("The subscription does not exist.")
+        return _Match(wanted, frozenset({"", *objects[0]}))
+
     def _is_ahead(self, app_id: str, cursor: Cursor) -> bool:
         """Return whether no answer can have returned a cursor. A log that was lost begins behind its former cursors."""
         newest = self._store.newest_event_groups(app_id, 1)
@@ -133,7 +182,7 @@ class Feed:
         self,
         app_id: str,
         page: FeedPage,
-        connection_id: str | None,
+        wanted: FeedFilter,
         limit: int,
         *,
         until: datetime,
@@ -148,21 +197,22 @@ class Feed:
             if page.events or page.has_more or seconds <= 0:
                 break
             pause(seconds / reads)
-            page = self.page(app_id, str(page.after), connection_id, limit)
+            page = self.page(app_id, str(page.after), wanted, limit)
         return page
 
-    def _page(self, app_id: str, cursor: Cursor, connection_id: str | None, limit: int, since: str) -> FeedPage:
+    def _page(self, app_id: str, cursor: Cursor, match: _Match, limit: int, since: str) -> FeedPage:
         events: list[FeedEvent] = []
         for number, (group, used) in enumerate(self._groups_behind(app_id, cursor, since)):
             if number == MAX_GROUPS:
                 return FeedPage(events, cursor, has_more=True)
-            for index in range(used, len(group.events)):
+            expanded = [(logged, index) for logged in group.events for index in range(logged.number)]
+            for place in range(used, len(expanded)):
                 if len(events) == limit:
                     return FeedPage(events, cursor, has_more=True)
-                logged = group.events[index]
-                cursor = Cursor(group.position, index + 1 if index + 1 < len(group.events) else None)
-                if logged.outcome is not EventOutcome.REMOVED and connection_id in {None, logged.connection_id}:
-                    events.append(FeedEvent(logged, group.at, cursor))
+                logged, index = expanded[place]
+                cursor = Cursor(group.position, place + 1 if place + 1 < len(expanded) else None)
+                if match.has(logged):
+                    events.append(FeedEvent(logged, group.at, cursor, index))
         return FeedPage(events, cursor, has_more=False)
 
     def _groups_behind(self, app_id: str, cursor: Cursor, since: str) -> Iterator[tuple[EventGroup, int]]:
@@ -206,8 +256,10 @@ class Feed:
             cursor = Cursor(group.position)
         return cursor
 
-    def contents(self, events: Sequence[FeedEvent]) -> Iterator[tuple[FeedEvent, StoredRequest | Connection | None]]:
-        """Yield each event with its request or its connection, or with None if that was deleted.
+    def contents(
+        self, events: Sequence[FeedEvent]
+    ) -> Iterator[tuple[FeedEvent, StoredRequest | Connection | ChangePage | None]]:
+        """Yield each event with its request, its connection or its page, or with None if that was deleted.
 
         The requests are read in parts, when they are needed. Responses that are too large for an event are left out.
         The event of an end is left out if its request was put back into the queue, which reports its next end.
@@ -215,19 +267,34 @@ class Feed:
         for start in range(0, len(events), CONTENTS_A_READ):
             part = events[start : start + CONTENTS_A_READ]
             readable = [event.logged for event in part if event.logged.outcome is not EventOutcome.UNREADABLE]
-            request_ids = dict.fromkeys(logged.request_id for logged in readable if logged.request_id)
+            request_ids = dict.fromkeys(
+                logged.request_id for logged in readable if logged.request_id and logged.outcome not in PAGE_OUTCOMES
+            )
+            pages = self._pages({logged for logged in readable if logged.outcome in PAGE_OUTCOMES})
             batch = self._store.request_batch(list(request_ids))
             records = {record.id: record for record in batch.records}
-            connections = self._connections({logged.connection_id for logged in readable})
+            connections = self._connections(
+                {logged.connection_id for logged in readable if logged.outcome not in PAGE_OUTCOMES}
+            )
             for event in part:
                 record = records.get(event.logged.request_id)
                 connection = connections.get(event.logged.connection_id)
-                if event.logged.outcome in CONNECTION_OUTCOMES:
+                if event.logged.outcome in PAGE_OUTCOMES:
+                    if page := pages.get(event.logged):
+                        yield event, page
+                elif event.logged.outcome in CONNECTION_OUTCOMES:
                     yield event, connection
                 elif record is None or connection is None:
                     yield event, None
                 elif record.state in ENDED or event.logged.outcome in CHANGE_OUTCOMES:
                     yield event, batch.whole(record, max_response_bytes=MAX_BODY_BYTES)
+
+    def _pages(self, logged: Collection[LoggedEvent]) -> Mapping[LoggedEvent, ChangePage]:
+        """Return the pages of these events that are kept. Those of a deleted connection are not."""
+        if not logged:
+            return {}
+        stored = self._store.change_pages([(one.connection_id, one.sequence) for one in logged])
+        return {LoggedEvent.of_page(page): page for page in stored}
 
     def _connections(self, connection_ids: Collection[str]) -> Mapping[str, Connection]:
         """Return those of these connections that were not deleted, by id."""

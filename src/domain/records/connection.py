@@ -125,6 +125,7 @@ class Connection:
     `simulated`: whether it is a test connection, behind which a simulated QuickBooks works. It never changes.
     `has_low_lane`: whether a request of the low lane was ever queued.
     `sends`: how many message sets were sent since the last one of the low lane, modulo SENDS_OF_A_CYCLE.
+    `run_due_at`: when its subscriptions are read next, or None without a subscription.
     `postponed_seconds`: after how many seconds that login asked for the next one. 0 means the user's own interval.
     """
 
@@ -174,6 +175,7 @@ class Connection:
     simulated: bool = False
     has_low_lane: bool = False
     sends: int = 0
+    run_due_at: str | None = None
     deleted_at: str | None = None
     revision: int = 1
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from domain.records.approval import ApprovalDecision
 from domain.records.connection import COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED
 from domain.records.request import ENDED, QueuedRequest, State, WhetherExecuted
+from domain.records.subscription import PageKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from domain.records.connection import Connection
+    from domain.records.subscription import ChangePage
 
 
 class EventOutcome(StrEnum):
@@ -45,9 +47,18 @@ class EventOutcome(StrEnum):
     COMPANY_FILE_MISMATCH = "M"
     COMPANY_FILE_PATH_CHANGED = "P"
     PASSWORD_CHANGED = "W"  # noqa: S105 - the name of an event
+    RECORD_CHANGED = "g"
+    RECORD_DELETED = "x"
+    SUBSCRIPTION_SNAPSHOT_STARTED = "b"
+    SUBSCRIPTION_SNAPSHOT_COMPLETED = "z"
+    SUBSCRIPTION_FAILED = "F"
+    SUBSCRIPTION_RECOVERED = "V"
+    SUBSCRIPTION_RESYNC_REQUIRED = "y"
     REMOVED = "r"
     """The event belonged to a connection that was deleted. Nothing else of it remains."""
 
+
+_BEFORE_OBJECT = "~"
 
 OUTCOMES: Mapping[State, EventOutcome] = {
     State.RESPONSE_RECEIVED: EventOutcome.COMPLETED,
@@ -73,12 +84,17 @@ CONNECTION_OUTCOMES = frozenset(
 )
 
 
+PAGE_OUTCOMES = frozenset(EventOutcome(kind.value) for kind in PageKind)
+"""What a page of changes contains (`domain.records.subscription`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoggedEvent:
     """One event: the request, with the revision of its record at that moment.
 
     The event of an iterated query names the request of its last page. The event of a connection has no request, and the
-    revision of the connection.
+    revision of the connection. The events of a page of changes are one: it has `<sequence>~<object>` in place of a
+    request, and the number of changes in place of a revision.
     """
 
     outcome: EventOutcome
@@ -86,8 +102,31 @@ class LoggedEvent:
     connection_id: str
     revision: int = 0
 
+    @classmethod
+    def of_page(cls, page: ChangePage) -> Self:
+        """Return the events of a page."""
+        place = f"{page.sequence}{_BEFORE_OBJECT}{page.object}"
+        return cls(EventOutcome(page.kind.value), place, page.connection_id, page.number)
 
-REMOVED_EVENT = LoggedEvent(EventOutcome.REMOVED, "", "")
+    @property
+    def number(self) -> int:
+        """How many events it stands for. A removed event keeps its number, so that cursors behind it stay valid."""
+        return max(1, self.revision) if self.outcome in PAGE_OUTCOMES or self.outcome is EventOutcome.REMOVED else 1
+
+    @property
+    def sequence(self) -> int:
+        """The number of the first change of a page."""
+        return int(self.request_id.partition(_BEFORE_OBJECT)[0])
+
+    @property
+    def object(self) -> str:
+        """The object of a page, or '' if it is about all of them."""
+        return self.request_id.partition(_BEFORE_OBJECT)[2]
+
+    def removed(self) -> Self:
+        """Return what remains of the event when its connection is deleted."""
+        number = self.revision if self.outcome in PAGE_OUTCOMES else 0
+        return replace(self, outcome=EventOutcome.REMOVED, request_id="", connection_id="", revision=number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +147,7 @@ class EventGroup:
 
     def without(self, connection_id: str) -> EventGroup:
         """Return the group without the events of a connection. The other events keep their places."""
-        kept = (REMOVED_EVENT if event.connection_id == connection_id else event for event in self.events)
+        kept = (event.removed() if event.connection_id == connection_id else event for event in self.events)
         return replace(self, events=tuple(kept))
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from domain.records.event import CONNECTION_OUTCOMES, EventOutcome
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from domain.records.connection import Connection
 
 RESOLVED = "queued_request.resolved"
@@ -20,6 +22,43 @@ ALL_EVENTS = "connection.*"
 def event_type(outcome: EventOutcome) -> str:
     """Return the type of an event of a connection, such as `connection.stalled`."""
     return f"connection.{outcome.name.lower()}"
+
+
+_TYPES = {
+    EventOutcome.COMPLETED: "queued_request.completed",
+    EventOutcome.FAILED: "queued_request.failed",
+    EventOutcome.DISCARDED: "queued_request.discarded",
+    EventOutcome.RESOLVED: RESOLVED,
+    EventOutcome.UNREADABLE: "queued_request.unreadable",
+    EventOutcome.APPROVAL_REQUIRED: "queued_request.approval_required",
+    EventOutcome.APPROVED: "queued_request.approved",
+    EventOutcome.REJECTED: "queued_request.rejected",
+}
+
+
+def feed_type(outcome: EventOutcome) -> str:
+    """Return the type of an event in the feed, such as `record.changed`. Events of deleted requests differ."""
+    if outcome in CONNECTION_OUTCOMES:
+        return event_type(outcome)
+    return _TYPES.get(outcome) or outcome.name.lower().replace("_", ".", 1)
+
+
+FEED_TYPES = tuple(feed_type(outcome) for outcome in EventOutcome if outcome is not EventOutcome.REMOVED)
+"""The types of events that the feed can be filtered by."""
+
+
+def checked_feed_type(name: str) -> str:
+    """Return a type of the feed, or a group such as `record.*`. Raises ValueError for another text."""
+    groups = {f"{known.partition('.')[0]}.*" for known in FEED_TYPES}
+    if name in FEED_TYPES or name in groups:
+        return name
+    raise ValueError(f"is not a type of events. Use {', '.join(sorted(groups))} or one of {', '.join(FEED_TYPES)}")
+
+
+def is_of_types(outcome: EventOutcome, types: Collection[str]) -> bool:
+    """Return whether an event has one of these types or groups. Without any, every event does."""
+    name = feed_type(outcome)
+    return not types or name in types or f"{name.partition('.')[0]}.*" in types
 
 
 EVENT_TYPES = tuple(event_type(outcome) for outcome in EventOutcome if outcome in CONNECTION_OUTCOMES)

@@ -17,6 +17,7 @@ from domain import qbxml
 from domain.records.connection import Backoff, Connection
 from domain.records.request import IN_FLIGHT, QueuedRequest, State
 from domain.records.search_text import searchable_text
+from domain.records.subscription import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,6 +141,7 @@ class Limits:
 
     `ends_for_others` means that the session ends before its next request because others wait for a place.
     `batch_size` is the largest number of writes in a message set, and `read_batch_size` that of reads.
+    `run_due_at` is when a run of subscriptions is due, or None.
     `execution_seconds` is how long QuickBooks may execute one request. None means MAX_EXECUTION_SECONDS. `has_low_lane`
     is that of the connection.
     """
@@ -152,6 +154,7 @@ class Limits:
     read_batch_size: int = 1
     ends_for_others: bool = False
     has_low_lane: bool = False
+    run_due_at: str | None = None
 
     def running_until(self, sent: QueuedRequest) -> str:
         """Return the time until which QuickBooks may be executing a request that is `sent`."""
@@ -188,7 +191,8 @@ class Session:
     the part of the index of live sessions that has the session, below LIVE_SHARDS. `app_id` is the app of its
     connection, by which live sessions are counted, and `began_at` when it began. Both are empty in a session of an
     older release. `paced_to` is the time that its requests so far would have taken at its pace, or None if it is not
-    paced (`session/pacing.py`). `sends` is as in Connection.
+    paced (`session/pacing.py`). `sends` is as in Connection. `run` is the last message of a run of subscriptions, or
+    None if no run is due. Such a message is sent only while no request is in flight.
     """
 
     id: str
@@ -216,6 +220,7 @@ class Session:
     began_at: str = ""
     paced_to: str | None = None
     sends: int = 0
+    run: Asked | None = None
     revision: int = 1
 
     @property

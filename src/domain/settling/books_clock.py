@@ -7,11 +7,12 @@ hour off in summer. Writes of ours that QuickBooks executed in the same company 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
 CALIBRATED_WITHIN = timedelta(days=1)
 """How long before or after the sending a write was sent that shows the clock."""
@@ -72,12 +73,3 @@ def books_clock(samples: Sequence[Sample], sent_at: datetime) -> BooksClock | No
     long_before, after = sent_at - MARGIN, sent_at
     is_bracketed = any(one.responded_at <= long_before for one in used) and any(one.sent_at >= after for one in used)
     return BooksClock(min(least), max(least), min(most), is_bracketed)
-
-
-def books_time(text: str | None) -> datetime | None:
-    """Return a time of the books, such as `2026-03-14T12:00:00-05:00`. Without an offset, it is taken to be UTC."""
-    try:
-        moment = datetime.fromisoformat((text or "").strip())
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -20,9 +20,9 @@ from domain import qbxml
 from domain.existing.queries import Write, id_field
 from domain.qbxml.response.objects import returned_objects
 from domain.records.request import ErrorCode, State, WhetherExecuted
-from domain.settling.books_clock import books_time
 from domain.settling.equality import is_of, may_be_of, states_customer_and_total
 from domain.settling.queries import ASKED_BEFORE, QueryRole, settling_queries
+from domain.timestamps import books_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

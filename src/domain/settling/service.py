@@ -25,13 +25,13 @@ from domain.records.request import (
     settling_id,
 )
 from domain.records.webhook import AWAITING_APPROVAL
-from domain.settling.books_clock import CALIBRATED_WITHIN, MARGIN, BooksClock, Sample, books_clock, books_time
+from domain.settling.books_clock import CALIBRATED_WITHIN, MARGIN, BooksClock, Sample, books_clock
 from domain.settling.judgement import case_of, judged, queries_of
 from domain.storage.changes import AddRequest, ChangeRequest, RequireConnection
 from domain.storage.counts import UPDATED
 from domain.storage.ports import IndexStretch, RequestDetail
 from domain.storage.retry import commit_with_retry
-from domain.timestamps import timestamp
+from domain.timestamps import books_time, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
+    from domain.records.subscription import BooksCopy, ChangePage, ObjectCopy, Subscription
 
 Entity = TypeVar(
     "Entity",
@@ -35,6 +36,10 @@ Entity = TypeVar(
     "Membership",
     "SignIn",
     "Invitation",
+    "Subscription",
+    "ObjectCopy",
+    "BooksCopy",
+    "ChangePage",
 )
 
 
@@ -198,6 +203,13 @@ class RemovePersonal:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoveCopy:
+    """Remove a subscription, or what was read of an object that no subscription wants any more."""
+
+    before: Subscription | ObjectCopy
+
+
+@dataclass(frozen=True, slots=True)
 class Put(Generic[Entity]):
     """Store an entity that is not a request. `before` is None for a new one.
 
@@ -222,6 +234,7 @@ Change: TypeAlias = (
     | RemoveApp
     | RemovePersonal
     | RequireMember
+    | RemoveCopy
     | Put["App"]
     | Put["ApiKey"]
     | Put["AuditEntry"]
@@ -232,4 +245,8 @@ Change: TypeAlias = (
     | Put["Membership"]
     | Put["SignIn"]
     | Put["Invitation"]
+    | Put["Subscription"]
+    | Put["ObjectCopy"]
+    | Put["BooksCopy"]
+    | Put["ChangePage"]
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from domain.records.person import Invitation, Membership, Person, SignedIn, SignIn
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import RequestInFlight, Session
+    from domain.records.subscription import ChangePage, CopyState
     from domain.storage.changes import Change, IdempotencyClaim
     from domain.storage.counts import CountKey, DayCounts
 
@@ -235,6 +236,20 @@ class RequestXmlReads(Protocol):
         """Return records with their request XML, in one round trip, or two if a request is large."""
 
 
+class SubscriptionReads(Protocol):
+    """Reads of subscriptions and of what they have read."""
+
+    def copy_state(self, connection_id: str) -> CopyState:
+        """Return everything that is stored about the subscriptions of a connection. The read is consistent."""
+
+
+class PageReads(Protocol):
+    """Reads of pages of changes."""
+
+    def change_pages(self, places: Collection[tuple[str, int]]) -> Sequence[ChangePage]:
+        """Return the pages at these places (connection, sequence) that exist, in no particular order."""
+
+
 class EntryReads(Protocol):
     """Reads of the entries of lists."""
 
@@ -373,7 +388,7 @@ class LoginStore(ClaimStore, UsageCounters, Protocol):
     """What a login of the Web Connector needs."""
 
 
-class SessionStore(ClaimStore, RequestXmlReads, Protocol):
+class SessionStore(ClaimStore, RequestXmlReads, SubscriptionReads, Protocol):
     """What the other calls of a session need."""
 
 
@@ -423,6 +438,10 @@ class OverviewStore(ConnectionReads, OwnerReads, RequestReads, RecordReads, Entr
         """
 
 
+class SubscriptionStore(Committing, ConnectionReads, SubscriptionReads, Protocol):
+    """What the use cases of subscriptions need."""
+
+
 class ConnectionStore(Committing, ConnectionReads, OwnerReads, RecordReads, InFlightReads, Protocol):
     """What the use cases of a connection need."""
 
@@ -440,7 +459,7 @@ class WebhookStore(Committing, ConnectionReads, OwnerReads, Protocol):
         """
 
 
-class FeedStore(ConnectionReads, RecordReads, EventReads, Protocol):
+class FeedStore(ConnectionReads, RecordReads, EventReads, SubscriptionReads, PageReads, Protocol):
     """What the feed needs."""
 
 
@@ -660,6 +679,7 @@ class Database(
     AppStore,
     AuditStore,
     PeopleStore,
+    SubscriptionStore,
     SweepStore,
     LateStore,
     OverdueStore,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from domain.queueing.waiting_calls import WaitingCalls
     from domain.settling.service import SettlingService
     from domain.storage.ports import Database
+    from domain.subscriptions.service import SubscriptionService
     from domain.web_connector.endpoint import WebConnector
     from domain.web_connector.session.admission import Budget
     from domain.webhooks.addresses import UrlRules
@@ -228,6 +229,13 @@ class Services:
         )
 
     # --- Use cases
+
+    @cached_property
+    def subscriptions(self) -> SubscriptionService:
+        """The use cases of subscriptions."""
+        from domain.subscriptions.service import SubscriptionService
+
+        return SubscriptionService(self.store, self.clock, self.new_id)
 
     @cached_property
     def requests(self) -> RequestService:

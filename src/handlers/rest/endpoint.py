@@ -47,6 +47,7 @@ _PATH_PARAMETERS = {
     "key_id": params.Path(description="The key's id.", json_schema_extra={"pattern": f"^{KEY_ID}$"}),
     "batch_id": params.Path(description="The batch's id.", json_schema_extra={"format": "uuid"}),
     "invitation_id": params.Path(description="The invitation's id.", json_schema_extra={"format": "uuid"}),
+    "subscription_id": params.Path(description="The subscription's id.", json_schema_extra={"format": "uuid"}),
     "person_id": params.Path(description="The person's id.", json_schema_extra={"format": "uuid"}),
     "request_id": params.Path(description="The request's id.", json_schema_extra={"format": "uuid"}),
 }

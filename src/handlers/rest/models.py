@@ -16,15 +16,17 @@ from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import Scope
 from domain.records.audit import KEY_ID, Action
 from domain.records.connection import MAX_BATCH_SIZE
-from domain.records.event_types import ALL_EVENTS, WEBHOOK_EVENTS, checked_webhook_event
+from domain.records.event_types import ALL_EVENTS, WEBHOOK_EVENTS, checked_feed_type, checked_webhook_event
 from domain.records.permissions import Role
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
+from domain.records.subscription import MAX_MINUTES, MAX_OBJECTS, MIN_MINUTES, START_WITH_ALL
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import WebhookState
 from domain.send_by import MAX_SECONDS as MAX_SEND_WITHIN
 from domain.send_by import MIN_SECONDS as MIN_SEND_WITHIN
 from domain.storage.statistics import KEPT_DAYS
+from domain.subscriptions.service import checked_start
 from domain.timestamps import TimeRange, timestamp_from
 from domain.webhooks.defaults import MAX_URL_LENGTH
 from handlers.rest.endpoint import Body, Parameters
@@ -174,6 +176,30 @@ RequestName = Annotated[
 WebhookEvent = Annotated[
     str, AfterValidator(checked_webhook_event), WithJsonSchema({"type": "string", "enum": list(WEBHOOK_EVENTS)})
 ]
+
+
+def _feed_types(text: str) -> str:
+    """Refuse a type that the feed does not have."""
+    for name in text.split(","):
+        checked_feed_type(name)
+    return text
+
+
+FeedTypes = Annotated[
+    str,
+    Field(max_length=1_000),
+    AfterValidator(_feed_types),
+    WithJsonSchema({"type": "string", "maxLength": 1_000, "pattern": r"^[a-z_]+\.[a-z_*]+(,[a-z_]+\.[a-z_*]+)*$"}),
+]
+
+
+def _without_repeats(names: list[str]) -> list[str]:
+    """Refuse an object that is named twice."""
+    if len(set(names)) < len(names):
+        raise ValueError("names an object twice")
+    return names
+
+
 _ZONE_WITHOUT_PLUS = re.compile(r" \d\d:?\d\d")
 
 
@@ -356,6 +382,69 @@ class ChangedConnection(ConnectionSettings):
     """The settings to change. A setting that is not given stays as it is."""
 
 
+ObjectName = Annotated[
+    str, Field(min_length=1, max_length=60), WithJsonSchema({"type": "string", "examples": ["Invoice"]})
+]
+"""The domain checks that the object exists."""
+
+Objects = Annotated[list[ObjectName], Field(min_length=1, max_length=MAX_OBJECTS), AfterValidator(_without_repeats)]
+Start = Annotated[str, AfterValidator(checked_start), WithJsonSchema({"type": "string"})]
+
+
+class NewSubscription(Body):
+    """The objects whose changes are read."""
+
+    objects: Objects = Field(
+        description="Lists and transactions of QuickBooks, by the names of their queries.",
+        examples=[["Customer", "ItemInventory", "Invoice"]],
+    )
+    every_minutes: int = Field(
+        default=15, ge=MIN_MINUTES, le=MAX_MINUTES, description="How often the objects are read at least."
+    )
+    start: Start = Field(
+        default=START_WITH_ALL,
+        description="`all`: all records first, then changes. `now`: changes of the last day and later. A time: changes "
+        "at this time of the books or later.",
+        examples=["all"],
+    )
+    include: dict[ObjectName, list[str]] = Field(
+        default_factory=dict,
+        max_length=MAX_OBJECTS,
+        description="What is read beside an object: `lines`, `linked` transactions, `custom_fields`.",
+        examples=[{"Invoice": ["lines", "linked"]}],
+    )
+    name: OptionalLine = Field(default=None, max_length=200, description="A name for people.")
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings in the body as members of a subscription."""
+        return _of_subscription(self.model_dump())
+
+
+class ChangedSubscription(Body):
+    """The settings to change. A setting that is not given stays as it is."""
+
+    objects: Objects | None = Field(
+        default=None, description="All objects. Those that are added begin with a snapshot."
+    )
+    every_minutes: int | None = Field(default=None, ge=MIN_MINUTES, le=MAX_MINUTES, description="As at the creation.")
+    include: dict[ObjectName, list[str]] | None = Field(default=None, description="As at the creation.")
+    name: OptionalLine = Field(default=None, max_length=200, description="A name for people.")
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that are given. Only the name can be null."""
+        given = self.model_dump(exclude_unset=True)
+        return _of_subscription({name: value for name, value in given.items() if value is not None or name == "name"})
+
+
+def _of_subscription(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings with tuples in place of lists, because a subscription never changes."""
+    if "objects" in settings:
+        settings["objects"] = tuple(settings["objects"])
+    if "include" in settings:
+        settings["include"] = {name: tuple(parts) for name, parts in settings["include"].items()}
+    return settings
+
+
 class NewAdvance(Body):
     """How much time passes in the company."""
 
@@ -508,6 +597,17 @@ class EventParameters(Parameters):
     )
     connection_id: str | None = Field(
         default=None, description="Only events of this connection.", json_schema_extra={"format": "uuid"}
+    )
+    subscription_id: str | None = Field(
+        default=None,
+        description="Only changes of the objects of this subscription, and what happened to its reading. Needs "
+        "`connection_id`.",
+        json_schema_extra={"format": "uuid"},
+    )
+    types: FeedTypes | None = Field(
+        default=None,
+        description="Only events of these types, separated by commas. `record.*` is a group.",
+        examples=["record.*"],
     )
     limit: InDigits = Field(default=100, ge=1, le=100)
     wait: WaitSeconds | None = Field(

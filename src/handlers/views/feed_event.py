@@ -10,8 +10,9 @@ from typing_extensions import TypeAliasType, TypedDict
 from domain.records.batch import batch_id
 from domain.records.connection import Connection
 from domain.records.event import CHANGE_OUTCOMES, CONNECTION_OUTCOMES, QUERY_OUTCOMES, EventOutcome
-from domain.records.event_types import RESOLVED
+from domain.records.event_types import RESOLVED, feed_type
 from domain.records.request import State
+from domain.records.subscription import ChangePage
 from handlers.views.connection_event import ConnectionEventMembers, connection_event
 from handlers.views.requests import (
     ApprovalView,
@@ -104,6 +105,48 @@ class DeletedConnectionEventView(TypedDict):
     state: Literal["deleted"]
 
 
+class RecordEventView(TypedDict):
+    """A record of a subscription has changed or was deleted. A deleted one has only its id."""
+
+    type: Literal["record.changed", "record.deleted"]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    connection_id: Uuid
+    object: Annotated[str, Schema("The object of QuickBooks", examples=["Invoice"])]
+    id: Annotated[str, Schema("The ListID or TxnID", examples=["80000001-1"])]
+    sequence: Annotated[
+        int,
+        Schema("Rises with each change of a connection. Ignore a lower one than you have of a record"),
+    ]
+    generation: Annotated[int, Schema("The snapshot that the change belongs to. Later ones have a higher number")]
+    edit_sequence: NotRequired[Annotated[str | None, Schema("The EditSequence of the record")]]
+    time_modified: NotRequired[Annotated[str | None, Schema("The time of the change by the clock of the books")]]
+    time_deleted: NotRequired[Annotated[str | None, Schema("The time of the deletion by the clock of the books")]]
+    record: NotRequired[Annotated[dict[str, Any], Schema("The record, as in the JSON of a response")]]
+
+
+class SubscriptionEventView(TypedDict):
+    """Something has happened to the reading of the objects of subscriptions."""
+
+    type: Literal[
+        "subscription.snapshot_started",
+        "subscription.snapshot_completed",
+        "subscription.failed",
+        "subscription.recovered",
+        "subscription.resync_required",
+    ]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    connection_id: Uuid
+    object: Annotated[str | None, Schema("The object, or null if all are meant", examples=["Invoice"])]
+    sequence: Annotated[int, Schema("Rises with each change of a connection")]
+    generation: Annotated[
+        int, Schema("The number of the snapshot. When it is completed, remove records with a lower number")
+    ]
+    records: NotRequired[Annotated[int, Schema("How many records the snapshot had", minimum=0)]]
+    reason: NotRequired[Annotated[str, Schema("What happened, for people")]]
+
+
 class BriefEventView(TypedDict):
     """A request or a query was deleted, or its event could not be made (`unreadable`): its ids."""
 
@@ -123,6 +166,8 @@ FeedEventView = TypeAliasType(
         | ApprovalEventView
         | ConnectionEventView
         | DeletedConnectionEventView
+        | RecordEventView
+        | SubscriptionEventView
         | BriefEventView,
         Schema("An event. Its `type` tells which members it has"),
     ],
@@ -137,15 +182,20 @@ class FeedView(TypedDict):
     has_more: Annotated[bool, Schema("Whether there may be more events behind `next`")]
 
 
-def feed_event(event: FeedEvent, stored: StoredRequest | Connection | None) -> str:
+def feed_event(  # noqa: PLR0911 - one return for each kind of event
+    event: FeedEvent, stored: StoredRequest | Connection | ChangePage | None
+) -> str:
     """Return an event as JSON in ASCII. `stored` is None if the request or the connection was deleted."""
     outcome = event.logged.outcome
     if outcome is EventOutcome.UNREADABLE:
         return brief_event(event, "queued_request.unreadable", "unreadable")
-    if isinstance(stored, Connection):
-        return _connection_event(event, stored)
-    if stored is None:
-        return _deleted_event(event)
+    match stored:
+        case ChangePage():
+            return _page_event(event, stored)
+        case Connection():
+            return _connection_event(event, stored)
+        case None:
+            return _deleted_event(event)
     if outcome in QUERY_OUTCOMES:
         return _query_event(event, stored.record)
     if outcome in CHANGE_OUTCOMES:
@@ -183,6 +233,21 @@ def _connection_event(event: FeedEvent, connection: Connection) -> str:
         **connection_event(connection, logged.revision, logged.outcome),
         "timestamp": event.at,
         "cursor": str(event.cursor),
+    }
+    return _encoded(view)
+
+
+def _page_event(event: FeedEvent, page: ChangePage) -> str:
+    """Return an event of a page: a RecordEventView or a SubscriptionEventView."""
+    view = {
+        "type": feed_type(event.logged.outcome),
+        "timestamp": event.at,
+        "cursor": str(event.cursor),
+        "connection_id": page.connection_id,
+        "object": page.object or None,
+        "sequence": page.sequence + event.index,
+        "generation": page.generation,
+        **json.loads(page.changes)[event.index],
     }
     return _encoded(view)
 

@@ -166,7 +166,7 @@ def end_what_is_queued_again(store: DynamoDBStore, record: QueuedRequest, functi
         )
 
 
-def fill(store: DynamoDBStore, function: str) -> None:
+def fill(store: DynamoDBStore, function: str) -> None:  # noqa: C901 - one part for each kind of function
     """Store the records that the events mention, a silent session and a deleted connection."""
     approval = Approval("key_0000000000000001") if "approve" in function or "reject" in function else None
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK), approval=approval)
@@ -175,6 +175,8 @@ def fill(store: DynamoDBStore, function: str) -> None:
     store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
     store.commit(Put(None, connection))
     store.commit(*samples.people())
+    if "subscription" in function:
+        store.commit(*samples.subscriptions())
     if function == "settle_queued_request":
         add_unknown_write(store, id=REQUEST_ID)
     else:

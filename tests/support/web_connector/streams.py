@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from domain.errors import CursorExpired
-from domain.events.feed import Feed
+from domain.events.feed import Feed, FeedFilter
 from domain.events.log import KEPT, append_events
 from domain.maintenance.retention import forget_record
 from domain.records.event import changes_of, events_of
@@ -130,12 +130,12 @@ class Streams:
         """Return the cursor behind a page, the events before it, and whether there are more."""
         feed = Feed(self.store, self.clock)
         try:
-            page = feed.page(app_id, cursor, None, limit)
+            page = feed.page(app_id, cursor, FeedFilter(), limit)
         except CursorExpired as error:
             gone = self._gone(app_id)
             assert gone - seen, "a cursor expires only if events behind it are gone"
             seen |= gone
-            page = feed.page(app_id, str((error.details or {})["oldest"]), None, limit)
+            page = feed.page(app_id, str((error.details or {})["oldest"]), FeedFilter(), limit)
         return str(page.after), seen | {event.logged for event in page.events}, page.has_more
 
     def _gone(self, app_id: str) -> set[LoggedEvent]:

@@ -90,7 +90,7 @@ class Claims:
         for attempt in range(MAX_CLAIMS):
             front = self.front(releases, None if attempt else already_read, low_first=claiming.low_first)
             queue = [record for record in front if record not in skipped]
-            if not queue or (claiming.repeatable and not (queue[0].is_read or queue[0].recovering)):
+            if not queue or not _may_be_claimed(queue[0], claiming):
                 break
             claim = self._claim(queue[0], releases)
             others = [release for release in releases if release.before is not claim.before]
@@ -221,6 +221,13 @@ class Claims:
     def _claim(self, record: QueuedRequest, releases: Sequence[ChangeRequest]) -> ChangeRequest:
         released = next((release for release in releases if record is release.after), ChangeRequest(record, record))
         return replace(released, after=record.claimed(self.session_id, self.now).as_change_of(released.before))
+
+
+def _may_be_claimed(record: QueuedRequest, claiming: Claiming) -> bool:
+    """Whether the first request of the queue may be claimed. Nothing behind it is claimed instead."""
+    if claiming.normal_only and record.is_low and not record.recovering:
+        return False
+    return not claiming.repeatable or record.is_read or record.recovering
 
 
 def _has_not_ended(stored: object) -> bool:

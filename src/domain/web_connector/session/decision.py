@@ -52,10 +52,12 @@ class Claiming:
 
     `releases` are the changes of the records that a session releases. They are part of the commit. With `repeatable`,
     nothing is claimed if the next request is a write to execute. With `low_first`, a request of the low lane is
-    claimed, if one can be, unless a write is recovered.
+    claimed, if one can be, unless a write is recovered. With `normal_only`, no request of the low lane is claimed,
+    because a run of subscriptions comes before it.
     """
 
     decide: Continuation
     releases: Sequence[ChangeRequest] = ()
     repeatable: bool = False
     low_first: bool = False
+    normal_only: bool = False

@@ -45,7 +45,8 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
     An ended session outlives its connection and its requests for up to a day, so it has none of their content.
     """
     last_response = session.last_response and replace(session.last_response, iterator_id=None)
-    after = replace(session, ended=True, in_flight=None, connection=None, last_response=last_response).called(now)
+    ended = replace(session, ended=True, in_flight=None, connection=None, last_response=last_response, run=None)
+    after = ended.called(now)
     return Put(session, replace(after, connection_error=None, last_error=reason or session.last_error))
 
 

@@ -1,6 +1,7 @@
 """`authenticate`: checks the password, opens a session if it is needed, and returns when to call again.
 
-There is a session if requests are queued, or if an onboarding check is due (`onboarding_check.py`).
+There is a session if requests are queued, if an onboarding check is due (`onboarding_check.py`), or if a run of
+subscriptions is due (`runs.py`).
 
 The reply is described in docs/reference/web-connector-protocol.md, Method authenticate.
 """
@@ -30,12 +31,13 @@ from domain.records.session import (
     low_is_due,
     session_id,
 )
+from domain.records.subscription import Asked
 from domain.storage.changes import CountBeginning, Put
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.lost_response import Ending
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import onboarding_check, polling, reservations, sets
+from domain.web_connector.session import onboarding_check, polling, reservations, runs, sets
 from domain.web_connector.session.admission import COUNTED_FOR
 from domain.web_connector.session.claims import Claims
 from domain.web_connector.session.company_file_check import company_file
@@ -163,6 +165,11 @@ class Opening:
         """Whether the session takes the place of the former one, which is still counted."""
         return self.former is not None and self.former.session.last_call_at > timestamp(self.now - COUNTED_FOR)
 
+    @property
+    def is_run_due(self) -> bool:
+        """Whether a run of subscriptions is due and may begin."""
+        return runs.is_due(self.connection.run_due_at, self.now) and not self.is_held
+
     def turned_away(self, reserved_at: str, releases: Sequence[ChangeRequest]) -> Decision:
         """Return the decision to open no session because too many are running, although a request waits.
 
@@ -203,7 +210,7 @@ class Opening:
         Without either, only record the call.
         """
         connection, free, moment = self.connection, self._free, timestamp(self.now)
-        opens = first is not None or self.is_to_be_checked
+        opens = first is not None or self.is_to_be_checked or self.is_run_due
         postponed_seconds = 0 if opens else polling.postponement(free, self.now, self.dormant_seconds)
         after = replace(
             free,
@@ -242,7 +249,8 @@ class Opening:
             id=self.session_id,
             connection_id=connection.id,
             last_call_at=timestamp(self.now),
-            onboarding_check=None if first else OnboardingCheck.DUE,
+            onboarding_check=OnboardingCheck.DUE if self.is_to_be_checked and not first else None,
+            run=Asked() if self.is_run_due and not (first or self.is_to_be_checked) else None,
             connection=replace(connection, password_hash=None),
             message_set_to_forget=self._to_forget,
             backoff=self._free.backoff,
@@ -332,6 +340,8 @@ class Login:
             case Live(session, requests):
                 if any(is_working(session, request.record, now, self._execution_seconds) for request in requests):
                     return Reply((NO_SESSION, BUSY), connection.id)
+                if runs.is_asking(session, now):
+                    return Reply((NO_SESSION, BUSY), connection.id)
                 live, releases = former, released(requests, now, Ending.TAKEN_OVER, session.limits)
             case Missing():
                 releases = releases_without_session(self._store, connection, now, limits)
@@ -368,14 +378,15 @@ class Login:
         claims = Claims(self._store, connection.id, opening.session_id, opening.now)
         sends = not opening.is_held
         if reading and (sends or opening.is_to_be_checked) and opening.is_full(conflict):
-            has_request = sends and claims.front(releases)
+            has_request = opening.is_run_due or (sends and claims.front(releases))
             if has_request or opening.is_to_be_checked:
                 reserved_at = reservations.reserved(self._store, reading, connection, opening.now)
                 return claims.commit(opening.turned_away(reserved_at, releases))
         if not sends:
             return claims.commit(opening.without_request(releases))
-        reply = claims.commit(Claiming(opening.decide, releases, low_first=opening.low_is_due))
-        if reading and reply.request_id:
+        claiming = Claiming(opening.decide, releases, low_first=opening.low_is_due, normal_only=opening.is_run_due)
+        reply = claims.commit(claiming)
+        if reading and (reply.request_id or opening.is_run_due):
             reading.begun[connection.app_id] += 1
         return reply
 
@@ -399,6 +410,7 @@ def limits_of(connection: Connection, now: datetime, execution_seconds: int) -> 
         read_batch_size=connection.read_batch_size,
         execution_seconds=None if execution_seconds == MAX_EXECUTION_SECONDS else execution_seconds,
         has_low_lane=connection.has_low_lane,
+        run_due_at=connection.run_due_at,
     )
 
 

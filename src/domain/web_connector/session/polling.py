@@ -9,6 +9,8 @@ Without it, the user's own interval counts, which the `.qwc` file sets to a minu
 |---|---|---|---|---|
 | work | company file | 15 s | | requests that follow from the responses are often queued at once |
 | no work, but an onboarding check is due | company file | 15 s | | a customer waits for its result |
+| no work, but a run of subscriptions is due | company file | 15 s | | the copy of the books is late |
+| no work, and a run is due soon | `none` | 15 s | until then | as above |
 | no work, but some recently | `none` | 15 s | | work comes in bursts, and new connections are being tried out |
 | no work for 15 minutes | `none` | 15 s | 240 to 300 s | each poll costs five calls, and most polls have no work |
 | no work for a day | `none` | 15 s | `dormant_seconds`, or a fifth less | it costs a third of that |
@@ -76,7 +78,10 @@ def postponement(connection: Connection, now: datetime, dormant_seconds: int = M
     if last_work > timestamp(now - RECENTLY):
         return 0
     is_dormant = last_work <= timestamp(now - DORMANT_AFTER)
-    return _shortened(dormant_seconds if is_dormant else IDLE_POSTPONEMENT_SECONDS, connection)
+    postponed = _shortened(dormant_seconds if is_dormant else IDLE_POSTPONEMENT_SECONDS, connection)
+    if connection.run_due_at is None:
+        return postponed
+    return min(postponed, _seconds_until(datetime.fromisoformat(connection.run_due_at), now))
 
 
 def postponement_if_turned_away(connection: Connection, reserved: datetime, now: datetime) -> int:

@@ -41,7 +41,7 @@ from domain.web_connector.outcomes.outcome import (
 from domain.web_connector.outcomes.pages import next_page
 from domain.web_connector.outcomes.processor_exception import is_exception, is_parse_error, of_exception
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import lingering, sets
+from domain.web_connector.session import lingering, runs, sets
 from domain.web_connector.session.backoff import after_failure, gives_up
 from domain.web_connector.session.decision import Claiming, Decision, Finishing, GivingBack
 from domain.web_connector.session.end import freed, session_end
@@ -229,7 +229,8 @@ def _continue(  # noqa: PLR0917 - the parts of one call
     finished = SESSION_OVER if after.last_error else FINISHED
     if is_held:
         return without_request(finished, *releases)
-    if after.limits.linger_seconds:
+    after = after if after.last_error else runs.begun(after, now)
+    if after.limits.linger_seconds or after.run:
         finished = lingering.PROGRESS
 
     def decide(following: QueuedRequest | None, behind: Sequence[QueuedRequest]) -> Decision | Finishing:
@@ -240,7 +241,7 @@ def _continue(  # noqa: PLR0917 - the parts of one call
     # Only the first exception of a session is believed, so a write that met the same dialog box would be held.
     error = after.connection_error
     repeatable = error is not None and describe_hresult(error["hresult"]).fails_every_request
-    return Claiming(decide, releases, repeatable, after.low_is_due)
+    return Claiming(decide, releases, repeatable, after.low_is_due, after.run is not None)
 
 
 def _next_pages(outcomes: Sequence[Outcome]) -> Sequence[AddRequest]:

@@ -116,8 +116,12 @@ class Dispatch:
 
     @property
     def may_claim(self) -> bool:
-        """Whether the session has nothing to send, and may claim a queued request because it lingers."""
-        return not self.items and lingering.may_claim(self.session, self.now)
+        """Whether the session has nothing to send, and may claim a queued request: it lingers, or makes a run."""
+        if self.items:
+            return False
+        if run := self.session.run:
+            return not run.is_sent and reason_to_hold(self.session, self.now) is None
+        return lingering.may_claim(self.session, self.now)
 
     @property
     def is_new_page(self) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from domain.records.session import NO_SESSION, RequestInFlight, session_id
 from domain.storage.retry import commit_with_retry
 from domain.web_connector.protocol.methods import Reply
-from domain.web_connector.session import end, onboarding_check, receiving, sending
+from domain.web_connector.session import end, onboarding_check, receiving, runs, sending
 from domain.web_connector.session.claims import FRONTS, Claims
 from domain.web_connector.session.company_file_check import CompanyFileCheck
 from domain.web_connector.session.decision import Claiming, Decision
@@ -118,6 +118,9 @@ class SessionService:
         def step(session: Session, _call: Call, claims: Claims) -> Reply:
             connection = self._store.connection(session.connection_id)
             changes = end.end_of_session(session, self._in_flight(session), connection, claims.now)
+            if session.run:
+                stored = self._store.copy_state(session.connection_id)
+                changes += runs.after_loss(session, connection, stored, claims.now)
             writes = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
             if returned := end.returned(session, writes, claims.now):
                 # With a set in flight, one commit would be too large. The end is repeated if it fails.
@@ -133,8 +136,12 @@ class SessionService:
         if session.onboarding_check:
             check = self._company_file_check(session, call, claims.now)
             return claims.commit(onboarding_check.sent(session, check, claims.now))
+        if session.in_flight is None:
+            session = runs.begun(session, claims.now)
         reading = self._admission.for_pace(session) if self._admission else None
         dispatch = self._dispatch(session, claims)
+        if session.run and not dispatch.items:
+            return self._send_run(session, call, claims)
         page_is_allowed = not dispatch.is_new_page or self._quotas.allow_page(dispatch.record.app_id)
         decision = sending.before_sending(dispatch, page_is_allowed=page_is_allowed)
         if isinstance(decision, sending.MaySend):
@@ -150,8 +157,25 @@ class SessionService:
         dispatch = sending.Dispatch.of(session, requests, queue, claims.now)
         if not dispatch.may_claim:
             return dispatch
-        claimable = claims.front(low_first=session.low_is_due)
+        claimable = claims.front(low_first=session.low_is_due and not session.run)
+        if session.run and claimable and claimable[0].is_low and not claimable[0].recovering:
+            return dispatch
         return replace(dispatch.joined_by(map(RequestInFlight, claimable[:1])), queue=claimable)
+
+    def _send_run(self, session: Session, call: Call, claims: Claims) -> Reply:
+        """Send the next message of a run. Makes two more calls to the store than the rest, for connection and copy."""
+        check = self._company_file_check(session, call, claims.now)
+        turn = self._turn(session, claims.now)
+        if turn is None:
+            return Reply("", session.connection_id)
+        return claims.commit(turn.sent(check))
+
+    def _turn(self, session: Session, now: datetime) -> runs.Turn | None:
+        """Return what a run needs, or None if the connection was deleted."""
+        connection = self._store.connection(session.connection_id)
+        if connection is None or connection.deleted_at:
+            return None
+        return runs.Turn(session, connection, self._store.copy_state(session.connection_id), now)
 
     def _sent(self, dispatch: Dispatch, call: Call, claims: Claims) -> Decision | Claiming:
         check = self._company_file_check(dispatch.session, call, claims.now)
@@ -194,6 +218,9 @@ class SessionService:
         if session.onboarding_check:
             connection = self._store.connection(session.connection_id)
             return claims.commit(onboarding_check.received(session, connection, call, now))
+        if session.in_flight is None and session.run:
+            turn = self._turn(self._admission.limited(session, now) if self._admission else session, now)
+            return claims.commit(turn.received(call)) if turn else Reply(receiving.SESSION_OVER)
         if session.in_flight is None:
             return claims.commit(receiving.nothing_in_flight(session))
         limited = self._admission.limited(session, now) if self._admission else session

@@ -1,0 +1,241 @@
+"""Subscriptions of a connection, the state of each object that they read, and the pages of changes that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from domain.timestamps import timestamp
+
+START_WITH_ALL = "all"
+START_NOW = "now"
+
+MAX_OBJECTS = 60
+"""The largest number of objects of a subscription."""
+
+MAX_SUBSCRIPTIONS = 20
+"""The largest number of subscriptions of a connection."""
+
+MIN_MINUTES = 5
+MAX_MINUTES = 1_440
+"""The bounds of `every_minutes`."""
+
+FIRST_PAGE_SIZE = 200
+"""How many objects a page of an iterator has, unless a page was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """The objects whose changes a program wants.
+
+    `every_minutes` is how often they are read at least. `start` is START_WITH_ALL, START_NOW or a timestamp.
+    `include` names what is read beside an object, by object. `began_at` is when the reading of its objects began last:
+    at its creation and at each resync. `runs_at` is when somebody asked for a run, or None.
+    """
+
+    id: str
+    connection_id: str
+    app_id: str
+    inserted_at: str
+    updated_at: str
+    objects: tuple[str, ...]
+    every_minutes: int
+    start: str
+    began_at: str
+    include: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    webhook_url: str | None = None
+    name: str | None = None
+    paused_at: str | None = None
+    runs_at: str | None = None
+    revision: int = 1
+
+    def changed(self, now: str) -> Subscription:
+        """Return the subscription after a change of its fields."""
+        return replace(self, updated_at=now, revision=self.revision + 1)
+
+
+class Phase(StrEnum):
+    """What the next read of an object is for."""
+
+    SNAPSHOT = "snapshot"
+    """All its records are read."""
+    CHANGES = "changes"
+    UNSUPPORTED = "unsupported"
+    """QuickBooks cannot read it. It is tried again once a day."""
+    RESYNC_REQUIRED = "resync_required"
+    """Changes may be missing. Somebody has to call resync."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A part of the records of an object, from `first` to `last`, both inclusive. None means no bound.
+
+    They are names of entries of lists, dates of transactions, or times of change.
+    """
+
+    first: str | None = None
+    last: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The record of an object that changed last, and when, in the time of the books."""
+
+    id: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A pass over an object that needs several messages.
+
+    `began_at` is the time of ours before its first message. `ranges` are still to be read. `is_open` is whether an
+    iterator was opened for the first of them, which then had `total` records. `watermark` and `newest` are what the
+    pages so far show, `tokens` what they contain, and `records` their number. `has_found_newest` is whether the newest
+    record of the former pass was found again.
+    """
+
+    began_at: str
+    ranges: tuple[Range, ...] = ()
+    is_open: bool = False
+    total: int = 0
+    watermark: str | None = None
+    newest: Newest | None = None
+    tokens: tuple[str, ...] = ()
+    records: int = 0
+    has_found_newest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectCopy:
+    """How far an object of a connection has been read.
+
+    `generation` is that of its last snapshot. `began_at` is when the reading began: at the creation of a subscription
+    or at a resync. `watermark` is a time of the books: everything that changed before it was read. `tokens` tell what
+    the last pass found, as far as the overlap reaches. `newest` is the record that changed last, which each pass must
+    find again. `reading` is the pass that needs more messages, or None. `page_size` is that of the next page. `problem`
+    says why the object cannot be read. `file_id` is the mark of the company file that was read, if it is known.
+    """
+
+    connection_id: str
+    name: str
+    phase: Phase
+    began_at: str
+    generation: int = 0
+    watermark: str | None = None
+    newest: Newest | None = None
+    tokens: tuple[str, ...] = ()
+    reading: Reading | None = None
+    page_size: int = FIRST_PAGE_SIZE
+    problem: str | None = None
+    file_id: str | None = None
+    revision: int = 1
+
+    @property
+    def mark(self) -> str:
+        """A text that changes whenever the state changes. An answer counts only for the state that it was asked in."""
+        return f"{self.revision}~{self.began_at}"
+
+
+@dataclass(frozen=True, slots=True)
+class BooksCopy:
+    """What the subscriptions of a connection have read, apart from the objects.
+
+    `sequence` is that of the last change. `read` is when each object was last read to the end. `failures` counts the
+    runs that failed in a row, and `error` is the last failure. `is_alone` means that each object is asked for alone,
+    because a message with several failed.
+    """
+
+    connection_id: str
+    app_id: str
+    sequence: int = 0
+    read: Mapping[str, str] = field(default_factory=dict)
+    last_run_at: str | None = None
+    failures: int = 0
+    error: str | None = None
+    is_alone: bool = False
+    revision: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CopyState:
+    """Everything that is stored about the subscriptions of a connection. `copy` is None before the first run."""
+
+    copy: BooksCopy | None = None
+    objects: tuple[ObjectCopy, ...] = ()
+    subscriptions: tuple[Subscription, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The message of a run that a session has sent, or the last one that was answered if `is_sent` is false.
+
+    `number` counts the messages of the session, and the labels of the queries begin with it. `names` are the objects
+    that it asks for, and `marks` the states in which they were asked for (`ObjectCopy.mark`). A message that `is_sweep`
+    asks for the changes of all of them and for deletions; another one asks for a page of one of them. `limit` is how
+    many records each query returns at most. `iterator_id` is that of the page before, or None. `asked_at` is when it
+    was sent first, and `tries` how often it was. `began_at` is when the session sent its first message.
+    """
+
+    number: int = 0
+    is_sent: bool = False
+    names: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    is_sweep: bool = False
+    limit: int = FIRST_PAGE_SIZE
+    iterator_id: str | None = None
+    tries: int = 0
+    asked_at: str | None = None
+    began_at: str | None = None
+
+
+class PageKind(StrEnum):
+    """What the changes of a page are. Each is one letter, as in the log of events."""
+
+    CHANGED = "g"
+    DELETED = "x"
+    SNAPSHOT_STARTED = "b"
+    SNAPSHOT_COMPLETED = "z"
+    FAILED = "F"
+    RECOVERED = "V"
+    RESYNC_REQUIRED = "y"
+
+
+KEPT = timedelta(days=7, hours=1)
+"""How long a page is kept: as long as the events that name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePage:
+    """Changes of one object that were found together. The first one has the number `sequence`, the others follow.
+
+    `changes` is JSON: an array with an object for each change.
+    """
+
+    connection_id: str
+    app_id: str
+    sequence: int
+    kind: PageKind
+    object: str
+    generation: int
+    at: str
+    number: int
+    changes: str
+    revision: int = 1
+
+    @property
+    def expires_at(self) -> int:
+        """When the database may remove the page, in Unix seconds."""
+        return int((datetime.fromisoformat(self.at) + KEPT).timestamp())
+
+
+def next_number(last: int, now: datetime) -> int:
+    """Return a number above `last`, and above all that were given to the connection before a restore of the service."""
+    return max(last + 1, int(now.timestamp() * 1_000))
+
+
+def read_after(last: str, minutes: int) -> str:
+    """Return when an object that was read at `last` is read again."""
+    return timestamp(datetime.fromisoformat(last) + timedelta(minutes=minutes))

@@ -1,0 +1,1 @@
+"""Subscriptions: reads inside the sessions of the Web Connector that keep a copy of the books up to date."""

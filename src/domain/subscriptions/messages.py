@@ -1,0 +1,100 @@
+"""The messages of a run: queries, and nothing else.
+
+A run must never write, because its messages are repeated without any of the care that writes need. So a message is made
+only of `Read`, and a `Read` is refused unless QuickBooks executes it without a change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, SubElement
+
+from domain import qbxml
+from domain.records.subscription import Phase, Range
+from domain.subscriptions.objects import INCLUDES, Kind, deletion_query
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from domain.subscriptions.objects import BooksObject
+
+EVERYONE = "0"
+"""The OwnerID of the custom fields that people see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One query of a message. `label` is its request label, by which its answer is found.
+
+    Raises ValueError for a request that is not a query.
+    """
+
+    label: str
+    element: Element
+
+    def __post_init__(self) -> None:
+        if not self.element.tag.endswith("QueryRq"):
+            raise ValueError(f"A run sends queries only, not {self.element.tag}.")
+
+
+def message_text(reads: Sequence[Read], version: str) -> str:
+    """Return the QBXML of a message. An error in one query does not stop the others.
+
+    It has no message set ID, so QuickBooks keeps the stored responses of writes.
+    """
+    return qbxml.message_set_to_wire([qbxml.Request(version, "continueOnError", read.element) for read in reads])
+
+
+def object_query(
+    books_object: BooksObject,
+    phase: Phase,
+    part: Range,
+    *,
+    label: str,
+    version: str,
+    include: Collection[str] = (),
+    limit: int | None = None,
+    iterator: Mapping[str, str] | None = None,
+) -> Read:
+    """Return the query for the records of a range: of names or dates in a snapshot, otherwise of times of change.
+
+    `limit` is `MaxReturned`. `iterator` are the attributes of an iterator.
+    """
+    query = Element(books_object.request, {"requestID": label, **(iterator or {})})
+    if limit and books_object.has_limit:
+        SubElement(query, "MaxReturned").text = str(limit)
+    if books_object.has_active_status:
+        SubElement(query, "ActiveStatus").text = "All"
+    if phase is Phase.SNAPSHOT:
+        kind = ("NameRangeFilter", "Name") if books_object.is_list else ("TxnDateRangeFilter", "TxnDate")
+        _add_range(query, *kind, part)
+    elif books_object.is_list:
+        _add_bounds(query, "ModifiedDate", part)
+    else:
+        _add_range(query, "ModifiedDateRangeFilter", "ModifiedDate", part)
+    for name in books_object.includes_in(version, include):
+        SubElement(query, INCLUDES[name]).text = EVERYONE if name == "custom_fields" else "true"
+    return Read(label, query)
+
+
+def deletions_query(kind: Kind, names: Collection[str], since: str | None, *, label: str) -> Read:
+    """Return the query for the deletions of these objects of a kind since a time of the books, or for all."""
+    request, element = deletion_query(kind)
+    query = Element(request, {"requestID": label})
+    for name in sorted(names):
+        SubElement(query, element).text = name
+    if since:
+        _add_range(query, "DeletedDateRangeFilter", "DeletedDate", Range(since))
+    return Read(label, query)
+
+
+def _add_range(query: Element, name: str, of: str, part: Range) -> None:
+    if part != Range():
+        _add_bounds(SubElement(query, name), of, part)
+
+
+def _add_bounds(parent: Element, of: str, part: Range) -> None:
+    for name, bound in ((f"From{of}", part.first), (f"To{of}", part.last)):
+        if bound is not None:
+            SubElement(parent, name).text = bound

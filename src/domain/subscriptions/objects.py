@@ -1,0 +1,160 @@
+"""The lists and transactions that QuickBooks can be asked for by time of change, derived from the schema of QBXML.
+
+A subscription may name these and no others. A query that returns several kinds of objects (`ItemQueryRq`) is not one of
+them, because each kind has a query of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING
+
+from domain.errors import InvalidRequest
+from domain.qbxml.schema.content_models import RequestModel, request_model, version_number
+from domain.qbxml.schema.facts import request_facts, request_names, return_elements
+from domain.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+_QUERY = "QueryRq"
+_MODIFIED_IN_LISTS, _MODIFIED_IN_TRANSACTIONS = "FromModifiedDate", "ModifiedDateRangeFilter"
+
+INCLUDES: Mapping[str, str] = {"lines": "IncludeLineItems", "linked": "IncludeLinkedTxns", "custom_fields": "OwnerID"}
+"""What a subscription may ask for beside the object, and the element of the query for it."""
+
+DERIVED = frozenset(
+    {
+        *("Balance", "TotalBalance", "OpenBalance", "CustomerBalance"),
+        *("QuantityOnHand", "QuantityOnOrder", "QuantityOnSalesOrder", "AverageCost"),
+    }
+)
+"""Fields of lists that QuickBooks computes from transactions. They change without `TimeModified`."""
+
+
+class Kind(StrEnum):
+    """Whether an object is an entry of a list or a transaction."""
+
+    LIST = "list"
+    TRANSACTION = "transaction"
+
+
+@dataclass(frozen=True, slots=True)
+class BooksObject:
+    """A kind of object, and what QuickBooks offers for it.
+
+    `since` is the QBXML version that added its query. `has_limit` is whether a query may have `MaxReturned`.
+    `deleted_since` is the version from which QuickBooks reports its deletions, or None if it never does. `includes` are
+    the keys of INCLUDES that it has, with the version that added each of them. `derived` are its fields of DERIVED.
+    """
+
+    name: str
+    kind: Kind
+    since: str
+    has_iterator: bool
+    has_limit: bool
+    has_active_status: bool
+    deleted_since: str | None
+    has_paid_filter: bool
+    includes: Mapping[str, str]
+    derived: tuple[str, ...]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is an entry of a list."""
+        return self.kind is Kind.LIST
+
+    @property
+    def request(self) -> str:
+        """The name of its query."""
+        return f"{self.name}{_QUERY}"
+
+    @property
+    def returned(self) -> str:
+        """The element that its query returns."""
+        return f"{self.name}Ret"
+
+    @property
+    def id_field(self) -> str:
+        """The element that identifies an object."""
+        return "ListID" if self.is_list else "TxnID"
+
+    def exists_in(self, version: str) -> bool:
+        """Whether a version of QBXML has the query."""
+        return version_number(self.since) <= version_number(version)
+
+    def reports_deletions_in(self, version: str) -> bool:
+        """Whether QuickBooks reports deletions in a version of QBXML."""
+        return self.deleted_since is not None and version_number(self.deleted_since) <= version_number(version)
+
+    def includes_in(self, version: str, names: Collection[str]) -> Sequence[str]:
+        """Return those of `names` that a version of QBXML has, in the order of the schema."""
+        number = version_number(version)
+        return [name for name, since in self.includes.items() if name in names and version_number(since) <= number]
+
+
+@cache
+def books_object(name: str) -> BooksObject | None:
+    """Return an object by its name (`Invoice`), or None if QuickBooks cannot be asked for it by time of change."""
+    model, facts = request_model(f"{name}{_QUERY}"), request_facts(f"{name}{_QUERY}")
+    returned = return_elements(f"{name}{_QUERY}")
+    if model is None or facts is None or list(returned) != [f"{name}Ret"]:
+        return None
+    rules, fields = model.content.rules, returned[f"{name}Ret"]
+    kind = Kind.TRANSACTION if _MODIFIED_IN_TRANSACTIONS in rules else Kind.LIST
+    if kind is Kind.LIST and _MODIFIED_IN_LISTS not in rules:
+        return None
+    return BooksObject(
+        name=name,
+        kind=kind,
+        since=facts["since"],
+        has_iterator="iterator" in facts["attributes"],
+        has_limit="MaxReturned" in rules,
+        has_active_status="ActiveStatus" in rules,
+        deleted_since=_deleted_kinds(kind).get(name),
+        has_paid_filter="PaidStatus" in rules,
+        includes={key: _since(model, element) for key, element in INCLUDES.items() if element in rules},
+        derived=tuple(sorted(DERIVED.intersection(fields))) if kind is Kind.LIST else (),
+    )
+
+
+@cache
+def books_objects() -> Sequence[BooksObject]:
+    """Return all objects by name. The first call reads the schema of each query."""
+    names = sorted(name.removesuffix(_QUERY) for name in request_names() if name.endswith(_QUERY))
+    return [found for name in names if (found := books_object(name))]
+
+
+def checked_object(name: str) -> BooksObject:
+    """Return the object with this name. Raises InvalidRequest, with the nearest names, if there is none."""
+    if found := books_object(name):
+        return found
+    names = [known.name for known in books_objects()]
+    parts = [part for part in names if name and part.startswith(name)]
+    hint = f"Use {', '.join(parts)}." if parts else did_you_mean(name, names)
+    exists = f"{name}{_QUERY}" in request_names()
+    reason = "cannot be asked for by time of change" if exists else "is not an object of QuickBooks"
+    raise InvalidRequest.of("objects", f"{name!r} {reason}. {hint or 'Use a name such as Customer or Invoice.'}")
+
+
+def _since(model: RequestModel, element: str) -> str:
+    return str(model.content.rules[element].facts.get("since", "1.0"))
+
+
+@cache
+def _deleted_kinds(kind: Kind) -> Mapping[str, str]:
+    """Return the objects whose deletions QuickBooks reports, with the version that added each of them."""
+    request, element = deletion_query(kind)
+    facts = request_facts(request)
+    if facts is None:
+        return {}
+    ((_, _, number, *more),) = [part for part in facts["content"]["sequence"] if part[0] == element]
+    added = more[0].get("added", {}) if more else {}
+    return {value: added.get(value, facts["since"]) for value in facts["types"][number]}
+
+
+def deletion_query(kind: Kind) -> tuple[str, str]:
+    """Return the query for deletions of a kind, and its element that names the objects."""
+    return ("ListDeletedQueryRq", "ListDelType") if kind is Kind.LIST else ("TxnDeletedQueryRq", "TxnDelType")

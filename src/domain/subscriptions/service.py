@@ -1,0 +1,247 @@
+"""The use cases of subscriptions: create, change, delete, run, pause, resume and resync them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from domain import qbxml
+from domain.errors import InvalidRequest, InvalidState
+from domain.records.audit import Action, Actor, Subject, audit_entry
+from domain.records.ownership import not_found, owned_connection
+from domain.records.subscription import (
+    MAX_SUBSCRIPTIONS,
+    START_NOW,
+    START_WITH_ALL,
+    CopyState,
+    Subscription,
+)
+from domain.storage.changes import Put, RemoveCopy
+from domain.storage.retry import commit_with_retry
+from domain.subscriptions.objects import INCLUDES, checked_object
+from domain.subscriptions.run import RunState
+from domain.timestamps import timestamp, timestamp_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from domain.ports import Clock, IdSource
+    from domain.records.connection import Connection
+    from domain.storage.changes import Change
+    from domain.storage.ports import SubscriptionStore
+
+CONTENDED = "Other calls are changing the subscriptions of this connection."
+
+
+class SubscriptionService:
+    """The use cases. They raise NotFound for a connection or subscription of another app, or one that was deleted.
+
+    A change is stored together with its entry in the audit log, which names the `actor`. The connection gets the time
+    of its next run in the same commit.
+    """
+
+    def __init__(self, store: SubscriptionStore, clock: Clock, new_id: IdSource) -> None:
+        self._store = store
+        self._clock = clock
+        self._new_id = new_id
+
+    def all_of(self, app_id: str, connection_id: str) -> tuple[CopyState, Sequence[Subscription]]:
+        """Return what is stored about the copy, and the subscriptions, oldest first."""
+        owned_connection(self._store.connection(connection_id), app_id)
+        state = self._store.copy_state(connection_id)
+        return state, sorted(state.subscriptions, key=lambda one: (one.inserted_at, one.id))
+
+    def get(self, app_id: str, connection_id: str, subscription_id: str) -> tuple[CopyState, Subscription]:
+        """Return what is stored about the copy, and one subscription."""
+        state, _ = self.all_of(app_id, connection_id)
+        return state, _found(state, subscription_id)
+
+    def create(
+        self, app_id: str, connection_id: str, *, actor: Actor, **settings: Any
+    ) -> tuple[CopyState, Subscription]:
+        """Store a subscription. Its first run is made in the next session of the Web Connector.
+
+        `settings` are members of `Subscription`: `objects`, `every_minutes`, `start`, `include`, `name`, `webhook_url`.
+        Raises InvalidRequest if an object or what is included does not exist, and InvalidState.
+        """
+        check_objects(settings["objects"], settings.get("include", {}))
+        subscription_id = self._new_id()
+
+        def step(state: CopyState) -> tuple[None, Subscription]:
+            if len(state.subscriptions) >= MAX_SUBSCRIPTIONS:
+                raise InvalidState(
+                    f"A connection has at most {MAX_SUBSCRIPTIONS} subscriptions. Add the objects to one of them.",
+                    {"limit": MAX_SUBSCRIPTIONS},
+                )
+            now = timestamp(self._clock())
+            return None, Subscription(subscription_id, connection_id, app_id, now, now, began_at=now, **settings)
+
+        return self._commit(app_id, connection_id, Action.SUBSCRIPTION_CREATED, actor, step)
+
+    def update(
+        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor, **settings: Any
+    ) -> tuple[CopyState, Subscription]:
+        """Change settings. Objects that are added begin with a snapshot. Raises InvalidRequest."""
+
+        def changed(before: Subscription, now: str) -> Subscription:
+            after = replace(before, **settings)
+            check_objects(after.objects, after.include)
+            is_more = not set(after.objects) <= set(before.objects)
+            return replace(after, began_at=now if is_more else before.began_at)
+
+        return self._change(app_id, connection_id, subscription_id, Action.SUBSCRIPTION_CHANGED, actor, changed)
+
+    def run(
+        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
+    ) -> tuple[CopyState, Subscription]:
+        """Let the next session read the objects, even if they are not due."""
+        return self._change(
+            app_id,
+            connection_id,
+            subscription_id,
+            Action.SUBSCRIPTION_RUN,
+            actor,
+            lambda before, now: replace(before, runs_at=now),
+        )
+
+    def pause(
+        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
+    ) -> tuple[CopyState, Subscription]:
+        """Read the objects no more, unless another subscription wants them."""
+        return self._change(
+            app_id,
+            connection_id,
+            subscription_id,
+            Action.SUBSCRIPTION_PAUSED,
+            actor,
+            lambda before, now: replace(before, paused_at=before.paused_at or now),
+        )
+
+    def resume(
+        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
+    ) -> tuple[CopyState, Subscription]:
+        """Read the objects again, from where the reading had stopped."""
+        return self._change(
+            app_id,
+            connection_id,
+            subscription_id,
+            Action.SUBSCRIPTION_RESUMED,
+            actor,
+            lambda before, _: replace(before, paused_at=None),
+        )
+
+    def resync(
+        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
+    ) -> tuple[CopyState, Subscription]:
+        """Begin a snapshot of a new generation with the next run."""
+        return self._change(
+            app_id,
+            connection_id,
+            subscription_id,
+            Action.SUBSCRIPTION_RESYNCED,
+            actor,
+            lambda before, now: replace(before, start=START_WITH_ALL, began_at=now),
+        )
+
+    def delete(self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor) -> None:
+        """Remove a subscription, and what was read of objects that no other one wants."""
+
+        def attempt(_: object) -> None:
+            connection = owned_connection(self._store.connection(connection_id), app_id)
+            state = self._store.copy_state(connection_id)
+            before = _found(state, subscription_id)
+            others = tuple(one for one in state.subscriptions if one is not before)
+            wanted = {name for one in others for name in one.objects}
+            removed = [one for one in state.objects if one.name not in wanted]
+            entry = self._entry(Action.SUBSCRIPTION_DELETED, actor, before, before.revision + 1)
+            after = replace(state, subscriptions=others)
+            self._store.commit(
+                RemoveCopy(before), *map(RemoveCopy, removed), Put(None, entry), *self._due(connection, after)
+            )
+
+        commit_with_retry(attempt, CONTENDED)
+
+    # --- Parts
+
+    def _change(  # noqa: PLR0917 - the parts of one change
+        self,
+        app_id: str,
+        connection_id: str,
+        subscription_id: str,
+        action: Action,
+        actor: Actor,
+        change: Callable[[Subscription, str], Subscription],
+    ) -> tuple[CopyState, Subscription]:
+        def step(state: CopyState) -> tuple[Subscription, Subscription]:
+            before, now = _found(state, subscription_id), timestamp(self._clock())
+            after = change(before, now)
+            return before, before if after == before else after.changed(now)
+
+        return self._commit(app_id, connection_id, action, actor, step)
+
+    def _commit(
+        self,
+        app_id: str,
+        connection_id: str,
+        action: Action,
+        actor: Actor,
+        step: Callable[[CopyState], tuple[Subscription | None, Subscription]],
+    ) -> tuple[CopyState, Subscription]:
+        """Commit what `step` makes of the stored state. Return the state and the subscription after it."""
+
+        def attempt(_: object) -> tuple[CopyState, Subscription]:
+            connection = owned_connection(self._store.connection(connection_id), app_id)
+            state = self._store.copy_state(connection_id)
+            before, after = step(state)
+            others = tuple(one for one in state.subscriptions if one is not before)
+            changed = replace(state, subscriptions=(*others, after))
+            if after is before:
+                return changed, after
+            entry = self._entry(action, actor, after, after.revision)
+            self._store.commit(Put(before, after), Put(None, entry), *self._due(connection, changed))
+            return changed, after
+
+        return commit_with_retry(attempt, CONTENDED)
+
+    def _due(self, connection: Connection, state: CopyState) -> list[Change]:
+        """Return the change of the connection that sets the time of its next run."""
+        now = self._clock()
+        version = qbxml.default_version(connection.qbxml_version)
+        due_at = RunState(state, connection.id, connection.app_id, version=version, now=now).next_due_at
+        if due_at == connection.run_due_at:
+            return []
+        return [Put(connection, replace(connection, run_due_at=due_at).changed(timestamp(now)))]
+
+    def _entry(self, action: Action, actor: Actor, one: Subscription, revision: int) -> Any:
+        subject = Subject(one.app_id, one.id, revision, one.connection_id)
+        return audit_entry(action, actor, subject, timestamp(self._clock()), name=one.name)
+
+
+def check_objects(names: Sequence[str], include: Mapping[str, Sequence[str]]) -> None:
+    """Raise InvalidRequest, with the nearest names, unless all objects exist and have what is included."""
+    for name in names:
+        checked_object(name)
+    for name, parts in include.items():
+        if name not in names:
+            raise InvalidRequest.of("include", f"names {name!r}, which is not in objects")
+        known = checked_object(name)
+        for part in parts:
+            if part not in known.includes:
+                possible = ", ".join(known.includes) or "nothing"
+                message = f"{name} has no {part!r} to include. It has {possible} of {', '.join(INCLUDES)}"
+                raise InvalidRequest.of("include", message)
+
+
+def checked_start(start: str) -> str:
+    """Return a start: one of the two words, or a timestamp. Raises ValueError."""
+    if start in {START_WITH_ALL, START_NOW}:
+        return start
+    return timestamp_from(start)
+
+
+def _found(state: CopyState, subscription_id: str) -> Subscription:
+    """Return a subscription of a connection. Raises NotFound."""
+    for one in state.subscriptions:
+        if one.id == subscription_id:
+            return one
+    raise not_found("subscription")

@@ -1,0 +1,243 @@
+"""Runs of subscriptions inside a session: reads that are sent while no request of the normal lane waits.
+
+A run is not a queued request: no record, no count and no place in the queue belongs to it. While its message is in
+QuickBooks, the session has no request in flight, so no write can be mistaken for it. Its messages have no message set
+ID, so QuickBooks keeps what it stored for writes, and they consist of queries (`domain.subscriptions.messages`).
+
+What is to be read follows from what is stored (`domain.subscriptions.run`), so a run goes on in the next session,
+wherever this one ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from domain import qbxml
+from domain.qbxml.response.reader import UnreadableResponse
+from domain.records.session import LastResponse
+from domain.records.subscription import Asked
+from domain.storage.changes import Put
+from domain.subscriptions.run import RunState, Unanswered
+from domain.timestamps import timestamp
+from domain.web_connector.outcomes.error_reasons import connection_error, error_message
+from domain.web_connector.outcomes.processor_exception import is_exception, is_parse_error
+from domain.web_connector.protocol.methods import Reply
+from domain.web_connector.session import lingering
+from domain.web_connector.session.decision import Decision
+from domain.web_connector.session.end import end_of_session, freed, session_end
+from domain.web_connector.session.polling import reason_to_hold
+
+if TYPE_CHECKING:
+    from domain.records.connection import Connection
+    from domain.records.session import Session
+    from domain.records.subscription import CopyState
+    from domain.storage.changes import Change
+    from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.session.company_file_check import CompanyFileCheck
+
+PROGRESS = 99
+FINISHED = 100
+SESSION_OVER = -1
+
+MAX_SECONDS = 10 * 60
+"""How long a run may keep one session. The next one goes on, so that the company file is not open all day."""
+
+MAX_TRIES = 3
+"""How often a session sends one message of a run whose answer does not arrive."""
+
+AGAIN_AFTER_FAILURE = timedelta(minutes=5)
+"""How long after a failed run the next one begins."""
+
+BUSY_SECONDS = 2 * 60
+"""How long a session whose message is in QuickBooks is not taken over, as with any read."""
+
+RUN_FAILED = "run_failed"
+"""The value of `problem` in the log line of a run that failed."""
+
+
+def is_due(run_due_at: str | None, now: datetime) -> bool:
+    """Whether a run is due."""
+    return run_due_at is not None and run_due_at <= timestamp(now)
+
+
+def begun(session: Session, now: datetime) -> Session:
+    """Return the session, which begins a run if one is due."""
+    if session.run is not None or not is_due(session.limits.run_due_at, now):
+        return session
+    return replace(session, run=Asked())
+
+
+def is_asking(session: Session, now: datetime) -> bool:
+    """Whether QuickBooks is probably working on a message of a run, so that the session must not be taken over."""
+    run = session.run
+    if run is None or not run.is_sent or session.is_revoked or session.in_flight is not None:
+        return False
+    return session.last_call_at > timestamp(now - timedelta(seconds=BUSY_SECONDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a call of a session needs for a run: the session, its connection, and what is stored about the copy."""
+
+    session: Session
+    connection: Connection
+    stored: CopyState
+    now: datetime
+
+    def state(self) -> RunState:
+        """Return the state to decide on."""
+        connection = self.connection
+        return RunState(
+            self.stored,
+            connection.id,
+            connection.app_id,
+            version=qbxml.default_version(connection.qbxml_version),
+            now=self.now,
+            file_id=connection.file_id_seen,
+        )
+
+    # --- sendRequestXML
+
+    def sent(self, check: CompanyFileCheck | None) -> Decision:
+        """Return the decision to send the next message, or to end the session if there is nothing to read.
+
+        `check` is the company file check of this call, or None if an earlier call made it.
+        """
+        session, run = self.session, self.session.run or Asked()
+        if check and check.is_other_company_file:
+            changes = end_of_session(
+                session,
+                (),
+                check.connection,
+                self.now,
+                check.mismatch_message,
+                change=lambda connection: check.mismatched(connection, self.now),
+            )
+            return Decision(Reply("", session.connection_id, problem=check.problem), changes)
+        if not run.is_sent and (reason := reason_to_hold(session, self.now)):
+            held = replace(session, run=None, last_error=reason).called(self.now)
+            return Decision(Reply("", session.connection_id), [Put(session, held)])
+        state = self.state()
+        if run.is_sent and run.tries >= MAX_TRIES:
+            state.lost(run)
+            return self._failed(state, "QuickBooks did not answer.")
+        again = run.is_sent and run.iterator_id is None
+        # QuickBooks may have sent the page of an iterator already. Asked again, it would send the one after it.
+        message = run if again else state.next_message(replace(run, iterator_id=None) if run.is_sent else run)
+        if message is None:
+            return self._over(state, Reply("", session.connection_id))
+        asked = replace(message if again else state.sent(message), tries=run.tries + 1 if run.is_sent else 1)
+        text = self.state().text(asked)
+        after = self._checked(check)
+        changes = check.changes(session, self.now) if check else []
+        return Decision(
+            Reply(text, session.connection_id), [Put(session, replace(after, run=asked).called(self.now)), *changes]
+        )
+
+    def _checked(self, check: CompanyFileCheck | None) -> Session:
+        """Return the session after the company file check."""
+        session = self.session
+        if check is None:
+            return session
+        to_forget = None if check.has_other_mark else session.message_set_to_forget
+        company_file = replace(session.company_file, key=check.key)
+        return replace(session, connection=None, company_file=company_file, message_set_to_forget=to_forget)
+
+    # --- receiveResponseXML
+
+    def received(self, call: Call) -> Decision:
+        """Return the decision after an answer. A duplicate call gets the same reply, and changes nothing."""
+        session, run, state = self.session, self.session.run, self.state()
+        if run is None or not run.is_sent:
+            return Decision(Reply(PROGRESS, session.connection_id))
+        if call.is_beginning:
+            state.lost(run)
+            return self._goes_on(state, replace(run, is_sent=False, iterator_id=None))
+        if is_exception(call["hresult"]):
+            return self._after_exception(state, run, call)
+        names = qbxml.named_responses(call["response"])
+        if names and not any((name.request_label or "").startswith(f"{run.number}.") for name in names):
+            return Decision(Reply(PROGRESS, session.connection_id))  # the response to an earlier message
+        try:
+            after = state.answered(run, call["response"])
+        except (Unanswered, UnreadableResponse) as problem:
+            return self._failed(self.state(), str(problem))
+        return self._goes_on(state, after)
+
+    def _after_exception(self, state: RunState, run: Asked, call: Call) -> Decision:
+        """Return the decision after an HRESULT. If QuickBooks cannot parse a message, one query is the cause."""
+        error = connection_error(call["hresult"], call["message"], self.now)
+        if not is_parse_error(call["hresult"]):
+            return self._failed(state, error_message(error))
+        if len(run.names) > 1:
+            state.lost(run)
+        else:
+            for name in run.names:
+                state.unsupported(name, error_message(error))
+        return self._goes_on(state, replace(run, is_sent=False, iterator_id=None))
+
+    def _goes_on(self, state: RunState, run: Asked) -> Decision:
+        """Return the decision to continue with the next message, or to end the run or the session."""
+        session = self.session
+        if state.next_message(run) is None:
+            return self._over(state, Reply(FINISHED, session.connection_id))
+        seconds = self.now - datetime.fromisoformat(run.began_at or timestamp(self.now))
+        is_long = seconds > timedelta(seconds=MAX_SECONDS) and run.iterator_id is None
+        if is_long or reason_to_hold(session, self.now):
+            return self._end(state, Reply(FINISHED, session.connection_id), timestamp(self.now))
+        after = replace(session, run=run).called(self.now)
+        return Decision(Reply(PROGRESS, session.connection_id), [Put(session, after), *state.changes()])
+
+    # --- The end of a run
+
+    def _over(self, state: RunState, reply: Reply) -> Decision:
+        """Return the decision to end the run. The session stays open only if it lingers."""
+        state.ended()
+        if not self.session.limits.linger_seconds:
+            return self._end(state, reply, state.next_due_at)
+        limits = replace(self.session.limits, run_due_at=state.next_due_at)
+        last = replace(self.session, run=None, limits=limits).called(self.now)
+        result = PROGRESS if reply.result else lingering.NO_OP
+        changes = [Put(self.session, last), *self._connection(state.next_due_at), *state.changes()]
+        return Decision(replace(reply, result=result), changes)
+
+    def _connection(self, due_at: str | None) -> list[Change]:
+        if self.connection.run_due_at == due_at:
+            return []
+        after = replace(self.connection, run_due_at=due_at).changed(timestamp(self.now))
+        return [Put(self.connection, after)]
+
+    def _end(self, state: RunState, reply: Reply, due_at: str | None, reason: str | None = None) -> Decision:
+        """Return the decision to end the session, and to make the next run at a time."""
+        session, connection = self.session, self.connection
+        result = reply.result if isinstance(reply.result, int) else FINISHED
+        last = replace(session.last_response or LastResponse(number=0), progress=result)
+        ended = session_end(replace(session, last_response=last), self.now, reason)
+        changes: list[Change] = [replace(ended, before=session), *state.changes()]
+        free = freed(connection, session) if connection.session_id == session.id else connection
+        changes.append(Put(connection, replace(free, run_due_at=due_at).changed(timestamp(self.now))))
+        return Decision(reply, changes)
+
+    def _failed(self, state: RunState, problem: str) -> Decision:
+        """Return the decision to end the session because the run failed. The next one begins a while later."""
+        state.failed(problem)
+        due_at = timestamp(self.now + AGAIN_AFTER_FAILURE)
+        result = "" if self._was_asked_to_send else SESSION_OVER
+        return self._end(state, Reply(result, self.session.connection_id, problem=RUN_FAILED), due_at, problem)
+
+    @property
+    def _was_asked_to_send(self) -> bool:
+        run = self.session.run
+        return run is not None and run.is_sent and run.tries >= MAX_TRIES
+
+
+def after_loss(session: Session, connection: Connection | None, stored: CopyState, now: datetime) -> list[Change]:
+    """Return what the end of a session without an answer to its message changes: the next one asks for less."""
+    run = session.run
+    if run is None or not run.is_sent or connection is None:
+        return []
+    state = Turn(session, connection, stored, now).state()
+    state.lost(run)
+    return [change for change in state.changes() if change.before is not None]

@@ -1,0 +1,231 @@
+"""Subscriptions, what they have read, pages of changes and their events, in every store."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from domain.errors import Conflict, InvalidRequest, InvalidState, NotFound
+from domain.events.feed import Feed, FeedFilter
+from domain.events.log import append_events
+from domain.records.app import App
+from domain.records.event import LoggedEvent
+from domain.records.session import Session
+from domain.records.subscription import (
+    MAX_SUBSCRIPTIONS,
+    Asked,
+    BooksCopy,
+    ChangePage,
+    Newest,
+    ObjectCopy,
+    PageKind,
+    Phase,
+    Range,
+    Reading,
+    Subscription,
+)
+from domain.storage.changes import Put, RemoveCopy
+from domain.subscriptions.service import SubscriptionService
+from domain.timestamps import timestamp
+from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, FixedClock, SequentialIds, a_connection
+
+if TYPE_CHECKING:
+    from domain.events.feed import FeedEvent
+    from tests.contract.stores import AnyStore
+
+NOW = timestamp(NOON)
+READING = Reading(NOW, (Range("A", "M"), Range("M")), True, 4_000, NOW, Newest("1-1", NOW), ("a", "b"), 7, True)
+CUSTOMERS = ObjectCopy(CONNECTION_ID, "Customer", Phase.SNAPSHOT, NOW, 5, NOW, Newest("2-1", NOW), ("c",), READING)
+COPY = BooksCopy(CONNECTION_ID, APP_ID, 12, {"Customer": NOW}, NOW, 2, "A dialog is open.", True)
+
+
+def a_subscription(**fields: Any) -> Subscription:
+    """Return a subscription."""
+    values: dict[str, Any] = {"objects": ("Customer", "Invoice"), "every_minutes": 15, "start": "all"} | fields
+    return Subscription("s1", CONNECTION_ID, APP_ID, NOW, NOW, began_at=NOW, **values)
+
+
+def a_page(sequence: int, number: int = 1, kind: PageKind = PageKind.CHANGED, name: str = "Customer") -> ChangePage:
+    """Return a page with this number of changes."""
+    changes = json.dumps([{"id": f"{sequence + index}-é"} for index in range(number)])
+    return ChangePage(CONNECTION_ID, APP_ID, sequence, kind, name, 5, NOW, number, changes)
+
+
+@pytest.fixture
+def subscribed(store: AnyStore) -> AnyStore:
+    """Return a store with an app and a connection."""
+    store.commit(Put(None, App(APP_ID, "Shop", NOW)))
+    store.commit(Put(None, a_connection()))
+    return store
+
+
+def test_everything_is_read_as_it_was_stored(subscribed: AnyStore) -> None:
+    one = a_subscription(include={"Invoice": ("lines", "linked")}, name="Shop", runs_at=NOW, paused_at=NOW)
+    subscribed.commit(Put(None, one), Put(None, CUSTOMERS), Put(None, COPY), Put(None, a_page(7, 3)))
+
+    state = subscribed.copy_state(CONNECTION_ID)
+
+    assert (state.copy, state.objects) == (COPY, (CUSTOMERS,))
+    (read,) = state.subscriptions
+    assert replace(read, include={}) == replace(one, include={})
+    assert {name: tuple(parts) for name, parts in read.include.items()} == one.include
+    assert list(subscribed.change_pages([(CONNECTION_ID, 7), (CONNECTION_ID, 8)])) == [a_page(7, 3)]
+    assert subscribed.copy_state("c0000000-0000-4000-8000-00000000000f").copy is None
+
+
+def test_a_session_keeps_the_message_of_its_run(subscribed: AnyStore) -> None:
+    asked = Asked(3, True, ("Customer",), ("1~x",), True, 25, "{i}", 2, NOW, NOW)
+    session = Session("t", CONNECTION_ID, NOW, run=asked)
+    subscribed.commit(Put(None, session))
+
+    assert subscribed.session("t") == session
+
+
+@pytest.mark.parametrize("entity", [a_subscription(), CUSTOMERS, COPY])
+def test_a_change_of_what_others_have_changed_is_refused(subscribed: AnyStore, entity: Any) -> None:
+    subscribed.commit(Put(None, entity))
+    after = replace(entity, revision=2)
+    subscribed.commit(Put(entity, after))
+
+    with pytest.raises(Conflict):
+        subscribed.commit(Put(entity, after))
+    with pytest.raises(Conflict):
+        subscribed.commit(Put(None, entity))
+    if not isinstance(entity, BooksCopy):
+        with pytest.raises(Conflict):
+            subscribed.commit(RemoveCopy(entity))
+        subscribed.commit(RemoveCopy(after))
+        assert subscribed.copy_state(CONNECTION_ID).objects == ()
+
+
+def test_the_data_of_a_deleted_connection_are_removed(subscribed: AnyStore) -> None:
+    subscribed.commit(Put(None, a_subscription()), Put(None, CUSTOMERS), Put(None, COPY), Put(None, a_page(7)))
+
+    subscribed.remove_connection(a_connection())
+
+    state = subscribed.copy_state(CONNECTION_ID)
+    assert (state.copy, state.objects, state.subscriptions) == (None, (), ())
+    assert not subscribed.change_pages([(CONNECTION_ID, 7)])
+
+
+# --- The feed
+
+
+def log(store: AnyStore, *pages: ChangePage) -> None:
+    """Store pages and append their events as one group."""
+    for page in pages:
+        store.commit(Put(None, page))
+    append_events(store, APP_ID, list(map(LoggedEvent.of_page, pages)), NOON)
+
+
+def ids(store: AnyStore, events: list[FeedEvent]) -> list[str]:
+    """Return the ids of the changes of events."""
+    found = Feed(store, FixedClock()).contents(events)
+    return [json.loads(page.changes)[event.index]["id"] for event, page in found if isinstance(page, ChangePage)]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7])
+def test_pages_of_any_size_list_every_change_once(subscribed: AnyStore, limit: int) -> None:
+    log(subscribed, a_page(10, 3), a_page(20))
+    log(subscribed, a_page(30, 2))
+    feed, cursor, found = Feed(subscribed, FixedClock()), None, []
+    while True:
+        page = feed.page(APP_ID, cursor, FeedFilter(), limit)
+        found += ids(subscribed, list(page.events))
+        cursor = str(page.after)
+        if not page.has_more:
+            break
+
+    assert found == ["10-é", "11-é", "12-é", "20-é", "30-é", "31-é"]
+
+
+def test_a_cursor_inside_a_page_stays_valid_when_its_connection_is_deleted(subscribed: AnyStore) -> None:
+    other = "c0000000-0000-4000-8000-000000000002"
+    subscribed.commit(Put(None, a_connection(id=other)))
+    log(subscribed, a_page(10, 3), replace(a_page(20, 2), connection_id=other))
+    feed = Feed(subscribed, FixedClock())
+    cursor = str(feed.page(APP_ID, None, FeedFilter(), 2).after)
+
+    subscribed.remove_connection(a_connection())
+
+    assert ids(subscribed, list(feed.page(APP_ID, cursor, FeedFilter(), 10).events)) == ["20-é", "21-é"]
+
+
+def test_events_are_filtered_by_type_and_by_subscription(subscribed: AnyStore) -> None:
+    subscribed.commit(Put(None, a_subscription(objects=("Customer",))))
+    log(subscribed, a_page(10), a_page(20, name="Invoice"), a_page(30, kind=PageKind.DELETED))
+    log(subscribed, a_page(40, kind=PageKind.FAILED, name=""), a_page(50, kind=PageKind.SNAPSHOT_STARTED))
+
+    def found(**fields: Any) -> list[str]:
+        page = Feed(subscribed, FixedClock()).page(APP_ID, None, FeedFilter(**fields), 100)
+        return ids(subscribed, list(page.events))
+
+    assert found(types=frozenset({"record.*"})) == ["10-é", "20-é", "30-é"]
+    assert found(types=frozenset({"record.deleted", "subscription.failed"})) == ["30-é", "40-é"]
+    assert found(connection_id=CONNECTION_ID, subscription_id="s1") == ["10-é", "30-é", "40-é", "50-é"]
+    with pytest.raises(NotFound):
+        found(connection_id=CONNECTION_ID, subscription_id="s2")
+    with pytest.raises(InvalidRequest):
+        found(subscription_id="s1")
+
+
+# --- Use cases
+
+
+def service(store: AnyStore) -> SubscriptionService:
+    """Return the use cases."""
+    return SubscriptionService(store, FixedClock(), SequentialIds())
+
+
+def test_the_connection_knows_when_its_next_run_is_due(subscribed: AnyStore) -> None:
+    use = service(subscribed)
+
+    _, one = use.create(APP_ID, CONNECTION_ID, actor=AN_ACTOR, objects=("Invoice",), every_minutes=15, start="all")
+    assert (subscribed.connection(CONNECTION_ID) or a_connection()).run_due_at == NOW
+    use.pause(APP_ID, CONNECTION_ID, one.id, actor=AN_ACTOR)
+    assert (subscribed.connection(CONNECTION_ID) or a_connection()).run_due_at is None
+    use.resume(APP_ID, CONNECTION_ID, one.id, actor=AN_ACTOR)
+    assert (subscribed.connection(CONNECTION_ID) or a_connection()).run_due_at == NOW
+    use.delete(APP_ID, CONNECTION_ID, one.id, actor=AN_ACTOR)
+    assert (subscribed.connection(CONNECTION_ID) or a_connection()).run_due_at is None
+
+
+def test_an_object_that_no_subscription_wants_any_more_is_forgotten(subscribed: AnyStore) -> None:
+    subscribed.commit(Put(None, a_subscription()), Put(None, CUSTOMERS))
+
+    service(subscribed).delete(APP_ID, CONNECTION_ID, "s1", actor=AN_ACTOR)
+
+    assert subscribed.copy_state(CONNECTION_ID).objects == ()
+
+
+def test_a_connection_has_a_limited_number_of_subscriptions(subscribed: AnyStore) -> None:
+    use = service(subscribed)
+    settings: dict[str, Any] = {"objects": ("Invoice",), "every_minutes": 15, "start": "now"}
+    for _ in range(MAX_SUBSCRIPTIONS):
+        use.create(APP_ID, CONNECTION_ID, actor=AN_ACTOR, **settings)
+
+    with pytest.raises(InvalidState, match="at most 20"):
+        use.create(APP_ID, CONNECTION_ID, actor=AN_ACTOR, **settings)
+
+
+@pytest.mark.parametrize(
+    ("objects", "include", "message"),
+    [
+        (("Invoices",), {}, "Did you mean Invoice"),
+        (("Item",), {}, "ItemInventory"),
+        (("Customer",), {"Customer": ["lines"]}, "custom_fields"),
+        (("Customer",), {"Invoice": ["lines"]}, "not in objects"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_the_nearest_names(
+    subscribed: AnyStore, objects: tuple[str, ...], include: dict[str, list[str]], message: str
+) -> None:
+    with pytest.raises(InvalidRequest) as error:
+        service(subscribed).create(
+            APP_ID, CONNECTION_ID, actor=AN_ACTOR, objects=objects, include=include, every_minutes=15, start="all"
+        )
+
+    assert message in str(error.value.message)

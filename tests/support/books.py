@@ -1,0 +1,166 @@
+"""A small company that answers the queries of runs, with a clock, iterators that end with their session, and deletions.
+
+It is written from the schema and from what is known of QuickBooks, and shares no code with the runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+@dataclass
+class Record:
+    """A record of the company."""
+
+    kind: str
+    id: str
+    name: str
+    date: str
+    modified: datetime
+    edit_sequence: int = 1
+    memo: str = ""
+
+
+@dataclass
+class Books:
+    """A company. `clock` is that of its machine."""
+
+    clock: datetime = datetime(2026, 3, 14, 12, tzinfo=UTC)
+    records: dict[str, Record] = field(default_factory=dict)
+    deleted: list[tuple[Record, datetime]] = field(default_factory=list)
+    lists: frozenset[str] = frozenset({"Customer", "Account", "Vendor"})
+    iterators: dict[str, list[str]] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 1 << 40)))
+
+    def tick(self, seconds: float = 1) -> None:
+        """Let time pass."""
+        self.clock += timedelta(seconds=seconds)
+
+    def add(self, kind: str, name: str, *, date: str = "2026-03-01") -> Record:
+        """Add a record."""
+        record = Record(kind, f"{next(self.numbers):X}-1", name, date, self.clock)
+        self.records[record.id] = record
+        return record
+
+    def change(self, record: Record, **fields: str) -> None:
+        """Change a record."""
+        for name, value in fields.items():
+            setattr(record, name, value)
+        record.modified, record.edit_sequence = self.clock, record.edit_sequence + 1
+
+    def delete(self, record: Record) -> None:
+        """Delete a record."""
+        del self.records[record.id]
+        self.deleted.append((record, self.clock))
+
+    def end_session(self) -> None:
+        """End all iterators."""
+        self.iterators.clear()
+
+    def answer(self, text: str) -> str:
+        """Return the response to a message."""
+        message_set = ET.fromstring(text)[0]  # noqa: S314 - as above
+        root = ET.Element("QBXML")
+        responses = ET.SubElement(root, "QBXMLMsgsRs")
+        for query in message_set:
+            self._answer(query, responses)
+        return ET.tostring(root, encoding="unicode")
+
+    def _answer(self, query: ET.Element, responses: ET.Element) -> None:
+        response = ET.SubElement(responses, query.tag.removesuffix("Rq") + "Rs")
+        response.set("requestID", query.get("requestID", ""))
+        kind = query.tag.removesuffix("QueryRq")
+        if kind in {"ListDeleted", "TxnDeleted"}:
+            self._answer_deletions(query, response, kind.removesuffix("Deleted"))
+        elif query.get("iterator") == "Continue":
+            self._answer_page(query, response, query.get("iteratorID", ""), kind)
+        else:
+            found = [record.id for record in self._matching(query, kind)]
+            limit = int(query.findtext("MaxReturned") or len(found) or 1)
+            if query.get("iterator") == "Start":
+                iterator_id = f"{{{next(self.numbers)}}}"
+                self.iterators[iterator_id] = found
+                self._answer_page(query, response, iterator_id, kind)
+            else:
+                self._write(response, found[:limit], kind)
+
+    def _answer_page(self, query: ET.Element, response: ET.Element, iterator_id: str, kind: str) -> None:
+        if iterator_id not in self.iterators:
+            _status(response, 3000, "Error", "The iterator does not exist.")
+            return
+        limit = int(query.findtext("MaxReturned") or 0)
+        ids, rest = self.iterators[iterator_id][:limit], self.iterators[iterator_id][limit:]
+        self.iterators[iterator_id] = rest
+        self._write(response, ids, kind)
+        response.set("iteratorRemainingCount", str(len(rest)))
+        response.set("iteratorID", iterator_id)
+
+    def _write(self, response: ET.Element, ids: Sequence[str], kind: str) -> None:
+        found = [self.records[id_] for id_ in ids if id_ in self.records]
+        _status(response, 0 if found else 1, "Info", "OK" if found else "None")
+        for record in found:
+            row = ET.SubElement(response, f"{kind}Ret")
+            is_list = kind in self.lists
+            fields = {
+                "ListID" if is_list else "TxnID": record.id,
+                "TimeModified": _text(record.modified),
+                "EditSequence": str(record.edit_sequence),
+                "Name" if is_list else "TxnDate": record.name if is_list else record.date,
+                "Memo": record.memo,
+            }
+            for name, value in fields.items():
+                ET.SubElement(row, name).text = value
+
+    def _matching(self, query: ET.Element, kind: str) -> list[Record]:
+        is_list = kind in self.lists
+        prefix = "" if is_list else "ModifiedDateRangeFilter/"
+        times = query.findtext(f"{prefix}FromModifiedDate"), query.findtext(f"{prefix}ToModifiedDate")
+        if is_list:
+            names = query.findtext("NameRangeFilter/FromName"), query.findtext("NameRangeFilter/ToName")
+        else:
+            names = query.findtext("TxnDateRangeFilter/FromTxnDate"), query.findtext("TxnDateRangeFilter/ToTxnDate")
+        return sorted(
+            (
+                record
+                for record in self.records.values()
+                if record.kind == kind
+                and _within(record.modified.replace(microsecond=0), *map(_moment, times))
+                and _within(record.name.upper() if is_list else record.date, *names)
+            ),
+            key=lambda record: record.name,
+        )
+
+    def _answer_deletions(self, query: ET.Element, response: ET.Element, family: str) -> None:
+        kinds = {element.text for element in query.findall(f"{family}DelType")}
+        since = _moment(query.findtext("DeletedDateRangeFilter/FromDeletedDate"))
+        found = [(record, at) for record, at in self.deleted if record.kind in kinds and (not since or at >= since)]
+        _status(response, 0 if found else 1, "Info", "OK")
+        for record, at in found:
+            row = ET.SubElement(response, f"{family}DeletedRet")
+            ET.SubElement(row, f"{family}DelType").text = record.kind
+            ET.SubElement(row, f"{family}ID").text = record.id
+            ET.SubElement(row, "TimeDeleted").text = _text(at)
+
+
+def _status(response: ET.Element, code: int, severity: str, message: str) -> None:
+    response.set("statusCode", str(code))
+    response.set("statusSeverity", severity)
+    response.set("statusMessage", message)
+
+
+def _text(moment: datetime) -> str:
+    return moment.replace(microsecond=0).isoformat()
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _within(value: object, first: object, last: object) -> bool:
+    return (first is None or value >= first) and (last is None or value <= last)  # type: ignore[operator]

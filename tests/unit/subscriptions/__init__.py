@@ -1,0 +1,1 @@
+"""Tests of subscriptions: what is read, and what follows from it."""

@@ -1,0 +1,380 @@
+"""Runs: after a run during which the books rest, the copy equals the books, however often its sessions ended."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain import qbxml
+from domain.qbxml.request.schema_check import schema_problems
+from domain.records.subscription import Asked, Phase, Range
+from domain.subscriptions.messages import Read, object_query
+from domain.subscriptions.objects import INCLUDES, BooksObject, books_objects
+from domain.subscriptions.run import RunState
+from domain.timestamps import timestamp
+from tests.support.books import Books, Record
+from tests.support.copies import Copying, Reader, events_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KINDS = ("Customer", "Account", "Invoice")
+
+
+def copied(books: Books, kinds: tuple[str, ...] = KINDS) -> dict[tuple[str, str], tuple[int, str]]:
+    return {(r.kind, r.id): (r.edit_sequence, r.memo) for r in books.records.values() if r.kind in kinds}
+
+
+def read(reader: Reader) -> dict[tuple[str, str], tuple[int, str]]:
+    return {key: (int(row["edit_sequence"]), row["record"]["Memo"]) for key, row in reader.rows.items()}
+
+
+def reader_of(copying: Copying) -> Reader:
+    reader = Reader()
+    for event in events_of(copying.pages):
+        reader.read(event)
+    return reader
+
+
+def test_a_snapshot_has_every_record_and_names_its_generation() -> None:
+    books = Books()
+    for number in range(450):
+        books.add("Customer", f"C{number:04}")
+    copying = Copying(books)
+    copying.subscribe("Customer")
+    copying.tick(60)
+
+    copying.run()
+
+    events = events_of(copying.pages)
+    assert read(reader_of(copying)) == copied(books)
+    assert events[0]["type"] == "subscription.snapshot_started"
+    assert events[-1]["type"] == "subscription.snapshot_completed"
+    assert events[-1]["records"] == 450
+    assert {event["generation"] for event in events} == {events[0]["generation"]}
+    assert [event["sequence"] for event in events] == sorted({event["sequence"] for event in events})
+
+
+def test_a_run_without_changes_is_one_message_and_stores_one_item() -> None:
+    books = Books()
+    kinds = ("Customer", "Account", "Invoice", "Bill", "Vendor")
+    for kind in kinds:
+        books.add(kind, "A")
+    copying = Copying(books)
+    copying.subscribe(*kinds)
+    copying.run()
+    copying.tick(24 * 3600)
+    copying.run()
+    before = copying.state.objects, len(copying.pages)
+    copying.tick(900)
+
+    run = copying.run_state()
+    message = run.next_message(copying.asked)
+    assert message
+    asked = run.sent(message)
+    answered = copying.run_state()
+    answered.answered(asked, books.answer(run.text(asked)))
+
+    assert answered.next_message(asked) is None
+    answered.ended()
+    assert len(answered.changes()) == 1
+    assert copying.run() == 1
+    assert (copying.state.objects, len(copying.pages)) == before
+
+
+def test_messages_consist_of_queries() -> None:
+    with pytest.raises(ValueError, match="queries only"):
+        Read("1", Element("InvoiceAddRq"))
+
+
+def kinds_of(copying: Copying, since: int = 0) -> list[str]:
+    """Return the kinds of the pages from a number on."""
+    return [page.kind.name for page in copying.pages[since:]]
+
+
+def a_copy(*kinds: str, size: int = 3) -> tuple[Copying, Books]:
+    """Return a copy after its snapshot, a day later."""
+    books = Books()
+    for kind in kinds:
+        for number in range(size):
+            books.add(kind, f"N{number}")
+    copying = Copying(books)
+    copying.subscribe(*kinds)
+    copying.tick(60)
+    copying.run()
+    copying.tick(24 * 3600)
+    copying.run()
+    return copying, books
+
+
+def test_another_company_file_is_reported_and_its_records_are_not_mixed_with_the_copy() -> None:
+    copying, books = a_copy("Customer")
+    before, number = reader_of(copying).rows.keys(), len(copying.pages)
+    copying.file_id = "{OTHER}"
+    books.records.clear()
+    books.add("Customer", "Somebody else")
+    copying.tick(3600)
+
+    copying.run()
+
+    assert kinds_of(copying, number) == ["RESYNC_REQUIRED"]
+    assert reader_of(copying).rows.keys() == before
+    copying.subscriptions[0] = replace(copying.subscriptions[0], began_at=timestamp(copying.now), start="all")
+    copying.run()
+    assert read(reader_of(copying)) == copied(books)
+
+
+def test_a_backup_that_was_restored_is_reported() -> None:
+    copying, books = a_copy("Invoice")
+    backup = dict(books.records)
+    added = books.add("Invoice", "Later")
+    copying.tick(3600)
+    copying.run()
+    assert ("Invoice", added.id) in reader_of(copying).rows
+    books.records = backup
+    copying.tick(3600)
+
+    copying.run()
+
+    assert kinds_of(copying)[-1] == "RESYNC_REQUIRED"
+
+
+def test_the_deletion_of_the_record_that_changed_last_is_no_reason_to_resync() -> None:
+    copying, books = a_copy("Invoice")
+    added = books.add("Invoice", "Later")
+    copying.tick(3600)
+    copying.run()
+    books.delete(added)
+    copying.tick(3600)
+
+    copying.run()
+
+    assert "RESYNC_REQUIRED" not in kinds_of(copying)
+    assert read(reader_of(copying)) == copied(books)
+
+
+def test_books_that_were_not_read_for_long_may_lack_deletions() -> None:
+    copying, _ = a_copy("Customer")
+    copying.tick(90 * 24 * 3600)
+
+    copying.run()
+
+    assert kinds_of(copying)[-1] == "RESYNC_REQUIRED"
+
+
+def test_an_object_of_a_later_version_is_unsupported_and_the_others_are_read() -> None:
+    copying = Copying(Books())
+    copying.books.add("Customer", "Ann")
+    copying.subscribe("Customer", "Lead")
+    run = RunState(
+        replace(copying.state, subscriptions=tuple(copying.subscriptions)), "c", "a", version="6.0", now=copying.now
+    )
+
+    assert run.objects["Lead"].phase is Phase.UNSUPPORTED
+    assert "13.0" in (run.objects["Lead"].problem or "")
+    message = run.next_message(Asked())
+    assert message
+    assert message.names == ("Customer",)
+
+
+def test_subscriptions_share_the_reads_of_an_object() -> None:
+    copying, books = a_copy("Customer")
+    copying.subscribe("Customer", start="now", minutes=5)
+    number = len(copying.pages)
+    copying.tick(600)
+    books.change(next(iter(books.records.values())), memo="x")
+
+    assert copying.run() == 1
+    assert kinds_of(copying, number) == ["CHANGED"]
+
+
+def test_sequences_and_generations_begin_above_those_of_a_service_that_was_restored() -> None:
+    copying, books = a_copy("Customer")
+    restored = copying.state
+    copying.tick(3600)
+    books.change(next(iter(books.records.values())), memo="x")
+    copying.run()
+    last = events_of(copying.pages)[-1]["sequence"]
+    copying.state = restored
+    copying.tick(10)
+    number = len(copying.pages)
+
+    copying.run()
+
+    assert all(page.sequence > last for page in copying.pages[number:])
+    assert kinds_of(copying, number) == ["CHANGED"]
+
+
+@given(st.sampled_from(books_objects()), st.sampled_from(["snapshot", "changes"]), st.data())
+def test_every_query_is_valid_in_the_schema_and_only_reads(known: BooksObject, phase: str, data: st.DataObject) -> None:
+    """Whatever a run asks for: each object, with everything that can be included, any range, any page."""
+    bounds = (
+        ["2026-01-01", "2026-02-01"]
+        if phase == "snapshot"
+        else ["2026-01-01T00:00:00+00:00", "2026-02-01T00:00:00-05:00"]
+    )
+    part = Range(*data.draw(st.tuples(*(st.sampled_from([None, bound]) for bound in bounds))))
+    read_ = object_query(
+        known,
+        Phase(phase),
+        part,
+        label="1.x",
+        version="16.0",
+        include=data.draw(st.sets(st.sampled_from(sorted(INCLUDES)))),
+        limit=data.draw(st.sampled_from([None, 10])),
+        iterator={"iterator": "Start"} if known.has_iterator and data.draw(st.booleans()) else {},
+    )
+    request = qbxml.Request("16.0", "continueOnError", read_.element)
+
+    assert request.is_read
+    assert list(schema_problems(request, outside_us=False)) == []
+
+
+EDITS = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "change", "rename", "delete", "redate", "run", "read", "wait", "resync", "again"]),
+        st.sampled_from(KINDS),
+        st.integers(0, 10_000),
+    ),
+    max_size=30,
+)
+
+
+def edit(books: Books, what: str, kind: str, number: int) -> None:
+    own = [record for record in books.records.values() if record.kind == kind]
+    record: Record | None = own[number % len(own)] if own else None
+    if what == "add":
+        books.add(kind, f"N{number}", date=f"20{number % 30 + 10}-0{number % 9 + 1}-11")
+    elif record and what == "change":
+        books.change(record, memo=f"m{number}")
+    elif record and what == "rename":
+        books.change(record, name=f"R{number}")
+    elif record and what == "redate":
+        books.change(record, date=f"20{number % 30 + 10}-0{number % 9 + 1}-12")
+    elif record and what == "delete":
+        books.delete(record)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    size=st.integers(0, 700),
+    before=EDITS,
+    meanwhile=EDITS,
+    deaths=st.lists(st.booleans(), max_size=60),
+    offset=st.integers(-50_000, 50_000),
+    data=st.data(),
+)
+def test_after_a_run_at_rest_the_copy_equals_the_books(  # noqa: C901, PLR0917 - the draws of one history
+    size: int,
+    before: list[tuple[str, str, int]],
+    meanwhile: list[tuple[str, str, int]],
+    deaths: list[bool],
+    offset: int,
+    data: st.DataObject,
+) -> None:
+    books = Books()
+    copying = Copying(books)
+    books.clock += timedelta(seconds=offset)
+    for number in range(size):
+        books.add(KINDS[number % 3], f"C{number}", date=f"20{number % 30 + 10}-01-01")
+        if number % 7 == 0:
+            books.tick(60)
+    copying.subscribe(*KINDS)
+    ends = iter(deaths)
+
+    def dies() -> bool:
+        return next(ends, False)
+
+    edits = iter(meanwhile)
+
+    def between() -> None:
+        if one := next(edits, None):
+            edit(books, *one)
+            books.tick(one[2] % 3)
+
+    for what, kind, number in before:
+        if what == "run":
+            copying.run(dies, between)
+        elif what == "wait":
+            copying.tick(number)
+        elif what == "again":
+            copying.subscribe(kind, start=["all", "now"][number % 2])
+        else:
+            edit(books, what, kind, number)
+        copying.tick(number % 3)
+    copying.tick(3600)
+    copying.run(dies, between)
+    copying.tick(3600)
+    copying.run(dies)
+
+    events = events_of(copying.pages)
+    assert read(reader_of(copying)) == copied(books)
+    # Events are repeated and come in another order.
+    reader = Reader()
+    last = max((n for n, event in enumerate(events) if not event["type"].startswith("record.")), default=-1)
+    tail = [*events[last + 1 :]]
+    data.draw(st.randoms(use_true_random=False)).shuffle(tail)
+    for event in [*events[: last + 1], *events[: last + 1], *tail, *tail]:
+        reader.read(event)
+    assert read(reader) == copied(books)
+
+
+def test_an_interrupted_range_is_divided_until_it_fits() -> None:
+    books = Books()
+    for number in range(2_000):
+        books.add("Customer", f"{number * 7919 % 2000:04}")
+    copying = Copying(books)
+    copying.subscribe("Customer")
+    copying.tick(10)
+    steps = iter(range(10_000))
+
+    copying.run(dies=lambda: next(steps) % 8 == 7)
+
+    assert read(reader_of(copying)) == copied(books)
+    assert any(re.search("<FromName>", message) for message in copying.messages)
+    assert len(copying.messages) < 400
+
+
+@settings(deadline=None, max_examples=40)
+@given(size=st.integers(0, 500), history=EDITS, deaths=st.lists(st.booleans(), max_size=40))
+def test_while_the_books_change_each_event_is_a_state_of_this_run_and_the_next_run_has_every_change(
+    size: int, history: list[tuple[str, str, int]], deaths: list[bool]
+) -> None:
+    copying, books = a_copy(*KINDS, size=size // 3)
+    ends, edits = iter(deaths), iter(history)
+    for _ in range(3):
+        states: dict[tuple[str, str], set[tuple[str, str]]] = {}
+        number = len(copying.pages)
+
+        def note(states: dict[tuple[str, str], set[tuple[str, str]]] = states) -> None:
+            for record in books.records.values():
+                states.setdefault((record.kind, record.id), set()).add((str(record.edit_sequence), record.memo))
+
+        def between(note: Callable[[], None] = note) -> None:
+            note()
+            if one := next(edits, None):
+                edit(books, *one)
+                note()
+                books.tick(one[2] % 3)
+
+        copying.tick(1_000)
+        note()
+        changed_before = dict(copied(books))
+        copying.run(lambda: next(ends, False), between)
+
+        reader = reader_of(copying)
+        for event in events_of(copying.pages[number:]):
+            if event["type"] == "record.changed":
+                state = (event["edit_sequence"], event["record"]["Memo"])
+                assert state in states[event["object"], event["id"]]
+        for key, (edit_sequence, _) in changed_before.items():
+            row = reader.rows.get(key)
+            is_gone = key not in copied(books)
+            assert is_gone or (row is not None and int(row["edit_sequence"]) >= edit_sequence)

@@ -1,0 +1,262 @@
+"""Runs of subscriptions in sessions of the Web Connector, over SOAP and a store in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.records.request import State
+from domain.records.subscription import ChangePage, PageKind, Phase, Subscription
+from domain.storage.changes import Put
+from domain.timestamps import timestamp
+from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
+from domain.web_connector.session.runs import AGAIN_AFTER_FAILURE, MAX_TRIES
+from tests.support.books import Books
+from tests.support.builders import APP_ID, CONNECTION_ID
+from tests.support.copies import Reader, events_of
+from tests.support.web_connector.connector import Connector
+from tests.support.web_connector.interruptions import RandomIds
+from tests.support.web_connector.quickbooks import hcp, response_to
+
+PARSE_ERROR, A_DIALOG = "0x80040400", "0x80040414"
+KINDS = ("Customer", "Account", "Invoice")
+
+
+def subscribed(*objects: str, size: int = 3, **fields: Any) -> tuple[Connector, Books]:
+    """Return a Web Connector whose connection has a subscription, and its books."""
+    qbwc = Connector(new_id=RandomIds())
+    moment = timestamp(qbwc.clock.now)
+    qbwc.connect(**({"run_due_at": moment} | fields))
+    one = Subscription("s", CONNECTION_ID, APP_ID, moment, moment, objects or KINDS, 15, "all", moment)
+    qbwc.store.commit(Put(None, one))
+    books = Books(clock=qbwc.clock.now)
+    for number in range(size):
+        for kind in objects or KINDS:
+            books.add(kind, f"N{number:03}")
+    return qbwc, books
+
+
+def pages(qbwc: Connector) -> list[ChangePage]:
+    """Return the stored pages in their order."""
+    found = [one for one in qbwc.store.copies.values() if isinstance(one, ChangePage)]
+    return sorted(found, key=lambda page: page.sequence)
+
+
+def copy_of(qbwc: Connector) -> dict[tuple[str, str], int]:
+    """Return what a reader of the events has."""
+    reader = Reader()
+    for event in events_of(pages(qbwc)):
+        reader.read(event)
+    return {key: int(row["edit_sequence"]) for key, row in reader.rows.items()}
+
+
+def own(books: Books) -> dict[tuple[str, str], int]:
+    """Return what the books have."""
+    return {(record.kind, record.id): record.edit_sequence for record in books.records.values()}
+
+
+def phases(qbwc: Connector) -> dict[str, Phase]:
+    """Return the phases of all objects."""
+    return {one.name: one.phase for one in qbwc.store.copy_state(CONNECTION_ID).objects}
+
+
+def update(qbwc: Connector, books: Books) -> list[str]:
+    """Make one update of the Web Connector. Return the messages that it fetched."""
+    if qbwc.authenticate() != "":
+        return []
+    sent: list[str] = []
+    for _ in range(200):
+        message = qbwc.send(hcp() if not sent else "")
+        if not message:
+            qbwc.last_error()
+            break
+        sent.append(message)
+        books.clock = qbwc.clock.now
+        answer = books.answer(message)
+        if qbwc.receive(answer) in {100, -1}:
+            break
+    qbwc.close()
+    books.end_session()
+    return sent
+
+
+def test_an_empty_queue_and_a_due_run_open_a_session_that_reads_everything() -> None:
+    qbwc, books = subscribed()
+
+    update(qbwc, books)
+
+    assert copy_of(qbwc) == own(books)
+    assert qbwc.connection.session_id is None
+    assert set(phases(qbwc).values()) == {Phase.CHANGES}
+    assert not qbwc.records
+
+
+def test_the_next_run_is_made_when_it_is_due_and_not_before() -> None:
+    qbwc, books = subscribed()
+    update(qbwc, books)
+
+    qbwc.clock.advance(seconds=600)
+    assert qbwc.authenticate() == "none"
+    qbwc.clock.advance(seconds=600)
+    record = next(iter(books.records.values()))
+    books.clock = qbwc.clock.now
+    books.change(record)
+
+    assert len(update(qbwc, books)) == 1
+    assert copy_of(qbwc) == own(books)
+
+
+def test_requests_of_the_normal_lane_come_first_and_those_of_the_low_lane_after_the_run() -> None:
+    qbwc, books = subscribed()
+    first = qbwc.queue("VendorQueryRq")
+
+    message = qbwc.begin()
+    assert first in message
+    later = qbwc.queue("AccountQueryRq")
+    assert qbwc.receive(response_to(message)) != 100
+    assert later in (message := qbwc.send())
+    assert qbwc.receive(response_to(message)) == 99
+    message = qbwc.send()
+
+    assert "<AccountQueryRq" in message
+    assert 'requestID="1.' in message
+    added = qbwc.write()
+    books.clock = qbwc.clock.now
+    assert qbwc.receive(books.answer(message)) == 99
+    message = qbwc.send()
+    assert "CustomerAddRq" in message
+    assert qbwc.receive(response_to(message)) == 99
+    assert qbwc.record(added).state is State.RESPONSE_RECEIVED
+
+
+def test_nothing_is_read_while_the_connection_is_paused() -> None:
+    qbwc, _ = subscribed(paused_at="2026-03-14T11:00:00.000000Z")
+
+    assert qbwc.authenticate() == "none"
+
+
+def test_a_session_that_waits_for_an_answer_is_not_taken_over_at_once() -> None:
+    qbwc, books = subscribed()
+    qbwc.begin()
+
+    assert qbwc.authenticate() == "busy"
+    qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE)
+    update(qbwc, books)
+
+    assert copy_of(qbwc) == own(books)
+
+
+def test_a_message_whose_answer_never_arrives_fails_the_run_which_is_reported_after_three() -> None:
+    qbwc, books = subscribed()
+    for _ in range(3):
+        qbwc.begin()
+        for _ in range(MAX_TRIES - 1):
+            assert qbwc.send()
+        assert not qbwc.send()
+        assert qbwc.connection.session_id is None
+        assert qbwc.authenticate() == "none"
+        qbwc.clock.advance(seconds=AGAIN_AFTER_FAILURE.total_seconds() + 60)
+
+    assert [page.kind for page in pages(qbwc)] == [PageKind.FAILED]
+    update(qbwc, books)
+    assert PageKind.RECOVERED in {page.kind for page in pages(qbwc)}
+    assert copy_of(qbwc) == own(books)
+
+
+def test_an_object_that_quickbooks_cannot_parse_is_unsupported_and_the_others_are_read() -> None:
+    qbwc, books = subscribed()
+    assert qbwc.authenticate() == ""
+    progress = 0
+    while progress != 100:
+        message = qbwc.send()
+        books.clock = qbwc.clock.now
+        fails = "<AccountQueryRq" in message
+        progress = qbwc.receive("", PARSE_ERROR, "?") if fails else qbwc.receive(books.answer(message))
+
+    assert phases(qbwc) == {"Account": Phase.UNSUPPORTED, "Customer": Phase.CHANGES, "Invoice": Phase.CHANGES}
+    assert {key for key in copy_of(qbwc) if key[0] != "Account"} == {key for key in own(books) if key[0] != "Account"}
+
+
+def test_a_dialog_box_fails_the_run_and_ends_the_session() -> None:
+    qbwc, _ = subscribed()
+    qbwc.begin()
+
+    assert qbwc.receive("", A_DIALOG, "A dialog is open.") == -1
+    assert "A dialog is open." in qbwc.last_error()
+    assert qbwc.connection.session_id is None
+
+
+def test_an_answer_that_is_too_large_is_asked_for_in_smaller_pages() -> None:
+    qbwc, _ = subscribed("Customer", size=150)
+    message = qbwc.begin()
+
+    assert qbwc.receive_oversized("<QBXML>{padding}") == 99
+    message = qbwc.send()
+
+    assert "<MaxReturned>100</MaxReturned>" in message
+
+
+@settings(deadline=None, max_examples=12)
+@given(data=st.data(), size=st.integers(0, 120))
+def test_a_web_connector_that_dies_at_any_step_loses_nothing_and_repeats_no_write(  # noqa: C901, PLR0912
+    data: st.DataObject, size: int
+) -> None:
+    qbwc, books = subscribed(size=size)
+    writes: dict[str, int] = {}
+    troubles = data.draw(
+        st.lists(st.sampled_from(["", "", "", "die", "lost", "copy", "again", "write", "edit", "close"]), max_size=40)
+    )
+    steps = iter(troubles)
+    answer = ""
+    for _ in range(400):
+        if qbwc.authenticate() != "":
+            rests = qbwc.connection.session_id is None and (qbwc.connection.run_due_at or "") > timestamp(
+                qbwc.clock.now
+            )
+            if rests and next(steps, None) is None:
+                break
+            qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE + 1_800)
+            continue
+        while True:
+            trouble = next(steps, "")
+            if trouble == "write":
+                qbwc.write(f"W{len(qbwc.records)}")
+            if trouble == "edit" and books.records:
+                record = sorted(books.records.values(), key=lambda one: one.id)[len(answer) % len(books.records)]
+                books.clock = qbwc.clock.now
+                books.change(record)
+            message = qbwc.send()
+            if trouble == "again":
+                message = qbwc.send() or message
+            if not message:
+                qbwc.last_error()
+                qbwc.close()
+                break
+            books.clock = qbwc.clock.now
+            if "AddRq" in message:
+                name = message.partition("<Name>")[2].partition("<")[0]
+                writes[name] = writes.get(name, 0) + 1
+                answer = response_to(message)
+            else:
+                answer = books.answer(message)
+            if trouble in {"die", "lost", "close"}:
+                if trouble == "close":
+                    qbwc.close()
+                qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE + 1_800)
+                break
+            progress = qbwc.receive(answer)
+            if trouble == "copy":
+                assert qbwc.receive(answer) == progress
+            if progress in {100, -1}:
+                qbwc.close()
+                break
+        books.end_session()
+    qbwc.clock.advance(seconds=3600)
+    for _ in range(30):
+        update(qbwc, books)
+        qbwc.clock.advance(seconds=1000)
+
+    assert copy_of(qbwc) == own(books)
+    assert all(number == 1 for number in writes.values())
